@@ -51,7 +51,7 @@ class Form:
     """An instruction form: syntax line, tied rows, operand places, effects, source and meaning.
 
     `words` spells composite slots (`{"shape": "m{m}n{n}k{k}"}`), whose parts are columns. `touches` lists
-    effect words of EFFECTS. `family` groups dynamic counts (`integer`, `memory`, `mma` …).
+    effect words of EFFECTS.
     """
 
     def __init__(
@@ -91,9 +91,15 @@ class Form:
         return self._meaning
 
     @property
-    def head(self) -> str:
-        """The first word of the opcode."""
-        return self.syntax.words[0].literal
+    def family(self) -> str:
+        """The family that dynamic counts are grouped by: the first part of the name."""
+        return self.name.partition(".")[0]
+
+    @property
+    def heads(self) -> frozenset[str]:
+        """The words its opcode may begin with."""
+        first = self.syntax.words[0]
+        return frozenset({first.literal}) if first.literal else self.vocabulary[first.slot]
 
     def match(self, words: tuple[str, ...]) -> dict[str, str] | None:
         """Slot values when the opcode words follow the syntax line (whatever the rows say)."""
@@ -152,7 +158,8 @@ def _register(form: Form) -> None:
     if form.name in _FORMS:
         raise FormError(f"form {form.name}: declared twice")
     _FORMS[form.name] = form
-    _BY_HEAD.setdefault(form.head, []).append(form)
+    for head in form.heads:
+        _BY_HEAD.setdefault(head, []).append(form)
 
 
 def forms() -> Iterable[Form]:

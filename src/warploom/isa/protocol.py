@@ -213,3 +213,20 @@ class Warps(Protocol):
     def count_macs(self, macs: int) -> None:
         """Add multiply-accumulates to the run's statistics."""
         ...
+
+
+class Geometry(Protocol):
+    """Where every warp of the machine stands in its launch. Arrays broadcast to (warps, 32), uint32."""
+
+    thread: tuple[Array, Array, Array]  # %tid, per lane
+    block: tuple[int, int, int]  # %ntid
+    cta: tuple[Array, Array, Array]  # %ctaid, (warps, 1)
+    grid: tuple[int, int, int]  # %nctaid
+    cluster: tuple[int, int, int]  # %cluster_nctaid
+    lane: Array  # %laneid, (1, 32)
+    warp: Array  # %warpid: warp number within its CTA, (warps, 1)
+    dynamic_shared: int  # %dynamic_smem_size, bytes
+    total_shared: int  # %total_smem_size, bytes
+    explicit_cluster: bool
+    sm_count: int
+    ticks: int  # grows with every step of the machine; what clocks show
