@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warploom.diag import UsageError
 from warploom.layout.swizzle import swizzle as swizzle_address
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 _SWIZZLE_CODE = {0: 0, 128: 1, 64: 2, 32: 3}
 _SWIZZLE_OF_CODE = {code: mode for mode, code in _SWIZZLE_CODE.items()}
 _REACH = 1 << 18
-_USED_BITS = 0xC00E_3FFF_3FFF_3FFF
 
 
 @dataclass(frozen=True, slots=True)
 class Descriptor:
     """A matrix descriptor, field by field.
 
-    Bits 13-0 hold the start address, 29-16 the leading byte offset and 45-32 the stride byte offset, each divided
-    by 16; 51-49 the base offset; 63-62 the swizzle (0 none, 1 128 bytes, 2 64 bytes, 3 32 bytes).
+    Bits 13-0 hold the start address, 29-16 the leading byte offset and 45-32 the stride byte offset, each
+    divided by 16; 51-49 the base offset; 63-62 the swizzle (0 none, 1 128 bytes, 2 64 bytes, 3 32 bytes).
 
     Units: bytes; ``swizzle`` is the span, 0, 32, 64 or 128.
     Errors: UsageError when a field does not fit its bits.
@@ -78,12 +80,15 @@ class Descriptor:
         Units: bytes from the start of the CTA's shared memory.
         """
         offsets = matrix_addresses(
-            self.leading_byte_offset, self.stride_byte_offset, self.swizzle, rows, k, element_bytes, major
+            self.leading_byte_offset,
+            self.stride_byte_offset,
+            self.swizzle,
+            rows=rows,
+            k=k,
+            element_bytes=element_bytes,
+            major=major,
         )
-        found: NDArray[np.int32] = swizzle_address(
-            offsets + self.start_address, self.swizzle, self.base_offset
-        )  # type: ignore
-        return found
+        return swizzle_address(offsets + np.int32(self.start_address), self.swizzle, self.base_offset)
 
 
 @cache
@@ -91,6 +96,7 @@ def matrix_addresses(
     leading_byte_offset: int,
     stride_byte_offset: int,
     swizzle: int,
+    *,
     rows: int,
     k: int,
     element_bytes: int,
@@ -98,11 +104,11 @@ def matrix_addresses(
 ) -> NDArray[np.int32]:
     """Unswizzled byte offsets, from a descriptor's start address, of the elements of a canonical tile.
 
-    K-major: core matrices of 8 rows by 16 bytes; rows lie one span apart (16 bytes without a swizzle), groups of 8
-    rows one stride byte offset apart, and 16-byte chunks along K lie side by side within a span and one leading
-    byte offset apart beyond it (always so without a swizzle).
-    MN-major (16-bit elements): spans along MN, one leading byte offset apart; k lie one span apart in groups of 8,
-    the groups one stride byte offset apart. Without a swizzle the two offsets change places.
+    K-major: core matrices of 8 rows by 16 bytes. Rows lie one span apart (16 bytes without a swizzle), groups
+    of 8 rows one stride byte offset apart; 16-byte chunks along K lie side by side within a span and one
+    leading byte offset apart beyond it (always so without a swizzle).
+    MN-major (16-bit elements): spans along MN, one leading byte offset apart; k lie one span apart in groups
+    of 8, the groups one stride byte offset apart. Without a swizzle the two offsets change places.
 
     The swizzle is applied after the start address is added (``swizzle.swizzle``). The result is shared and
     read-only.
@@ -117,13 +123,13 @@ def matrix_addresses(
     row = np.arange(rows, dtype=np.int32)[:, None]
     at_k = np.arange(k, dtype=np.int32)[None, :]
     if major == "K":
-        # ((8,m),(T,2)):((span,SBO),(1,16)), and (1,LBO) between spans
+        # (M,K): ((8,m),(span,j)) : ((span,SBO),(1,LBO)), in bytes
         byte = at_k * element_bytes
         offsets = (
             row % 8 * span + row // 8 * stride_byte_offset + byte % span + byte // span * leading_byte_offset
         )
     elif major == "MN":
-        # ((T,W,m),(8,k)):((1,T,LBO),(span,SBO)); INTERLEAVE ((T,1,m),(8,k)):((1,T,SBO),(16,LBO))
+        # (MN,K): ((span,m),(8,k)) : ((1,LBO),(span,SBO)), without a swizzle ((1,SBO),(16,LBO)), in bytes
         if element_bytes != 2:
             raise UsageError(
                 f"a tile of {8 * element_bytes}-bit elements is MN-major; expected 16-bit elements"

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diag import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Bits = NDArray[Any]
 _UNSIGNED: dict[int, type[np.unsignedinteger[Any]]] = {
@@ -87,12 +89,12 @@ class FragmentMap:
     ) -> Bits:
         """The matrix that a batch of fragments holds, as raw element bits.
 
-        Where several lanes hold an element, the lowest item of the lowest lane is read.
+        Where several lanes hold an element, the lowest register of the lowest lane is read.
 
         Shapes: registers (batch, registers, lanes), or one (batch, lanes) array for each register. The matrix
             is (batch, rows, cols): uint8 for elements of 8 bits and fewer, else unsigned of the element's
-            width; an element as wide as its register keeps the register's dtype. Single bits stay packed:
-            32 of them along k make one uint32.
+            width; an element as wide as its register keeps the register's dtype. Single bits stay packed,
+            32 of them along k in one uint32.
         Units: ``signed`` extends the sign of 4-bit elements to the byte.
         """
         stacked = self._registers(registers)
@@ -126,7 +128,7 @@ class FragmentMap:
         unit = self._unit_bits
         if matrix.ndim != 3 or matrix.shape[1:] != expected or matrix.dtype.itemsize * 8 != max(unit, 8):
             raise UsageError(
-                f"{self.name}: a matrix of shape {matrix.shape} and dtype {matrix.dtype} cannot be scattered;"
+                f"{self.name}: a matrix of shape {matrix.shape} and dtype {matrix.dtype} does not scatter;"
                 f" expected (batch, {expected[0]}, {expected[1]}) of {max(unit, 8)} bits each"
             )
         batch = matrix.shape[0]
@@ -163,7 +165,7 @@ class FragmentMap:
             or stacked.dtype.itemsize * 8 != self.register_bits
         ):
             raise UsageError(
-                f"{self.name}: registers of shape {stacked.shape} and dtype {stacked.dtype} cannot be gathered;"
+                f"{self.name}: registers of shape {stacked.shape} and dtype {stacked.dtype} do not gather;"
                 f" expected (batch, {self.registers}, {self.lanes}) of {self.register_bits} bits each"
             )
         return np.ascontiguousarray(stacked)

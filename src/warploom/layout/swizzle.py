@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import overload
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,35 +13,31 @@ from warploom.diag import UsageError
 _CHUNK_MASK = {0: 0, 32: 1, 64: 3, 128: 7}
 
 
-@overload
-def swizzle(address: int, mode: int, base_offset: int = 0) -> int: ...
-@overload
-def swizzle(
-    address: NDArray[np.signedinteger], mode: int, base_offset: int = 0
-) -> NDArray[np.signedinteger]: ...
-def swizzle(
-    address: int | NDArray[np.signedinteger], mode: int, base_offset: int = 0
-) -> int | NDArray[np.signedinteger]:
+Address = TypeVar("Address", bound=int | NDArray[Any])
+
+
+def swizzle(address: Address, mode: int, base_offset: int = 0) -> Address:
     """Where the byte at an unswizzled shared-memory address really lies; its own inverse.
 
-    The address is absolute, for the pattern is anchored in shared memory and not in the tile: 128 exchanges
-    bits 6-4 with themselves xor bits 9-7, 64 bits 5-4 xor bits 8-7, 32 bit 4 xor bit 7. ``base_offset`` is the
-    matrix descriptor's: the row of the pattern, (address >> 7) & 7, at which the pattern begins.
+    The address is absolute, for the pattern is anchored in shared memory and not in the tile: with 128, bits
+    6-4 become themselves xor bits 9-7; with 64, bits 5-4 xor bits 8-7; with 32, bit 4 xor bit 7.
+    ``base_offset`` is the matrix descriptor's: the row, (address >> 7) & 7, at which the pattern begins.
 
-    Units: ``mode`` is the span in bytes, 0, 32, 64 or 128; 0 leaves addresses as they are.
+    Units: ``mode`` is the span in bytes, 0, 32, 64 or 128; 0 leaves an address as it is.
     Errors: UsageError for another mode.
     """
     if mode not in _CHUNK_MASK:
         raise UsageError(f"there is no swizzle of {mode} bytes; expected 0, 32, 64 or 128")
     mask = _CHUNK_MASK[mode]
-    return address ^ ((((address >> 7) - base_offset) & mask) << 4)
+    row = (address >> 7) - base_offset
+    return cast("Address", address ^ ((row & mask) << 4))
 
 
 def bank_picture(mode: int, rows: int = 8) -> str:
     """A text picture of the 32 banks: which 16-byte chunk of which row stands where.
 
-    A line is 128 bytes of shared memory, all 32 banks once; a cell is four banks and reads ``row.chunk``, where a
-    row is one span long (128 bytes without a swizzle) and chunks are counted along it.
+    A line is 128 bytes of shared memory, all 32 banks once; a cell is four banks and reads ``row.chunk``,
+    where a row is one span long (128 bytes without a swizzle) and chunks are counted along it.
     """
     span = mode or 128
     lines = ["banks " + "".join(f" {f'{4 * cell}-{4 * cell + 3}':>6}" for cell in range(8))]
