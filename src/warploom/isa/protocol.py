@@ -10,7 +10,7 @@ A meaning keeps three headings: READ, COMPUTE, WRITE.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -82,14 +82,16 @@ class Warps(Protocol):
         """Effective addresses of an address operand, offset included. Shapes: (warps, 32)."""
         ...
 
-    def load(self, space: str, addresses: Array, type: str, count: int = 1) -> Array:
+    def load(self, space: str, addresses: Array, type: str, count: int = 1, lanes: Lanes | None = None) -> Array:
         """Load `count` consecutive elements per active lane. `space` is the state-space word, "" generic.
+
+        `lanes` narrows the lanes whose addresses are touched; the others get zeros.
 
         Shapes: (count, warps, 32). Errors: machine.out-of-bounds, machine.misaligned.
         """
         ...
 
-    def store(self, space: str, addresses: Array, type: str, values: Array) -> None:
+    def store(self, space: str, addresses: Array, type: str, values: Array, lanes: Lanes | None = None) -> None:
         """Store. Shapes of values: (count, warps, 32). Errors: as load."""
         ...
 
@@ -183,10 +185,13 @@ class Warps(Protocol):
 
     # Asynchronous engines -----------------------------------------------------------------------------
 
-    def defer(self, channel: str, action: Callable[[Warps], None]) -> None:
+    def defer(
+        self, channel: str, action: Callable[[Warps, Mapping[str, Array]], None], captured: Mapping[str, Array]
+    ) -> None:
         """Queue an action of the active lanes; the schedule says when it takes effect.
 
-        `action` gets a batch (maybe fewer warps than now, same lanes of them) and reads its registers then.
+        `action(warps, captured)` gets a batch (maybe fewer warps than now, the same lanes of them) and the
+        captured arrays, whose first axis is the warps, cut down to it; it reads registers and memory then.
         Channels: "copy" (groups of the warp's threads), "wgmma" (groups of the warpgroup).
         """
         ...
@@ -207,10 +212,12 @@ class Warps(Protocol):
         """Positions in the batch of the four warps of each warpgroup. Shapes: (groups, 4)."""
         ...
 
-    def shared_bytes(self, starts: Array, offsets: Array, swizzle: Callable[[Array], Array], bytes: int) -> Array:
-        """Elements of shared memory for each warpgroup: start address plus a table of offsets, swizzled.
+    def shared_tile(self, starts: Array, offsets: Array, swizzle: int, base_offset: int, width: int) -> Array:
+        """A matrix in shared memory for each warpgroup: start address plus a table of offsets, swizzled.
 
         Shapes: starts (groups,), offsets (rows, k); result (groups, rows, k) of unsigned integers.
+        Units: offsets and width in bytes; swizzle is the span, 0, 32, 64 or 128 bytes.
+        Errors: machine.out-of-bounds.
         """
         ...
 
