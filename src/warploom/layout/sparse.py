@@ -5,24 +5,26 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warploom.diag import UsageError
 from warploom.layout.maps import TYPE_BITS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, eq=False)
 class MetadataMap:
     """Where a sparse multiplication's metadata stand: four bits for every chunk of a row of A.
 
-    A chunk is 4 elements of which 2 are stored (2:4), for tf32 2 of which 1 (1:2), for 4-bit types in two pairs
-    8 of which 4 (4:8).
+    A chunk is 4 elements of which 2 are stored (2:4); for tf32 2 of which 1 is (1:2); for 4-bit types 8 of
+    which two pairs are (4:8).
 
-    Shapes: ``lane`` and ``bit``, the lane that holds a chunk's nibble and the bit at which it begins, are (rows,
-        chunks).
+    Shapes: ``lane`` and ``bit``, the lane that holds a chunk's nibble and the bit at which it begins, are
+        (rows, chunks).
     Source: PTX ISA 9.7.14.6.1 and 9.7.14.6.2 (the warp's); for the warpgroup each warp's 16 rows are laid out
         as the warp's own.
     """
@@ -119,12 +121,11 @@ def _metadata(family: str, shape: str, element: str, selector: int) -> MetadataM
     k = int(found[2])
     bits = 4 if element == "e2m1" and k == 128 else TYPE_BITS[element]
     chunk = {32: 2, 16: 4, 8: 4, 4: 8}.get(bits, 0)
-    # Metadata bits of a row: half of them, K/2 halves of 16 bits, or all.
     row_bits = 4 * k // chunk if chunk else 0
     wide = bits >= 16
     contributors = row_bits // 16
     if contributors not in ((1, 2) if wide else (2, 4)):
-        raise UsageError(f"{name} does not exist: no sparse multiplication has this K for this type")
+        raise UsageError(f"{name} does not exist: no sparse multiplication has this K with this type")
     if not 0 <= selector < 4 // contributors:
         legal = "0" if contributors == 4 else f"0 to {4 // contributors - 1}"
         raise UsageError(f"{name}: the selector is {selector}; expected {legal}")
@@ -164,9 +165,9 @@ class ScaleMap:
 def scale_factors(operand: str, vectors: int, byte_id: int, thread_id: int) -> ScaleMap:
     """The map of A's or B's scale factors.
 
-    ``operand`` is "A" or "B"; ``vectors`` 1, 2 or 4 factors along K (the scale vector size); ``byte_id`` the byte
-    at which they begin; ``thread_id`` for A the pair of lanes (0 or 1) and for B the lane (0 to 3) of every group
-    of four that contributes. A's even lane has row g, its odd lane row g + 8; B's lane has column g.
+    ``operand`` is "A" or "B"; ``vectors`` 1, 2 or 4 factors along K (the scale vector size); ``byte_id`` the
+    byte at which they begin; ``thread_id`` for A the pair of lanes (0 or 1) and for B the lane (0 to 3) of
+    every group of four that contributes. A's even lane has row g, its odd lane row g + 8; B's has column g.
 
     Errors: UsageError for a selector outside the manual's table.
     """
@@ -180,10 +181,8 @@ def scale_factors(operand: str, vectors: int, byte_id: int, thread_id: int) -> S
         legal = ", ".join(str(start) for start in starts)
         raise UsageError(f"the byte id of scale {operand} is {byte_id}; expected {legal} with {vectors}X")
     extent, factor = np.indices((16 if operand == "A" else 8, vectors), dtype=np.int32)
-    if operand == "A":
-        # (T(2,8),V(vectors)) -> (M16,K): lane 4g + 2*thread id + (row >> 3)
-        lane = 4 * (extent % 8) + 2 * thread_id + extent // 8
-    else:
-        # (T8,V(vectors)) -> (N8,K): lane 4g + thread id
-        lane = 4 * extent + thread_id
+    # A: (T(2,8),V(vectors)) -> (M16,K), lane 4g + 2*thread id + (row >> 3)
+    # B: (T8,V(vectors)) -> (N8,K), lane 4g + thread id
+    first = 2 * thread_id if operand == "A" else thread_id
+    lane = 4 * (extent % 8) + first + extent // 8
     return ScaleMap(lane.astype(np.int32), (factor + byte_id).astype(np.int32))

@@ -14,6 +14,9 @@ from warploom.num.compiled import kernel
 OUT_OF_BOUNDS = 1
 MISALIGNED = 2
 REMOTE = 3
+READ_ONLY = 4
+
+CLEAN, DIRTY, LOCKED = 0, 1, 2  # of a segment
 
 
 @kernel
@@ -61,8 +64,8 @@ def load_flat(words, base, addresses, mask, starts, ends, count, out, fault):  #
 
 
 @kernel
-def store_flat(words, base, addresses, mask, starts, ends, dirty, values, fault):  # type: ignore[no-untyped-def]
-    """Store to the global arena; `dirty[segment]` is set for each segment written."""
+def store_flat(words, base, addresses, mask, starts, ends, state, values, fault):  # type: ignore[no-untyped-def]
+    """Store to the global arena; `state[segment]` becomes DIRTY for each segment written."""
     count = values.shape[0]
     width = values.itemsize
     size = width * count
@@ -82,7 +85,10 @@ def store_flat(words, base, addresses, mask, starts, ends, dirty, values, fault)
             if segment < 0:
                 fault[0] = OUT_OF_BOUNDS
                 return w * 32 + lane
-            dirty[segment] = 1
+            if state[segment] == LOCKED:
+                fault[0] = READ_ONLY
+                return w * 32 + lane
+            state[segment] = DIRTY
             first = (address - base) // width
             for item in range(count):
                 words[first + item] = values[
