@@ -11,5 +11,10 @@ from warploom.isa import (
     half,  # noqa: F401
     integer,  # noqa: F401
     logic,  # noqa: F401
+    matrix,  # noqa: F401
+    mma,  # noqa: F401
     move,  # noqa: F401
+    sparse,  # noqa: F401
+    wgmma,  # noqa: F401
+    wmma,  # noqa: F401
 )
