@@ -9,7 +9,7 @@ from warploom.diag import Diagnostic, Severity, Source, Span
 from warploom.isa.kit import Form, Match, forms_of, match_opcode, nearest_slot
 from warploom.isa.operands import Place
 from warploom.isa.syntax import PlaceName
-from warploom.ptx import Address, Expression, Float, Instruction, Integer, Name, Negated, Operand, Pair, Tuple, Vector
+from warploom.ptx import Address, Float, Instruction, Integer, Name, Negated, Operand, Pair, Tuple, Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,5 +190,5 @@ def _fits_register(operand: Operand, place: Place, count: int) -> bool:
     if count != 0:
         return isinstance(operand, Vector) and count in (-1, len(operand.items))
     if place.access == "read":
-        return isinstance(operand, (Name, Integer, Float, Expression))
+        return isinstance(operand, (Name, Integer, Float))
     return isinstance(operand, Name)
