@@ -46,6 +46,12 @@ def test_k_major_tiles_in_a_swizzled_panel(span):
                 assert found[row, k] == start + row * span + (byte // 16 ^ phase) * 16 + byte % 16
 
 
+def test_the_base_offset_says_in_which_row_the_pattern_begins():
+    aligned = Descriptor(0x2000, 16, 1024, swizzle=128).addresses(64, 16, 2)
+    moved = Descriptor(0x2000 + 3 * 128, 16, 1024, base_offset=3, swizzle=128).addresses(64, 16, 2)
+    np.testing.assert_array_equal(moved, aligned + 3 * 128)
+
+
 def test_k_major_tiles_without_a_swizzle_are_core_matrices():
     found = matrix_addresses(2048, 128, 0, rows=24, k=32, element_bytes=1)
     for row in range(24):

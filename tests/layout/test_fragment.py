@@ -269,6 +269,14 @@ def test_f16_wmma_fragments_repeat_themselves():
         assert len(lanes) == 1
 
 
+def test_the_lowest_register_is_read_where_several_hold_an_element():
+    map_ = fragment("wmma", "A", "m16n16k16", "f16")
+    registers = random_registers(map_)
+    changed = registers.copy()
+    changed[:, 4:] ^= 0xFFFFFFFF
+    np.testing.assert_array_equal(map_.gather(changed), map_.gather(registers))
+
+
 def test_wmma_composes_from_warp_multiplications():
     accumulator = fragment("wmma", "C", "m16n16k16", "f32")
     tile = fragment("mma", "C", "m16n8k16", "f32")
