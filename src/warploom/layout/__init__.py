@@ -1,0 +1,32 @@
+"""Where matrix elements live: fragments, descriptors, swizzles, tensor maps and sparse metadata."""
+
+from __future__ import annotations
+
+from warploom.layout.descriptor import Descriptor, matrix_addresses
+from warploom.layout.fragment import FragmentMap
+from warploom.layout.maps import fragment
+from warploom.layout.sparse import MetadataMap, ScaleMap, metadata, scale_factors
+from warploom.layout.swizzle import bank_picture, swizzle
+from warploom.layout.tensormap import TensorMap, TensorMapFields
+from warploom.layout.tile import TileRows, box_bytes, fill_bytes, misaligned, shared_bytes, tile_rows
+
+__all__ = [
+    "Descriptor",
+    "FragmentMap",
+    "MetadataMap",
+    "ScaleMap",
+    "TensorMap",
+    "TensorMapFields",
+    "TileRows",
+    "bank_picture",
+    "box_bytes",
+    "fill_bytes",
+    "fragment",
+    "matrix_addresses",
+    "metadata",
+    "misaligned",
+    "scale_factors",
+    "shared_bytes",
+    "swizzle",
+    "tile_rows",
+]

@@ -1,0 +1,147 @@
+"""The 64-bit shared-memory matrix descriptor and the addresses it stands for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from warploom.diag import UsageError
+from warploom.layout.swizzle import swizzle as swizzle_address
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_SWIZZLE_CODE = {0: 0, 128: 1, 64: 2, 32: 3}
+_SWIZZLE_OF_CODE = {code: mode for mode, code in _SWIZZLE_CODE.items()}
+_REACH = 1 << 18
+
+
+@dataclass(frozen=True, slots=True)
+class Descriptor:
+    """A matrix descriptor, field by field.
+
+    Bits 13-0 hold the start address, 29-16 the leading byte offset and 45-32 the stride byte offset, each
+    divided by 16; 51-49 the base offset; 63-62 the swizzle (0 none, 1 128 bytes, 2 64 bytes, 3 32 bytes).
+
+    Units: bytes; ``swizzle`` is the span, 0, 32, 64 or 128.
+    Errors: UsageError when a field does not fit its bits.
+    Source: PTX ISA 9.7.15 (matrix descriptor format).
+    """
+
+    start_address: int
+    leading_byte_offset: int
+    stride_byte_offset: int
+    base_offset: int = 0
+    swizzle: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("start_address", "leading_byte_offset", "stride_byte_offset"):
+            value = getattr(self, name)
+            if not 0 <= value < _REACH or value % 16:
+                raise UsageError(
+                    f"the descriptor's {name.replace('_', ' ')} is {value};"
+                    f" expected a multiple of 16 from 0 to {_REACH - 16}"
+                )
+        if not 0 <= self.base_offset <= 7:
+            raise UsageError(f"the descriptor's base offset is {self.base_offset}; expected 0 to 7")
+        if self.swizzle not in _SWIZZLE_CODE:
+            raise UsageError(f"the descriptor's swizzle is {self.swizzle} bytes; expected 0, 32, 64 or 128")
+
+    def encode(self) -> int:
+        """The 64-bit value."""
+        return (
+            self.start_address >> 4
+            | self.leading_byte_offset >> 4 << 16
+            | self.stride_byte_offset >> 4 << 32
+            | self.base_offset << 49
+            | _SWIZZLE_CODE[self.swizzle] << 62
+        )
+
+    @staticmethod
+    def decode(value: int) -> Descriptor:
+        """The fields of a 64-bit value; bits that belong to no field are ignored, as the hardware does."""
+        if not 0 <= value < 1 << 64:
+            raise UsageError(f"{value} is not a matrix descriptor; expected an unsigned 64-bit value")
+        return Descriptor(
+            (value & 0x3FFF) << 4,
+            (value >> 16 & 0x3FFF) << 4,
+            (value >> 32 & 0x3FFF) << 4,
+            value >> 49 & 7,
+            _SWIZZLE_OF_CODE[value >> 62],
+        )
+
+    def addresses(self, rows: int, k: int, element_bytes: int, major: str = "K") -> NDArray[np.int32]:
+        """The shared-memory address of every element of a tile, swizzle and all.
+
+        Shapes: (rows, k); ``rows`` is M for A and N for B.
+        Units: bytes from the start of the CTA's shared memory.
+        """
+        offsets = matrix_addresses(
+            self.leading_byte_offset,
+            self.stride_byte_offset,
+            self.swizzle,
+            rows=rows,
+            k=k,
+            element_bytes=element_bytes,
+            major=major,
+        )
+        return swizzle_address(offsets + np.int32(self.start_address), self.swizzle, self.base_offset)
+
+
+@cache
+def matrix_addresses(
+    leading_byte_offset: int,
+    stride_byte_offset: int,
+    swizzle: int,
+    *,
+    rows: int,
+    k: int,
+    element_bytes: int,
+    major: str = "K",
+) -> NDArray[np.int32]:
+    """Unswizzled byte offsets, from a descriptor's start address, of the elements of a canonical tile.
+
+    K-major: core matrices of 8 rows by 16 bytes. Rows lie one span apart (16 bytes without a swizzle), groups
+    of 8 rows one stride byte offset apart; 16-byte chunks along K lie side by side within a span and one
+    leading byte offset apart beyond it (always so without a swizzle).
+    MN-major (16-bit elements): spans along MN, one leading byte offset apart; k lie one span apart in groups
+    of 8, the groups one stride byte offset apart. Without a swizzle the two offsets change places.
+
+    The swizzle is applied after the start address is added (``swizzle.swizzle``). The result is shared and
+    read-only.
+
+    Shapes: (rows, k).
+    Errors: UsageError for a swizzle, an element size or a major that has no canonical layout.
+    Source: PTX ISA 9.7.15 (strides, canonical layouts).
+    """
+    if swizzle not in _SWIZZLE_CODE:
+        raise UsageError(f"the descriptor's swizzle is {swizzle} bytes; expected 0, 32, 64 or 128")
+    span = swizzle or 16
+    row = np.arange(rows, dtype=np.int32)[:, None]
+    at_k = np.arange(k, dtype=np.int32)[None, :]
+    if major == "K":
+        # (M,K): ((8,m),(span,j)) : ((span,SBO),(1,LBO)), in bytes
+        byte = at_k * element_bytes
+        offsets = (
+            row % 8 * span + row // 8 * stride_byte_offset + byte % span + byte // span * leading_byte_offset
+        )
+    elif major == "MN":
+        # (MN,K): ((span,m),(8,k)) : ((1,LBO),(span,SBO)), without a swizzle ((1,SBO),(16,LBO)), in bytes
+        if element_bytes != 2:
+            raise UsageError(
+                f"a tile of {8 * element_bytes}-bit elements is MN-major; expected 16-bit elements"
+            )
+        along, across = (
+            (leading_byte_offset, stride_byte_offset)
+            if swizzle
+            else (stride_byte_offset, leading_byte_offset)
+        )
+        byte = row * element_bytes
+        offsets = byte % span + byte // span * along + at_k % 8 * span + at_k // 8 * across
+    else:
+        raise UsageError(f"the major of a tile is {major!r}; expected 'K' or 'MN'")
+    offsets.flags.writeable = False
+    return offsets

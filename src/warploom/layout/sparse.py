@@ -1,0 +1,186 @@
+"""Sparse metadata: which k each stored element of A stands at, and which lanes say so."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from warploom.diag import UsageError
+from warploom.layout.maps import TYPE_BITS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class MetadataMap:
+    """Where a sparse multiplication's metadata stand: four bits for every chunk of a row of A.
+
+    A chunk is 4 elements of which 2 are stored (2:4); for tf32 2 of which 1 is (1:2); for 4-bit types 8 of
+    which two pairs are (4:8).
+
+    Shapes: ``lane`` and ``bit``, the lane that holds a chunk's nibble and the bit at which it begins, are
+        (rows, chunks).
+    Source: PTX ISA 9.7.14.6.1 and 9.7.14.6.2 (the warp's); for the warpgroup each warp's 16 rows are laid out
+        as the warp's own.
+    """
+
+    name: str
+    k: int
+    chunk: int
+    stored_per_chunk: int
+    lane: NDArray[np.int32]
+    bit: NDArray[np.int32]
+
+    @property
+    def rows(self) -> int:
+        """Rows of A."""
+        return self.lane.shape[0]
+
+    @property
+    def lanes(self) -> tuple[int, ...]:
+        """The lanes that contribute, in order."""
+        return tuple(int(lane) for lane in np.unique(self.lane))
+
+    def nibbles(self, registers: NDArray[Any]) -> NDArray[np.uint8]:
+        """The four bits of every chunk.
+
+        Shapes: registers (batch, lanes) of 32 bits; the result is (batch, rows, chunks).
+        """
+        words = registers.view(np.uint32)[:, self.lane]
+        return (words >> self.bit.astype(np.uint32) & 15).astype(np.uint8)
+
+    def decode(self, registers: NDArray[Any]) -> NDArray[np.int16]:
+        """The k at which every stored element of A stands.
+
+        Shapes: registers (batch, lanes) of 32 bits; the result is (batch, rows, K/2).
+        """
+        nibbles = self.nibbles(registers)
+        return self._k_of_nibble[np.arange(nibbles.shape[2]), nibbles].reshape(
+            *nibbles.shape[:2], self.k // 2
+        )
+
+    def meaningful(self, registers: NDArray[Any], *, ordered: bool = True) -> NDArray[np.bool_]:
+        """Whether every chunk's bits are among those whose result is defined.
+
+        ``ordered`` is the rule of ordered metadata: the first index is the lower. Without it two different
+        indices do, in either order; tf32 has the same two values always.
+
+        Shapes: registers (batch, lanes); the result is (batch, rows, chunks).
+        """
+        legal = np.zeros(16, np.bool_)
+        if self.chunk == 2:
+            legal[[0b0100, 0b1110]] = True
+        else:
+            for first in range(4):
+                for second in range(4):
+                    legal[first | second << 2] = first < second if ordered else first != second
+        return legal[self.nibbles(registers)]
+
+    @cached_property
+    def _k_of_nibble(self) -> NDArray[np.int16]:
+        # (chunks, 16, stored per chunk): the two 2-bit indices count halves of tf32, elements, or pairs.
+        chunks = self.lane.shape[1]
+        table = np.zeros((chunks, 16, self.stored_per_chunk), np.int16)
+        nibble = np.arange(16)
+        indices = np.stack([nibble & 3, nibble >> 2], axis=1)
+        if self.chunk == 2:
+            within = indices[:, :1] >> 1
+        elif self.chunk == 4:
+            within = indices
+        else:
+            within = (2 * indices[:, :, None] + np.arange(2)).reshape(16, 4)
+        table[:] = within[None] + self.chunk * np.arange(chunks)[:, None, None]
+        return table
+
+
+def metadata(family: str, shape: str, element: str, selector: int = 0) -> MetadataMap:
+    """The metadata map of a sparse multiplication.
+
+    ``family`` is "mma" or "wgmma"; ``shape`` the shape's word; ``element`` A's type; ``selector`` the
+    sparsity selector: of the four lanes of a group it names the one, or the pair, that contributes.
+
+    Errors: UsageError for a shape, type or selector that the formula does not cover.
+    """
+    return _metadata(family, shape, element, selector)
+
+
+@cache
+def _metadata(family: str, shape: str, element: str, selector: int) -> MetadataMap:
+    name = f"{family} sparse {shape} {element} metadata"
+    found = re.fullmatch(r"m(\d+)n\d+k(\d+)", shape)
+    height = {"mma": 16, "wgmma": 64}.get(family, 0)
+    if found is None or int(found[1]) != height or element not in TYPE_BITS:
+        raise UsageError(f"{name} does not exist; expected the like of mma m16n8k32 s8 or wgmma m64n8k32 f16")
+    k = int(found[2])
+    bits = 4 if element == "e2m1" and k == 128 else TYPE_BITS[element]
+    chunk = {32: 2, 16: 4, 8: 4, 4: 8}.get(bits, 0)
+    row_bits = 4 * k // chunk if chunk else 0
+    wide = bits >= 16
+    contributors = row_bits // 16
+    if contributors not in ((1, 2) if wide else (2, 4)):
+        raise UsageError(f"{name} does not exist: no sparse multiplication of this type has this K")
+    if not 0 <= selector < 4 // contributors:
+        legal = "0" if contributors == 4 else f"0 to {4 // contributors - 1}"
+        raise UsageError(f"{name}: the selector is {selector}; expected {legal}")
+    row, column = np.indices((height, row_bits // 4), dtype=np.int32)
+    group, lower = row % 8, row // 8 % 2
+    if wide:
+        # (T(contributors,8),V8) -> (M16,chunks): a lane has four chunks of row g, then the same of row g + 8.
+        thread, bit = column // 4, 16 * lower + 4 * (column % 4)
+    else:
+        # (T(2,contributors/2,8),V8) -> (M16,chunks): a lane has eight chunks of row g, the next of g + 8.
+        thread, bit = lower + 2 * (column // 8), 4 * (column % 8)
+    lane = 32 * (row // 16) + 4 * group + contributors * selector + thread
+    return MetadataMap(name, k, chunk, chunk // 2, lane.astype(np.int32), bit.astype(np.int32))
+
+
+@dataclass(frozen=True, eq=False)
+class ScaleMap:
+    """Where the scale factors of a block-scaled multiplication stand: one byte each.
+
+    Shapes: ``lane`` and ``byte`` are (M or N, factors along K).
+    Source: PTX ISA 9.7.14.3.
+    """
+
+    lane: NDArray[np.int32]
+    byte: NDArray[np.int32]
+
+    def gather(self, registers: NDArray[Any]) -> NDArray[np.uint8]:
+        """The factors of a batch, for A (M, factors) and for B (N, factors).
+
+        Shapes: registers (batch, 32) of 32 bits; the result is (batch, M or N, factors).
+        """
+        words = registers.view(np.uint32)[:, self.lane]
+        return (words >> (8 * self.byte).astype(np.uint32) & 255).astype(np.uint8)
+
+
+@cache
+def scale_factors(operand: str, vectors: int, byte_id: int, thread_id: int) -> ScaleMap:
+    """The map of A's or B's scale factors.
+
+    ``operand`` is "A" or "B"; ``vectors`` 1, 2 or 4 factors along K (the scale vector size); ``byte_id`` the
+    byte at which they begin; ``thread_id`` for A the pair of lanes (0 or 1) and for B the lane (0 to 3) of
+    every group of four that contributes. A's even lane has row g, its odd lane row g + 8; B's has column g.
+
+    Errors: UsageError for a selector outside the manual's table.
+    """
+    if operand not in ("A", "B") or vectors not in (1, 2, 4):
+        raise UsageError(f"there are no {vectors} scale factors of {operand!r}; expected 1, 2 or 4 of A or B")
+    threads = range(2) if operand == "A" else range(4)
+    if thread_id not in threads:
+        raise UsageError(f"the thread id of scale {operand} is {thread_id}; expected 0 to {len(threads) - 1}")
+    starts = tuple(range(0, 4, vectors))
+    if byte_id not in starts:
+        legal = ", ".join(str(start) for start in starts)
+        raise UsageError(f"the byte id of scale {operand} is {byte_id}; expected {legal} with {vectors}X")
+    extent, factor = np.indices((16 if operand == "A" else 8, vectors), dtype=np.int32)
+    # A: (T(2,8),V(vectors)) -> (M16,K), lane 4g + 2*thread id + (row >> 3)
+    # B: (T8,V(vectors)) -> (N8,K), lane 4g + thread id
+    first = 2 * thread_id if operand == "A" else thread_id
+    lane = 4 * (extent % 8) + first + extent // 8
+    return ScaleMap(lane.astype(np.int32), (factor + byte_id).astype(np.int32))

@@ -1,0 +1,159 @@
+"""The geometry of a tile copy: which bytes of global memory a box's rows are, and where they go."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import prod
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from warploom.diag import UsageError
+from warploom.layout.tensormap import INTERLEAVES, SWIZZLE_ATOMICITIES, TensorMapFields
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+_NAN = {
+    "f16": bytes.fromhex("ff7f"),
+    "bf16": bytes.fromhex("ff7f"),
+    "f32": bytes.fromhex("ffffff7f"),
+    "f64": bytes.fromhex("ffffffffffffff7f"),
+    "tf32": bytes.fromhex("ffffff7f"),
+}
+
+
+class TileRows(NamedTuple):
+    """A box, row by row: the rows along dimension 0, dimension 1 fastest.
+
+    Shapes: ``global_offset`` and ``shared_offset`` are (rows,).
+    Units: offsets in bytes: global ones of a row's first valid element from the map's address, -1 where the
+        whole row is out of bounds; shared ones of a row's beginning from the tile's, before the swizzle.
+        ``first`` is the first valid element of a row and ``valid`` their number, the same in every row that
+        is not out of bounds.
+    """
+
+    global_offset: NDArray[np.int64]
+    first: int
+    valid: int
+    shared_offset: NDArray[np.int64]
+
+
+def tile_rows(fields: TensorMapFields, coordinates: Sequence[int]) -> TileRows:
+    """The rows of the box at some coordinates (innermost first; negative ones are legal).
+
+    Errors: UsageError for a map that cannot be used, and for a number of coordinates other than its rank.
+    Source: PTX ISA 5.5 (tensors).
+    """
+    relative, shared_offset, counts = _box(fields)
+    if len(coordinates) != fields.rank:
+        raise UsageError(
+            f"{len(coordinates)} coordinates into a tensor map of rank {fields.rank}; expected {fields.rank}"
+        )
+    inner = int(coordinates[0])
+    first = min(max(-inner, 0), fields.box[0])
+    valid = max(min(fields.global_dim[0] - inner, fields.box[0]) - first, 0)
+    base = (inner + first) * fields.element_bits // 8
+    inside: NDArray[np.bool_] | None = None
+    for axis in range(1, fields.rank):
+        start, step, extent = int(coordinates[axis]), fields.element_stride[axis], fields.global_dim[axis]
+        base += start * fields.global_stride[axis - 1]
+        if start < 0 or start + (counts[axis] - 1) * step >= extent:
+            at = start + step * np.arange(counts[axis], dtype=np.int64)
+            shape = [1] * (fields.rank - 1)
+            shape[fields.rank - 1 - axis] = counts[axis]
+            legal = ((at >= 0) & (at < extent)).reshape(shape)
+            inside = legal if inside is None else inside & legal
+    nothing = TileRows(np.full(shared_offset.shape, -1, np.int64), first, valid, shared_offset)
+    if valid == 0:
+        return nothing
+    if inside is None:
+        return TileRows(relative + base, first, valid, shared_offset)
+    mask = np.broadcast_to(inside, tuple(counts[:0:-1])).reshape(-1)
+    if not mask.any():
+        return nothing
+    return TileRows(np.where(mask, relative + base, -1), first, valid, shared_offset)
+
+
+def box_bytes(fields: TensorMapFields) -> int:
+    """The bytes of a box's own elements: what a copy counts as transferred, out of bounds or not."""
+    return prod(_counts(fields)) * fields.shared_bits // 8
+
+
+def shared_bytes(fields: TensorMapFields) -> int:
+    """The bytes of shared memory that a box covers, a swizzled row padded to its span."""
+    return prod(_counts(fields)[1:]) * _row_pitch(fields)
+
+
+def fill_bytes(fields: TensorMapFields) -> bytes:
+    """One element as it arrives when it is out of bounds."""
+    if fields.fill == 0:
+        return bytes(-(-fields.shared_bits // 8))
+    return _NAN[fields.element_type.removesuffix(".ftz")]
+
+
+def misaligned(fields: TensorMapFields, coordinates: Sequence[int]) -> str:
+    """What the hardware refuses about coordinates, in a sentence; empty when nothing.
+
+    Without an interleave, the innermost coordinate must stand at a multiple of 16 bytes.
+    """
+    bits = int(coordinates[0]) * fields.element_bits
+    if INTERLEAVES[fields.interleave] == 0 and bits % 128:
+        return (
+            f"the innermost coordinate {int(coordinates[0])} is at byte {bits / 8:g};"
+            " expected a multiple of 16 bytes"
+        )
+    return ""
+
+
+def _counts(fields: TensorMapFields) -> list[int]:
+    """Elements that a box has along each dimension; the stride along dimension 0 is not used."""
+    steps = (1, *fields.element_stride[1 : fields.rank])
+    return [-(-extent // step) for extent, step in zip(fields.box, steps)]
+
+
+def _row_pitch(fields: TensorMapFields) -> int:
+    return fields.swizzle_span or fields.box[0] * fields.shared_bits // 8
+
+
+@lru_cache(maxsize=256)
+def _box(fields: TensorMapFields) -> tuple[NDArray[np.int64], NDArray[np.int64], list[int]]:
+    """Global and shared offset of every row from the first, and the elements along each dimension."""
+    complaints = [*fields.validate(), *_uncovered(fields)]
+    if complaints:
+        raise UsageError(f"the tensor map cannot be used: {complaints[0]}")
+    counts = _counts(fields)
+    relative = np.zeros(1, np.int64)
+    for axis in range(1, fields.rank):
+        step = fields.element_stride[axis] * fields.global_stride[axis - 1]
+        relative = (np.arange(counts[axis], dtype=np.int64)[:, None] * step + relative).reshape(-1)
+    shared_offset = np.arange(relative.size, dtype=np.int64) * _row_pitch(fields)
+    relative.flags.writeable = False
+    shared_offset.flags.writeable = False
+    return relative, shared_offset, counts
+
+
+def _uncovered(fields: TensorMapFields) -> list[str]:
+    """What a map may say and this geometry does not follow."""
+    found: list[str] = []
+    if fields.interleave:
+        found.append(
+            f"it is interleaved by {INTERLEAVES[fields.interleave]} bytes; only plain maps are copied"
+        )
+    if fields.is_im2col:
+        found.append("it is an im2col map; only tiled maps are copied")
+    if fields.swizzle_span == 96 or fields.swizzle_atomicity:
+        atomicity = SWIZZLE_ATOMICITIES[fields.swizzle_atomicity]
+        found.append(
+            f"its swizzle is {fields.swizzle_span} bytes by {atomicity};"
+            " only 32, 64 and 128 bytes by 16B are copied"
+        )
+    if fields.shared_bits != fields.element_bits:
+        found.append(f"its elements are {fields.element_type}; padded elements are not copied")
+    steps = zip(fields.global_dim[1 : fields.rank], fields.global_stride)
+    span = sum((extent - 1) * stride for extent, stride in steps)
+    if span >> 62:
+        found.append(f"it spans {span} bytes; only spans below 2^62 are copied")
+    return found
