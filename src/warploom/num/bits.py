@@ -1,0 +1,194 @@
+"""Bit counting, fields, permutation, logic and shifts over arrays.
+
+Shapes: any of one or more dimensions, broadcast together.  Untyped operands are unsigned arrays.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from warploom.num.formats import Array
+from warploom.num.integers import as_signed, as_unsigned
+
+Mode = Literal["wrap", "clamp"]
+
+_BYTE_REVERSED = np.array([int(f"{i:08b}"[::-1], 2) for i in range(256)], dtype=np.uint8)
+
+
+def _bits(a: Array) -> int:
+    return a.dtype.itemsize * 8
+
+
+def popc(a: Array) -> Array:
+    """Count of ones, as u32.  Source: popc."""
+    return np.bitwise_count(as_unsigned(a)).astype(np.uint32)
+
+
+def _length(x: Array) -> Array:
+    """Bits up to the highest one of an unsigned array, as int64."""
+    if x.dtype.itemsize <= 4:
+        return np.frexp(x.astype(np.float64))[1].astype(np.int64)
+    high = np.frexp((x >> np.uint64(32)).astype(np.float64))[1].astype(np.int64)
+    low = np.frexp((x & np.uint64(0xFFFFFFFF)).astype(np.float64))[1].astype(np.int64)
+    return np.where(high > 0, high + 32, low)
+
+
+def clz(a: Array) -> Array:
+    """Leading zeros, as u32; the width for 0.  Source: clz."""
+    return (_bits(a) - _length(as_unsigned(a))).astype(np.uint32)
+
+
+def bfind(a: Array, shiftamt: bool = False) -> Array:
+    """Position of the highest bit that differs from the sign, as u32; all ones where there is none.
+
+    ``shiftamt`` gives the left shift that brings that bit to the top instead.  Source: bfind.
+    """
+    x = as_unsigned(np.where(a < 0, ~a, a)) if a.dtype.kind == "i" else a
+    position = _length(x) - 1
+    if shiftamt:
+        position = np.where(position < 0, position, _bits(a) - 1 - position)
+    return position.astype(np.int32).view(np.uint32)
+
+
+def brev(a: Array) -> Array:
+    """Bits in reverse order.  Source: brev."""
+    octets = np.ascontiguousarray(as_unsigned(a)).reshape(a.shape)[..., None].view(np.uint8)
+    reversed_octets = np.ascontiguousarray(_BYTE_REVERSED[octets][..., ::-1])
+    return reversed_octets.view(as_unsigned(a).dtype)[..., 0].view(a.dtype)
+
+
+def _ones_below(count: Array, dtype: np.dtype[np.unsignedinteger]) -> Array:  # type: ignore[type-arg]
+    """Masks of ``count`` low ones, for counts from 0 to the width and beyond."""
+    width = dtype.itemsize * 8
+    kept = np.minimum(count, width - 1).astype(dtype)
+    masks = (dtype.type(1) << kept) - dtype.type(1)
+    return np.where(count >= width, ~dtype.type(0), masks)
+
+
+def bfe(a: Array, position: Array, length: Array) -> Array:
+    """A field of ``a``, extended by its highest bit where ``a`` is signed.  Source: bfe."""
+    width = _bits(a)
+    x = as_unsigned(a)
+    dtype = x.dtype
+    start = position.astype(np.int64) & 0xFF
+    count = length.astype(np.int64) & 0xFF
+    field = np.where(start < width, x >> np.minimum(start, width - 1).astype(dtype), dtype.type(0))
+    mask = _ones_below(count, dtype)
+    field = field & mask
+    if a.dtype.kind == "i":
+        top = np.minimum(start + count - 1, width - 1)
+        sign = (x >> np.maximum(top, 0).astype(dtype)) & dtype.type(1)
+        filled = np.minimum(count, np.maximum(width - start, 0))
+        field = np.where((count > 0) & (sign != 0), field | ~_ones_below(filled, dtype), field)
+    return field.view(a.dtype)
+
+
+def bfi(a: Array, b: Array, position: Array, length: Array) -> Array:
+    """``b`` with the low ``length`` bits of ``a`` put in at ``position``.  Source: bfi."""
+    x, y = as_unsigned(a), as_unsigned(b)
+    width, dtype = _bits(a), x.dtype
+    start = position.astype(np.int64) & 0xFF
+    count = length.astype(np.int64) & 0xFF
+    shift = np.minimum(start, width - 1).astype(dtype)
+    mask = np.where(start < width, _ones_below(count, dtype) << shift, dtype.type(0))
+    return ((y & ~mask) | ((x << shift) & mask)).view(b.dtype)
+
+
+def bmsk(position: Array, width: Array, mode: Mode) -> Array:
+    """``width`` ones from bit ``position`` on, as u32.  Source: bmsk."""
+    a, b = as_unsigned(position).astype(np.int64), as_unsigned(width).astype(np.int64)
+    limit = 32
+    start, count = (a & 31, b & 31) if mode == "wrap" else (np.minimum(a, limit), np.minimum(b, limit))
+    dtype = np.dtype(np.uint32)
+    return _ones_below(start + count, dtype) & ~_ones_below(start, dtype)
+
+
+def szext(a: Array, width: Array, mode: Mode) -> Array:
+    """The low ``width`` bits of ``a``, extended by the sign of the type.  Source: szext."""
+    x = as_unsigned(a)
+    count = as_unsigned(width).astype(np.int64)
+    count = count & 31 if mode == "wrap" else np.minimum(count, 32)
+    mask = _ones_below(count, x.dtype)
+    kept = x & mask
+    if a.dtype.kind == "i":
+        sign = (x >> np.maximum(count - 1, 0).astype(np.uint32)) & np.uint32(1)
+        kept = np.where((count > 0) & (sign != 0), kept | ~mask, kept)
+    return kept.view(a.dtype)
+
+
+def fns(mask: Array, base: Array, offset: Array) -> Array:
+    """Position of the n-th one of ``mask`` counted from ``base``; all ones where there is none.  Source: fns."""
+    mask, base, offset = np.broadcast_arrays(mask, base, offset)
+    start = base.astype(np.int64)
+    wanted = as_signed(offset).astype(np.int64)
+    bits = ((as_unsigned(mask)[..., None] >> np.arange(32, dtype=np.uint32)) & np.uint32(1)).astype(bool)
+    positions = np.arange(32)
+    inside = np.where(
+        (wanted > 0)[..., None],
+        positions >= start[..., None],
+        np.where((wanted < 0)[..., None], positions <= start[..., None], positions == start[..., None]),
+    )
+    eligible = bits & inside
+    upward = np.cumsum(eligible, axis=-1)
+    downward = np.cumsum(eligible[..., ::-1], axis=-1)[..., ::-1]
+    rank = np.where((wanted < 0)[..., None], downward, upward)
+    hit = eligible & (rank == np.maximum(np.abs(wanted), 1)[..., None])
+    return np.where(hit.any(axis=-1), hit.argmax(axis=-1), -1).astype(np.int32).view(np.uint32)
+
+
+def _two_input(table: int, b: Array, c: Array) -> Array | int:
+    """A function of two inputs; bit ``2*b + c`` of ``table`` is its value.  0 and -1 stand for constants."""
+    match table:
+        case 0b0000:
+            return 0
+        case 0b0001:
+            return ~(b | c)
+        case 0b0010:
+            return ~b & c
+        case 0b0011:
+            return ~b
+        case 0b0100:
+            return b & ~c
+        case 0b0101:
+            return ~c
+        case 0b0110:
+            return b ^ c
+        case 0b0111:
+            return ~(b & c)
+        case 0b1000:
+            return b & c
+        case 0b1001:
+            return ~(b ^ c)
+        case 0b1010:
+            return c
+        case 0b1011:
+            return ~b | c
+        case 0b1100:
+            return b
+        case 0b1101:
+            return b | ~c
+        case 0b1110:
+            return b | c
+        case _:
+            return -1
+
+
+def lop3(a: Array, b: Array, c: Array, lut: int) -> Array:
+    """Any function of three inputs; bit ``4*a + 2*b + c`` of ``lut`` is its value.  Source: lop3."""
+    low, high = lut & 15, (lut >> 4) & 15
+    where_set, where_clear = _two_input(high, b, c), _two_input(low, b, c)
+    zero = (a ^ a) | (b ^ b) | (c ^ c) if (low in (0, 15) or high in (0, 15)) else None
+    if low == high:
+        result = where_set
+    elif isinstance(where_clear, int):
+        result = (a & where_set) if where_clear == 0 else (~a | where_set)
+    elif isinstance(where_set, int):
+        result = (~a & where_clear) if where_set == 0 else (a | where_clear)
+    else:
+        result = where_clear ^ (a & (where_set ^ where_clear))
+    if isinstance(result, int):
+        assert zero is not None
+        return zero if result == 0 else ~zero
+    return result

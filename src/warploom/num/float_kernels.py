@@ -1,0 +1,197 @@
+"""Compiled f32 and f64 arithmetic, as NumPy ufuncs made by Numba on first use with a type.
+
+This module imports Numba: only functions import it, never another module's top level.
+A NaN result of f32 is 0x7FFFFFFF.  A NaN result of f64 is the first NaN operand made quiet, or 0xFFF8000000000000
+where no operand is a NaN, so that every host gives the same bits.
+"""
+
+# pyright: reportUntypedFunctionDecorator=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportUnknownArgumentType=false
+# pyright: reportMissingTypeStubs=false, reportMissingTypeArgument=false
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit, vectorize
+from numba.extending import intrinsic
+
+NAN32 = np.uint32(0x7FFFFFFF).view(np.float32)
+NAN64 = np.uint64(0xFFF8000000000000).view(np.float64)
+_TINY32 = np.float32(2.0**-126)
+_QUIET64 = np.uint64(0x0008000000000000)
+
+
+@intrinsic
+def fused(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
+    """The processor's fused multiply-add (or the C library's: exact either way)."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.fma(*args)
+
+    return a(a, a, a), generate
+
+
+@njit(cache=True, inline="always")
+def flush(x):
+    """A subnormal f32 becomes a zero of its sign."""
+    return np.float32(x * np.float32(0.0)) if abs(x) < _TINY32 else x
+
+
+@njit(cache=True)
+def quiet64(x):
+    return np.uint64(np.float64(x).view(np.uint64) | _QUIET64).view(np.float64)
+
+
+@njit(cache=True)
+def nan64(a, b, c):
+    if a != a:
+        return quiet64(a)
+    if b != b:
+        return quiet64(b)
+    if c != c:
+        return quiet64(c)
+    return NAN64
+
+
+@vectorize(cache=True)
+def add32(a, b):
+    r = a + b
+    return r if r == r else NAN32
+
+
+@vectorize(cache=True)
+def add32_ftz(a, b):
+    r = flush(flush(a) + flush(b))
+    return r if r == r else NAN32
+
+
+@vectorize(cache=True)
+def sub32(a, b):
+    r = a - b
+    return r if r == r else NAN32
+
+
+@vectorize(cache=True)
+def sub32_ftz(a, b):
+    r = flush(flush(a) - flush(b))
+    return r if r == r else NAN32
+
+
+@vectorize(cache=True)
+def mul32(a, b):
+    r = a * b
+    return r if r == r else NAN32
+
+
+@vectorize(cache=True)
+def mul32_ftz(a, b):
+    r = flush(flush(a) * flush(b))
+    return r if r == r else NAN32
+
+
+@vectorize(cache=True)
+def fma32(a, b, c):
+    r = fused(a, b, c)
+    return r if r == r else NAN32
+
+
+@vectorize(cache=True)
+def fma32_ftz(a, b, c):
+    r = flush(fused(flush(a), flush(b), flush(c)))
+    return r if r == r else NAN32
+
+
+@vectorize(cache=True)
+def add64(a, b):
+    r = a + b
+    return r if r == r else nan64(a, b, b)
+
+
+@vectorize(cache=True)
+def sub64(a, b):
+    r = a - b
+    return r if r == r else nan64(a, b, b)
+
+
+@vectorize(cache=True)
+def mul64(a, b):
+    r = a * b
+    return r if r == r else nan64(a, b, b)
+
+
+@vectorize(cache=True)
+def fma64(a, b, c):
+    r = fused(a, b, c)
+    return r if r == r else nan64(a, b, c)
+
+
+@vectorize(cache=True)
+def div64(a, b):
+    r = a / b
+    return r if r == r else nan64(a, b, b)
+
+
+@njit(cache=True, inline="always")
+def ordered32(x):
+    """An integer with the order of the floats, -0 below +0."""
+    u = np.float32(x).view(np.int32)
+    return u ^ ((u >> 31) & 0x7FFFFFFF)
+
+
+@vectorize(cache=True)
+def max32(a, b):
+    larger = a if ordered32(a) > ordered32(b) else b
+    r = b if a != a else (a if b != b else larger)
+    return r if r == r else NAN32
+
+
+@vectorize(cache=True)
+def min32(a, b):
+    smaller = a if ordered32(a) < ordered32(b) else b
+    r = b if a != a else (a if b != b else smaller)
+    return r if r == r else NAN32
+
+
+@njit(cache=True, inline="always")
+def ordered64(x):
+    u = np.float64(x).view(np.int64)
+    return u ^ ((u >> 63) & 0x7FFFFFFFFFFFFFFF)
+
+
+@vectorize(cache=True)
+def max64(a, b):
+    larger = a if ordered64(a) > ordered64(b) else b
+    r = b if a != a else (a if b != b else larger)
+    return r if r == r else nan64(a, b, b)
+
+
+@vectorize(cache=True)
+def min64(a, b):
+    smaller = a if ordered64(a) < ordered64(b) else b
+    r = b if a != a else (a if b != b else smaller)
+    return r if r == r else nan64(a, b, b)
+
+
+@njit(cache=True, inline="always")
+def odd_sum(p, c):
+    """``p + c`` of two f64 rounded to odd: an inexact sum takes the neighbour whose last bit is set.
+
+    Rounding the result once more, to any format at least two bits narrower, is rounding the exact sum.
+    """
+    s = p + c
+    p_part = s - c
+    error = (p - p_part) + (c - (s - p_part))
+    bits = np.float64(s).view(np.int64)
+    inexact = error > 0.0 or error < 0.0
+    outward = (error > 0.0) == (s > 0.0)
+    step = np.int64(1) if outward else np.int64(-1)
+    bits = bits + step if inexact and (bits & 1) == 0 else bits
+    return np.int64(bits).view(np.float64)
+
+
+@vectorize(cache=True)
+def fma_odd(a, b, c):
+    """f32 operands, f64 result: the exact ``a * b + c`` rounded to odd."""
+    return odd_sum(np.float64(a) * np.float64(b), np.float64(c))

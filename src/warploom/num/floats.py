@@ -1,0 +1,240 @@
+"""f32 and f64 PTX arithmetic over arrays, in every rounding mode.
+
+Shapes: any, broadcast together; all operands of one call have one type.
+NaN: an f32 result is 0x7FFFFFFF; an f64 result is the first NaN operand made quiet, or 0xFFF8000000000000 where the
+operation itself is invalid.  ``ftz`` (f32 alone) replaces subnormal operands and results by zeros of their sign, the
+result after rounding.  ``sat`` clamps to [0, 1], NaN to +0.
+Source: floating-point instructions of the PTX ISA.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from types import ModuleType
+from typing import Any, Literal
+
+import numpy as np
+
+from warploom.num.formats import Array, Rounding
+from warploom.num.quiet import quietly
+
+NAN32 = np.uint32(0x7FFFFFFF).view(np.float32)
+_TINY32 = np.float32(2.0**-126)
+_MODES: dict[str, int] = {"rn": 0, "rz": 1, "rm": 2, "rp": 3}
+
+
+@cache
+def _compiled() -> Any:
+    from warploom.num import float_kernels
+
+    return float_kernels
+
+
+@cache
+def _directed() -> ModuleType:
+    from warploom.num import double_kernels
+
+    return double_kernels
+
+
+def _is_double(a: Array) -> bool:
+    return a.dtype.itemsize == 8
+
+
+def canonical(x: Array) -> Array:
+    """f32 values with every NaN made 0x7FFFFFFF."""
+    return np.where(np.isnan(x), NAN32, x)
+
+
+def flush(x: Array) -> Array:
+    """f32 values with subnormals made zeros of their sign."""
+    return np.where(np.abs(x) < _TINY32, np.copysign(np.float32(0), x), x)
+
+
+def saturate(x: Array) -> Array:
+    """Clamp to [0, 1]; NaN and -0 give +0.  Source: the .sat modifier."""
+    return np.where(x > 0, np.minimum(x, x.dtype.type(1)), x.dtype.type(0))
+
+
+def narrow(x: Array, rounding: Rounding) -> Array:
+    """f64 values rounded to f32 (NaN canonical)."""
+    with np.errstate(all="ignore"):
+        y = x.astype(np.float32)
+        if rounding != "rn":
+            back = y.astype(np.float64)
+            if rounding == "rz":
+                y = np.where(np.abs(back) > np.abs(x), np.nextafter(y, np.float32(0)), y)
+            elif rounding == "rm":
+                y = np.where(back > x, np.nextafter(y, np.float32(-np.inf)), y)
+            else:
+                y = np.where(back < x, np.nextafter(y, np.float32(np.inf)), y)
+        return canonical(y)
+
+
+def _finish(x: Array, ftz: bool, sat: bool) -> Array:
+    if ftz:
+        x = flush(x)
+    return saturate(x) if sat else x
+
+
+def _fma32_directed(a: Array, b: Array, c: Array, rounding: Rounding, ftz: bool) -> Array:
+    if ftz:
+        a, b, c = flush(a), flush(b), flush(c)
+    if rounding == "rm":
+        # Rounding down is rounding up of the negation: so an exact cancellation gives -0.
+        return canonical(-narrow(quietly(_compiled().fma_odd, -a, b, -c), "rp"))
+    return narrow(quietly(_compiled().fma_odd, a, b, c), rounding)
+
+
+def add(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False, sat: bool = False) -> Array:
+    """Source: add.f32, add.f64."""
+    if _is_double(a):
+        if rounding == "rn":
+            return quietly(_compiled().add64, a, b)
+        return quietly(_directed().add, a, b, _MODES[rounding])
+    if rounding == "rn":
+        result = quietly(_compiled().add32_ftz if ftz else _compiled().add32, a, b)
+        return saturate(result) if sat else result
+    return _finish(_fma32_directed(a, np.float32(1), b, rounding, ftz), ftz, sat)  # type: ignore[arg-type]
+
+
+def sub(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False, sat: bool = False) -> Array:
+    """Source: sub.f32, sub.f64."""
+    if rounding != "rn":
+        return add(a, np.where(np.isnan(b), b, -b), rounding, ftz, sat)
+    if _is_double(a):
+        return quietly(_compiled().sub64, a, b)
+    result = quietly(_compiled().sub32_ftz if ftz else _compiled().sub32, a, b)
+    return saturate(result) if sat else result
+
+
+def mul(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False, sat: bool = False) -> Array:
+    """Source: mul.f32, mul.f64."""
+    if _is_double(a):
+        if rounding == "rn":
+            return quietly(_compiled().mul64, a, b)
+        return quietly(_directed().mul, a, b, _MODES[rounding])
+    if rounding == "rn":
+        result = quietly(_compiled().mul32_ftz if ftz else _compiled().mul32, a, b)
+        return saturate(result) if sat else result
+    if ftz:
+        a, b = flush(a), flush(b)
+    # The product of two 24-bit significands is exact in f64.
+    return _finish(narrow(quietly(np.multiply, a, b, dtype=np.float64), rounding), ftz, sat)
+
+
+def fma(
+    a: Array, b: Array, c: Array, rounding: Rounding = "rn", ftz: bool = False, sat: bool = False
+) -> Array:
+    """Multiply-add rounded once.  Source: fma.f32, fma.f64, mad.f32, mad.f64."""
+    if _is_double(a):
+        if rounding == "rn":
+            return quietly(_compiled().fma64, a, b, c)
+        return quietly(_directed().fma, a, b, c, _MODES[rounding])
+    if rounding == "rn":
+        result = quietly(_compiled().fma32_ftz if ftz else _compiled().fma32, a, b, c)
+        return saturate(result) if sat else result
+    return _finish(_fma32_directed(a, b, c, rounding, ftz), ftz, sat)
+
+
+def div(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False) -> Array:
+    """The quotient rounded once.  Source: div.rn and the other IEEE forms of div."""
+    if _is_double(a):
+        if rounding == "rn":
+            return quietly(_compiled().div64, a, b)
+        return quietly(_directed().div, a, b, _MODES[rounding])
+    if ftz:
+        a, b = flush(a), flush(b)
+    # Two significands of 24 bits have no quotient within 2**-53 of a number or midpoint of f32 but that number itself.
+    return _finish(narrow(quietly(np.divide, a, b, dtype=np.float64), rounding), ftz, False)
+
+
+def rcp(a: Array, rounding: Rounding = "rn", ftz: bool = False) -> Array:
+    """Source: rcp.rn and the other IEEE forms of rcp."""
+    return div(np.ones_like(a), a, rounding, ftz)
+
+
+def sqrt(a: Array, rounding: Rounding = "rn", ftz: bool = False) -> Array:
+    """Source: sqrt.rn and the other IEEE forms of sqrt."""
+    if _is_double(a):
+        return quietly(_directed().sqrt, a, _MODES[rounding])
+    if ftz:
+        a = flush(a)
+    # As for the quotient: 24 bits leave no near miss below 2**-51.
+    return _finish(narrow(quietly(np.sqrt, a, dtype=np.float64), rounding), ftz, False)
+
+
+def _extreme(
+    kind: Literal["min", "max"], a: Array, b: Array, ftz: bool, nan: bool, xorsign_abs: bool
+) -> Array:
+    double = _is_double(a)
+    if ftz:
+        a, b = flush(a), flush(b)
+    sign = None
+    if xorsign_abs:
+        sign = np.signbit(a) != np.signbit(b)
+        a, b = np.abs(a), np.abs(b)
+    kernels = _compiled()
+    if kind == "max":
+        kernel = kernels.max64 if double else kernels.max32
+    else:
+        kernel = kernels.min64 if double else kernels.min32
+    result: Array = quietly(kernel, a, b)
+    if nan:
+        result = np.where(np.isnan(a) | np.isnan(b), NAN32, result)
+    if sign is not None:
+        result = np.where(sign & ~np.isnan(result), -result, result)
+    return result
+
+
+def minimum(a: Array, b: Array, ftz: bool = False, nan: bool = False, xorsign_abs: bool = False) -> Array:
+    """The smaller; -0 is below +0; a NaN operand gives the other one, or NaN where ``nan``.
+
+    Three operands are two calls.  Source: min.f32, min.f64.
+    """
+    return _extreme("min", a, b, ftz, nan, xorsign_abs)
+
+
+def maximum(a: Array, b: Array, ftz: bool = False, nan: bool = False, xorsign_abs: bool = False) -> Array:
+    """The larger, by the rules of `minimum`.  Source: max.f32, max.f64."""
+    return _extreme("max", a, b, ftz, nan, xorsign_abs)
+
+
+def absolute(a: Array, ftz: bool = False) -> Array:
+    """Source: abs.f32, abs.f64.  An f32 NaN becomes canonical: the machine adds to zero."""
+    result = np.abs(a)
+    if _is_double(a):
+        return result
+    return canonical(flush(result) if ftz else result)
+
+
+def negate(a: Array, ftz: bool = False) -> Array:
+    """Source: neg.f32, neg.f64."""
+    result = np.negative(a)
+    if _is_double(a):
+        return result
+    return canonical(flush(result) if ftz else result)
+
+
+def copysign(a: Array, b: Array) -> Array:
+    """The magnitude of ``b`` with the sign of ``a``.  Source: copysign."""
+    return np.copysign(b, a)
+
+
+def testp(
+    property: Literal["finite", "infinite", "number", "notanumber", "normal", "subnormal"], a: Array
+) -> Array:
+    """Source: testp."""
+    if property == "finite":
+        return np.isfinite(a)
+    if property == "infinite":
+        return np.isinf(a)
+    if property == "number":
+        return ~np.isnan(a)
+    if property == "notanumber":
+        return np.isnan(a)
+    tiny = np.finfo(a.dtype).smallest_normal
+    magnitude = np.abs(a)
+    if property == "normal":
+        return np.isfinite(a) & (magnitude >= tiny)
+    return (magnitude > 0) & (magnitude < tiny)
