@@ -83,6 +83,8 @@ def _rounded(total: int, lowest: int, layout: Numbers, kept: int, nearest: bool)
             rest = magnitude - (quotient << shift)
             if 2 * rest + (quotient & 1) > 1 << shift:
                 quotient += 1
+    if quotient == 0:
+        return 0
     bits = ((exponent - emin) << layout[0]) + (quotient << (layout[0] - kept))
     bits = min(bits, layout[4])
     return bits | layout[3] if total < 0 else bits

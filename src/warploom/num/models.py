@@ -195,7 +195,8 @@ def select(
         length, fraction, kept = matrix_unit.fp8
         return Model(*types, Sum.FUSED, length, fraction, kept)
     raise NoModel(
-        f"{matrix_unit.name} matrix units have no sum of {a_type} by {b_type}; they have {_has(matrix_unit)}"
+        f"{matrix_unit.name} matrix units have no sum of {a_type} by {b_type}; "
+        f"of float types they have {_has(matrix_unit)}"
     )
 
 
@@ -229,4 +230,4 @@ def _has(unit: Unit) -> str:
     names = [name for name in ("f16", "bf16", "tf32") if getattr(unit, name)]
     if unit.fp8 is not None:
         names += sorted(unit.narrow)
-    return ", ".join(names) + ", integers, b1 and f64"
+    return ", ".join(names)

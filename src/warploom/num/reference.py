@@ -112,6 +112,8 @@ def rounded(total: int, lowest: int, model: Model) -> int:
         quotient, rest = magnitude >> shift, magnitude & ((1 << shift) - 1)
         if model.d_type == "f16":
             quotient += 2 * rest + (quotient & 1) > 1 << shift
+    if quotient == 0:
+        return 0
     bits = ((exponent - element.emin) << element.mantissa_bits) + (
         quotient << (element.mantissa_bits - kept)
     )
