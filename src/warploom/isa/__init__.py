@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from warploom.isa import (
-    approximate,  # noqa: F401
-    bits,  # noqa: F401
-    compare,  # noqa: F401
-    convert,  # noqa: F401
-    floating,  # noqa: F401
-    half,  # noqa: F401
-    integer,  # noqa: F401
-    logic,  # noqa: F401
-    move,  # noqa: F401
-)
+
+from warploom.isa import approximate as approximate
+from warploom.isa import bits as bits
+from warploom.isa import compare as compare
+from warploom.isa import convert as convert
+from warploom.isa import floating as floating
+from warploom.isa import half as half
+from warploom.isa import integer as integer
+from warploom.isa import logic as logic
+from warploom.isa import move as move
+from warploom.isa import special as special
