@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from warploom.isa import approximate as approximate
 from warploom.isa import bits as bits
 from warploom.isa import compare as compare
