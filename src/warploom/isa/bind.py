@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from warploom.diag import Diagnostic, Severity, Source, Span
 from warploom.isa.kit import Form, Match, forms_of, match_opcode, nearest_slot
 from warploom.isa.operands import Place
 from warploom.isa.syntax import PlaceName
-from warploom.ptx import Address, Expression, Float, Instruction, Integer, Name, Negated, Operand, Pair, Tuple, Vector
+from warploom.ptx import Address, Float, Instruction, Integer, Name, Negated, Operand, Pair, Symbol, Tuple, Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,15 @@ def bind(instruction: Instruction, source: Source | None = None) -> Binding | Di
         if operands is not None:
             return Binding(match.form, match.slots, operands)
     code, message, hint, section = _explain(instruction, matches)
-    span = Span(instruction.opcode_span.start, instruction.span.end) if matches else instruction.opcode_span
-    return Diagnostic(code, Severity.ERROR, message, source, span, hint, section)
+    return Diagnostic(code, Severity.ERROR, message, source, _place(instruction, bool(matches)), hint, section)
+
+
+def _place(instruction: Instruction, whole: bool) -> Span | None:
+    """The opcode's place, or the whole instruction's; None for an instruction made by program."""
+    words = instruction.word_spans
+    if not words or instruction.span is None:
+        return None
+    return Span(words[0].start, instruction.span.end if whole else words[-1].end)
 
 
 def _explain(instruction: Instruction, matches: tuple[Match, ...]) -> tuple[str, str, str, str]:
@@ -74,26 +81,59 @@ def _operand_hint(match: Match) -> str:
     for name in match.form.syntax.places:
         place = match.form.operands[name.first]
         count = place.registers(match.slots)
-        if count > 0:
+        constants = place.constants(match.slots)
+        if place.kind == "address" and count > 0:
+            parts.append(f"{name.first}: {count} coordinates")
+        elif count > 0:
             parts.append(f"{name.first}: {count} registers of {place.type_word(match.slots)}")
+        if constants is not None:
+            parts.append(f"{name.first}: {_list(constants)}")
+        if place.when:
+            there = "there" if match.slots[place.when] else "absent"
+            parts.append(f"{name.first}: {there}, as '.{place.when}' is")
     return "; ".join(parts)
 
 
+def _list(constants: Collection[int]) -> str:
+    if isinstance(constants, range) and len(constants) > 4:
+        return f"{constants[0]}, {constants[1]}, … {constants[-1]}"
+    return ", ".join(str(constant) for constant in constants)
+
+
 def _place_operands(match: Match, operands: tuple[Operand, ...]) -> dict[str, BoundOperand] | None:
-    names = match.form.syntax.places
-    if not match.form.syntax.required <= len(operands) <= len(names):
-        return None
+    return _assign(match, match.form.syntax.places, operands)
+
+
+def _assign(
+    match: Match, names: tuple[PlaceName, ...], operands: tuple[Operand, ...]
+) -> dict[str, BoundOperand] | None:
+    """Operands in their places, in order; an optional place is filled where it can be."""
+    if not names:
+        return None if operands else {}
+    name = names[0]
+    tied = match.form.operands[name.first].when
+    stands = not tied or match.slots[tied] != ""
+    if operands and stands:
+        bound = _fill(match, name, operands[0])
+        rest = None if bound is None else _assign(match, names[1:], operands[1:])
+        if bound is not None and rest is not None:
+            return bound | rest
+    if not stands or (name.optional and not tied):
+        return _assign(match, names[1:], operands)
+    return None
+
+
+def _fill(match: Match, name: PlaceName, operand: Operand) -> dict[str, BoundOperand] | None:
     bound: dict[str, BoundOperand] = {}
-    for name, operand in zip(names, operands, strict=False):
-        parts = _split_pair(name, operand)
-        if parts is None:
+    parts = _split_pair(name, operand)
+    if parts is None:
+        return None
+    for part_name, part in parts:
+        place = match.form.operands[part_name]
+        count = place.registers(match.slots)
+        if not _fits(part, place, count, match.slots):
             return None
-        for part_name, part in parts:
-            place = match.form.operands[part_name]
-            count = place.registers(match.slots)
-            if not _fits(part, place, count):
-                return None
-            bound[part_name] = BoundOperand(part, place, place.type_word(match.slots), count)
+        bound[part_name] = BoundOperand(part, place, place.type_word(match.slots), count)
     return bound
 
 
@@ -105,16 +145,19 @@ def _split_pair(name: PlaceName, operand: Operand) -> list[tuple[str, Operand]] 
     return [(name.first, operand)] if name.second_optional else None
 
 
-def _fits(operand: Operand, place: Place, count: int) -> bool:
+def _fits(operand: Operand, place: Place, count: int, slots: Mapping[str, str]) -> bool:
     match place.kind:
         case "address":
-            return isinstance(operand, Address)
+            return isinstance(operand, Address) and _fits_coordinates(operand, count)
         case "immediate":
-            return isinstance(operand, (Integer, Expression))
+            constants = place.constants(slots)
+            return isinstance(operand, Integer) and (constants is None or operand.value in constants)
         case "label" | "symbol":
             return isinstance(operand, Name)
         case "tuple":
             return isinstance(operand, Tuple)
+        case "sink":
+            return isinstance(operand, Name) and operand.text == "_"
         case "predicate":
             return isinstance(operand, (Name, Negated, Integer))
         case "register":
@@ -123,9 +166,15 @@ def _fits(operand: Operand, place: Place, count: int) -> bool:
             return True
 
 
+def _fits_coordinates(operand: Address, count: int) -> bool:
+    if count == 0:
+        return not operand.extra
+    return len(operand.extra) == 1 and isinstance(operand.extra[0], Vector) and len(operand.extra[0].items) == count
+
+
 def _fits_register(operand: Operand, place: Place, count: int) -> bool:
     if count != 0:
         return isinstance(operand, Vector) and count in (-1, len(operand.items))
     if place.access == "read":
-        return isinstance(operand, (Name, Integer, Float, Expression))
+        return isinstance(operand, (Name, Integer, Float, Symbol))
     return isinstance(operand, Name)

@@ -135,6 +135,8 @@ class Form:
         for place in self.operands.values():
             if isinstance(place.type, str) and place.type not in TYPES and place.type not in slots:
                 raise FormError(f"form {self.name}: {place.type!r} is neither a type nor a slot")
+            if place.when and place.when not in slots:
+                raise FormError(f"form {self.name}: an operand stands with {place.when!r}, which is not a slot")
         if unknown := self.touches - EFFECTS:
             raise FormError(f"form {self.name}: unknown effects {sorted(unknown)}")
 
@@ -208,6 +210,10 @@ def nearest_slot(opcode: str) -> tuple[Form, str, str, tuple[str, ...]] | None:
             if legal:
                 return form, column, slots.get(column, ""), tuple(dict.fromkeys(legal))
     return None
+
+
+def no_effect(warps: Any, i: Any) -> None:
+    """The meaning of what lies below the abstract machine: caches, hints, orders that it always keeps."""
 
 
 def places_of(form: Form) -> tuple[PlaceName, ...]:

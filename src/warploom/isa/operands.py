@@ -6,13 +6,14 @@ A type is a PTX type word, the name of a slot whose word is the type, or a funct
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 Slots = Mapping[str, str]
 TypeRule = str | Callable[[Slots], str]
 CountRule = int | str | Callable[[Slots], int]
+Values = Collection[int] | Callable[[Slots], Collection[int]] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,13 +21,17 @@ class Place:
     """One operand place.
 
     `kind` is what the text shows there; `access` whether the instruction reads or writes it; `type` its
-    PTX type; `count` the number of registers in its vector (0: a single register, no braces; -1: any).
+    PTX type; `count` the number of registers in its vector (0: a single register, no braces; -1: any), or of
+    the coordinates after the base of an address. `when` names a slot whose word the place stands with: it is
+    there exactly when the word is. `values` are the constants that an immediate may be.
     """
 
-    kind: Literal["register", "predicate", "address", "immediate", "label", "symbol", "tuple", "any"]
+    kind: Literal["register", "predicate", "address", "immediate", "label", "symbol", "tuple", "sink", "any"]
     access: Literal["read", "write", "both", "none"]
     type: TypeRule = "b32"
     count: CountRule = 0
+    when: str = ""
+    values: Values = None
 
     def type_word(self, slots: Slots) -> str:
         """The PTX type word of this place once the slots are bound."""
@@ -43,15 +48,19 @@ class Place:
             return int(word.lstrip("vx")) if word else 0
         return self.count
 
+    def constants(self, slots: Slots) -> Collection[int] | None:
+        """The constants an immediate may be; None where any may stand."""
+        return self.values(slots) if callable(self.values) else self.values
+
 
 def out(type: TypeRule, count: CountRule = 0) -> Place:
     """A destination register (or vector of `count`); the sink `_` may stand there."""
     return Place("register", "write", type, count)
 
 
-def inp(type: TypeRule, count: CountRule = 0) -> Place:
+def inp(type: TypeRule, count: CountRule = 0, when: str = "") -> Place:
     """A source: register, immediate, special register or symbol (or a vector of them)."""
-    return Place("register", "read", type, count)
+    return Place("register", "read", type, count, when)
 
 
 def inout(type: TypeRule, count: CountRule = 0) -> Place:
@@ -64,19 +73,24 @@ def pred_out() -> Place:
     return Place("predicate", "write", "pred")
 
 
-def pred_in() -> Place:
+def pred_in(when: str = "") -> Place:
     """A source predicate, possibly negated."""
-    return Place("predicate", "read", "pred")
+    return Place("predicate", "read", "pred", when=when)
 
 
-def address() -> Place:
-    """`[base + offset]`, with coordinates for tensor operands."""
-    return Place("address", "read", "b64")
+def address(coordinates: CountRule = 0) -> Place:
+    """`[base + offset]`, with a vector of coordinates for tensor operands."""
+    return Place("address", "read", "b64", coordinates)
 
 
-def immediate(type: TypeRule = "s32") -> Place:
-    """An integer constant."""
-    return Place("immediate", "none", type)
+def immediate(type: TypeRule = "s32", values: Values = None) -> Place:
+    """An integer constant, one of `values` where they are given."""
+    return Place("immediate", "none", type, values=values)
+
+
+def sink() -> Place:
+    """The sink `_`, where nothing else may stand."""
+    return Place("sink", "none")
 
 
 def label() -> Place:

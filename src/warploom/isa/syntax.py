@@ -14,7 +14,10 @@ from dataclasses import dataclass
 from warploom.isa.table import FormError
 
 _OPCODE_PIECE = re.compile(r"\{\.([\w:]+)\}|\.?([\w:]+)")
-_PLACE = re.compile(r"\[(?P<address>[\w-]+)\]|(?P<first>[\w-]+)(?:\{?\|(?P<second>[\w-]+)\}?)?")
+_OPERAND_PIECE = re.compile(
+    r"\s*(?:(?P<sign>[{},])|\[(?P<address>[\w-]+)(?:,[^\]]*)?\]|\((?P<list>[\w-]+)\)"
+    r"|(?P<first>[\w-]+)(?:\{?\|(?P<second>[\w-]+)\}?)?)\s*"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +37,15 @@ class PlaceName:
     first: str
     second: str = ""
     second_optional: bool = False
-    is_address: bool = False
+    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Syntax:
-    """A read syntax line: opcode words, operand places, and how many of the places are required."""
+    """A read syntax line: opcode words and operand places."""
 
     words: tuple[Word, ...]
     places: tuple[PlaceName, ...]
-    required: int
 
 
 def read_syntax(form: str, line: str, columns: tuple[str, ...], composites: Mapping[str, str]) -> Syntax:
@@ -57,13 +59,27 @@ def read_syntax(form: str, line: str, columns: tuple[str, ...], composites: Mapp
             raise FormError(f"form {form}: cannot read {opcode[position:]!r} in its syntax line")
         position = found.end()
         words.append(_word(found[1] or found[2], found[1] is not None, columns, composites))
-    required_text, _, optional_text = operands.strip().partition("{,")
-    places = [_place(form, part) for part in required_text.split(",") if part.strip()]
-    required = len(places)
-    for part in optional_text.replace("}", "").replace("{", "").split(","):
-        if part.strip():
-            places.append(_place(form, part))
-    return Syntax(tuple(words), tuple(places), required)
+    return Syntax(tuple(words), _read_places(form, operands.replace("{!}", "")))
+
+
+def _read_places(form: str, text: str) -> tuple[PlaceName, ...]:
+    """The places of an operand list; what stands in braces is optional."""
+    places: list[PlaceName] = []
+    depth = position = 0
+    while position < len(text):
+        found = _OPERAND_PIECE.match(text, position)
+        if found is None:
+            raise FormError(f"form {form}: cannot read operands {text[position:]!r} in its syntax line")
+        position = found.end()
+        if sign := found["sign"]:
+            depth += {"{": 1, "}": -1, ",": 0}[sign]
+            continue
+        name = found["address"] or found["list"] or found["first"]
+        second = (found["second"] or "").replace("-", "_")
+        places.append(PlaceName(name.replace("-", "_"), second, "{|" in found[0], depth > 0))
+    if depth != 0:
+        raise FormError(f"form {form}: unbalanced braces in its syntax line")
+    return tuple(places)
 
 
 def _word(text: str, optional: bool, columns: tuple[str, ...], composites: Mapping[str, str]) -> Word:
@@ -75,16 +91,6 @@ def _word(text: str, optional: bool, columns: tuple[str, ...], composites: Mappi
     if optional:
         return Word(text, text, True)
     return Word("", text, False)
-
-
-def _place(form: str, text: str) -> PlaceName:
-    found = _PLACE.fullmatch(text.strip())
-    if found is None:
-        raise FormError(f"form {form}: cannot read operand {text.strip()!r} in its syntax line")
-    if found["address"]:
-        return PlaceName(found["address"].replace("-", "_"), is_address=True)
-    second = (found["second"] or "").replace("-", "_")
-    return PlaceName(found["first"].replace("-", "_"), second, "{|" in text)
 
 
 def match_words(

@@ -1,0 +1,192 @@
+"""Barriers and fences (PTX ISA 9.7.13.1 to 9.7.13.4).
+
+Fences have no effect here: every thread sees all writes in the order in which they take effect, whichever
+proxy they go through.
+"""
+
+from __future__ import annotations
+
+from warploom.isa.kit import Form, no_effect
+from warploom.isa.operands import address, immediate, inp, out, pred_in
+from warploom.isa.protocol import Bound, Warps
+
+BARRIER_SYNC = Form(
+    name="barrier.sync",
+    syntax="barrier{.cta}.sync{.aligned}  a{, b};",
+    rows="""
+        barrier  aligned
+        bar      -
+        barrier  -,aligned
+    """,
+    operands={"a": inp("u32"), "b": inp("u32")},
+    touches="waits",
+    source="PTX ISA 9.7.13.1",
+)
+
+
+@BARRIER_SYNC.meaning
+def synchronise(warps: Warps, i: Bound) -> None:
+    # READ
+    number = warps.read(i.a)
+    threads = None if i.b is None else warps.read(i.b)
+    # WRITE
+    warps.cta_barrier(number, threads, "sync")
+
+
+BARRIER_ARRIVE = Form(
+    name="barrier.arrive",
+    syntax="barrier{.cta}.arrive{.aligned}  a, b;",
+    rows="""
+        barrier  aligned
+        bar      -
+        barrier  -,aligned
+    """,
+    operands={"a": inp("u32"), "b": inp("u32")},
+    source="PTX ISA 9.7.13.1",
+)
+
+
+@BARRIER_ARRIVE.meaning
+def arrive(warps: Warps, i: Bound) -> None:
+    # READ
+    number, threads = warps.read(i.a), warps.read(i.b)
+    # WRITE
+    warps.cta_barrier(number, threads, "arrive")
+
+
+BARRIER_RED = Form(
+    name="barrier.red",
+    syntax="barrier{.cta}.red.op{.aligned}.type  d, a{, b}, {!}c;",
+    rows="""
+        barrier  op      aligned    type
+        bar      popc    -          u32
+        bar      and,or  -          pred
+        barrier  popc    -,aligned  u32
+        barrier  and,or  -,aligned  pred
+    """,
+    operands={"d": out("type"), "a": inp("u32"), "b": inp("u32"), "c": pred_in()},
+    touches="waits",
+    source="PTX ISA 9.7.13.1",
+)
+
+
+@BARRIER_RED.meaning
+def reduce(warps: Warps, i: Bound) -> None:
+    # READ
+    number, predicate = warps.read(i.a), warps.read(i.c)
+    threads = None if i.b is None else warps.read(i.b)
+    # WRITE
+    warps.cta_reduce(number, threads, predicate, i.op, i.d)
+
+
+CLUSTER_ARRIVE = Form(
+    name="barrier.cluster_arrive",
+    syntax="barrier.cluster.arrive{.sem}{.aligned};",
+    rows="""
+        sem                ptx target
+        -,release,relaxed  7.8 sm_90
+    """,
+    operands={},
+    source="PTX ISA 9.7.13.3",
+)
+
+
+@CLUSTER_ARRIVE.meaning
+def arrive_in_cluster(warps: Warps, i: Bound) -> None:
+    warps.cluster_arrive()
+
+
+CLUSTER_WAIT = Form(
+    name="barrier.cluster_wait",
+    syntax="barrier.cluster.wait{.acquire}{.aligned};",
+    operands={},
+    touches="waits",
+    source="PTX ISA 9.7.13.3",
+)
+
+
+@CLUSTER_WAIT.meaning
+def wait_for_cluster(warps: Warps, i: Bound) -> None:
+    warps.cluster_wait()
+
+
+# Fences ---------------------------------------------------------------------------------------------------
+
+FENCE = Form(
+    name="barrier.fence",
+    syntax="fence{.sem}.scope;",
+    rows="""
+        sem                           scope                ptx target
+        -,sc,acq_rel,acquire,release  cta,cluster,gpu,sys  6.0 sm_70
+    """,
+    operands={},
+    source="PTX ISA 9.7.13.4",
+)
+
+FENCE_RESTRICTED = Form(
+    name="barrier.fence_restricted",
+    syntax="fence{.op_restrict}.sem{.sync_restrict}.scope;",
+    rows="""
+        op_restrict    sem      sync_restrict                   scope    ptx target
+        mbarrier_init  release  -                               cluster  8.0 sm_90
+        -              acquire  sync_restrict::shared::cluster  cluster  8.6 sm_90
+        -              release  sync_restrict::shared::cta      cluster  8.6 sm_90
+    """,
+    operands={},
+    source="PTX ISA 9.7.13.4",
+)
+
+FENCE_PROXY = Form(
+    name="barrier.fence_proxy",
+    syntax="fence.proxy.proxykind{.space};",
+    rows="""
+        proxykind  space                                       ptx target
+        alias      -                                           7.5 sm_70
+        async      -,global,shared::cta,shared::cluster        8.0 sm_90
+    """,
+    operands={},
+    source="PTX ISA 9.7.13.4",
+)
+
+FENCE_PROXY_TO = Form(
+    name="barrier.fence_proxy_release",
+    syntax="fence.proxy.to_proxykind::from_proxykind.sem{.sync_restrict}.scope;",
+    rows="""
+        to_proxykind::from_proxykind  sem      sync_restrict                   scope                ptx target
+        tensormap::generic            release  -                               cta,cluster,gpu,sys  8.3 sm_90
+        async::generic                release  sync_restrict::shared::cta      cluster              8.6 sm_90
+        async::generic                acquire  sync_restrict::shared::cluster  cluster              8.6 sm_90
+    """,
+    operands={},
+    source="PTX ISA 9.7.13.4",
+)
+
+FENCE_PROXY_TENSORMAP = Form(
+    name="barrier.fence_proxy_acquire",
+    syntax="fence.proxy.tensormap::generic.acquire.scope  [addr], size;",
+    rows="""
+        scope                ptx target
+        cta,cluster,gpu,sys  8.3 sm_90
+    """,
+    operands={"addr": address(), "size": immediate(values=(128,))},
+    source="PTX ISA 9.7.13.4",
+)
+
+MEMBAR = Form(
+    name="barrier.membar",
+    syntax="membar{.proxy}.level;",
+    rows="""
+        proxy  level       ptx
+        -      cta,gl,sys  1.4
+        proxy  alias       7.5
+    """,
+    operands={},
+    source="PTX ISA 9.7.13.4",
+)
+
+FENCE.meaning(no_effect)
+FENCE_RESTRICTED.meaning(no_effect)
+FENCE_PROXY.meaning(no_effect)
+FENCE_PROXY_TO.meaning(no_effect)
+FENCE_PROXY_TENSORMAP.meaning(no_effect)
+MEMBAR.meaning(no_effect)
