@@ -1,0 +1,17 @@
+"""The instructions: one file per family. Importing the package declares every form."""
+
+from __future__ import annotations
+
+from warploom.isa import (
+    async_copy,  # noqa: F401
+    atomic,  # noqa: F401
+    barrier,  # noqa: F401
+    bulk,  # noqa: F401
+    control,  # noqa: F401
+    logic,  # noqa: F401
+    mbarrier,  # noqa: F401
+    memory,  # noqa: F401
+    tensor,  # noqa: F401
+    tensormap,  # noqa: F401
+    warp,  # noqa: F401
+)
