@@ -37,7 +37,9 @@ Meaning = Callable[[Any, Any], None]
 
 EFFECTS = frozenset(
     {
-        "jumps",  # ends a basic block: the next instruction is chosen per lane
+        "jumps",  # goes to a label: the next instruction is chosen per lane
+        "calls",  # goes to a function and comes back
+        "leaves",  # returns from a function or leaves the kernel
         "waits",  # may suspend the warp; a basic block starts at it, so that it can be taken up again
         "warp",  # every lane of the member mask executes it together
         "warpgroup",  # the four warps of a warpgroup execute it together
