@@ -1,0 +1,9 @@
+"""Spans, diagnostics, rule codes and their rendering: what every other floor reports with."""
+
+from __future__ import annotations
+
+from warploom.diag.diagnostic import Diagnostic, Severity, UsageError, WarploomError
+from warploom.diag.render import render
+from warploom.diag.source import Source, Span
+
+__all__ = ["Diagnostic", "Severity", "Source", "Span", "UsageError", "WarploomError", "render"]

@@ -1,0 +1,78 @@
+"""What is wrong, where, and what would be right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeVar
+
+from warploom.diag.source import Source, Span
+
+
+class Severity(Enum):
+    """How much a diagnostic weighs."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One finding: a stable rule code, one sentence, and a place when there is one.
+
+    `hint` says what to do about it; `section` names the manual's section that rules it.
+    """
+
+    code: str
+    severity: Severity
+    message: str
+    source: Source | None = None
+    span: Span | None = None
+    hint: str = ""
+    section: str = ""
+
+    @property
+    def place(self) -> str:
+        """`file:line:column`, only the file when there is no span, empty when there is neither."""
+        if self.source is None:
+            return ""
+        if self.span is None:
+            return self.source.name
+        line, column = self.source.position(self.span.start)
+        return f"{self.source.name}:{line}:{column}"
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.message}" if self.source is not None else self.message
+
+
+class WarploomError(Exception):
+    """A mistake that a person can make; every subclass ends in one clear sentence for each finding."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        super().__init__(self.diagnostics)
+
+    def __str__(self) -> str:
+        return "\n".join(str(diagnostic) for diagnostic in self.diagnostics)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # A worker process sends its errors home pickled; subclasses may take other arguments.
+        return _restore, (type(self), self.diagnostics)
+
+
+class UsageError(WarploomError):
+    """The library or the command line was asked for something that cannot be."""
+
+    def __init__(self, message: str, *, code: str = "usage", hint: str = "", section: str = "") -> None:
+        super().__init__([Diagnostic(code, Severity.ERROR, message, hint=hint, section=section)])
+
+
+_Error = TypeVar("_Error", bound=WarploomError)
+
+
+def _restore(kind: type[_Error], diagnostics: tuple[Diagnostic, ...]) -> _Error:
+    error = kind.__new__(kind)
+    WarploomError.__init__(error, diagnostics)
+    return error

@@ -1,0 +1,249 @@
+"""Constant expressions and initialisers.
+
+Source: PTX ISA 4.5 (constants), 5.4.4 (initialisers)
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from warploom.diag import Span
+from warploom.ptx.cursor import Cursor
+from warploom.ptx.lexer import floating, integer_value
+from warploom.ptx.tree import Float, Initializer, Integer, Name, Property, Symbol
+
+_BITS = 64
+_WARP_SIZE = 32
+
+
+@dataclass(frozen=True, slots=True)
+class _Number:
+    """A 64-bit integer; `unsigned` as the language's rules for constant expressions carry it."""
+
+    value: int
+    unsigned: bool = False
+
+
+_Value = _Number | Float | Symbol
+
+_LEVELS: tuple[tuple[str, ...], ...] = (
+    ("||",),
+    ("&&",),
+    ("|",),
+    ("^",),
+    ("&",),
+    ("==", "!="),
+    ("<", "<=", ">", ">="),
+    ("<<", ">>"),
+    ("+", "-"),
+    ("*", "/", "%"),
+)
+_PRECEDENCE = {sign: level for level, signs in enumerate(_LEVELS) for sign in signs}
+_TRUTHS: dict[str, Callable[[int, int], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "&&": lambda a, b: bool(a) and bool(b),
+    "||": lambda a, b: bool(a) or bool(b),
+}
+_SUMS: dict[str, Callable[[int, int], int]] = {
+    "|": operator.or_,
+    "^": operator.xor,
+    "&": operator.and_,
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "<<": lambda a, b: a << b if b < _BITS else 0,
+    ">>": lambda a, b: a >> min(b, _BITS),
+}
+
+
+def constant(cursor: Cursor, depth: int = 0) -> Integer | Float | Symbol:
+    """Read one constant expression; a literal one is folded.
+
+    Errors: ptx.syntax/expected, ptx.syntax/constant, ptx.syntax/nesting
+    """
+    start = cursor.peek().start
+    value = _conditional(cursor, depth)
+    if isinstance(value, _Number):
+        return Integer.spelled(value.value, cursor.text[start : cursor.pos])
+    return value
+
+
+def integer_constant(cursor: Cursor, what: str) -> int:
+    """Read a constant expression that must be an integer."""
+    token = cursor.peek()
+    value = constant(cursor)
+    if not isinstance(value, Integer):
+        span = Span(token.start, cursor.pos)
+        cursor.fail("constant", f"found '{cursor.text[span.start : span.end]}'; expected {what}", span)
+    return value.value
+
+
+def initializer(cursor: Cursor, depth: int = 0) -> Initializer:
+    """Read what follows `=`: a constant, a name, or braces around more of these.
+
+    Errors: ptx.syntax/expected, ptx.syntax/constant, ptx.syntax/nesting
+    """
+    if cursor.accept("{"):
+        depth = cursor.nest(depth, "initialisers")
+        items: list[Initializer] = []
+        while not cursor.accept("}"):
+            items.append(initializer(cursor, depth))
+            if not cursor.accept(","):
+                cursor.expect("}", ",")
+                break
+        return tuple(items)
+    token = cursor.peek()
+    value = constant(cursor, depth)
+    if isinstance(value, Symbol) and value == Symbol(token.text):
+        if cursor.accept("="):
+            return Property(value.name, initializer(cursor, cursor.nest(depth, "initialisers")))
+        return Name(value.name)
+    return value
+
+
+def _conditional(cursor: Cursor, depth: int) -> _Value:
+    start = cursor.peek().start
+    value = _binary(cursor, 0, depth)
+    if not cursor.at("?"):
+        return value
+    choice = _number(cursor, value, start)
+    cursor.take()
+    depth = cursor.nest(depth, "expressions")
+    first = _conditional(cursor, depth)
+    cursor.expect(":")
+    second = _conditional(cursor, depth)
+    return first if choice.value else second
+
+
+def _binary(cursor: Cursor, level: int, depth: int) -> _Value:
+    start = cursor.peek().start
+    value = _unary(cursor, depth)
+    while (precedence := _PRECEDENCE.get(cursor.peek().text, -1)) >= level:
+        sign = cursor.take().text
+        right_start = cursor.peek().start
+        right = _binary(cursor, precedence + 1, depth)
+        value = _apply(cursor, sign, value, right, start, right_start)
+    return value
+
+
+def _apply(cursor: Cursor, sign: str, left: _Value, right: _Value, start: int, right_start: int) -> _Value:
+    if isinstance(left, Symbol) and left.name != "WARP_SZ" and sign in ("+", "-"):
+        if isinstance(right, Symbol) and sign == "-" and not left.minus:
+            return Symbol(left.name, left.offset, left.generic, left.mask, right.name)
+        step = _number(cursor, right, right_start).value
+        offset = left.offset + (step if sign == "+" else -step)
+        return Symbol(left.name, offset, left.generic, left.mask, left.minus)
+    if isinstance(right, Symbol) and right.name != "WARP_SZ" and sign == "+":
+        offset = right.offset + _number(cursor, left, start).value
+        return Symbol(right.name, offset, right.generic, right.mask, right.minus)
+    a, b = _number(cursor, left, start), _number(cursor, right, right_start)
+    unsigned = a.unsigned or b.unsigned
+    x, y = (a.value % 2**_BITS, b.value % 2**_BITS) if unsigned else (a.value, b.value)
+    if sign in _TRUTHS:
+        return _Number(int(_TRUTHS[sign](x, y)))
+    if sign in ("/", "%"):
+        if y == 0:
+            cursor.fail("constant", "this constant expression divides by zero", Span(start, cursor.pos))
+        quotient = abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
+        return _wrap(quotient if sign == "/" else x - y * quotient, unsigned)
+    if sign in ("<<", ">>"):
+        # A shift keeps the type of what is shifted; its count is unsigned.
+        x, y, unsigned = (x if a.unsigned else a.value), b.value % 2**_BITS, a.unsigned
+    return _wrap(_SUMS[sign](x, y), unsigned)
+
+
+def _wrap(value: int, unsigned: bool) -> _Number:
+    value %= 2**_BITS
+    if not unsigned and value >= 2 ** (_BITS - 1):
+        value -= 2**_BITS
+    return _Number(value, unsigned)
+
+
+def _number(cursor: Cursor, value: _Value, start: int) -> _Number:
+    if isinstance(value, _Number):
+        return value
+    if isinstance(value, Symbol) and value.name == "WARP_SZ":
+        return _Number(_WARP_SIZE)
+    span = Span(start, cursor.pos)
+    cursor.fail("constant", f"found '{cursor.text[start : cursor.pos]}'; expected an integer constant", span)
+
+
+def _unary(cursor: Cursor, depth: int) -> _Value:
+    token = cursor.peek()
+    if token.text not in ("-", "+", "!", "~"):
+        return _primary(cursor, depth)
+    cursor.take()
+    value = _unary(cursor, cursor.nest(depth, "signs"))
+    if isinstance(value, Float) and token.text in "+-":
+        flipped = value.bits ^ (1 << ((value.width or _BITS) - 1)) if token.text == "-" else value.bits
+        return Float(flipped, value.width).spelled(cursor.text[token.start : cursor.pos])
+    number = _number(cursor, value, token.end)
+    if token.text == "-":
+        # A literal keeps its mathematical value; only arithmetic wraps.
+        return _Number(-number.value) if not number.unsigned else _wrap(-number.value, True)
+    if token.text == "!":
+        return _Number(int(not number.value))
+    return number if token.text == "+" else _wrap(~number.value, number.unsigned)
+
+
+def _primary(cursor: Cursor, depth: int) -> _Value:
+    token = cursor.peek()
+    if token.kind == "integer":
+        cursor.take()
+        value = _literal(cursor, token.text, token.start)
+        if cursor.at("("):
+            return _masked(cursor, value, depth)
+        return _Number(value, token.text.endswith("U") or value >= 2 ** (_BITS - 1))
+    if token.kind == "float":
+        return floating(cursor.take().text)
+    if token.text == "(":
+        return _parenthesised(cursor, depth)
+    if token.text == "generic":
+        cursor.take()
+        if not cursor.accept("("):
+            return Symbol("generic")
+        name = cursor.expect_kind("name", "a variable's name").text
+        cursor.expect(")")
+        return Symbol(name, generic=True)
+    if token.kind in ("name", "word"):
+        return Symbol(cursor.take().text)
+    cursor.expected("a constant")
+
+
+def _literal(cursor: Cursor, text: str, start: int) -> int:
+    if text[0] == "0" and text.rstrip("U").isdigit() and not set(text) <= set("01234567U"):
+        span = Span(start, start + len(text))
+        cursor.fail("number", f"found '{text}', which is no number; expected octal digits after 0", span)
+    return integer_value(text)
+
+
+def _masked(cursor: Cursor, mask: int, depth: int) -> Symbol:
+    cursor.expect("(")
+    start = cursor.peek().start
+    value = _conditional(cursor, cursor.nest(depth, "expressions"))
+    cursor.expect(")")
+    if not isinstance(value, Symbol):
+        span = Span(start, cursor.pos)
+        cursor.fail("constant", "only the address of a variable can be masked", span)
+    return Symbol(value.name, value.offset, value.generic, mask, value.minus)
+
+
+def _parenthesised(cursor: Cursor, depth: int) -> _Value:
+    cursor.take()
+    depth = cursor.nest(depth, "expressions")
+    if cursor.at(".s64", ".u64"):
+        unsigned = cursor.take().text == ".u64"
+        cursor.expect(")")
+        start = cursor.peek().start
+        number = _number(cursor, _unary(cursor, depth), start)
+        return _wrap(number.value, unsigned)
+    value = _conditional(cursor, depth)
+    cursor.expect(")")
+    return value

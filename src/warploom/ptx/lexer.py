@@ -1,0 +1,103 @@
+"""Tokens of PTX text, and the patterns that read whole statements at once.
+
+Two readers share these patterns. `STATEMENT` recognises one usual statement of a function body in a single match;
+whatever it does not recognise, and every error, goes through the tokens of `TOKEN`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from warploom.ptx.tree import Float, Integer
+
+TRIVIA = r"(?:[ \t\r\n\f\v]++|//[^\n]*+|/\*[^*]*+\*++(?:[^/*][^*]*+\*++)*/)*"
+NAME = r"(?:[A-Za-z_][\w$]*+|[$%][\w$]++)"
+MEMBER = NAME + r"(?:\.[A-Za-z_][\w$]*+)*"
+WORD = r"\w++(?:::\w++)*"
+OPCODE = rf"[A-Za-z_][\w$]*+(?:\.{WORD})*"
+INTEGER = r"(?:0[xX][0-9A-Fa-f]++|0[bB][01]++|[0-9]++)U?+"
+DECIMAL = r"(?:[0-9]++\.[0-9]*+(?:[eE][+-]?[0-9]++)?|[0-9]++[eE][+-]?[0-9]++|\.[0-9]++(?:[eE][+-]?[0-9]++)?)(?![\w$.])"
+BITS = r"0[fF][0-9A-Fa-f]{8}|0[dD][0-9A-Fa-f]{16}"
+
+_BLANK = r"[ \t\r\n\f\v]*+"
+
+STATEMENT = re.compile(
+    TRIVIA
+    + "(?:"
+    # 1 guard, 2 opcode, 3 operands
+    + rf"(?:(@!?{NAME}){_BLANK})?({OPCODE}){_BLANK}([^;:/\"@]*+);"
+    # 4 label
+    + rf"|({NAME}){_BLANK}:(?!:)"
+    # 5 source location that ends with its line; 6, 7, 8 its file, line and column
+    + r"|(\.loc)[ \t]++([0-9]++)[ \t]++([0-9]++)[ \t]++([0-9]++)[ \t]*+(?=[\r\n]|//)"
+    + ")",
+    re.ASCII,
+)
+LAST_OF_INSTRUCTION = 3
+LAST_OF_LABEL = 4
+
+DATA_LINE = re.compile(
+    TRIVIA + r"(\.b(?:8|16|32|64))[ \t]++((?:[0-9]++[ \t]*+,[ \t]*+)*[0-9]++)[ \t]*+(?=[\r\n}]|//)", re.ASCII
+)
+"""A line of integers in a `.section`."""
+
+DATA = frozenset((".b8", ".b16", ".b32", ".b64"))
+"""What a line of a `.section` begins with."""
+
+SPACES = re.compile(TRIVIA, re.ASCII)
+OPERAND_PARTS = re.compile(r"(?:[^,{}\[\]()]++|\{[^{}]*+\}|\[[^\[\]]*+\]|\([^()]*+\))+")
+"""The text of one operand between commas that stand in no bracket."""
+
+TOKEN = re.compile(
+    TRIVIA
+    + "(?:"
+    + r'(?P<string>"(?:[^"\\\n]|\\[^\n])*+")'
+    + rf"|(?P<float>{BITS}(?![\w$])|{DECIMAL})"
+    + rf"|(?P<integer>{INTEGER}(?![\w$]))"
+    + rf"|(?P<word>\.{WORD}|\.[A-Za-z_$][\w$]*+)"
+    + rf"|(?P<name>{MEMBER})"
+    + r"|(?P<punctuation><<|>>|<=|>=|==|!=|&&|\|\||::|/(?!\*)|[{}()\[\],;:=<>+\-*%!~&^|?@])"
+    + r"|(?P<end>\Z)"
+    + ")",
+    re.ASCII,
+)
+BAD_NUMBER = re.compile(r"[0-9][\w$.]*+", re.ASCII)
+OPCODE_TEXT = re.compile(OPCODE, re.ASCII)
+
+
+class Token(NamedTuple):
+    """One token: its kind ("name", "word", "integer", "float", "string", "punctuation", "end"), text and place."""
+
+    kind: str
+    text: str
+    start: int
+    end: int
+
+
+def integer_value(text: str) -> int:
+    """Value of an integer literal: decimal, octal (leading 0), hexadecimal or binary, with an optional `U`."""
+    digits = text.rstrip("U")
+    if digits[:2] in ("0x", "0X"):
+        return int(digits, 16)
+    if digits[:2] in ("0b", "0B"):
+        return int(digits, 2)
+    if digits[0] == "0" and len(digits) > 1:
+        return int(digits, 8)
+    return int(digits)
+
+
+def integer(text: str) -> Integer:
+    """An integer literal, with an optional minus in front."""
+    value = -integer_value(text[1:].lstrip()) if text[0] == "-" else integer_value(text)
+    return Integer.spelled(value, text)
+
+
+def floating(text: str) -> Float:
+    """A floating-point literal: `0f` and 8 digits, `0d` and 16 digits, or a decimal."""
+    prefix = text[:2]
+    if prefix in ("0f", "0F"):
+        return Float(int(text[2:], 16), 32).spelled(text)
+    if prefix in ("0d", "0D"):
+        return Float(int(text[2:], 16), 64).spelled(text)
+    return Float.decimal(float(text)).spelled(text)

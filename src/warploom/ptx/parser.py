@@ -1,0 +1,395 @@
+"""The parser: text to tree.
+
+A function body is read statement by statement with one pattern match for the usual ones. What the pattern does not
+recognise is read from tokens, which also finds every error. After an error, reading goes on with the next statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeVar
+
+from warploom.diag import Source, Span
+from warploom.ptx import declarations, lexer
+from warploom.ptx.cursor import MODULE_WORDS, Cursor, Hopeless, PtxSyntaxError, Unreadable
+from warploom.ptx.declarations import LINKAGE, SPACES
+from warploom.ptx.operands import OperandReader, operands
+from warploom.ptx.tree import (
+    Argument,
+    Block,
+    Directive,
+    Function,
+    Guard,
+    Instruction,
+    Integer,
+    Label,
+    Module,
+    Name,
+    Node,
+    Statement,
+    Text,
+    TopLevel,
+    Variable,
+)
+
+_HEADER = (".version", ".target", ".address_size")
+_ENDED = frozenset((".pragma", ".branchtargets", ".calltargets", ".alias"))
+"""Directives that a `;` ends."""
+
+_NodeT = TypeVar("_NodeT", bound=Node)
+_place = object.__setattr__
+
+
+def parse(text: str, name: str = "<ptx>") -> Module:
+    """Read a PTX module. `str()` of the result is the text again, byte for byte.
+
+    Errors: every code of `PtxSyntaxError`
+    """
+    parser = _Parser(Source(name, text))
+    try:
+        module = parser.module()
+    except Hopeless:
+        module = None
+    if parser.cursor.diagnostics or module is None:
+        raise PtxSyntaxError(
+            sorted(parser.cursor.diagnostics, key=lambda found: found.span.start if found.span else 0)
+        )
+    return module
+
+
+class _Parser:
+    """One reading of one source."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.cursor = Cursor(source)
+        self._operands = OperandReader()
+        self._guards: dict[str, Guard | None] = {"": None}
+        self._directives: dict[str, Callable[[], Directive]] = {
+            ".loc": self._location,
+            ".file": self._file,
+            ".section": self._section,
+            ".callprototype": self._callprototype,
+        }
+
+    # Module scope ------------------------------------------------------------------------------------------------
+
+    def module(self) -> Module:
+        items: list[TopLevel] = []
+        self._header(items)
+        cursor = self.cursor
+        while True:
+            start = cursor.pos
+            try:
+                start = cursor.peek().start
+                if cursor.peek().kind == "end":
+                    break
+                self._top_level(items)
+            except Unreadable:
+                cursor.recover(start, body=False)
+        module = Module(tuple(items))
+        _place(module, "origin", (self.source, 0, len(self.source.text)))
+        return module
+
+    def _header(self, items: list[TopLevel]) -> None:
+        cursor = self.cursor
+        readers = (self._version, self._target, self._address_size)
+        for word, reader in zip(_HEADER, readers, strict=True):
+            start = cursor.pos
+            try:
+                token = cursor.peek()
+                if token.text == word:
+                    cursor.take()
+                    directive = Directive(word, reader())
+                    items.append(self._placed(directive, token.start))
+                elif word != ".address_size":
+                    what = "the first directive" if word == ".version" else "the directive after .version"
+                    span = Span(token.start, token.end)
+                    found = "the end of the text" if token.kind == "end" else f"'{token.text}'"
+                    cursor.report("header", f"found {found}; expected {word} as {what}", span)
+                    return
+            except Unreadable:
+                cursor.recover(start, body=False)
+
+    def _version(self) -> tuple[Argument, ...]:
+        token = self.cursor.expect_kind("float", "a version such as 8.7")
+        major, _, minor = token.text.partition(".")
+        if not (major.isdigit() and minor.isdigit()):
+            span = Span(token.start, token.end)
+            self.cursor.fail("expected", f"found '{token.text}'; expected a version such as 8.7", span)
+        return Integer(int(major)), Integer(int(minor))
+
+    def _target(self) -> tuple[Argument, ...]:
+        names: list[Argument] = [Name(self.cursor.expect_kind("name", "a target such as sm_90a").text)]
+        while self.cursor.accept(","):
+            names.append(Name(self.cursor.expect_kind("name", "a target or mode").text))
+        return tuple(names)
+
+    def _address_size(self) -> tuple[Argument, ...]:
+        token = self.cursor.expect_kind("integer", "32 or 64")
+        if token.text not in ("32", "64"):
+            span = Span(token.start, token.end)
+            self.cursor.fail("expected", f"found '{token.text}'; expected 32 or 64", span)
+        return (Integer(int(token.text)),)
+
+    def _top_level(self, items: list[TopLevel]) -> None:
+        cursor = self.cursor
+        start = cursor.peek().start
+        linkage: list[str] = []
+        while cursor.peek().text in LINKAGE:
+            linkage.append(cursor.take().text[1:])
+        token = cursor.peek()
+        if token.text in (".entry", ".func"):
+            self._function(items, start, tuple(linkage))
+        elif token.text in SPACES:
+            items.extend(self._variables(start, tuple(linkage)))
+        elif linkage:
+            cursor.expected("'.entry'", "'.func'", "a state space such as .global")
+        elif token.text in _HEADER:
+            place = "stands once, at the head of the module"
+            cursor.take()
+            cursor.fail("header", f"found a second {token.text}, which {place}", Span(token.start, token.end))
+        elif token.kind == "word":
+            items.append(self._directive())
+        elif token.text == ";":
+            # A lone ';' is nothing; assemblers accept it.
+            cursor.take()
+        else:
+            cursor.expected("a directive", "a function", "a variable")
+
+    def _variables(self, start: int, linkage: tuple[str, ...]) -> list[Variable]:
+        found = declarations.variables(self.cursor, linkage)
+        if len(found) == 1:
+            self._placed(found[0], start)
+        return found
+
+    # Functions ---------------------------------------------------------------------------------------------------
+
+    def _function(self, items: list[TopLevel], start: int, linkage: tuple[str, ...]) -> None:
+        cursor = self.cursor
+        try:
+            function = self._signature(linkage)
+        except Unreadable:
+            # The body has errors of its own to report.
+            cursor.skip_to("{", ";")
+            if cursor.at("{"):
+                self._block(0)
+            return
+        if not cursor.accept(";"):
+            function = replace(function, body=self._block(0))
+        items.append(self._placed(function, start))
+
+    def _signature(self, linkage: tuple[str, ...]) -> Function:
+        cursor = self.cursor
+        kind = cursor.take().text[1:]
+        attributes: list[str] = []
+        while cursor.at(".attribute"):
+            attributes.append(declarations.attribute(cursor))
+        returns = declarations.parameters(cursor) if kind == "func" and cursor.at("(") else ()
+        name = cursor.expect_kind("name", "a function's name").text
+        params = declarations.parameters(cursor) if cursor.at("(") else ()
+        directives = declarations.function_directives(cursor, "{", ";")
+        return Function(
+            kind=kind,
+            name=name,
+            params=params,
+            returns=returns,
+            directives=directives,
+            linkage=linkage,
+            attributes=tuple(attributes),
+        )
+
+    def _block(self, depth: int) -> Block:
+        cursor = self.cursor
+        depth = cursor.nest(depth, "blocks")
+        start = cursor.expect("{").start
+        statements: list[Statement] = []
+        while True:
+            self._usual_statements(statements)
+            at = cursor.pos
+            try:
+                token = cursor.peek()
+                at = token.start
+                if token.text == "}":
+                    cursor.take()
+                    break
+                if token.kind == "end" or token.text in MODULE_WORDS:
+                    self._unclosed(start)
+                    break
+                self._statement(statements, depth)
+            except Unreadable:
+                cursor.recover(at, body=True)
+        return self._placed(Block(tuple(statements)), start)
+
+    def _unclosed(self, start: int) -> None:
+        token = self.cursor.peek()
+        line, _ = self.source.position(start)
+        found = "the end of the text" if token.kind == "end" else f"'{token.text}'"
+        message = f"found {found}; expected '}}' to close the '{{' of line {line}"
+        self.cursor.report("expected", message, Span(token.start, token.end))
+
+    # Statements --------------------------------------------------------------------------------------------------
+
+    def _usual_statements(self, statements: list[Statement]) -> None:
+        """Read statements as long as each is an instruction, a label or a location in its usual shape."""
+        match_statement = lexer.STATEMENT.match
+        read_operands = self._operands.read
+        guards = self._guards
+        source, text = self.source, self.source.text
+        append = statements.append
+        pos = self.cursor.pos
+        while (match := match_statement(text, pos)) is not None:
+            last = match.lastindex
+            if last == lexer.LAST_OF_INSTRUCTION:
+                guard, opcode, words = match.group(1, 2, 3)
+                operands = read_operands(words)
+                if operands is None:
+                    break
+                node = Instruction(self._guard(guard) if guard else None, opcode, operands)
+                start = match.start(1 if guard else 2)
+            elif last == lexer.LAST_OF_LABEL:
+                node = Label(match[4])
+                start = match.start(4)
+            else:
+                node = Directive(
+                    ".loc", tuple([Integer.spelled(int(part), part) for part in match.group(6, 7, 8)])
+                )
+                start = match.start(5)
+            pos = match.end()
+            _place(node, "origin", (source, start, pos))
+            append(node)
+        self.cursor.seek(pos)
+
+    def _guard(self, text: str) -> Guard | None:
+        guard = self._guards.get(text)
+        if guard is None:
+            negated = text[1] == "!"
+            guard = self._guards[text] = Guard(text[2 if negated else 1 :], negated)
+        return guard
+
+    def _statement(self, statements: list[Statement], depth: int) -> None:
+        cursor = self.cursor
+        token = cursor.peek()
+        if token.text == "{":
+            statements.append(self._block(depth))
+        elif token.text in SPACES or token.text in LINKAGE:
+            linkage: list[str] = []
+            while cursor.peek().text in LINKAGE:
+                linkage.append(cursor.take().text[1:])
+            statements.extend(self._variables(token.start, tuple(linkage)))
+        elif token.kind == "word":
+            statements.append(self._directive())
+        elif token.text == ";":
+            cursor.take()
+        elif token.text == "@" or token.kind == "name":
+            self._instruction_or_label(statements)
+        else:
+            cursor.expected("an instruction", "a label", "a directive", "'}'")
+
+    def _instruction_or_label(self, statements: list[Statement]) -> None:
+        cursor = self.cursor
+        token = cursor.peek()
+        guard: Guard | None = None
+        if cursor.accept("@"):
+            negated = cursor.accept("!")
+            guard = Guard(cursor.expect_kind("name", "a predicate").text, negated)
+        name = cursor.peek()
+        opcode = lexer.OPCODE_TEXT.match(self.source.text, name.start)
+        if name.kind == "name" and guard is None and "." not in name.text:
+            cursor.take()
+            if cursor.accept(":"):
+                statements.append(self._placed(Label(name.text), token.start))
+                return
+            cursor.seek(token.start)
+        if opcode is None:
+            cursor.expected("an instruction")
+        cursor.seek(opcode.end())
+        words = opcode[0]
+        while cursor.peek().kind == "word":
+            words += cursor.take().text
+        statements.append(self._placed(Instruction(guard, words, operands(cursor, ";")), token.start))
+
+    # Directives --------------------------------------------------------------------------------------------------
+
+    def _directive(self) -> Directive:
+        cursor = self.cursor
+        token = cursor.take()
+        reader = self._directives.get(token.text)
+        if reader is not None:
+            return self._placed(reader(), token.start)
+        if token.text in _ENDED:
+            args = declarations.arguments(cursor, ";")
+            cursor.expect(";", ",")
+        else:
+            # An unknown directive takes what follows it on its line.
+            args = () if cursor.breaks_line() else declarations.arguments(cursor, ";", "{", "}")
+            cursor.accept(";")
+        return self._placed(Directive(token.text, args), token.start)
+
+    def _location(self) -> Directive:
+        args: list[Argument] = [self._integer() for _ in range(3)]
+        while self.cursor.accept(","):
+            word = self.cursor.expect_kind("name", "'function_name'").text
+            args.append(Name(word))
+            if word == "inlined_at":
+                args += [self._integer() for _ in range(3)]
+            else:
+                args.append(declarations.argument(self.cursor))
+        return Directive(".loc", tuple(args))
+
+    def _file(self) -> Directive:
+        args: list[Argument] = [self._integer()]
+        args.append(Text(self.cursor.expect_kind("string", "a file name in quotes").text[1:-1]))
+        while self.cursor.accept(","):
+            args.append(self._integer())
+        return Directive(".file", tuple(args))
+
+    def _integer(self) -> Integer:
+        return lexer.integer(self.cursor.expect_kind("integer", "an integer").text)
+
+    def _callprototype(self) -> Directive:
+        prototype = declarations.prototype(self.cursor)
+        self.cursor.expect(";")
+        return Directive(".callprototype", (prototype,))
+
+    def _section(self) -> Directive:
+        cursor = self.cursor
+        token = cursor.peek()
+        if token.kind not in ("word", "name"):
+            cursor.expected("a section's name")
+        name = Name(cursor.take().text)
+        cursor.expect("{")
+        body: list[Label | Directive] = []
+        while True:
+            self._data_lines(body)
+            if cursor.accept("}"):
+                return Directive(".section", (name,), tuple(body))
+            token = cursor.peek()
+            if token.kind == "name":
+                cursor.take()
+                cursor.expect(":")
+                body.append(self._placed(Label(token.text), token.start))
+            elif token.text in lexer.DATA:
+                cursor.take()
+                args = [declarations.argument(cursor)]
+                while cursor.accept(","):
+                    args.append(declarations.argument(cursor))
+                body.append(self._placed(Directive(token.text, tuple(args)), token.start))
+            else:
+                cursor.expected("data such as .b8", "a label", "'}'")
+
+    def _data_lines(self, body: list[Label | Directive]) -> None:
+        """Read lines of plain integers, which is nearly all of a section."""
+        pos = self.cursor.pos
+        while (match := lexer.DATA_LINE.match(self.source.text, pos)) is not None:
+            values = self._operands.read(match[2])
+            if values is None:
+                break
+            pos = match.end()
+            body.append(self._placed(Directive(match[1], values), match.start(1), match.end(2)))
+        self.cursor.seek(pos)
+
+    def _placed(self, node: _NodeT, start: int, end: int = -1) -> _NodeT:
+        _place(node, "origin", (self.source, start, self.cursor.pos if end < 0 else end))
+        return node

@@ -1,0 +1,68 @@
+"""Places of the words and operands of an instruction, found again in its text."""
+
+from __future__ import annotations
+
+from warploom.diag import Source, Span
+from warploom.ptx.cursor import Cursor
+from warploom.ptx.lexer import OPCODE_TEXT
+
+_OPENERS = frozenset("([{")
+_CLOSERS = frozenset(")]}")
+
+
+def instruction_spans(source: Source, start: int, end: int) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
+    """Places of an instruction's opcode words and of its operands."""
+    cursor = Cursor(source)
+    cursor.seek(start)
+    if cursor.accept("@"):
+        cursor.accept("!")
+        cursor.take()
+    words: list[Span] = []
+    opcode = OPCODE_TEXT.match(source.text, cursor.peek().start)
+    if opcode is not None:
+        cursor.seek(opcode.end())
+        words = _words(opcode[0], opcode.start())
+    while cursor.peek().kind == "word":
+        token = cursor.take()
+        words.append(Span(token.start + 1, token.end))
+    return tuple(words), _between_commas(cursor, end - 1)
+
+
+def item_spans(source: Source, span: Span) -> tuple[Span, ...]:
+    """Places of the items in the brackets of the operand at `span`; of the two names of a pair."""
+    cursor = Cursor(source)
+    cursor.seek(span.start)
+    while cursor.pos < span.end and not cursor.at(*_OPENERS):
+        cursor.take()
+    if cursor.pos >= span.end:
+        return ()
+    cursor.take()
+    return _between_commas(cursor, span.end - 1)
+
+
+def _words(text: str, start: int) -> list[Span]:
+    spans: list[Span] = []
+    for word in text.split("."):
+        spans.append(Span(start, start + len(word)))
+        start += len(word) + 1
+    return spans
+
+
+def _between_commas(cursor: Cursor, end: int) -> tuple[Span, ...]:
+    spans: list[Span] = []
+    first = last = -1
+    depth = 0
+    while cursor.peek().start < end:
+        token = cursor.take()
+        if depth == 0 and token.text == ",":
+            spans.append(Span(first, last))
+            first = -1
+            continue
+        depth += (token.text in _OPENERS) - (token.text in _CLOSERS)
+        if depth < 0:
+            break
+        first = token.start if first < 0 else first
+        last = token.end
+    if first >= 0:
+        spans.append(Span(first, last))
+    return tuple(spans)
