@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from warploom.isa.kit import Form
-from warploom.isa.operands import immediate, inp, out
+from warploom.isa.operands import immediate, inp, out, pred_in, pred_out
 from warploom.isa.protocol import Bound, Warps
-from warploom.num import integers
+from warploom.num import bits
 
 BITWISE = Form(
     name="logic.bitwise",
@@ -90,6 +90,38 @@ def lop3(warps: Warps, i: Bound) -> None:
     # READ
     a, b, c = warps.read(i.a), warps.read(i.b), warps.read(i.c)
     # COMPUTE
-    d = integers.lop3(a, b, c, i.immLut)
+    d = bits.lop3(a, b, c, i.immLut)
     # WRITE
     warps.write(i.d, d)
+
+
+LOP3_BOOL = Form(
+    name="logic.lop3_bool",
+    syntax="lop3.BoolOp.b32  d|p, a, b, c, immLut, {!}q;",
+    rows="""
+        BoolOp  ptx  target
+        or,and  8.2  sm_70
+    """,
+    operands={
+        "d": out("b32"),
+        "p": pred_out(),
+        "a": inp("b32"),
+        "b": inp("b32"),
+        "c": inp("b32"),
+        "immLut": immediate(),
+        "q": pred_in(),
+    },
+    source="PTX ISA 9.7.8.6",
+)
+
+
+@LOP3_BOOL.meaning
+def lop3_bool(warps: Warps, i: Bound) -> None:
+    # READ
+    a, b, c, q = warps.read(i.a), warps.read(i.b), warps.read(i.c), warps.read(i.q)
+    # COMPUTE
+    d = bits.lop3(a, b, c, i.immLut)
+    p = _UFUNCS[i.BoolOp](d != 0, q)
+    # WRITE
+    warps.write(i.d, d)
+    warps.write(i.p, p)

@@ -73,9 +73,9 @@ def pred_out() -> Place:
     return Place("predicate", "write", "pred")
 
 
-def pred_in() -> Place:
+def pred_in(when: str = "") -> Place:
     """A source predicate, possibly negated."""
-    return Place("predicate", "read", "pred")
+    return Place("predicate", "read", "pred", when=when)
 
 
 def address(coordinates: CountRule = 0) -> Place:

@@ -64,6 +64,14 @@ class Warps(Protocol):
         """Write every register of a vector. Shapes: (registers, warps, 32)."""
         ...
 
+    def read_carry(self) -> Lanes:
+        """The carry flag CC.CF of every lane. Shapes: (warps, 32)."""
+        ...
+
+    def write_carry(self, carry: Lanes) -> None:
+        """Write the carry flag of the active lanes."""
+        ...
+
     def active(self) -> Lanes:
         """The lanes that take part. Shapes: (warps, 32)."""
         ...

@@ -1,0 +1,114 @@
+"""Approximations of elementary functions (PTX ISA 9.7.3.8-22, 9.7.4.9-10)."""
+
+from __future__ import annotations
+
+from warploom.isa.kit import Form
+from warploom.isa.operands import inp, out
+from warploom.isa.protocol import Bound, Warps
+from warploom.num import approximate
+from warploom.num.formats import FORMATS
+
+FUNCTION = Form(
+    name="approximate.function",
+    syntax="op.approx{.ftz}.type  d, a;",
+    rows="""
+        op                                ftz    type  ptx
+        ex2,lg2,sin,cos,rcp,sqrt,rsqrt    -,ftz  f32   1.0
+        rsqrt                             -,ftz  f64   1.4
+        rcp                               ftz    f64   2.1
+    """,
+    operands={"d": out("type"), "a": inp("type")},
+    source="PTX ISA 9.7.3.21",
+)
+
+_FUNCTIONS = {
+    "ex2": approximate.ex2,
+    "lg2": approximate.lg2,
+    "sin": approximate.sin,
+    "cos": approximate.cos,
+    "rcp": approximate.rcp,
+    "sqrt": approximate.sqrt,
+    "rsqrt": approximate.rsqrt,
+}
+
+
+@FUNCTION.meaning
+def function(warps: Warps, i: Bound) -> None:
+    # READ
+    a = warps.read(i.a)
+    # COMPUTE
+    if i.op == "rcp" and i.type == "f64":
+        d = approximate.rcp64(a)
+    else:
+        d = _FUNCTIONS[i.op](a, ftz=bool(i.ftz))
+    # WRITE
+    warps.write(i.d, d)
+
+
+TANH = Form(
+    name="approximate.tanh",
+    syntax="tanh.approx.f32  d, a;",
+    rows="",
+    operands={"d": out("f32"), "a": inp("f32")},
+    source="PTX ISA 9.7.3.22",
+)
+
+
+@TANH.meaning
+def tanh(warps: Warps, i: Bound) -> None:
+    # READ
+    a = warps.read(i.a)
+    # COMPUTE
+    d = approximate.tanh(a)
+    # WRITE
+    warps.write(i.d, d)
+
+
+HALF = Form(
+    name="approximate.half",
+    syntax="op.approx{.ftz}.type  d, a;",
+    rows="""
+        op    ftz  type         ptx  target
+        ex2   -    f16,f16x2    7.0  sm_75
+        ex2   ftz  bf16,bf16x2  7.8  sm_90
+        tanh  -    f16,f16x2    7.0  sm_75
+        tanh  -    bf16,bf16x2  7.8  sm_90
+    """,
+    operands={"d": out("type"), "a": inp("type")},
+    source="PTX ISA 9.7.4.10",
+)
+
+
+@HALF.meaning
+def half(warps: Warps, i: Bound) -> None:
+    # READ
+    a = warps.read(i.a)
+    # COMPUTE
+    fmt = FORMATS[i.type.removesuffix("x2")]
+    d = approximate.tanh_half(a, fmt) if i.op == "tanh" else approximate.ex2_half(a, fmt, ftz=bool(i.ftz))
+    # WRITE
+    warps.write(i.d, d)
+
+
+DIV = Form(
+    name="approximate.div",
+    syntax="div.mode{.ftz}.f32  d, a, b;",
+    rows="""
+        mode         ftz    ptx
+        approx,full  -,ftz  1.4
+    """,
+    operands={"d": out("f32"), "a": inp("f32"), "b": inp("f32")},
+    source="PTX ISA 9.7.3.8",
+)
+
+_QUOTIENTS = {"approx": approximate.div, "full": approximate.div_full}
+
+
+@DIV.meaning
+def div(warps: Warps, i: Bound) -> None:
+    # READ
+    a, b = warps.read(i.a), warps.read(i.b)
+    # COMPUTE
+    d = _QUOTIENTS[i.mode](a, b, ftz=bool(i.ftz))
+    # WRITE
+    warps.write(i.d, d)

@@ -1,0 +1,267 @@
+"""Conversions between number types (PTX ISA 9.7.9.21-22)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom.isa.kit import Form
+from warploom.isa.operands import inp, out
+from warploom.isa.protocol import Array, Bound, Warps
+from warploom.num import convert
+from warploom.num.formats import FORMATS, Format
+
+
+def _format(type: str) -> Format:
+    """The format of a number, or of each number of a pair."""
+    return FORMATS[type.removesuffix("x2")]
+
+
+CVT = Form(
+    name="convert.cvt",
+    syntax="cvt{.rnd}{.ftz}{.sat}.dtype.atype  d, a;",
+    rows="""
+        rnd                ftz    sat    dtype                            atype                            ptx  target
+        -                  -      -      u8,u16,u32,u64,s8,s16,s32,s64    u8,u16,u32,u64,s8,s16,s32,s64    1.0  -
+        -                  -      sat    s8                               u8                               1.0  -
+        -                  -      sat    u8,s8,s16                        u16                              1.0  -
+        -                  -      sat    u8,u16,s8,s16,s32                u32                              1.0  -
+        -                  -      sat    u8,u16,u32,s8,s16,s32,s64        u64                              1.0  -
+        -                  -      sat    u8,u16,u32,u64                   s8                               1.0  -
+        -                  -      sat    u8,u16,u32,u64,s8                s16                              1.0  -
+        -                  -      sat    u8,u16,u32,u64,s8,s16            s32                              1.0  -
+        -                  -      sat    u8,u16,u32,u64,s8,s16,s32        s64                              1.0  -
+        rni,rzi,rmi,rpi    -      -,sat  u8,u16,u32,u64,s8,s16,s32,s64    f16,f64                          1.0  -
+        rni,rzi,rmi,rpi    -,ftz  -,sat  u8,u16,u32,u64,s8,s16,s32,s64    f32                              1.0  -
+        rni,rzi,rmi,rpi    -      -      u16,u32,u64,s16,s32,s64          bf16                             7.8  sm_90
+        rn,rz,rm,rp        -      -,sat  f16,f64                          u8,u16,u32,u64,s8,s16,s32,s64    1.0  -
+        rn,rz,rm,rp        -,ftz  -,sat  f32                              u8,u16,u32,u64,s8,s16,s32,s64    1.0  -
+        rn,rz,rm,rp        -      -      bf16                             u16,u32,u64,s16,s32,s64          7.8  sm_90
+        -,rni,rzi,rmi,rpi  -      -,sat  f16                              f16                              1.0  -
+        -,rni,rzi,rmi,rpi  -,ftz  -,sat  f32                              f32                              1.0  -
+        -,rni,rzi,rmi,rpi  -      -,sat  f64                              f64                              1.0  -
+        -,rni,rzi,rmi,rpi  -      -      bf16                             bf16                             7.8  sm_90
+        -                  -,ftz  -,sat  f32                              f16                              1.0  -
+        -                  -,ftz  -,sat  f64                              f32                              1.0  -
+        -                  -      -,sat  f64                              f16                              1.0  -
+        -,rn,rz,rm,rp      -,ftz  -      f32                              bf16                             7.1  sm_80
+        -,rn,rz,rm,rp      -      -      f64                              bf16                             7.8  sm_90
+        rn,rz,rm,rp        -      -,sat  f16                              f64                              1.0  -
+        rn,rz,rm,rp        -,ftz  -,sat  f16                              f32                              1.0  -
+        rn,rz,rm,rp        -,ftz  -,sat  f32                              f64                              1.0  -
+        rn,rz              -,ftz  -      bf16                             f32                              7.0  sm_80
+        rm,rp              -,ftz  -      bf16                             f32                              7.8  sm_80
+        rn,rz,rm,rp        -      -      bf16                             f64                              7.8  sm_90
+        -,rn,rz,rm,rp      -      -      f16                              bf16                             7.8  sm_90
+        -,rn,rz,rm,rp      -      -      bf16                             f16                              7.8  sm_90
+    """,
+    operands={"d": out("dtype"), "a": inp("atype")},
+    source="PTX ISA 9.7.9.21",
+)
+
+
+@CVT.meaning
+def cvt(warps: Warps, i: Bound) -> None:
+    # READ
+    a = warps.read(i.a)
+    # COMPUTE
+    d = convert.convert(a, i.atype, i.dtype, i.rnd, ftz=bool(i.ftz), sat=bool(i.sat))
+    # WRITE
+    warps.write(i.d, d)
+
+
+HALF = Form(
+    name="convert.half",
+    syntax="cvt.rnd{.relu}{.satfinite}.dtype.f32  d, a;",
+    rows="""
+        rnd    relu    satfinite  dtype     ptx  target
+        rn,rz  relu    -          f16,bf16  7.0  sm_80
+        rn,rz  -,relu  satfinite  f16,bf16  8.1  sm_80
+    """,
+    operands={"d": out("dtype"), "a": inp("f32")},
+    source="PTX ISA 9.7.9.21",
+)
+
+
+@HALF.meaning
+def half(warps: Warps, i: Bound) -> None:
+    # READ
+    a = warps.read(i.a)
+    # COMPUTE
+    d = convert.half_from_float(a, _format(i.dtype), i.rnd, relu=bool(i.relu), satfinite=bool(i.satfinite))
+    # WRITE
+    warps.write(i.d, d)
+
+
+HALVES = Form(
+    name="convert.halves",
+    syntax="cvt.rnd{.relu}{.satfinite}.dtype.f32  d, a, b;",
+    rows="""
+        rnd    relu    satfinite  dtype         ptx  target
+        rn,rz  -,relu  -          f16x2,bf16x2  7.0  sm_80
+        rn,rz  -,relu  satfinite  f16x2,bf16x2  8.1  sm_80
+    """,
+    operands={"d": out("dtype"), "a": inp("f32"), "b": inp("f32")},
+    source="PTX ISA 9.7.9.21",
+)
+
+
+@HALVES.meaning
+def halves(warps: Warps, i: Bound) -> None:
+    # READ
+    a, b = warps.read(i.a), warps.read(i.b)
+    # COMPUTE
+    fmt, modifiers = _format(i.dtype), {"relu": bool(i.relu), "satfinite": bool(i.satfinite)}
+    d = convert.pair_from_floats(a, b, fmt, i.rnd, **modifiers)
+    # WRITE
+    warps.write(i.d, d)
+
+
+TF32 = Form(
+    name="convert.tf32",
+    syntax="cvt.rnd{.satfinite}{.relu}.tf32.f32  d, a;",
+    rows="""
+        rnd    satfinite  relu    ptx  target
+        rna    -          -       7.0  sm_80
+        rna    satfinite  -       8.1  sm_80
+        rn,rz  -          -,relu  7.8  sm_90
+        rn,rz  satfinite  -,relu  8.6  sm_100
+    """,
+    operands={"d": out("b32"), "a": inp("f32")},
+    source="PTX ISA 9.7.9.21",
+)
+
+
+@TF32.meaning
+def tf32(warps: Warps, i: Bound) -> None:
+    # READ
+    a = warps.read(i.a)
+    # COMPUTE
+    d = convert.tf32_from_float(a, i.rnd, relu=bool(i.relu), satfinite=bool(i.satfinite))
+    # WRITE
+    warps.write(i.d, d)
+
+
+NARROW = Form(
+    name="convert.narrow",
+    syntax="cvt.rnd.satfinite{.relu}.dtype.f32  d, a, b;",
+    rows="""
+        rnd    relu    dtype                 ptx  target
+        rn     -,relu  e4m3x2,e5m2x2         7.8  sm_89
+        rn     -,relu  e2m3x2,e3m2x2,e2m1x2  8.6  sm_100a,sm_120a
+        rz,rp  -       ue8m0x2               8.6  sm_100a,sm_120a
+    """,
+    operands={"d": out("dtype"), "a": inp("f32"), "b": inp("f32")},
+    source="PTX ISA 9.7.9.21",
+)
+
+
+@NARROW.meaning
+def narrow(warps: Warps, i: Bound) -> None:
+    # READ
+    a, b = warps.read(i.a), warps.read(i.b)
+    # COMPUTE
+    d = convert.narrow_pair(a, b, _format(i.dtype), i.rnd, relu=bool(i.relu))
+    # WRITE
+    warps.write(i.d, d)
+
+
+NARROW_HALVES = Form(
+    name="convert.narrow_halves",
+    syntax="cvt.rnd.satfinite{.relu}.dtype.atype  d, a;",
+    rows="""
+        rnd    relu    dtype          atype   ptx  target
+        rn     -,relu  e4m3x2,e5m2x2  f16x2   7.8  sm_89
+        rz,rp  -       ue8m0x2        bf16x2  8.6  sm_100a,sm_120a
+    """,
+    operands={"d": out("dtype"), "a": inp("atype")},
+    source="PTX ISA 9.7.9.21",
+)
+
+
+@NARROW_HALVES.meaning
+def narrow_halves(warps: Warps, i: Bound) -> None:
+    # READ
+    a = warps.read(i.a)
+    # COMPUTE
+    source, fmt = _format(i.atype), _format(i.dtype)
+    d = convert.narrow_pair_from_halves(a, source, fmt, i.rnd, relu=bool(i.relu))
+    # WRITE
+    warps.write(i.d, d)
+
+
+WIDEN = Form(
+    name="convert.widen",
+    syntax="cvt.rn{.relu}.dtype.atype  d, a;",
+    rows="""
+        relu    dtype   atype                 ptx  target
+        -,relu  f16x2   e4m3x2,e5m2x2         7.8  sm_89
+        -,relu  f16x2   e2m3x2,e3m2x2,e2m1x2  8.6  sm_100a,sm_120a
+        -       bf16x2  ue8m0x2               8.6  sm_100a,sm_120a
+    """,
+    operands={"d": out("dtype"), "a": inp("atype")},
+    source="PTX ISA 9.7.9.21",
+)
+
+
+@WIDEN.meaning
+def widen(warps: Warps, i: Bound) -> None:
+    # READ
+    a = warps.read(i.a)
+    # COMPUTE
+    d = convert.halves_from_narrow_pair(a, _format(i.atype), _format(i.dtype), relu=bool(i.relu))
+    # WRITE
+    warps.write(i.d, d)
+
+
+def _pack(a: Array, b: Array, type: str) -> Array:
+    """Two s32 clamped to an integer type, `a` above `b`, in the low bits."""
+    signed, bits = type[0] == "s", int(type[1:])
+    low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
+    upper, lower = (np.clip(x, low, high).view(np.uint32) & np.uint32((1 << bits) - 1) for x in (a, b))
+    return upper << np.uint32(bits) | lower
+
+
+PACK = Form(
+    name="convert.pack",
+    syntax="cvt.pack.sat.dtype.s32  d, a, b;",
+    rows="""
+        dtype    ptx  target
+        u16,s16  6.5  sm_72
+    """,
+    operands={"d": out("b32"), "a": inp("s32"), "b": inp("s32")},
+    source="PTX ISA 9.7.9.22",
+)
+
+
+@PACK.meaning
+def pack(warps: Warps, i: Bound) -> None:
+    # READ
+    a, b = warps.read(i.a), warps.read(i.b)
+    # COMPUTE
+    d = _pack(a, b, i.dtype)
+    # WRITE
+    warps.write(i.d, d)
+
+
+PACK_ONTO = Form(
+    name="convert.pack_onto",
+    syntax="cvt.pack.sat.dtype.s32.b32  d, a, b, c;",
+    rows="""
+        dtype        ptx  target
+        u8,s8        6.5  sm_72
+        u4,s4,u2,s2  6.5  sm_75
+    """,
+    operands={"d": out("b32"), "a": inp("s32"), "b": inp("s32"), "c": inp("b32")},
+    source="PTX ISA 9.7.9.22",
+)
+
+
+@PACK_ONTO.meaning
+def pack_onto(warps: Warps, i: Bound) -> None:
+    # READ
+    a, b, c = warps.read(i.a), warps.read(i.b), warps.read(i.c)
+    # COMPUTE
+    width = np.uint32(2 * int(i.dtype[1:]))
+    d = _pack(a, b, i.dtype) | c << width
+    # WRITE
+    warps.write(i.d, d)

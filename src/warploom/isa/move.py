@@ -1,0 +1,112 @@
+"""Moves between registers, and packing and unpacking of vectors (PTX ISA 9.7.9.3-4)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom.isa.kit import Form
+from warploom.isa.operands import Slots, inp, out
+from warploom.isa.protocol import Bound, Warps
+from warploom.isa.types import TYPES, bits_of
+
+
+def _half(slots: Slots) -> str:
+    return f"b{bits_of(slots['type']) // 2}"
+
+
+def _quarter(slots: Slots) -> str:
+    return f"b{bits_of(slots['type']) // 4}"
+
+
+MOV = Form(
+    name="move.mov",
+    syntax="mov.type  d, a;",
+    rows="""
+        type
+        pred,b16,b32,b64,u16,u32,u64,s16,s32,s64,f32,f64
+    """,
+    operands={"d": out("type"), "a": inp("type")},
+    source="PTX ISA 9.7.9.3",
+)
+
+
+@MOV.meaning
+def mov(warps: Warps, i: Bound) -> None:
+    # READ
+    a = warps.read(i.a)
+    # WRITE
+    warps.write(i.d, a)
+
+
+PACK2 = Form(
+    name="move.pack2",
+    syntax="mov.type  d, a;",
+    rows="""
+        type
+        b16,b32,b64
+    """,
+    operands={"d": out("type"), "a": inp(_half, 2)},
+    source="PTX ISA 9.7.9.4",
+)
+
+PACK4 = Form(
+    name="move.pack4",
+    syntax="mov.type  d, a;",
+    rows="""
+        type
+        b32,b64
+    """,
+    operands={"d": out("type"), "a": inp(_quarter, 4)},
+    source="PTX ISA 9.7.9.4",
+)
+
+
+@PACK2.meaning
+@PACK4.meaning
+def pack(warps: Warps, i: Bound) -> None:
+    # READ
+    parts = warps.read_vector(i.a)
+    # COMPUTE
+    dtype = TYPES[i.type].dtype
+    width = dtype.type(TYPES[i.type].bits // len(parts))
+    d = parts[-1].astype(dtype)
+    for part in parts[-2::-1]:
+        d = d << width | part
+    # WRITE
+    warps.write(i.d, d)
+
+
+UNPACK2 = Form(
+    name="move.unpack2",
+    syntax="mov.type  d, a;",
+    rows="""
+        type
+        b16,b32,b64
+    """,
+    operands={"d": out(_half, 2), "a": inp("type")},
+    source="PTX ISA 9.7.9.4",
+)
+
+UNPACK4 = Form(
+    name="move.unpack4",
+    syntax="mov.type  d, a;",
+    rows="""
+        type
+        b32,b64
+    """,
+    operands={"d": out(_quarter, 4), "a": inp("type")},
+    source="PTX ISA 9.7.9.4",
+)
+
+
+@UNPACK2.meaning
+@UNPACK4.meaning
+def unpack(warps: Warps, i: Bound) -> None:
+    # READ
+    a = warps.read(i.a)
+    # COMPUTE
+    part = TYPES[i.d.type]
+    shifts = np.arange(0, TYPES[i.type].bits, part.bits, dtype=a.dtype)
+    parts = (a >> shifts[:, None, None]).astype(part.dtype)
+    # WRITE
+    warps.write_vector(i.d, parts)
