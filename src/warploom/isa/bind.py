@@ -131,6 +131,8 @@ def _fill(match: Match, name: PlaceName, operand: Operand) -> dict[str, BoundOpe
     for part_name, part in parts:
         place = match.form.operands[part_name]
         count = place.registers(match.slots)
+        if count == 0 and place.kind == "register" and isinstance(part, Vector) and len(part.items) == 1:
+            part = part.items[0]  # one register in braces is that register
         if not _fits(part, place, count, match.slots):
             return None
         bound[part_name] = BoundOperand(part, place, place.type_word(match.slots), count)
