@@ -217,9 +217,17 @@ class Batch:
         wide = addresses.astype(np.uint64) - np.uint64(SHARED_WINDOW if generic else 0)
         return (wide >> np.uint64(24)).astype(np.uint32)
 
-    def shared_tile(self, starts: Array, offsets: Array, swizzle: int, base_offset: int, width: int) -> Array:
-        """A matrix in shared memory for each warpgroup of the batch."""
-        leaders = self.warpgroups()[:, 0]
+    def shared_tile(
+        self,
+        starts: Array,
+        offsets: Array,
+        swizzle: int,
+        base_offset: int,
+        width: int,
+        groups: NDArray[np.intp] | None = None,
+    ) -> Array:
+        """A matrix in shared memory for each warpgroup of the batch, or for some of them."""
+        leaders = self.warpgroups()[:, 0] if groups is None else self.warpgroups()[groups, 0]
         return self.machine.memory.tile(self.place.cta[leaders], starts, offsets, swizzle, base_offset, width)
 
     # Control ----------------------------------------------------------------------------------------------
