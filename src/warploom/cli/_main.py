@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from warploom.cli import run
-from warploom.diag import WarploomError, render
+from warploom.diag import UsageError, WarploomError, render
 
 OK = 0
 FAILED = 1
@@ -32,8 +32,16 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
-    run.declare(verbs)
+    run.declare(verbs.add_parser)
     return parser
+
+
+def _status(error: WarploomError) -> int:
+    """Misuse when the launch could not begin as asked; failure when the kernel went wrong while it ran."""
+    from warploom.launch.toml import LaunchFileError
+    from warploom.ptx import PtxSyntaxError
+
+    return MISUSE if isinstance(error, UsageError | LaunchFileError | PtxSyntaxError) else FAILED
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -44,10 +52,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         status = verb(options)
         sys.stdout.flush()
     except WarploomError as error:
-        print(render(error.diagnostics, color=sys.stderr.isatty()), file=sys.stderr)  # noqa: T201
-        return MISUSE
+        print(render(error.diagnostics, color=sys.stderr.isatty()), end="", file=sys.stderr)
+        return _status(error)
     except KeyboardInterrupt:
-        print("warploom: interrupted", file=sys.stderr)  # noqa: T201
+        print("warploom: interrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
         # The reader of a pipe has left; nothing may be written at exit either.
