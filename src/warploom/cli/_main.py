@@ -21,7 +21,8 @@ class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from importlib.metadata import version
 
-        parser.exit(OK, f"warploom {version('warploom')}\n")
+        print(f"warploom {version('warploom')}")
+        parser.exit(OK)
 
 
 def _parser() -> argparse.ArgumentParser:

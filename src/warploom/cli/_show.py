@@ -29,16 +29,17 @@ def progress(name: str) -> Generator[Callable[[Progress], None] | None]:
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn("{task.completed:.0f}/{task.total:.0f} CTAs"),
+        TextColumn("{task.fields[done]}"),
         TextColumn("{task.fields[rate]}"),
         TimeElapsedColumn(),
     )
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(name, total=None, rate="", start=True)
+        task = bar.add_task(name, total=None, done="", rate="")
 
         def advance(at: Progress) -> None:
+            done = f"{at.ctas_done}/{at.ctas_total} CTAs"
             rate = per_second(at.macs, at.seconds)
-            bar.update(task, total=at.ctas_total, completed=at.ctas_done, rate=rate)
+            bar.update(task, total=at.ctas_total, completed=at.ctas_done, done=done, rate=rate)
 
         yield advance
 

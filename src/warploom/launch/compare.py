@@ -57,12 +57,13 @@ def compare(name: str, result: Array, expected: Expected) -> Comparison:
         error = np.where(same, 0.0, np.abs(found - expected.values))
     error = np.where(np.isnan(error), np.inf, error)
     bound = np.broadcast_to(expected.bound, error.shape)
-    # A bound that is no number belongs to an expected NaN or infinity: only the same value will do.
-    wrong = ~same & ~((error <= bound) & np.isfinite(expected.values))
+    # Where either is NaN or an infinity, only the same value will do, whatever the bound.
+    finite = np.isfinite(found) & np.isfinite(expected.values)
+    wrong = ~same & ~((error <= bound) & finite)
     share = None
     if error.size and np.any(bound > 0):
         with np.errstate(invalid="ignore", divide="ignore"):
-            share = float(np.max(np.where(same, 0.0, error / bound)))
+            share = float(np.max(np.where(same, 0.0, np.where(finite, error / bound, np.inf))))
     worst = np.unravel_index(int(np.argmax(error)), error.shape) if error.size else None
     return Comparison(
         name,

@@ -19,8 +19,8 @@ from warploom.launch.buffers import Array, is_integer
 
 Float = NDArray[np.float64]
 
-# Relative error of one element's step in a sum: one unit in the last place, since tensor cores truncate. e8m13
-# sums 16 products or more at once, each term and the result truncated to 13 bits: 18 errors for 16 elements.
+# Relative error of one element's step in a sum: one unit in the last place, since tensor cores truncate.
+# e8m13 sums 16 products or more at once, each term and the result cut to 13 bits: 18 errors for 16 elements.
 ACCUMULATORS = {
     "float64": 2.0**-52,
     "float32": 2.0**-23,
@@ -133,7 +133,7 @@ def _running(a: Float, b: Float) -> Float:
     Thirteen bits err so much that K times the sum of all sizes would allow nearly anything. Within a stretch
     any order is allowed for.
     """
-    total = np.zeros(np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) + (a.shape[-2], b.shape[-1]))
+    total = np.zeros((*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1]))
     sums = np.zeros_like(total)
     for start in range(0, a.shape[-1], _STRETCH):
         left, right = a[..., start : start + _STRETCH], b[..., start : start + _STRETCH, :]

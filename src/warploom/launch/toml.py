@@ -231,7 +231,7 @@ class Table:
         if default is not None and key not in self.data:
             return default
         value = self._value(key, expected)
-        found: list[object] = [value] if lone and isinstance(value, int) else self._items(key, expected)
+        found: list[object] = [value] if lone and type(value) is int else self._items(key, expected)
         for item in found:
             if isinstance(item, bool) or not isinstance(item, int) or item < low:
                 self.refuse(key, "value", f"found {kind(item)} in it; expected {expected}")
