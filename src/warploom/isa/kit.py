@@ -1,0 +1,215 @@
+"""The Form: one instruction form as the manual writes it, and everything that is read from it.
+
+A Form is declared once, in its family's file, beside its meaning:
+
+    ADD = Form(
+        name="add.int",
+        syntax="add{.sat}.type  d, a, b;",
+        rows='''
+            sat  type
+            -    u16,u32,u64,s16,s64
+            -,sat  s32
+        ''',
+        operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
+        source="PTX ISA 9.7.1.1",
+    )
+
+    @ADD.meaning
+    def add(warps: Warps, i: Bound) -> None:
+        ...
+
+A row that does not fit its columns, a slot without vocabulary, an operand without a place, or a form
+declared twice stops the import.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from warploom.isa.operands import Place
+from warploom.isa.syntax import PlaceName, Syntax, match_words, read_syntax
+from warploom.isa.table import FormError, Row, read_rows
+from warploom.isa.types import TYPES
+
+Meaning = Callable[[Any, Any], None]
+
+EFFECTS = frozenset(
+    {
+        "jumps",  # goes to a label: the next instruction is chosen per lane
+        "calls",  # goes to a function and comes back
+        "leaves",  # returns from a function or leaves the kernel
+        "waits",  # may suspend the warp; a basic block starts at it, so that it can be taken up again
+        "warp",  # every lane of the member mask executes it together
+        "warpgroup",  # the four warps of a warpgroup execute it together
+        "tensor",  # multiplies matrices (counted as MACs)
+        "async",  # takes effect later, by the schedule
+    }
+)
+
+
+class Form:
+    """An instruction form: syntax line, tied rows, operand places, effects, source and meaning.
+
+    `words` spells composite slots (`{"shape": "m{m}n{n}k{k}"}`), whose parts are columns. `touches` lists
+    effect words of EFFECTS.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        syntax: str,
+        operands: Mapping[str, Place],
+        rows: str = "",
+        words: Mapping[str, str] | None = None,
+        touches: str = "",
+        source: str,
+    ) -> None:
+        self.name = name
+        self.source = source
+        self.syntax_line = syntax
+        self.columns, self.rows = read_rows(name, rows)
+        self.composites = dict(words or {})
+        self.syntax: Syntax = read_syntax(name, syntax, self.columns, self.composites)
+        self.operands = dict(operands)
+        self.touches = frozenset(touches.split())
+        self.vocabulary = self._vocabulary()
+        self._meaning: Meaning | None = None
+        self._check()
+        _register(self)
+
+    def meaning(self, function: Meaning) -> Meaning:
+        """Decorator: what the form does to a batch of warps."""
+        if self._meaning is not None:
+            raise FormError(f"form {self.name}: a second meaning")
+        self._meaning = function
+        return function
+
+    @property
+    def act(self) -> Meaning | None:
+        """The meaning, or None for a form that is known and not executed."""
+        return self._meaning
+
+    @property
+    def family(self) -> str:
+        """The family that dynamic counts are grouped by: the first part of the name."""
+        return self.name.partition(".")[0]
+
+    @property
+    def heads(self) -> frozenset[str]:
+        """The words its opcode may begin with."""
+        first = self.syntax.words[0]
+        return frozenset({first.literal}) if first.literal else self.vocabulary[first.slot]
+
+    def match(self, words: tuple[str, ...]) -> dict[str, str] | None:
+        """Slot values when the opcode words follow the syntax line (whatever the rows say)."""
+        return match_words(self.syntax.words, words, self.vocabulary)
+
+    def row_of(self, slots: Mapping[str, str]) -> Row | None:
+        """The first row that allows all the slot values, or None."""
+        for row in self.rows:
+            if all(row.allows(column, slots.get(column, "")) for column in row.cells):
+                return row
+        return None
+
+    def _vocabulary(self) -> dict[str, frozenset[str]]:
+        found: dict[str, set[str]] = {column: set() for column in self.columns}
+        for row in self.rows:
+            for column, words in row.cells.items():
+                found[column].update(word for word in words if word)
+        return {column: frozenset(words) for column, words in found.items()}
+
+    def _check(self) -> None:
+        parts = {part for word in self.syntax.words if word.composite for part in word.composite.groupindex}
+        slots = {word.slot for word in self.syntax.words if word.slot}
+        for column in self.columns:
+            if column not in slots | parts:
+                raise FormError(f"form {self.name}: column {column!r} is not in its syntax line")
+        places = {name for place in self.syntax.places for name in (place.first, place.second) if name}
+        if places != set(self.operands):
+            raise FormError(
+                f"form {self.name}: operands {sorted(self.operands)} do not cover its syntax line's {sorted(places)}"
+            )
+        for place in self.operands.values():
+            if isinstance(place.type, str) and place.type not in TYPES and place.type not in slots:
+                raise FormError(f"form {self.name}: {place.type!r} is neither a type nor a slot")
+        if unknown := self.touches - EFFECTS:
+            raise FormError(f"form {self.name}: unknown effects {sorted(unknown)}")
+
+    def __repr__(self) -> str:
+        return f"<Form {self.name}: {self.syntax_line}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """An opcode bound to a form: the slot values and the row that allows them."""
+
+    form: Form
+    slots: Mapping[str, str]
+    row: Row
+
+
+_FORMS: dict[str, Form] = {}
+_BY_HEAD: dict[str, list[Form]] = {}
+_MATCHES: dict[str, tuple[Match, ...]] = {}
+
+
+def _register(form: Form) -> None:
+    if form.name in _FORMS:
+        raise FormError(f"form {form.name}: declared twice")
+    _FORMS[form.name] = form
+    for head in form.heads:
+        _BY_HEAD.setdefault(head, []).append(form)
+
+
+def forms() -> Iterable[Form]:
+    """Every declared form, in order of declaration."""
+    return _FORMS.values()
+
+
+def forms_of(head: str) -> tuple[Form, ...]:
+    """The forms whose opcode begins with the word `head`."""
+    return tuple(_BY_HEAD.get(head, ()))
+
+
+def match_opcode(opcode: str) -> tuple[Match, ...]:
+    """Every form and row that the opcode follows; more than one where operands decide. Cached."""
+    found = _MATCHES.get(opcode)
+    if found is None:
+        words = tuple(opcode.split("."))
+        found = tuple(
+            Match(form, slots, row)
+            for form in _BY_HEAD.get(words[0], ())
+            if (slots := form.match(words)) is not None and (row := form.row_of(slots)) is not None
+        )
+        _MATCHES[opcode] = found
+    return found
+
+
+def nearest_slot(opcode: str) -> tuple[Form, str, str, tuple[str, ...]] | None:
+    """For an opcode that no row allows: the form it follows, the slot at fault, its word, what is legal there.
+
+    The slot at fault is the one whose word alone could be changed to reach a row.
+    """
+    words = tuple(opcode.split("."))
+    for form in _BY_HEAD.get(words[0], ()):
+        slots = form.match(words)
+        if slots is None:
+            continue
+        for column in reversed(form.columns):
+            legal = [
+                word
+                for row in form.rows
+                if all(row.allows(other, slots.get(other, "")) for other in row.cells if other != column)
+                for word in row.cells[column]
+            ]
+            if legal:
+                return form, column, slots.get(column, ""), tuple(dict.fromkeys(legal))
+    return None
+
+
+def places_of(form: Form) -> tuple[PlaceName, ...]:
+    """The operand places of a form in the order of its syntax line."""
+    return form.syntax.places

@@ -1,0 +1,95 @@
+"""Logic and shift instructions (PTX ISA 9.7.8)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom.isa.kit import Form
+from warploom.isa.operands import immediate, inp, out
+from warploom.isa.protocol import Bound, Warps
+from warploom.num import integers
+
+BITWISE = Form(
+    name="logic.bitwise",
+    syntax="op.type  d, a, b;",
+    rows="""
+        op          type             ptx
+        and,or,xor  pred,b16,b32,b64 1.0
+    """,
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
+    source="PTX ISA 9.7.8.1",
+)
+
+_UFUNCS = {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
+
+
+@BITWISE.meaning
+def bitwise(warps: Warps, i: Bound) -> None:
+    # READ
+    a, b = warps.read(i.a), warps.read(i.b)
+    # COMPUTE
+    d = _UFUNCS[i.op](a, b)
+    # WRITE
+    warps.write(i.d, d)
+
+
+NOT = Form(
+    name="logic.not",
+    syntax="not.type  d, a;",
+    rows="""
+        type
+        pred,b16,b32,b64
+    """,
+    operands={"d": out("type"), "a": inp("type")},
+    source="PTX ISA 9.7.8.4",
+)
+
+
+@NOT.meaning
+def invert(warps: Warps, i: Bound) -> None:
+    # READ
+    a = warps.read(i.a)
+    # COMPUTE
+    d = np.invert(a)
+    # WRITE
+    warps.write(i.d, d)
+
+
+CNOT = Form(
+    name="logic.cnot",
+    syntax="cnot.type  d, a;",
+    rows="""
+        type
+        b16,b32,b64
+    """,
+    operands={"d": out("type"), "a": inp("type")},
+    source="PTX ISA 9.7.8.5",
+)
+
+
+@CNOT.meaning
+def logical_not(warps: Warps, i: Bound) -> None:
+    # READ
+    a = warps.read(i.a)
+    # COMPUTE
+    d = (a == 0).astype(a.dtype)
+    # WRITE
+    warps.write(i.d, d)
+
+
+LOP3 = Form(
+    name="logic.lop3",
+    syntax="lop3.b32  d, a, b, c, immLut;",
+    operands={"d": out("b32"), "a": inp("b32"), "b": inp("b32"), "c": inp("b32"), "immLut": immediate()},
+    source="PTX ISA 9.7.8.6",
+)
+
+
+@LOP3.meaning
+def lop3(warps: Warps, i: Bound) -> None:
+    # READ
+    a, b, c = warps.read(i.a), warps.read(i.b), warps.read(i.c)
+    # COMPUTE
+    d = integers.lop3(a, b, c, i.immLut)
+    # WRITE
+    warps.write(i.d, d)

@@ -1,0 +1,124 @@
+"""The manual's syntax line, read as a pattern.
+
+`add{.rnd}{.ftz}.type  d, a, b{, c};` has opcode words (literals, slots, optional ones in braces) and
+operand places (names, `d|p` pairs, `[a]` addresses, an optional tail). A word is a slot when the Form's
+table has a column of its name or the Form gives it a composite spelling.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from warploom.isa.table import FormError
+
+_OPCODE_PIECE = re.compile(r"\{\.([\w:]+)\}|\.?([\w:]+)")
+_PLACE = re.compile(r"\[(?P<address>[\w-]+)\]|(?P<first>[\w-]+)(?:\{?\|(?P<second>[\w-]+)\}?)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word of the opcode pattern. `slot` is "" for a literal that must stand there."""
+
+    slot: str
+    literal: str
+    optional: bool
+    composite: re.Pattern[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceName:
+    """One place of the operand pattern; `second` is the other half of a `d|p` pair."""
+
+    first: str
+    second: str = ""
+    second_optional: bool = False
+    is_address: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Syntax:
+    """A read syntax line: opcode words, operand places, and how many of the places are required."""
+
+    words: tuple[Word, ...]
+    places: tuple[PlaceName, ...]
+    required: int
+
+
+def read_syntax(form: str, line: str, columns: tuple[str, ...], composites: Mapping[str, str]) -> Syntax:
+    """Read a Form's syntax line. Errors: FormError where it is not one."""
+    opcode, _, operands = line.strip().removesuffix(";").partition(" ")
+    words: list[Word] = []
+    position = 0
+    while position < len(opcode):
+        found = _OPCODE_PIECE.match(opcode, position)
+        if found is None:
+            raise FormError(f"form {form}: cannot read {opcode[position:]!r} in its syntax line")
+        position = found.end()
+        words.append(_word(found[1] or found[2], found[1] is not None, columns, composites))
+    required_text, _, optional_text = operands.strip().partition("{,")
+    places = [_place(form, part) for part in required_text.split(",") if part.strip()]
+    required = len(places)
+    for part in optional_text.replace("}", "").replace("{", "").split(","):
+        if part.strip():
+            places.append(_place(form, part))
+    return Syntax(tuple(words), tuple(places), required)
+
+
+def _word(text: str, optional: bool, columns: tuple[str, ...], composites: Mapping[str, str]) -> Word:
+    if text in composites:
+        pattern = re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>\\d+)", composites[text]))
+        return Word(text, "", optional, pattern)
+    if text in columns:
+        return Word(text, "", optional)
+    if optional:
+        return Word(text, text, True)
+    return Word("", text, False)
+
+
+def _place(form: str, text: str) -> PlaceName:
+    found = _PLACE.fullmatch(text.strip())
+    if found is None:
+        raise FormError(f"form {form}: cannot read operand {text.strip()!r} in its syntax line")
+    if found["address"]:
+        return PlaceName(found["address"].replace("-", "_"), is_address=True)
+    second = (found["second"] or "").replace("-", "_")
+    return PlaceName(found["first"].replace("-", "_"), second, "{|" in text)
+
+
+def match_words(
+    pattern: tuple[Word, ...], words: tuple[str, ...], vocabulary: Mapping[str, frozenset[str]]
+) -> dict[str, str] | None:
+    """Slot values when `words` follow the pattern, else None. An absent optional word binds to ""."""
+    return _match(pattern, 0, words, 0, vocabulary)
+
+
+def _match(
+    pattern: tuple[Word, ...], p: int, words: tuple[str, ...], w: int, vocabulary: Mapping[str, frozenset[str]]
+) -> dict[str, str] | None:
+    if p == len(pattern):
+        return {} if w == len(words) else None
+    word = pattern[p]
+    if w < len(words):
+        bound = _bind(word, words[w], vocabulary)
+        if bound is not None:
+            rest = _match(pattern, p + 1, words, w + 1, vocabulary)
+            if rest is not None:
+                return bound | rest
+    if word.optional:
+        rest = _match(pattern, p + 1, words, w, vocabulary)
+        if rest is not None:
+            return {word.slot: ""} | rest
+    return None
+
+
+def _bind(word: Word, text: str, vocabulary: Mapping[str, frozenset[str]]) -> dict[str, str] | None:
+    if word.composite is not None:
+        found = word.composite.fullmatch(text)
+        return None if found is None else {word.slot: text, **found.groupdict()}
+    if word.literal:
+        if text != word.literal:
+            return None
+        return {word.slot: text} if word.slot else {}
+    return {word.slot: text} if text in vocabulary[word.slot] else None

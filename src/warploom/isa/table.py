@@ -1,0 +1,75 @@
+"""The text tables of Forms: a row is a tied product of cells, read and checked at import.
+
+A cell is one word (`f32`), alternatives (`f16,bf16`), `-` for an absent modifier, or a lattice of
+integers (`8..256/8`). The columns `ptx` and `target` are the row's availability.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+AVAILABILITY = ("ptx", "target")
+_LATTICE = re.compile(r"(\d+)\.\.(\d+)(?:/(\d+))?")
+
+
+class FormError(Exception):
+    """A Form that contradicts itself. Raised at import, for the author of the Form only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One tied row: for each column the words it allows, and where it is available."""
+
+    cells: dict[str, tuple[str, ...]]
+    ptx: tuple[int, int]
+    targets: tuple[str, ...]
+
+    def allows(self, column: str, word: str) -> bool:
+        """Whether `word` ("" for an absent modifier) may stand in `column` of this row."""
+        return word in self.cells[column]
+
+
+def read_rows(form: str, text: str) -> tuple[tuple[str, ...], tuple[Row, ...]]:
+    """Columns and rows of a table text. Errors: FormError where a row does not fit its columns."""
+    lines = [line for line in (raw.strip() for raw in text.splitlines()) if line]
+    if not lines:
+        return (), (Row({}, (1, 0), ()),)
+    columns = tuple(lines[0].split())
+    if len(set(columns)) != len(columns):
+        raise FormError(f"form {form}: a column is named twice in {columns}")
+    rows = tuple(_read_row(form, columns, line) for line in lines[1:])
+    if not rows:
+        raise FormError(f"form {form}: a table with columns and no rows")
+    return tuple(column for column in columns if column not in AVAILABILITY), rows
+
+
+def _read_row(form: str, columns: tuple[str, ...], line: str) -> Row:
+    cells = line.split()
+    if len(cells) != len(columns):
+        raise FormError(f"form {form}: row {line!r} has {len(cells)} cells; expected {len(columns)}: {columns}")
+    by_column = dict(zip(columns, cells, strict=True))
+    ptx = by_column.pop("ptx", "1.0")
+    targets = by_column.pop("target", "-")
+    major, _, minor = ptx.partition(".")
+    return Row(
+        {column: _read_cell(form, cell) for column, cell in by_column.items()},
+        (int(major), int(minor)),
+        () if targets == "-" else tuple(targets.split(",")),
+    )
+
+
+def _read_cell(form: str, cell: str) -> tuple[str, ...]:
+    words: list[str] = []
+    for part in cell.split(","):
+        if part == "":
+            raise FormError(f"form {form}: empty alternative in cell {cell!r}")
+        lattice = _LATTICE.fullmatch(part)
+        if lattice is None:
+            words.append("" if part == "-" else part)
+        else:
+            first, last, step = int(lattice[1]), int(lattice[2]), int(lattice[3] or 1)
+            words.extend(str(value) for value in range(first, last + 1, step))
+    if len(set(words)) != len(words):
+        raise FormError(f"form {form}: cell {cell!r} names a word twice")
+    return tuple(words)

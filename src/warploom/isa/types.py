@@ -1,0 +1,56 @@
+"""The PTX scalar types: width, NumPy dtype and kind, once.
+
+Floating formats narrower than 32 bits, and packed formats, travel as unsigned bit patterns; `num` knows
+their arithmetic.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """One PTX type word. `bits` is its width, `dtype` the NumPy dtype its values travel in."""
+
+    name: str
+    bits: int
+    kind: str  # "bits" | "unsigned" | "signed" | "float" | "packed" | "predicate"
+    dtype: np.dtype[Any]
+
+    @property
+    def bytes(self) -> int:
+        """Width in bytes (a predicate has none in memory)."""
+        return self.bits // 8
+
+
+def _table() -> dict[str, Type]:
+    types: list[Type] = [Type("pred", 1, "predicate", np.dtype(np.bool_))]
+    for bits in (8, 16, 32, 64):
+        types.append(Type(f"b{bits}", bits, "bits", np.dtype(f"u{bits // 8}")))
+        types.append(Type(f"u{bits}", bits, "unsigned", np.dtype(f"u{bits // 8}")))
+        types.append(Type(f"s{bits}", bits, "signed", np.dtype(f"i{bits // 8}")))
+    types.append(Type("f32", 32, "float", np.dtype(np.float32)))
+    types.append(Type("f64", 64, "float", np.dtype(np.float64)))
+    types.extend(Type(name, 16, "float", np.dtype(np.uint16)) for name in ("f16", "bf16"))
+    types.append(Type("tf32", 32, "float", np.dtype(np.uint32)))
+    types.extend(Type(name, 8, "float", np.dtype(np.uint8)) for name in ("e4m3", "e5m2", "e3m2", "e2m3", "e2m1"))
+    types.extend(Type(name, 8, "float", np.dtype(np.uint8)) for name in ("ue8m0", "ue4m3"))
+    types.extend(Type(name, 4, kind, np.dtype(dt)) for name, kind, dt in (("s4", "signed", "i1"), ("u4", "unsigned", "u1")))
+    types.append(Type("b1", 1, "bits", np.dtype(np.uint32)))
+    packed = {"f16x2": 32, "bf16x2": 32, "u16x2": 32, "s16x2": 32, "f32x2": 64, "e2m1x2": 8}
+    packed |= {f"{name}x2": 16 for name in ("e4m3", "e5m2", "e3m2", "e2m3", "ue8m0")}
+    packed |= {"e4m3x4": 32, "e5m2x4": 32, "e3m2x4": 32, "e2m3x4": 32, "e2m1x4": 16}
+    types.extend(Type(name, bits, "packed", np.dtype(f"u{bits // 8}")) for name, bits in packed.items())
+    return {entry.name: entry for entry in types}
+
+
+TYPES: dict[str, Type] = _table()
+
+
+def bits_of(type_name: str) -> int:
+    """Width of a PTX type word in bits."""
+    return TYPES[type_name].bits

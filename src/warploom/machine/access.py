@@ -1,0 +1,181 @@
+# pyright: reportUnknownMemberType=false
+"""Compiled gathers and scatters: one lane after the other, every access checked.
+
+Each kernel returns the flat index (warp * 32 + lane) of the first lane at fault, or -1. `words` is the
+memory seen as elements of the access's width; `count` consecutive elements make one access (a vector).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom.num.compiled import kernel
+
+OUT_OF_BOUNDS = 1
+MISALIGNED = 2
+REMOTE = 3
+READ_ONLY = 4
+
+CLEAN, DIRTY, LOCKED = 0, 1, 2  # of a segment
+
+
+@kernel
+def find_segment(starts, ends, address, size, hint):  # type: ignore[no-untyped-def]
+    """Index of the segment that holds [address, address + size), or -1. `hint` is tried first."""
+    if hint >= 0 and starts[hint] <= address and address + size <= ends[hint]:
+        return hint
+    low, high = 0, len(starts)
+    while low < high:
+        middle = (low + high) // 2
+        if starts[middle] <= address:
+            low = middle + 1
+        else:
+            high = middle
+    found = low - 1
+    if found >= 0 and address + size <= ends[found]:
+        return found
+    return -1
+
+
+@kernel
+def load_flat(words, base, addresses, mask, starts, ends, count, out, fault):  # type: ignore[no-untyped-def]
+    """Load from the global arena, whose first byte has the virtual address `base`."""
+    width = out.itemsize
+    size = width * count
+    warps, lanes = mask.shape
+    rows, columns = addresses.shape
+    segment = -1
+    for w in range(warps):
+        for lane in range(lanes):
+            if not mask[w, lane]:
+                continue
+            address = np.int64(addresses[w if rows > 1 else 0, lane if columns > 1 else 0])
+            if address % size != 0:
+                fault[0] = MISALIGNED
+                return w * 32 + lane
+            segment = find_segment(starts, ends, address, size, segment)
+            if segment < 0:
+                fault[0] = OUT_OF_BOUNDS
+                return w * 32 + lane
+            first = (address - base) // width
+            for item in range(count):
+                out[item, w, lane] = words[first + item]
+    return -1
+
+
+@kernel
+def store_flat(words, base, addresses, mask, starts, ends, state, values, fault):  # type: ignore[no-untyped-def]
+    """Store to the global arena; `state[segment]` becomes DIRTY for each segment written."""
+    count = values.shape[0]
+    width = values.itemsize
+    size = width * count
+    warps, lanes = mask.shape
+    rows, columns = addresses.shape
+    value_rows, value_columns = values.shape[1], values.shape[2]
+    segment = -1
+    for w in range(warps):
+        for lane in range(lanes):
+            if not mask[w, lane]:
+                continue
+            address = np.int64(addresses[w if rows > 1 else 0, lane if columns > 1 else 0])
+            if address % size != 0:
+                fault[0] = MISALIGNED
+                return w * 32 + lane
+            segment = find_segment(starts, ends, address, size, segment)
+            if segment < 0:
+                fault[0] = OUT_OF_BOUNDS
+                return w * 32 + lane
+            if state[segment] == LOCKED:
+                fault[0] = READ_ONLY
+                return w * 32 + lane
+            state[segment] = DIRTY
+            first = (address - base) // width
+            for item in range(count):
+                words[first + item] = values[
+                    item, w if value_rows > 1 else 0, lane if value_columns > 1 else 0
+                ]
+    return -1
+
+
+@kernel
+def window_index(addresses, mask, low, high, stride, lane_stride, first, rank, ranks, remote, size, out, fault):  # type: ignore[no-untyped-def]
+    """Byte offsets, in the memory that holds all windows, of addresses in per-CTA or per-lane windows.
+
+    A window is [low, high) of the low 24 bits of an address; the bits above are a cluster rank. `first[w]`
+    is the byte offset of the window of rank 0 of the warp's cluster (or of the warp's own windows),
+    `stride` the distance from rank to rank and `lane_stride` from lane to lane.
+    """
+    warps, lanes = mask.shape
+    rows, columns = addresses.shape
+    for w in range(warps):
+        for lane in range(lanes):
+            if not mask[w, lane]:
+                continue
+            address = np.int64(addresses[w if rows > 1 else 0, lane if columns > 1 else 0])
+            if address % size != 0:
+                fault[0] = MISALIGNED
+                return w * 32 + lane
+            target = address >> 24
+            offset = address & 0xFFFFFF
+            if target != rank[w]:
+                if target >= ranks or target < 0:
+                    fault[0] = OUT_OF_BOUNDS
+                    return w * 32 + lane
+                if not remote:
+                    fault[0] = REMOTE
+                    return w * 32 + lane
+            if offset < low or offset + size > high:
+                fault[0] = OUT_OF_BOUNDS
+                return w * 32 + lane
+            out[w, lane] = first[w] + target * stride + lane * lane_stride + offset - low
+    return -1
+
+
+@kernel
+def load_indexed(words, index, mask, out):  # type: ignore[no-untyped-def]
+    """Load elements at byte offsets that were checked."""
+    count, warps, lanes = out.shape
+    width = out.itemsize
+    for w in range(warps):
+        for lane in range(lanes):
+            if mask[w, lane]:
+                first = index[w, lane] // width
+                for item in range(count):
+                    out[item, w, lane] = words[first + item]
+
+
+@kernel
+def store_indexed(words, index, mask, values):  # type: ignore[no-untyped-def]
+    """Store elements at byte offsets that were checked."""
+    count = values.shape[0]
+    warps, lanes = mask.shape
+    width = values.itemsize
+    value_rows, value_columns = values.shape[1], values.shape[2]
+    for w in range(warps):
+        for lane in range(lanes):
+            if mask[w, lane]:
+                first = index[w, lane] // width
+                for item in range(count):
+                    words[first + item] = values[
+                        item, w if value_rows > 1 else 0, lane if value_columns > 1 else 0
+                    ]
+
+
+@kernel
+def gather_tile(words, origins, starts, offsets, row_mask, row_shift, phase, low, high, out):  # type: ignore[no-untyped-def]
+    """Read a swizzled matrix for each group: element (r, k) at starts[g] + offsets[r, k], swizzled.
+
+    The swizzle XORs address bits (row_mask << row_shift) >> row_shift's distance onto the 16-byte index;
+    row_mask 0 is no swizzle. Returns the group at fault, or -1.
+    """
+    groups, rows, columns = out.shape
+    width = out.itemsize
+    for g in range(groups):
+        for r in range(rows):
+            for c in range(columns):
+                address = starts[g] + offsets[r, c]
+                address ^= (((address >> 7) - phase[g]) & row_mask) << row_shift
+                if address < low or address + width > high:
+                    return g
+                out[g, r, c] = words[(origins[g] + address - low) // width]
+    return -1

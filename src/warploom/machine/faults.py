@@ -1,0 +1,35 @@
+"""What ends a run: a rule the program broke, or no way forward."""
+
+from __future__ import annotations
+
+from warploom.diag import Diagnostic, Severity, Source, Span, WarploomError
+
+
+class Trap(WarploomError):
+    """The program broke a rule of the machine while it ran. The diagnostic names code, line, CTA, warp, lane."""
+
+
+class Deadlock(WarploomError):
+    """No warp can make progress; one diagnostic for each group of waiting warps."""
+
+
+class Unsupported(WarploomError):
+    """The program uses something that is not implemented; found before execution starts."""
+
+
+def diagnostic(
+    code: str, message: str, source: Source | None, span: Span | None, hint: str = "", section: str = ""
+) -> Diagnostic:
+    """An error diagnostic of the machine."""
+    return Diagnostic(code, Severity.ERROR, message, source, span, hint, section)
+
+
+class Fault(Exception):
+    """A fault seen inside the machine, before it knows where: `lane` is the flat index warp * 32 + lane."""
+
+    def __init__(self, code: str, message: str, lane: int = -1, hint: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.lane = lane
+        self.hint = hint

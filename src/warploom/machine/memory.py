@@ -1,0 +1,299 @@
+"""Memory: one arena for global data with guard gaps, shared memory by CTA, local memory by thread.
+
+Addresses are integers of the emulated program and never host addresses. Global and constant data and kernel
+parameters live in the arena from GLOBAL_BASE on; shared memory answers from SHARED_START of each CTA's 24-bit
+window, whose upper bits are the CTA's rank in the cluster; local memory answers from 0 for each lane. The
+generic space maps the shared and local windows at SHARED_WINDOW and LOCAL_WINDOW.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.machine import access
+from warploom.machine.faults import Fault
+
+Array = NDArray[Any]
+Lanes = NDArray[np.bool_]
+
+GLOBAL_BASE = 0x7F00_0000_0000
+SHARED_WINDOW = 0x7E00_0000_0000
+LOCAL_WINDOW = 0x7D00_0000_0000
+WINDOW_SIZE = 0x1_0000_0000
+SHARED_START = 0x400  # the first KiB of a CTA's window is the system's, as on hardware since sm_80
+GAP = 4096
+ALIGNMENT = 1024
+
+_UNSIGNED = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16), 4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A piece of the arena: `start` is its virtual address."""
+
+    name: str
+    start: int
+    size: int
+    writable: bool = True
+
+
+class Arena:
+    """Global data in one array. Segments are added before the run and never move."""
+
+    def __init__(self) -> None:
+        self.segments: list[Segment] = []
+        self._end = GLOBAL_BASE + GAP
+        self.bytes: NDArray[np.uint8] = np.zeros(0, np.uint8)
+        self.starts = np.zeros(0, np.int64)
+        self.ends = np.zeros(0, np.int64)
+        self.state = np.zeros(0, np.uint8)
+
+    def reserve(self, name: str, size: int, writable: bool = True) -> Segment:
+        """A new segment of `size` bytes, zero-filled, with a gap after it."""
+        segment = Segment(name, self._end, size, writable)
+        self.segments.append(segment)
+        self._end += -(-size // ALIGNMENT) * ALIGNMENT + GAP
+        return segment
+
+    def seal(self) -> None:
+        """Allocate the reserved segments; none can be added afterwards."""
+        self.bytes = np.zeros(self._end - GLOBAL_BASE, np.uint8)
+        self.starts = np.array([segment.start for segment in self.segments], np.int64)
+        self.ends = np.array([segment.start + segment.size for segment in self.segments], np.int64)
+        self.state = np.array([access.CLEAN if s.writable else access.LOCKED for s in self.segments], np.uint8)
+
+    def view(self, segment: Segment) -> NDArray[np.uint8]:
+        """The bytes of a segment."""
+        first = segment.start - GLOBAL_BASE
+        return self.bytes[first : first + segment.size]
+
+    def nearest(self, address: int) -> str:
+        """A phrase that places an address among the segments."""
+        if not self.segments:
+            return "there is no global buffer"
+        inside = [s for s in self.segments if s.start <= address < s.start + s.size]
+        if inside:
+            over = inside[0]
+            return f"it begins {address - over.start} bytes into {over.name}, which has {over.size} bytes"
+        near = min(self.segments, key=lambda s: min(abs(address - s.start), abs(address - s.start - s.size)))
+        end = near.start + near.size
+        if address >= end:
+            return f"the nearest buffer, {near.name} of {near.size} bytes, ends {address - end} bytes before it"
+        return f"the nearest buffer, {near.name} of {near.size} bytes, begins {near.start - address} bytes after it"
+
+    def find(self, address: int, size: int, what: str) -> int:
+        """Byte index in the arena of a range that must lie in one segment. Errors: Fault out-of-bounds."""
+        position = int(np.searchsorted(self.starts, address, side="right")) - 1
+        if position < 0 or address + size > self.ends[position]:
+            raise Fault(
+                "machine.out-of-bounds",
+                f"{what} of {size} bytes at global address {address:#x} is out of bounds: {self.nearest(address)}",
+            )
+        return address - GLOBAL_BASE
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the warps of an access stand: one entry per warp of the batch."""
+
+    warp: Array  # index of the warp in the machine
+    cta: Array  # index of the CTA among the resident ones
+
+
+class Memory:
+    """All memories of the resident CTAs, and checked access to them.
+
+    `rank[cta]` is a CTA's rank in its cluster; the CTAs of a cluster are adjacent, in order of rank.
+    """
+
+    def __init__(self, arena: Arena, rank: Array, cluster_size: int, shared_bytes: int, warps: int, local_bytes: int) -> None:
+        self.arena = arena
+        self.rank = rank.astype(np.int64)
+        self.cluster_size = cluster_size
+        self.shared_bytes = shared_bytes
+        self.shared_stride = -(-max(shared_bytes, 1) // 128) * 128
+        self.shared = np.zeros(len(rank) * self.shared_stride, np.uint8)
+        self.local_bytes = local_bytes
+        self.local_stride = -(-max(local_bytes, 1) // 16) * 16
+        self.local = np.zeros(warps * 32 * self.local_stride if local_bytes else 0, np.uint8)
+        self.written: NDArray[np.bool_] | None = None
+        self.unwritten_reads: list[tuple[int, int]] = []
+        self._fault = np.zeros(1, np.int64)
+
+    def watch_unwritten(self) -> None:
+        """Note which bytes of shared memory were written, so that reads of others are reported."""
+        self.written = np.zeros(len(self.shared), np.bool_)
+
+    # Windows ----------------------------------------------------------------------------------------------
+
+    def shared_index(self, space: str, place: Place, addresses: Array, mask: Lanes, size: int) -> NDArray[np.int64]:
+        """Checked byte offsets in `shared`. Shapes: (warps, 32)."""
+        rank = self.rank[place.cta]
+        first = (place.cta - rank) * self.shared_stride
+        remote = space not in ("shared", "shared::cta")
+        return self._window(
+            "shared", addresses, mask, SHARED_START, SHARED_START + self.shared_bytes, self.shared_stride, 0,
+            first, rank, self.cluster_size, remote, size,
+        )  # fmt: skip
+
+    def local_index(self, place: Place, addresses: Array, mask: Lanes, size: int) -> NDArray[np.int64]:
+        """Checked byte offsets in `local`. Shapes: (warps, 32)."""
+        first = place.warp * 32 * self.local_stride
+        zero = np.zeros_like(first)
+        return self._window(
+            "local", addresses, mask, 0, self.local_bytes, 0, self.local_stride, first, zero, 1, False, size
+        )
+
+    def _window(
+        self, name: str, addresses: Array, mask: Lanes, low: int, high: int, stride: int, lane_stride: int,
+        first: Array, rank: Array, ranks: int, remote: bool, size: int,
+    ) -> NDArray[np.int64]:  # fmt: skip
+        out = np.zeros(mask.shape, np.int64)
+        lane = access.window_index(
+            addresses, mask, low, high, stride, lane_stride, first, rank, ranks, remote, size, out, self._fault
+        )
+        if lane >= 0:
+            address = int(np.broadcast_to(addresses, mask.shape).reshape(-1)[lane])
+            raise self._window_fault(name, address, size, low, high, lane)
+        return out
+
+    def _window_fault(self, name: str, address: int, size: int, low: int, high: int, lane: int) -> Fault:
+        kind = int(self._fault[0])
+        if kind == access.MISALIGNED:
+            return Fault(
+                "machine.misaligned",
+                f"{size}-byte access at {name} address {address:#x} is misaligned; expected a multiple of {size}",
+                lane,
+            )
+        if kind == access.REMOTE:
+            return Fault(
+                "machine.out-of-bounds",
+                f"{size}-byte access at shared address {address:#x} reaches the CTA of rank {address >> 24} of the "
+                "cluster through .shared::cta",
+                lane,
+                "use .shared::cluster for an address that mapa made",
+            )
+        held = f"{high - low} bytes of {name} memory, at {low:#x} to {high:#x}" if high > low else f"no {name} memory"
+        whose = "the thread" if name == "local" else "the CTA"
+        return Fault(
+            "machine.out-of-bounds",
+            f"{size}-byte access at {name} address {address:#x} is out of bounds: {whose} has {held}",
+            lane,
+        )
+
+    # Loads and stores -------------------------------------------------------------------------------------
+
+    def load(self, space: str, place: Place, addresses: Array, mask: Lanes, dtype: np.dtype[Any], count: int) -> Array:
+        """Load `count` elements per lane. Shapes: (count, warps, 32) of `dtype`; lanes not in `mask` get 0."""
+        raw = _UNSIGNED[dtype.itemsize]
+        out = np.zeros((count, *mask.shape), raw)
+        for part, kind, local in self._by_window(space, addresses, mask):
+            self._load(kind, place, local, part, out, count)
+        return out.view(dtype)
+
+    def _load(self, space: str, place: Place, addresses: Array, mask: Lanes, out: Array, count: int) -> None:
+        width = out.itemsize
+        if space in ("global", "const"):
+            lane = access.load_flat(
+                self.arena.bytes.view(out.dtype), GLOBAL_BASE, addresses, mask, self.arena.starts, self.arena.ends,
+                count, out, self._fault,
+            )  # fmt: skip
+            if lane >= 0:
+                raise self._global_fault("load", addresses, mask, lane, width * count)
+            return
+        if space == "local":
+            index = self.local_index(place, addresses, mask, width * count)
+            access.load_indexed(self.local.view(out.dtype), index, mask, out)
+            return
+        index = self.shared_index(space, place, addresses, mask, width * count)
+        if self.written is not None:
+            self._check_written(index, mask, width * count)
+        access.load_indexed(self.shared.view(out.dtype), index, mask, out)
+
+    def store(self, space: str, place: Place, addresses: Array, mask: Lanes, values: Array) -> None:
+        """Store. Shapes of values: (count, warps, 32) or broadcastable; the last lane wins where lanes collide."""
+        raw = np.ascontiguousarray(values).view(_UNSIGNED[values.dtype.itemsize])
+        for part, kind, local in self._by_window(space, addresses, mask):
+            self._store(kind, place, local, part, raw)
+
+    def _store(self, space: str, place: Place, addresses: Array, mask: Lanes, values: Array) -> None:
+        size = values.itemsize * values.shape[0]
+        if space in ("global", "const"):
+            lane = access.store_flat(
+                self.arena.bytes.view(values.dtype), GLOBAL_BASE, addresses, mask, self.arena.starts, self.arena.ends,
+                self.arena.state, values, self._fault,
+            )  # fmt: skip
+            if lane >= 0:
+                raise self._global_fault("store", addresses, mask, lane, size)
+            return
+        if space == "local":
+            access.store_indexed(
+                self.local.view(values.dtype), self.local_index(place, addresses, mask, size), mask, values
+            )
+            return
+        index = self.shared_index(space, place, addresses, mask, size)
+        if self.written is not None:
+            self.mark_written(index[mask], size)
+        access.store_indexed(self.shared.view(values.dtype), index, mask, values)
+
+    def _global_fault(self, verb: str, addresses: Array, mask: Lanes, lane: int, size: int) -> Fault:
+        address = int(np.broadcast_to(addresses, mask.shape).reshape(-1)[lane])
+        if self._fault[0] == access.MISALIGNED:
+            return Fault(
+                "machine.misaligned",
+                f"{size}-byte {verb} at global address {address:#x} is misaligned; expected a multiple of {size}",
+                lane,
+            )
+        if self._fault[0] == access.READ_ONLY:
+            return Fault(
+                "machine.read-only",
+                f"{size}-byte store at global address {address:#x} writes read-only memory: "
+                f"{self.arena.nearest(address)}",
+                lane,
+            )
+        return Fault(
+            "machine.out-of-bounds",
+            f"{size}-byte {verb} at global address {address:#x} is out of bounds: {self.arena.nearest(address)}",
+            lane,
+        )
+
+    # Generic addresses ------------------------------------------------------------------------------------
+
+    def _by_window(self, space: str, addresses: Array, mask: Lanes) -> Sequence[tuple[Lanes, str, Array]]:
+        """Split an access by the memory it reaches: lanes, memory, addresses in that memory."""
+        if space in ("global", "const") or space.startswith("shared") or space == "local":
+            return ((mask, space, addresses),)
+        wide = np.broadcast_to(addresses.astype(np.uint64), mask.shape)
+        in_global = mask & (wide >= GLOBAL_BASE)
+        if (in_global == mask).all():
+            return ((mask, "global", wide),)
+        in_shared = mask & (wide >= SHARED_WINDOW) & (wide < SHARED_WINDOW + WINDOW_SIZE)
+        in_local = mask & (wide >= LOCAL_WINDOW) & (wide < LOCAL_WINDOW + WINDOW_SIZE)
+        parts = (
+            (mask & ~in_shared & ~in_local, "global", wide),
+            (in_shared, "shared::cluster", wide - np.uint64(SHARED_WINDOW)),
+            (in_local, "local", wide - np.uint64(LOCAL_WINDOW)),
+        )
+        return tuple(part for part in parts if part[0].any())
+
+    # Unwritten shared memory ------------------------------------------------------------------------------
+
+    def mark_written(self, starts: Array, size: int) -> None:
+        """Note that `size` bytes of shared memory at each of these byte offsets were written."""
+        if self.written is not None:
+            for byte in range(size):
+                self.written[starts + byte] = True
+
+    def _check_written(self, index: Array, mask: Lanes, size: int) -> None:
+        assert self.written is not None
+        known = np.ones(mask.shape, np.bool_)
+        for byte in range(size):
+            known &= self.written[np.where(mask, index + byte, 0)] | ~mask
+        if not known.all():
+            flat = int(np.flatnonzero(~known)[0])
+            self.unwritten_reads.append((flat, int(index.reshape(-1)[flat]) % self.shared_stride + SHARED_START))
