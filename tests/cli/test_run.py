@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 
 from warploom.cli import main
-from warploom.diag import Diagnostic, Severity, UsageError, WarploomError
+from warploom.diag import Diagnostic, Severity, WarploomError
 from warploom.launch import api
 from warploom.launch.api import Progress, Run, Stats
+from warploom.machine.faults import Deadlock, Trap, Unsupported
 
 LAUNCH = """\
 [kernel]
@@ -154,20 +155,16 @@ def test_findings_are_printed_and_fail(machine: Machine, capsys: pytest.CaptureF
     assert capsys.readouterr().out.endswith("error[race]: read before it was written\n")
 
 
-@pytest.mark.parametrize(("error", "status"), [(WarploomError, 1), (None, 2)])
-def test_a_trap_fails_and_misuse_is_misuse(
-    machine: Machine, capsys: pytest.CaptureFixture[str], error: type[WarploomError] | None, status: int
+@pytest.mark.parametrize(("kind", "status"), [(Trap, 1), (Deadlock, 1), (Unsupported, 2), (WarploomError, 2)])
+def test_a_kernel_that_goes_wrong_fails_and_one_that_cannot_start_is_misuse(
+    machine: Machine, capsys: pytest.CaptureFixture[str], kind: type[WarploomError], status: int
 ) -> None:
-    def trap(args: list[Any]) -> None:
-        if error is None:
-            raise UsageError("no such entry")
-        raise error([Diagnostic("trap", Severity.ERROR, "address 0 is in no buffer")])
+    def wrong(args: list[Any]) -> None:
+        raise kind([Diagnostic("code", Severity.ERROR, "address 0 is in no buffer")])
 
-    machine.kernel = trap
+    machine.kernel = wrong
     assert main(["run", "l.toml"]) == status
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert printed.err in {"error[trap]: address 0 is in no buffer\n", "error[usage]: no such entry\n"}
+    assert capsys.readouterr() == ("", "error[code]: address 0 is in no buffer\n")
 
 
 def test_an_interrupt_ends_cleanly(machine: Machine, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from warploom.cli import run
-from warploom.diag import UsageError, WarploomError, render
+from warploom.diag import WarploomError, render
 
 OK = 0
 FAILED = 1
@@ -38,11 +38,10 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _status(error: WarploomError) -> int:
-    """Misuse when the launch could not begin as asked; failure when the kernel went wrong while it ran."""
-    from warploom.launch.toml import LaunchFileError
-    from warploom.ptx import PtxSyntaxError
+    """Failure when the kernel went wrong while it ran; misuse when it could not begin as asked."""
+    from warploom.machine.faults import Deadlock, Trap
 
-    return MISUSE if isinstance(error, UsageError | LaunchFileError | PtxSyntaxError) else FAILED
+    return FAILED if isinstance(error, Trap | Deadlock) else MISUSE
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -42,7 +42,7 @@ SCHEDULE = re.compile(r"eager|lazy|random:\d+")
 SWIZZLES = (0, 32, 64, 128)
 INTERLEAVES = (0, 16, 32)
 FILLS = ("zero", "nan")
-PROMOTIONS = ("none", "64", "128", "256")
+PROMOTIONS = (64, 128, 256)
 ONE = (1, 1, 1)
 
 
@@ -63,7 +63,7 @@ class TensorMapOf:
     interleave: int = 0
     swizzle: int = 0
     oob_fill: str = "zero"
-    l2_promotion: str = "none"
+    l2_promotion: str | int = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +283,9 @@ def _tensor_map(table: Table, buffers: Mapping[str, Buffer]) -> TensorMapOf:
         _among(table, "interleave", INTERLEAVES),
         _among(table, "swizzle", SWIZZLES),
         table.choice("oob_fill", FILLS, "zero"),
-        table.choice("l2_promotion", PROMOTIONS, "none"),
+        "none"
+        if table.data.get("l2_promotion", "none") == "none"
+        else _among(table, "l2_promotion", PROMOTIONS),
     )
 
 
