@@ -44,7 +44,7 @@ SETP = Form(
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -,ftz  f32          1.0  -
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      f64          1.0  -
     """,
-    operands={"p": pred_out(), "q": pred_out(), "a": inp("type"), "b": inp("type"), "c": pred_in("BoolOp")},
+    operands={"p": pred_out(), "q": pred_out(), "a": inp("type"), "b": inp("type"), "c": pred_in(when="BoolOp")},
     source="PTX ISA 9.7.6.2",
 )
 
@@ -56,7 +56,7 @@ SETP_HALF = Form(
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -,ftz  f16   4.2  sm_53
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      bf16  7.8  sm_90
     """,
-    operands={"p": pred_out(), "a": inp("type"), "b": inp("type"), "c": pred_in("BoolOp")},
+    operands={"p": pred_out(), "a": inp("type"), "b": inp("type"), "c": pred_in(when="BoolOp")},
     source="PTX ISA 9.7.7.2",
 )
 
@@ -68,7 +68,7 @@ SETP_PAIR = Form(
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -,ftz  f16x2   4.2  sm_53
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      bf16x2  7.8  sm_90
     """,
-    operands={"p": pred_out(), "q": pred_out(), "a": inp("type"), "b": inp("type"), "c": pred_in("BoolOp")},
+    operands={"p": pred_out(), "q": pred_out(), "a": inp("type"), "b": inp("type"), "c": pred_in(when="BoolOp")},
     source="PTX ISA 9.7.7.2",
 )
 
@@ -132,7 +132,7 @@ SET = Form(
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      bf16,u16,s16,u32,s32  bf16         7.8  sm_90
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      bf16x2,u32,s32        bf16x2       7.8  sm_90
     """,  # noqa: E501
-    operands={"d": out("dtype"), "a": inp("stype"), "b": inp("stype"), "c": pred_in("BoolOp")},
+    operands={"d": out("dtype"), "a": inp("stype"), "b": inp("stype"), "c": pred_in(when="BoolOp")},
     source="PTX ISA 9.7.6.1",
 )
 

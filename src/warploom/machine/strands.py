@@ -68,7 +68,7 @@ class Strands:
         """Slots of the strands that can run."""
         return np.flatnonzero(self.state == State.READY)
 
-    def at_least(self, ready: Rows) -> Rows:
+    def least(self, ready: Rows) -> Rows:
         """Of these strands, all at the program counter of the one with the least (epoch, pc)."""
         epochs = self.epoch[ready]
         pcs = self.pc[ready]
@@ -99,18 +99,35 @@ class Strands:
         if self.diverged:
             self._meet(rows)
 
-    def split(self, row: int, targets: NDArray[np.int64], meet: int) -> None:
-        """Lanes of a strand go to different program counters (`targets[lane]`); they meet at `meet` (-1: never)."""
+    def split(
+        self, row: int, targets: NDArray[np.int64], meet: int, outer: tuple[int, ...] | None = None
+    ) -> None:
+        """Lanes of a strand go to different program counters (`targets[lane]`).
+
+        They meet at `meet` (-1: never), in the same activation or, after a return, in the activation `outer`.
+        """
         self.diverged = True
         mask = self.mask[row].copy()
-        join, calls, warp = self.joins[row], self.calls[row], int(self.warp[row])
+        calls, warp = self.calls[row], int(self.warp[row])
         origin, epoch = int(self.pc[row]), int(self.epoch[row])
-        if meet >= 0 and not (join is not None and join.pc == meet and join.calls == calls):
-            join = Join(warp, meet, calls, join, mask.copy())
-            self._open.append(join)
+        join = self._join(row, meet, calls if outer is None else outer)
         self._free(row)
         for target in np.unique(targets[mask]):
             self._place(warp, mask & (targets == target), int(target), epoch + (origin >= target), join, calls)
+
+    def enter(self, row: int, lanes: Mask, entry: int, site: int, rest: int) -> None:
+        """Lanes of a strand call a function; the others go on at `rest`, and all meet after the call."""
+        calls, warp, epoch = self.calls[row], int(self.warp[row]), int(self.epoch[row])
+        others = self.mask[row] & ~lanes
+        if not others.any():
+            self.calls[row] = (*calls, site)
+            self.goto(np.array([row], np.intp), entry)
+            return
+        self.diverged = True
+        join = self._join(row, site + 1, calls)
+        self._free(row)
+        self._place(warp, lanes, entry, epoch, join, (*calls, site))
+        self._place(warp, others, rest, epoch, join, calls)
 
     def leave(self, row: int, lanes: Mask) -> None:
         """Lanes of a strand leave the kernel."""
@@ -122,6 +139,10 @@ class Strands:
         else:
             self._free(row)
         self._withdraw(join, None, lanes)
+
+    def waiting_to_meet(self) -> bool:
+        """Whether lanes wait at a meeting point."""
+        return any(join.arrived.any() for join in self._open)
 
     def release_stuck(self, spinning: int = 0) -> bool:
         """Let lanes that wait at a meeting point go on without lanes that cannot come.
@@ -141,13 +162,11 @@ class Strands:
         return False
 
     def merge_gathering(self, row: int) -> bool:
-        """Merge the strands of a warp that gather at the instruction of this one into it.
-
-        Returns whether every live lane of the warp is here now.
-        """
+        """Merge the strands of a warp that gather at the instruction of this one into it; False when none does."""
         warp = self.warp[row]
         same = np.flatnonzero((self.warp == warp) & (self.pc == self.pc[row]) & (self.state == State.GATHERING))
-        for other in (int(slot) for slot in same if slot != row):
+        others = [int(slot) for slot in same if slot != row]
+        for other in others:
             join = _common(self.joins[row], self.joins[other])
             self._withdraw(self.joins[row], join, self.mask[row])
             self._withdraw(self.joins[other], join, self.mask[other])
@@ -155,9 +174,18 @@ class Strands:
             self._set_join(row, join)
             self.epoch[row] = max(self.epoch[row], self.epoch[other])
             self._free(other)
-        return bool((self.mask[row] == self.live[warp]).all())
+        return bool(others)
 
     # Meeting --------------------------------------------------------------------------------------------
+
+    def _join(self, row: int, meet: int, calls: tuple[int, ...]) -> Join | None:
+        """The meeting point for the lanes of a strand that parts; a loop's is made once."""
+        join = self.joins[row]
+        if meet < 0 or (join is not None and join.pc == meet and join.calls == calls):
+            return join
+        join = Join(int(self.warp[row]), meet, calls, join, self.mask[row].copy())
+        self._open.append(join)
+        return join
 
     def _meet(self, rows: Rows) -> None:
         for slot in (int(row) for row in rows[self.join_pc[rows] == self.pc[rows]]):

@@ -1,0 +1,205 @@
+"""CTA barriers, with counts and reductions, and the cluster barrier."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.machine.faults import Fault
+from warploom.machine.strands import State
+
+if TYPE_CHECKING:
+    from warploom.machine.batch import Batch
+    from warploom.machine.machine import Machine
+
+Array = NDArray[Any]
+
+BARRIERS = 16  # per CTA (PTX ISA 9.7.13.1)
+
+
+@dataclass(slots=True)
+class _Reduction:
+    """One warp's part in a reducing barrier."""
+
+    warp: int
+    lanes: Array
+    result: Any
+
+
+class Barriers:
+    """Arrivals and waiting strands of every CTA barrier, and of the cluster barriers.
+
+    A barrier is known by cta * 16 + number. A converged warp arrives with 32 threads whatever its active
+    lanes, as the manual's per-warp rule has it; a strand that lacks lanes arrives with its own.
+    """
+
+    def __init__(self, machine: Machine, ctas: int) -> None:
+        self.machine = machine
+        self.arrived = np.zeros(ctas * BARRIERS, np.int64)
+        self.expected = np.zeros(ctas * BARRIERS, np.int64)  # 0: every thread of the CTA
+        self.waiting: dict[int, list[int]] = {}
+        self._votes: dict[int, tuple[str, list[int], list[_Reduction]]] = {}
+        clusters = ctas // machine.cluster_size
+        self.cluster_arrived = np.zeros(clusters, np.int64)
+        self.cluster_phase = np.zeros(clusters, np.int64)
+        self.cluster_joined = np.full(machine.warps, -1, np.int64)  # phase each warp last arrived in
+        self.cluster_waiting: dict[int, list[int]] = {}
+
+    # CTA barriers -----------------------------------------------------------------------------------------
+
+    def arrive(self, batch: Batch, number: Array, threads: Array | None, suspend: bool) -> None:
+        """Arrive; with `suspend`, strands whose barrier is not complete wait and leave the batch."""
+        keys = self._arrive(batch, number, threads)
+        done = self._complete(keys)
+        if not suspend:
+            return
+        waits = ~np.isin(keys, done) if len(done) else np.ones(len(keys), np.bool_)
+        if waits.any():
+            self._suspend(batch, keys, waits)
+
+    def reduce(
+        self, batch: Batch, number: Array, threads: Array | None, predicate: Array, mode: str, result: Any
+    ) -> None:
+        """Arrive with a predicate; the reduction is written to `result` when the barrier completes."""
+        active = batch.active()
+        truth = np.broadcast_to(predicate, active.shape)
+        keys = self._keys(batch, number)
+        for position, key in enumerate(keys):
+            _, votes, parts = self._votes.setdefault(int(key), (mode, [0, 0], []))
+            lanes = active[position]
+            votes[0] += int((truth[position] & lanes).sum())
+            votes[1] += int(lanes.sum())
+            parts.append(_Reduction(int(batch.warp_index[position]), lanes.copy(), result))
+        self.arrive(batch, number, threads, suspend=True)
+
+    def _keys(self, batch: Batch, number: Array) -> Array:
+        first = number[:, 0].astype(np.int64) if number.shape[0] > 1 else np.full(1, int(number[0, 0]), np.int64)
+        if (first >= BARRIERS).any() or (first < 0).any():
+            raise Fault("machine.barrier", f"barrier {int(first.max())} does not exist; expected 0 to {BARRIERS - 1}", 0)
+        return batch.place.cta * BARRIERS + first
+
+    def _arrive(self, batch: Batch, number: Array, threads: Array | None) -> Array:
+        keys = self._keys(batch, number)
+        strands = self.machine.strands
+        amounts = np.full(batch.count, 32, np.int64)
+        if strands.diverged:
+            whole = (strands.mask[batch.rows] == strands.live[batch.warp_index]).all(axis=1)
+            amounts = np.where(whole, 32, strands.mask[batch.rows].sum(axis=1))
+        if threads is not None:
+            counts = np.broadcast_to(threads, (batch.count, threads.shape[1]))[:, 0].astype(np.int64)
+            self._check_counts(keys, counts)
+            self.expected[keys] = counts
+        np.add.at(self.arrived, keys, amounts)
+        return keys
+
+    def _check_counts(self, keys: Array, counts: Array) -> None:
+        wrong = (counts % 32 != 0) | (counts == 0)
+        if wrong.any():
+            found = int(counts[wrong][0])
+            message = f"a barrier for {found} threads; expected a multiple of 32 above 0"
+            raise Fault("machine.barrier", message, int(np.flatnonzero(wrong)[0]) * 32)
+        differs = (self.arrived[keys] > 0) & (self.expected[keys] != counts)
+        if differs.any():
+            position = int(np.flatnonzero(differs)[0])
+            held = int(self.expected[keys[position]])
+            others = f"{held} threads" if held else "all threads of the CTA"
+            message = f"barrier {int(keys[position]) % BARRIERS} is joined for {int(counts[position])} threads while others wait for {others}"
+            raise Fault("machine.barrier", message, position * 32)
+
+    def needed(self, keys: Array) -> Array:
+        """Threads that complete each barrier."""
+        return np.where(self.expected[keys] > 0, self.expected[keys], self.machine.live_warps[keys // BARRIERS] * 32)
+
+    def _complete(self, keys: Array) -> list[int]:
+        unique = np.unique(keys)
+        arrived, needed = self.arrived[unique], self.needed(unique)
+        over = arrived > needed
+        if over.any():
+            key = int(unique[over][0])
+            message = f"{int(arrived[over][0])} threads arrived at barrier {key % BARRIERS}; expected {int(needed[over][0])}"
+            raise Fault("machine.barrier", message, 0)
+        done = [int(key) for key in unique[(arrived == needed) & (needed > 0)]]
+        for key in done:
+            self.arrived[key] = 0
+            self.expected[key] = 0
+            for slot in self.waiting.pop(key, ()):
+                self.machine.strands.state[slot] = State.READY
+            if key in self._votes:
+                self._publish(*self._votes.pop(key))
+        return done
+
+    def _publish(self, mode: str, votes: list[int], parts: list[_Reduction]) -> None:
+        true, all_lanes = votes
+        value: Array = (
+            np.full((1, 1), true, np.uint32)
+            if mode == "popc"
+            else np.full((1, 1), true == all_lanes if mode == "and" else true > 0, np.bool_)
+        )
+        for part in parts:
+            self.machine.batch_of(np.array([part.warp], np.intp), part.lanes[None]).write(part.result, value)
+
+    def _suspend(self, batch: Batch, keys: Array, waits: Array) -> None:
+        rows = batch.suspend(waits, self.machine.pc + 1, State.WAITING)
+        for row, key in zip(rows, keys[waits], strict=True):
+            self.waiting.setdefault(int(key), []).append(int(row))
+
+    # Cluster barrier --------------------------------------------------------------------------------------
+
+    def cluster_arrive(self, batch: Batch) -> None:
+        """Arrive at the barrier of the cluster."""
+        clusters = batch.place.cta // self.machine.cluster_size
+        again = self.cluster_joined[batch.warp_index] == self.cluster_phase[clusters]
+        if again.any() and not self.machine.strands.diverged:
+            lane = int(np.flatnonzero(again)[0]) * 32
+            raise Fault("machine.cluster-barrier", "a warp arrives twice at one phase of the cluster barrier", lane)
+        self.cluster_joined[batch.warp_index] = self.cluster_phase[clusters]
+        np.add.at(self.cluster_arrived, clusters, batch.active().sum(axis=1))
+        self._complete_clusters(np.unique(clusters))
+
+    def cluster_wait(self, batch: Batch) -> None:
+        """Suspend strands until the phase they arrived in is complete."""
+        clusters = batch.place.cta // self.machine.cluster_size
+        joined = self.cluster_joined[batch.warp_index]
+        if (joined < 0).any():
+            lane = int(np.flatnonzero(joined < 0)[0]) * 32
+            raise Fault("machine.cluster-barrier", "a warp waits at the cluster barrier without having arrived", lane)
+        waits = self.cluster_phase[clusters] <= joined
+        if not waits.any():
+            return
+        rows = batch.suspend(waits, self.machine.pc + 1, State.WAITING)
+        for row, cluster in zip(rows, clusters[waits], strict=True):
+            self.cluster_waiting.setdefault(int(cluster), []).append(int(row))
+
+    def _complete_clusters(self, clusters: Array) -> None:
+        for cluster in (int(c) for c in clusters):
+            live = int(self.machine.live_threads(cluster))
+            if live and self.cluster_arrived[cluster] >= live:
+                self.cluster_arrived[cluster] = 0
+                self.cluster_phase[cluster] += 1
+                for slot in self.cluster_waiting.pop(cluster, ()):
+                    self.machine.strands.state[slot] = State.READY
+
+    # Exits ------------------------------------------------------------------------------------------------
+
+    def left(self, ctas: Array) -> None:
+        """Threads of these CTAs left the kernel: barriers that waited for them may be complete."""
+        keys = (ctas[:, None] * BARRIERS + np.arange(BARRIERS)[None, :]).reshape(-1)
+        keys = keys[(self.arrived[keys] > 0) & (self.expected[keys] == 0)]
+        if len(keys):
+            self._complete(keys)
+        self._complete_clusters(np.unique(ctas // self.machine.cluster_size))
+
+    def describe(self, slot: int) -> str:
+        """What a strand waits for, in a phrase; empty when it waits elsewhere."""
+        for key, slots in self.waiting.items():
+            if slot in slots:
+                needed = int(self.needed(np.array([key]))[0])
+                return f"barrier {key % BARRIERS}, where {int(self.arrived[key])} of {needed} threads have arrived"
+        for cluster, slots in self.cluster_waiting.items():
+            if slot in slots:
+                live = int(self.machine.live_threads(cluster))
+                return f"the cluster barrier, where {int(self.cluster_arrived[cluster])} of {live} threads have arrived"
+        return ""

@@ -1,0 +1,325 @@
+"""A batch: the warps that execute one instruction together, as meanings see them (isa.protocol.Warps).
+
+A batch is a set of strands at one program counter. When their warps are a run in the register file, reading
+a register is a view and writing needs no scatter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.isa.types import TYPES
+from warploom.machine.faults import Fault
+from warploom.machine.memory import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_SIZE, Place
+from warploom.machine.strands import State
+
+if TYPE_CHECKING:
+    from warploom.machine.machine import Machine
+
+Array = NDArray[Any]
+Lanes = NDArray[np.bool_]
+Rows = NDArray[np.intp]
+
+
+class Batch:
+    """Warps at one instruction. `mask` is None when all lanes of all warps take part."""
+
+    __slots__ = ("_place", "base", "count", "is_run", "machine", "mask", "rows", "warp_index", "warps")
+
+    def __init__(self, machine: Machine, rows: Rows, warp_index: Rows, mask: Lanes | None) -> None:
+        self.machine = machine
+        self.rows = rows  # strand slots; empty for a batch made by an asynchronous engine
+        self.base = mask  # lanes of the strands, before the guard
+        self.mask = mask
+        self.select(warp_index)
+
+    def select(self, warp_index: Rows) -> None:
+        """Set the warps of the batch."""
+        self.warp_index = warp_index
+        self.count = len(warp_index)
+        first = int(warp_index[0]) if self.count else 0
+        self.is_run = bool(self.count) and int(warp_index[-1]) - first + 1 == self.count and (
+            self.count < 3 or bool((np.diff(warp_index) == 1).all())
+        )
+        self.warps: slice | Rows = slice(first, first + self.count) if self.is_run else warp_index
+        self._place: Place | None = None
+
+    @property
+    def arch(self) -> str:
+        """The architecture whose numerics hold."""
+        return self.machine.arch
+
+    @property
+    def place(self) -> Place:
+        """Warp and CTA numbers of the batch."""
+        if self._place is None:
+            self._place = Place(self.warp_index.astype(np.int64), self.machine.cta_of[self.warp_index])
+        return self._place
+
+    # Guard and narrowing ----------------------------------------------------------------------------------
+
+    def guard(self, predicate: Array) -> bool:
+        """Restrict to the lanes where the predicate holds; False when none is left."""
+        if self.base is None:
+            lanes = np.broadcast_to(predicate, (self.count, 32))
+            if lanes.all():
+                return True
+        else:
+            lanes = predicate & self.base
+        if not lanes.any():
+            return False
+        self.mask = lanes
+        return True
+
+    def unguard(self) -> None:
+        """Back to all lanes of the strands."""
+        self.mask = self.base
+
+    def suspend(self, which: NDArray[np.bool_], pc: int, state: State) -> Rows:
+        """Take strands out of the batch, to go on at `pc` when they are woken; returns their slots."""
+        strands = self.machine.strands
+        rows = self.rows[which]
+        strands.state[rows] = state
+        strands.pc[rows] = pc
+        stay = ~which
+        guarded = self.mask is not self.base
+        if guarded and self.mask is not None:
+            self.mask = self.mask[stay]
+        if self.base is not None:
+            self.base = self.base[stay]
+        if not guarded:
+            self.mask = self.base
+        self.rows = self.rows[stay]
+        self.select(self.warp_index[stay])
+        return rows
+
+    def single(self, position: int, lanes: Lanes) -> Batch:
+        """One warp of the batch, with some of its lanes."""
+        return Batch(
+            self.machine, self.rows[position : position + 1], self.warp_index[position : position + 1], lanes[None]
+        )
+
+    def active(self) -> Lanes:
+        """The lanes that take part. Shapes: (warps, 32)."""
+        return np.ones((self.count, 32), np.bool_) if self.mask is None else self.mask
+
+    # Registers --------------------------------------------------------------------------------------------
+
+    def read(self, value: Any) -> Array:
+        """An operand in the dtype of its type."""
+        return value.fetch(self)
+
+    def read_vector(self, value: Any) -> Array:
+        """All registers of a vector. Shapes: (registers, warps, 32)."""
+        return value.fetch_all(self)
+
+    def write(self, value: Any, result: Array) -> None:
+        """Write the active lanes of a destination (None is the sink)."""
+        if value is not None:
+            value.put(self, result)
+
+    def write_vector(self, value: Any, results: Array) -> None:
+        """Write every register of a vector."""
+        value.put_all(self, results)
+
+    def read_carry(self) -> Array:
+        """The condition-code carry of each thread. Shapes: (warps, 32)."""
+        return self.machine.carry[self.warps]
+
+    def write_carry(self, carry: Array) -> None:
+        """Set the carry of the active lanes."""
+        held = self.machine.carry[self.warp_index]
+        self.machine.carry[self.warp_index] = np.where(self.active(), carry, held)
+
+    # Memory -----------------------------------------------------------------------------------------------
+
+    def addresses(self, value: Any) -> NDArray[np.uint64]:
+        """Effective addresses of an address operand."""
+        return value.effective(self)
+
+    def load(self, space: str, addresses: Array, type: str, count: int = 1, lanes: Lanes | None = None) -> Array:
+        """Load `count` consecutive elements per active lane."""
+        mask = self.active() if lanes is None else self.active() & lanes
+        memory = self.machine.memory
+        loaded = memory.load(_memory_of(space), self.place, addresses, mask, TYPES[type].dtype, count)
+        if memory.unwritten_reads:
+            self.machine.note_unwritten(memory.unwritten_reads)
+            memory.unwritten_reads.clear()
+        return loaded
+
+    def store(self, space: str, addresses: Array, type: str, values: Array, lanes: Lanes | None = None) -> None:
+        """Store `count` consecutive elements per active lane."""
+        mask = self.active() if lanes is None else self.active() & lanes
+        dtype = TYPES[type].dtype
+        if values.dtype != dtype:
+            values = values.view(dtype) if values.dtype.itemsize == dtype.itemsize else values.astype(dtype)
+        self.machine.memory.store(_memory_of(space), self.place, addresses, mask, values)
+
+    def atomic(
+        self, space: str, addresses: Array, type: str, update: Callable[[Array, NDArray[np.intp]], Array]
+    ) -> Array:
+        """Read-modify-write, lane after lane where addresses collide. Returns the old values."""
+        memory, place = self.machine.memory, self.place
+        where = _memory_of(space)
+        dtype = TYPES[type].dtype
+        mask = self.active()
+        wide = np.broadcast_to(addresses, mask.shape)
+        old = np.zeros(mask.shape, dtype)
+        for turn in memory.turns(where, place, wide, mask, dtype.itemsize):
+            loaded = memory.load(where, place, wide, turn, dtype, 1)[0]
+            lanes = np.flatnonzero(turn)
+            fresh = np.zeros(mask.shape, dtype)
+            fresh.reshape(-1)[lanes] = update(loaded.reshape(-1)[lanes], lanes)
+            old[turn] = loaded[turn]
+            memory.store(where, place, wide, turn, fresh[None])
+        return old
+
+    def to_generic(self, space: str, addresses: Array) -> Array:
+        """Generic addresses of addresses in a state space."""
+        wide = addresses.astype(np.uint64)
+        if space.startswith("shared"):
+            return wide + np.uint64(SHARED_WINDOW)
+        return wide + np.uint64(LOCAL_WINDOW) if space == "local" else wide
+
+    def from_generic(self, space: str, addresses: Array) -> Array:
+        """Addresses in a state space of generic addresses."""
+        wide = addresses.astype(np.uint64)
+        if space.startswith("shared"):
+            return wide - np.uint64(SHARED_WINDOW)
+        return wide - np.uint64(LOCAL_WINDOW) if space == "local" else wide
+
+    def is_space(self, space: str, addresses: Array) -> Lanes:
+        """Whether generic addresses fall in a state space."""
+        wide = addresses.astype(np.uint64)
+        if space.startswith("shared"):
+            inside = (wide >= SHARED_WINDOW) & (wide < SHARED_WINDOW + WINDOW_SIZE)
+            if space == "shared::cta":
+                own = self.machine.memory.rank[self.place.cta][:, None].astype(np.uint64)
+                inside = inside & (((wide - np.uint64(SHARED_WINDOW)) >> np.uint64(24)) == own)
+            return inside
+        if space == "local":
+            return (wide >= LOCAL_WINDOW) & (wide < LOCAL_WINDOW + WINDOW_SIZE)
+        return self.machine.is_global(space, wide)
+
+    def map_rank(self, addresses: Array, rank: Array, generic: bool) -> Array:
+        """The address of the same offset in the CTA of the cluster with this rank."""
+        wide = addresses.astype(np.uint64)
+        window = np.uint64(SHARED_WINDOW if generic else 0)
+        offset = (wide - window) & np.uint64(0xFF_FFFF)
+        return window + offset + (rank.astype(np.uint64) << np.uint64(24))
+
+    def rank_of(self, addresses: Array, generic: bool) -> Array:
+        """The cluster rank of the CTA that owns a shared address."""
+        wide = addresses.astype(np.uint64) - np.uint64(SHARED_WINDOW if generic else 0)
+        return (wide >> np.uint64(24)).astype(np.uint32)
+
+    def shared_tile(
+        self,
+        starts: Array,
+        offsets: Array,
+        swizzle: int,
+        base_offset: int,
+        width: int,
+        groups: NDArray[np.intp] | None = None,
+    ) -> Array:
+        """A matrix in shared memory for each warpgroup of the batch, or for some of them."""
+        leaders = self.warpgroups()[:, 0] if groups is None else self.warpgroups()[groups, 0]
+        return self.machine.memory.tile(self.place.cta[leaders], starts, offsets, swizzle, base_offset, width)
+
+    # Control ----------------------------------------------------------------------------------------------
+
+    def branch(self, target: int) -> None:
+        """The active lanes go to a program counter, the others fall through."""
+        self.machine.control.branch(self, target)
+
+    def branch_table(self, table: Array, index: Array) -> None:
+        """Each active lane goes to its entry of a table of program counters."""
+        self.machine.control.branch_table(self, table, np.broadcast_to(index, (self.count, 32)))
+
+    def call(self, function: Any, results: Any, arguments: Any) -> None:
+        """Call a device function."""
+        self.machine.control.call(self, function, results, arguments)
+
+    def leave(self, whole_kernel: bool) -> None:
+        """The active lanes return from the function, or leave the kernel."""
+        self.machine.control.leave(self, whole_kernel)
+
+    def trap(self, reason: str) -> None:
+        """Stop the kernel."""
+        lane = int(np.flatnonzero(self.active())[0])
+        raise Fault("machine.trap", reason, lane)
+
+    # Synchronisation --------------------------------------------------------------------------------------
+
+    def gather_members(self, members: Array, anywhere: bool = False) -> None:
+        """Every lane of the member mask must be here."""
+        self.machine.control.gather_members(self, members, anywhere)
+
+    def cta_barrier(self, number: Array, threads: Array | None, mode: str) -> None:
+        """Arrive at a CTA barrier."""
+        self.machine.barriers.arrive(self, number, threads, mode == "sync")
+
+    def cta_reduce(self, number: Array, threads: Array | None, predicate: Lanes, mode: str, result: Any) -> None:
+        """Arrive at a CTA barrier that reduces a predicate."""
+        self.machine.barriers.reduce(self, number, threads, predicate, mode, result)
+
+    def cluster_arrive(self) -> None:
+        """Arrive at the cluster barrier."""
+        self.machine.barriers.cluster_arrive(self)
+
+    def cluster_wait(self) -> None:
+        """Suspend until every live thread of the cluster has arrived."""
+        self.machine.barriers.cluster_wait(self)
+
+    def mbarrier(
+        self, space: str, addresses: Array, action: str, amount: Array | int = 0, transactions: Array | int = 0
+    ) -> Array:
+        """Act on mbarrier objects; returns the state tokens before the action."""
+        return self.machine.mbarriers.act(self, _memory_of(space), addresses, action, amount, transactions)
+
+    def mbarrier_wait(
+        self, space: str, addresses: Array, phase: Array, parity: bool, blocking: bool, result: Any
+    ) -> None:
+        """Test for the completion of a phase."""
+        self.machine.mbarriers.wait(self, _memory_of(space), addresses, phase, parity, blocking, result)
+
+    # Asynchronous engines ---------------------------------------------------------------------------------
+
+    def defer(
+        self, channel: str, action: Callable[[Any, Mapping[str, Array]], None], captured: Mapping[str, Array]
+    ) -> None:
+        """Queue an action of the active lanes."""
+        self.machine.engines.defer(self, channel, action, captured)
+
+    def commit(self, channel: str) -> None:
+        """Close the current group of a channel."""
+        self.machine.engines.commit(self, channel)
+
+    def wait(self, channel: str, pending: int, read_only: bool = False) -> None:
+        """Complete all but the `pending` newest groups of a channel."""
+        self.machine.engines.wait(self, channel, pending)
+
+    def bulk(self, request: Any) -> None:
+        """Hand one request per active lane to the copy engine."""
+        self.machine.engines.bulk(self, request)
+
+    def warpgroups(self) -> NDArray[np.intp]:
+        """Positions in the batch of the four warps of each warpgroup. Shapes: (groups, 4)."""
+        return self.machine.warpgroups(self.warp_index)
+
+    def pool(self) -> Any:
+        """The worker pool that arithmetic may use."""
+        return self.machine.pool
+
+    def count_macs(self, macs: int) -> None:
+        """Add multiply-accumulates to the statistics."""
+        self.machine.macs += macs
+
+
+def _memory_of(space: str) -> str:
+    """The memory behind a state-space word; parameters are addressed generically."""
+    return "" if space.startswith("param") else space

@@ -1,0 +1,167 @@
+"""Branches, calls and returns of a batch, and the gathering of lanes for warp-wide instructions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.machine.faults import Fault
+from warploom.machine.strands import State
+
+if TYPE_CHECKING:
+    from warploom.machine.batch import Batch
+    from warploom.machine.machine import Machine
+
+Array = NDArray[Any]
+
+_LANE_BITS = np.uint32(1) << np.arange(32, dtype=np.uint32)
+
+
+class Control:
+    """Where strands go next. After a method that moves them, the batch is over."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+
+    def branch(self, batch: Batch, target: int) -> None:
+        """The active lanes go to `target`, the others to the next instruction."""
+        strands, pc = self.machine.strands, self.machine.pc
+        self.machine.moved = True
+        if batch.mask is None:
+            strands.goto(batch.rows, target)
+            return
+        taken = batch.mask
+        present = strands.mask[batch.rows]
+        some = taken.any(axis=1)
+        every = (taken == present).all(axis=1)
+        strands.goto_each(batch.rows[every], np.full(int(every.sum()), target, np.int64))
+        strands.goto_each(batch.rows[~some], np.full(int((~some).sum()), pc + 1, np.int64))
+        for position in np.flatnonzero(some & ~every):
+            targets = np.where(taken[position], target, pc + 1)
+            strands.split(int(batch.rows[position]), targets, self.machine.program.meet[pc])
+
+    def branch_table(self, batch: Batch, table: Array, index: Array) -> None:
+        """Each active lane goes to its entry of the table, the others to the next instruction."""
+        strands, pc = self.machine.strands, self.machine.pc
+        self.machine.moved = True
+        taken = batch.active()
+        wide = index.astype(np.int64)
+        wrong = taken & (wide >= len(table))
+        if wrong.any():
+            lane = int(np.flatnonzero(wrong)[0])
+            found = int(wide.reshape(-1)[lane])
+            raise Fault("machine.branch-table", f"branch index {found} is beyond a table of {len(table)} targets", lane)
+        goals = np.where(taken, table[np.where(taken, wide, 0)], pc + 1)
+        for position, row in enumerate(batch.rows):
+            lanes = goals[position][strands.mask[row]]
+            if (lanes == lanes[0]).all():
+                strands.goto(batch.rows[position : position + 1], int(lanes[0]))
+            else:
+                strands.split(int(row), goals[position], self.machine.program.meet[pc])
+
+    # Calls ------------------------------------------------------------------------------------------------
+
+    def call(self, batch: Batch, function: Any, results: Any, arguments: Any) -> None:
+        """Call a device function: its arguments are copied to its parameters, its results when it returns."""
+        machine, strands, pc = self.machine, self.machine.strands, self.machine.pc
+        machine.moved = True
+        active = batch.active()
+        entries = np.broadcast_to(batch.read(function), (batch.count, 32)).astype(np.int64)
+        for position, row in enumerate(batch.rows):
+            lanes = active[position]
+            if not lanes.any():
+                strands.goto(batch.rows[position : position + 1], pc + 1)
+                continue
+            first = int(np.flatnonzero(lanes)[0])
+            entry = int(entries[position, first]) - machine.code_base
+            activation = machine.program.by_entry.get(entry)
+            if activation is None:
+                found = f"{int(entries[position, first]):#x}"
+                raise Fault("machine.indirect-call", f"the call goes to {found}, which is no function", position * 32 + first)
+            together = lanes & (entries[position] == entries[position, first])
+            others_call = bool((lanes & ~together).any())
+            one = batch.single(position, together)
+            for formal, actual in zip(activation.params, arguments or (), strict=True):
+                machine.copy(one, machine.formal(formal), actual)
+            strands.enter(int(row), together, entry, pc, pc if others_call else pc + 1)
+
+    def leave(self, batch: Batch, whole_kernel: bool) -> None:
+        """Return to the caller, or leave the kernel."""
+        strands, pc = self.machine.strands, self.machine.pc
+        self.machine.moved = True
+        if not strands.diverged and batch.mask is None and not any(strands.calls[int(row)] for row in batch.rows):
+            strands.live[batch.warp_index] = False
+            strands.state[batch.rows] = State.DONE
+            self.machine.left(batch.warp_index)
+            return
+        active = batch.active()
+        for position, row in enumerate(batch.rows):
+            slot, lanes = int(row), active[position]
+            if strands.calls[slot] and not whole_kernel:
+                self._return(batch, position, slot, lanes)
+                continue
+            stays = bool((strands.mask[slot] & ~lanes).any())
+            if stays:
+                strands.goto(batch.rows[position : position + 1], pc + 1)
+            if lanes.any():
+                strands.leave(slot, lanes)
+        self.machine.left(batch.warp_index)
+
+    def _return(self, batch: Batch, position: int, slot: int, lanes: Array) -> None:
+        strands, pc = self.machine.strands, self.machine.pc
+        site = strands.calls[slot][-1]
+        if (lanes != strands.mask[slot]).any():
+            # The returning lanes stay at this return for a strand of their own; all meet after the call.
+            targets = np.where(lanes, pc, pc + 1)
+            strands.split(slot, targets, site + 1, strands.calls[slot][:-1])
+            return
+        returned = self.machine.results_of(site)
+        activation = self.machine.program.activations[self.machine.program.steps[pc].function]
+        one = batch.single(position, lanes)
+        for actual, formal in zip(returned, activation.returns, strict=True):
+            self.machine.copy(one, actual, self.machine.formal(formal))
+        strands.calls[slot] = strands.calls[slot][:-1]
+        strands.goto(np.array([slot], np.intp), site + 1)
+
+    # Gathering --------------------------------------------------------------------------------------------
+
+    def gather_members(self, batch: Batch, members: Array, anywhere: bool) -> None:
+        """Strands that lack live lanes of the member mask wait for them; the batch narrows to complete ones."""
+        strands = self.machine.strands
+        if not strands.diverged:
+            return
+        bits = (np.broadcast_to(members, (batch.count, 32)).astype(np.uint32)[:, :, None] & _LANE_BITS) != 0
+        wanted = (bits & batch.active()[:, :, None]).any(axis=1) & strands.live[batch.warp_index]
+        missing = (wanted & ~strands.mask[batch.rows]).any(axis=1)
+        self.gather(batch, missing)
+
+    def gather_warps(self, batch: Batch) -> None:
+        """Strands of an `.aligned` instruction wait for all live lanes of their warps."""
+        strands = self.machine.strands
+        if strands.diverged:
+            missing = (strands.live[batch.warp_index] & ~strands.mask[batch.rows]).any(axis=1)
+            self.gather(batch, missing)
+
+    def gather_warpgroups(self, batch: Batch) -> None:
+        """Strands of a warpgroup instruction wait for the other warps of their warpgroup."""
+        machine, strands = self.machine, self.machine.strands
+        group = machine.warpgroup_of[batch.warp_index]
+        ids, counts = np.unique(group, return_counts=True)
+        if (counts == 4).all():
+            return
+        batch.suspend(~np.isin(group, ids[counts == 4]), machine.pc, State.GATHERING)
+        gathering = np.flatnonzero((strands.state == State.GATHERING) & (strands.pc == machine.pc))
+        groups = machine.warpgroup_of[strands.warp[gathering]]
+        ids, counts = np.unique(groups, return_counts=True)
+        strands.state[gathering[np.isin(groups, ids[counts == 4])]] = State.READY
+
+    def gather(self, batch: Batch, missing: Array) -> None:
+        """Suspend the strands in `missing`; wake those that this completes."""
+        if not missing.any():
+            return
+        strands = self.machine.strands
+        for row in batch.suspend(missing, self.machine.pc, State.GATHERING):
+            if strands.state[row] == State.GATHERING and strands.merge_gathering(int(row)):
+                strands.state[row] = State.READY

@@ -1,0 +1,257 @@
+# pyright: reportUnknownMemberType=false
+"""The copy engine: bulk copies and tensor tiles between global and shared memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.diag import UsageError
+from warploom.isa.bulk import BulkCopy, TensorCopy
+from warploom.isa.reductions import combine
+from warploom.isa.types import TYPES
+from warploom.layout import TensorMapFields, box_bytes, fill_bytes, misaligned, tile_rows
+from warploom.machine.faults import Fault
+from warploom.machine.memory import CHUNK_MASK, GLOBAL_BASE, SHARED_START
+from warploom.num.compiled import kernel
+
+if TYPE_CHECKING:
+    from warploom.machine.batch import Batch
+    from warploom.machine.machine import Machine
+
+Array = NDArray[Any]
+
+
+@kernel
+def _tile_in(arena, base, rows, first, valid, offsets, width, row_bytes, start, mask, shared, origin, fill):  # type: ignore[no-untyped-def]
+    """Load a box: row r of it goes to shared addresses start + offsets[r], swizzled in chunks of 16 bytes."""
+    left = first * width
+    inside = valid * width
+    size = len(fill)
+    for r in range(len(rows)):
+        source = base + rows[r]
+        for b in range(row_bytes):
+            address = start + offsets[r] + b
+            address ^= ((address >> 7) & mask) << 4
+            if rows[r] >= 0 and left <= b < left + inside:
+                shared[origin + address] = arena[source + b - left]
+            else:
+                shared[origin + address] = fill[b % size]
+
+
+@kernel
+def _tile_out(arena, base, rows, first, valid, offsets, width, start, mask, shared, origin, staged, places):  # type: ignore[no-untyped-def]
+    """Collect the valid bytes of a box from shared memory, with their places in the arena; returns how many."""
+    left = first * width
+    inside = valid * width
+    done = 0
+    for r in range(len(rows)):
+        if rows[r] < 0:
+            continue
+        for b in range(inside):
+            address = start + offsets[r] + left + b
+            address ^= ((address >> 7) & mask) << 4
+            staged[done] = shared[origin + address]
+            places[done] = base + rows[r] + b
+            done += 1
+    return done
+
+
+class Copier:
+    """Carries out requests, one lane at a time."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+
+    def check(self, batch: Batch, request: Any) -> None:
+        """What can be said when a request is issued: alignment of addresses and sizes."""
+        active = batch.active()
+        if isinstance(request, BulkCopy):
+            for name, array in (("source", request.source), ("destination", request.destination), ("size", request.bytes)):
+                wrong = active & (np.broadcast_to(array, active.shape) % 16 != 0)
+                if wrong.any():
+                    lane = int(np.flatnonzero(wrong)[0])
+                    found = int(np.broadcast_to(array, active.shape).reshape(-1)[lane])
+                    message = f"the {name} of a bulk copy is {found:#x}; expected a multiple of 16"
+                    raise Fault("machine.misaligned", message, lane)
+
+    def carry_out(self, request: Any, position: int, lane: int, cta: int) -> None:
+        """Do the copy of one lane."""
+        pick = _Pick(position, lane)
+        if isinstance(request, TensorCopy):
+            self._tensor(request, pick, cta)
+        else:
+            self._plain(request, pick, cta)
+
+    # Where things are -------------------------------------------------------------------------------------
+
+    def _targets(self, space: str, address: int, cta: int, ranks: int | None) -> list[tuple[int, int]]:
+        """CTAs and low addresses that a shared address of a CTA stands for, once per rank of a multicast."""
+        memory = self.machine.memory
+        first = cta - int(memory.rank[cta])
+        low = address & 0xFF_FFFF
+        if ranks is not None:
+            return [(first + rank, low) for rank in range(memory.cluster_size) if ranks >> rank & 1]
+        rank = address >> 24
+        if rank >= memory.cluster_size or (space == "shared::cta" and rank != int(memory.rank[cta])):
+            message = f"shared address {address:#x} names the CTA of rank {rank}; the cluster has {memory.cluster_size}"
+            raise Fault("machine.out-of-bounds", message)
+        return [(first + rank, low)]
+
+    def _origin(self, cta: int, low: int, size: int, what: str) -> int:
+        """What to add to an address of a CTA's window to index `shared`, once [low, low + size) is known to fit."""
+        memory = self.machine.memory
+        if low < SHARED_START or low + size > SHARED_START + memory.shared_bytes:
+            message = (
+                f"{what} of {size} bytes at shared address {low:#x} is out of bounds: the CTA has "
+                f"{memory.shared_bytes} bytes of shared memory, at {SHARED_START:#x} to {SHARED_START + memory.shared_bytes:#x}"
+            )
+            raise Fault("machine.out-of-bounds", message)
+        return cta * memory.shared_stride - SHARED_START
+
+    def _complete(self, cta: int, mbarrier: int, transferred: int) -> None:
+        origin = self._origin(cta, mbarrier & 0xFF_FFFF, 8, "an mbarrier")
+        self.machine.mbarriers.complete(origin + (mbarrier & 0xFF_FFFF), transferred)
+
+    # Plain copies -----------------------------------------------------------------------------------------
+
+    def _plain(self, request: BulkCopy, pick: _Pick, cta: int) -> None:
+        memory, size = self.machine.memory, pick.number(request.bytes)
+        source = pick.number(request.source)
+        if request.source_space == "global":
+            first = memory.arena.find(source, size, "a bulk copy's source")
+            data = memory.arena.bytes[first : first + size].copy()
+        else:
+            ((owner, low),) = self._targets("shared::cta", source, cta, None)
+            origin = self._origin(owner, low, size, "a bulk copy's source")
+            data = memory.shared[origin + low : origin + low + size].copy()
+        destination = pick.number(request.destination)
+        if request.destination_space == "global":
+            first = memory.arena.find(destination, size, "a bulk copy's destination")
+            self._put(memory.arena.bytes[first : first + size], data, request, pick)
+            memory.arena.touch(destination)
+        else:
+            ranks = pick.optional(request.multicast)
+            for owner, low in self._targets(request.destination_space, destination, cta, ranks):
+                origin = self._origin(owner, low, size, "a bulk copy's destination")
+                self._put(memory.shared[origin + low : origin + low + size], data, request, pick)
+                memory.mark_written(np.array([origin + low]), size)
+                if request.mbarrier is not None:
+                    self._complete(owner, pick.number(request.mbarrier), size)
+
+    def _put(self, target: Array, data: Array, request: BulkCopy, pick: _Pick) -> None:
+        if request.reduction:
+            dtype = TYPES[request.type].dtype
+            old = target.view(dtype)
+            old[:] = combine(request.reduction, request.type)(old.copy(), data.view(dtype))
+            return
+        mask = pick.optional(request.byte_mask)
+        if mask is None:
+            target[:] = data
+        else:
+            keep = np.resize(np.array([mask >> bit & 1 for bit in range(16)], np.bool_), len(data))
+            target[keep] = data[keep]
+
+    # Tensor tiles -----------------------------------------------------------------------------------------
+
+    def _tensor(self, request: TensorCopy, pick: _Pick, cta: int) -> None:
+        fields = self._fields(pick.number(request.tensor_map))
+        if fields.rank != request.dimensions:
+            message = f"a {request.dimensions}-dimensional copy through a tensor map of rank {fields.rank}"
+            raise Fault("machine.tensor-map", message)
+        coordinates = [pick.number(part) for part in request.coordinates]
+        if complaint := misaligned(fields, coordinates):
+            raise Fault("machine.tensor-map", complaint)
+        try:
+            rows = tile_rows(fields, coordinates)
+        except UsageError as error:
+            raise Fault("machine.tensor-map", str(error)) from None
+        address = pick.number(request.shared)
+        if address % 128 and fields.swizzle_span == 0 or address % (fields.swizzle_span * 8 or 128):
+            expected = fields.swizzle_span * 8 or 128
+            message = f"a tensor copy's shared address is {address:#x}; expected a multiple of {expected}"
+            raise Fault("machine.misaligned", message)
+        if request.direction == "load":
+            self._tile_load(request, pick, cta, fields, rows, address)
+        else:
+            self._tile_store(request, cta, fields, rows, address)
+
+    def _fields(self, address: int) -> TensorMapFields:
+        arena = self.machine.memory.arena
+        if address % 64:
+            raise Fault("machine.misaligned", f"a tensor map at address {address:#x}; expected a multiple of 64")
+        first = arena.find(address, 128, "a tensor map")
+        return self.machine.tensor_map(arena.bytes[first : first + 128].tobytes())
+
+    def _global_span(self, fields: TensorMapFields, rows: Any) -> int:
+        """Index in the arena of the map's address, once every byte the rows touch is known to be in bounds."""
+        arena = self.machine.memory.arena
+        inside = rows.global_offset[rows.global_offset >= 0]
+        if not len(inside):
+            return 0
+        low, high = int(inside.min()), int(inside.max()) + rows.valid * fields.element_bits // 8
+        return arena.find(fields.global_address + low, high - low, "a tensor copy") - low
+
+    def _tile_load(
+        self, request: TensorCopy, pick: _Pick, cta: int, fields: TensorMapFields, rows: Any, address: int
+    ) -> None:
+        memory = self.machine.memory
+        base = self._global_span(fields, rows)
+        width = fields.element_bits // 8
+        row_bytes = fields.box[0] * width
+        covered = int(rows.shared_offset[-1]) + max(row_bytes, fields.swizzle_span)
+        mask = CHUNK_MASK[fields.swizzle_span]
+        fill = np.frombuffer(fill_bytes(fields), np.uint8)
+        transferred = box_bytes(fields)
+        for owner, low in self._targets(request.shared_space, address, cta, pick.optional(request.multicast)):
+            origin = self._origin(owner, low, covered, "a tensor copy")
+            _tile_in(
+                memory.arena.bytes, base, rows.global_offset, rows.first, rows.valid, rows.shared_offset, width,
+                row_bytes, low, mask, memory.shared, origin, fill,
+            )  # fmt: skip
+            memory.mark_written(np.array([origin + low]), covered)
+            if request.mbarrier is not None:
+                self._complete(owner, pick.number(request.mbarrier), transferred)
+
+    def _tile_store(self, request: TensorCopy, cta: int, fields: TensorMapFields, rows: Any, address: int) -> None:
+        memory = self.machine.memory
+        base = self._global_span(fields, rows)
+        width = fields.element_bits // 8
+        covered = int(rows.shared_offset[-1]) + max(fields.box[0] * width, fields.swizzle_span)
+        ((owner, low),) = self._targets(request.shared_space, address, cta, None)
+        origin = self._origin(owner, low, covered, "a tensor copy")
+        staged = np.zeros(len(rows.global_offset) * rows.valid * width, np.uint8)
+        places = np.zeros(len(staged), np.int64)
+        count = _tile_out(
+            memory.arena.bytes, base, rows.global_offset, rows.first, rows.valid, rows.shared_offset, width, low,
+            CHUNK_MASK[fields.swizzle_span], memory.shared, origin, staged, places,
+        )  # fmt: skip
+        staged, places = staged[:count], places[:count]
+        if not count:
+            return
+        if request.reduction:
+            kind = fields.element_type.removesuffix(".ftz")
+            dtype = TYPES[kind].dtype
+            old = memory.arena.bytes[places].view(dtype)
+            staged = np.ascontiguousarray(combine(request.reduction, kind)(old, staged.view(dtype))).view(np.uint8)
+        memory.arena.bytes[places] = staged
+        memory.arena.touch(int(places[0]) + GLOBAL_BASE)
+
+
+class _Pick:
+    """The element of a request's arrays that belongs to one lane."""
+
+    def __init__(self, position: int, lane: int) -> None:
+        self.position = position
+        self.lane = lane
+
+    def number(self, array: Array) -> int:
+        """The lane's element; arrays may be broadcast along either axis."""
+        wide = np.asarray(array)
+        return int(wide[self.position if wide.shape[0] > 1 else 0, self.lane if wide.shape[1] > 1 else 0])
+
+    def optional(self, array: Array | None) -> int | None:
+        """The lane's element, or None."""
+        return None if array is None else self.number(array)

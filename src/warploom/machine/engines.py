@@ -1,0 +1,214 @@
+"""The asynchronous engines: queues whose order of effect is the schedule's choice.
+
+`eager` lets every operation take effect when it is issued. `lazy` waits until a wait covers it, or nothing
+else can run, or its issuer has gone far ahead. `random:SEED` picks moments, and among bulk copies any order.
+A correct kernel gives the same bits under every schedule.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.diag import UsageError
+from warploom.machine.copies import Copier
+
+if TYPE_CHECKING:
+    from warploom.machine.batch import Batch
+    from warploom.machine.machine import Machine
+
+Array = NDArray[Any]
+Action = Callable[[Any, Mapping[str, Array]], None]
+
+PATIENCE = 256  # epochs after which a lazy bulk copy is carried out although its issuer never waits
+_CHANCE = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """When asynchronous operations take effect: kind "eager", "lazy" or "random" with a seed."""
+
+    kind: str
+    seed: int = 0
+
+    @staticmethod
+    def parse(text: str) -> Schedule:
+        """Read `eager`, `lazy` or `random:SEED`. Errors: UsageError."""
+        kind, colon, seed = text.partition(":")
+        if text in ("eager", "lazy"):
+            return Schedule(text)
+        if kind == "random" and colon and seed.isdecimal():
+            return Schedule("random", int(seed))
+        raise UsageError(f"there is no schedule '{text}'; expected 'eager', 'lazy' or 'random:SEED'")
+
+
+@dataclass(slots=True)
+class _Deferred:
+    """A queued action of some warps. `group` is the group each warp issued it in."""
+
+    channel: str
+    action: Action
+    warps: Array
+    mask: Array | None
+    group: Array
+    captured: Mapping[str, Array]
+
+
+@dataclass(slots=True)
+class _Copy:
+    """A queued bulk copy of one lane."""
+
+    request: Any
+    position: int  # of the warp in the request's arrays
+    lane: int
+    warp: int
+    cta: int
+    group: int  # the lane's bulk group, -1 when it completes on an mbarrier
+    epoch: int
+    pc: int
+
+
+class Engines:
+    """Queues of deferred actions and bulk copies."""
+
+    def __init__(self, machine: Machine, schedule: Schedule) -> None:
+        self.machine = machine
+        self.kind = schedule.kind
+        self.random = random.Random(schedule.seed)
+        self.copier = Copier(machine)
+        self.committed = {channel: np.zeros(machine.warps, np.int64) for channel in ("copy", "wgmma")}
+        self.queues: dict[str, list[_Deferred]] = {"copy": [], "wgmma": []}
+        self.copies: list[_Copy] = []
+        self.bulk_groups: dict[tuple[int, int], int] = {}
+
+    # Deferred actions -------------------------------------------------------------------------------------
+
+    def defer(self, batch: Batch, channel: str, action: Action, captured: Mapping[str, Array]) -> None:
+        """Queue an action, or do it now."""
+        if self.kind == "eager":
+            action(batch, captured)
+            return
+        mask = None if batch.mask is None else batch.mask.copy()
+        held = {name: array.copy() for name, array in captured.items()}
+        group = self.committed[channel][batch.warp_index]
+        self.queues[channel].append(_Deferred(channel, action, batch.warp_index.copy(), mask, group, held))
+
+    def commit(self, batch: Batch, channel: str) -> None:
+        """Close the open group."""
+        if channel == "bulk":
+            for warp, lane in self._lanes(batch):
+                self.bulk_groups[warp, lane] = self.bulk_groups.get((warp, lane), 0) + 1
+        else:
+            self.committed[channel][batch.warp_index] += 1
+
+    def wait(self, batch: Batch, channel: str, pending: int) -> None:
+        """Complete all but the `pending` newest groups."""
+        if channel == "bulk":
+            for warp, lane in self._lanes(batch):
+                limit = self.bulk_groups.get((warp, lane), 0) - pending
+                mine = [c for c in self.copies if (c.warp, c.lane) == (warp, lane) and 0 <= c.group < limit]
+                self._carry_out(mine)
+            return
+        if self.queues[channel]:
+            limit = np.full(self.machine.warps, np.iinfo(np.int64).min)
+            limit[batch.warp_index] = self.committed[channel][batch.warp_index] - pending
+            self._run(channel, limit)
+
+    def _run(self, channel: str, limit: Array, most: int | None = None) -> None:
+        """Do queued actions, in order, of the warps whose group is below `limit[warp]`."""
+        kept: list[_Deferred] = []
+        queue, self.queues[channel] = self.queues[channel], []
+        for place, item in enumerate(queue):
+            if most is not None and place >= most:
+                kept.append(item)
+                continue
+            due = item.group < limit[item.warps]
+            if due.any():
+                self._act(item, due)
+            if not due.all():
+                kept.append(self._cut(item, ~due))
+        self.queues[channel] = kept + self.queues[channel]
+
+    def _act(self, item: _Deferred, due: Array) -> None:
+        part = item if due.all() else self._cut(item, due)
+        part.action(self.machine.batch_of(part.warps, part.mask), part.captured)
+
+    @staticmethod
+    def _cut(item: _Deferred, which: Array) -> _Deferred:
+        return _Deferred(
+            item.channel,
+            item.action,
+            item.warps[which],
+            None if item.mask is None else item.mask[which],
+            item.group[which],
+            {name: array if len(array) == 1 else array[which] for name, array in item.captured.items()},
+        )
+
+    # Bulk copies ------------------------------------------------------------------------------------------
+
+    def bulk(self, batch: Batch, request: Any) -> None:
+        """Queue one copy for each active lane, or carry it out now."""
+        self.copier.check(batch, request)
+        grouped = request.completion == "group"
+        for position, lane in np.argwhere(batch.active()):
+            warp = int(batch.warp_index[position])
+            group = self.bulk_groups.get((warp, int(lane)), 0) if grouped else -1
+            cta = int(self.machine.cta_of[warp])
+            epoch = int(self.machine.strands.epoch[batch.rows[position]])
+            copy = _Copy(request, int(position), int(lane), warp, cta, group, epoch, self.machine.pc)
+            if self.kind == "eager":
+                self.copier.carry_out(copy.request, copy.position, copy.lane, copy.cta)
+            else:
+                self.copies.append(copy)
+
+    def _carry_out(self, copies: list[_Copy]) -> None:
+        for copy in copies:
+            self.copies.remove(copy)
+            self.machine.at(copy.pc, copy.warp, copy.lane)
+            self.copier.carry_out(copy.request, copy.position, copy.lane, copy.cta)
+
+    @staticmethod
+    def _lanes(batch: Batch) -> list[tuple[int, int]]:
+        return [(int(batch.warp_index[w]), int(lane)) for w, lane in np.argwhere(batch.active())]
+
+    # The schedule's moments -------------------------------------------------------------------------------
+
+    def between_blocks(self) -> None:
+        """Called between basic blocks: a schedule may let queued operations take effect."""
+        if self.kind == "lazy":
+            newest = int(self.machine.strands.epoch.max(initial=0)) if self.copies else 0
+            self._carry_out([c for c in self.copies if newest - c.epoch > PATIENCE])
+        elif self.kind == "random":
+            for copy in list(self.copies):
+                if self.random.random() < _CHANCE:
+                    self._carry_out([copy])
+            everything = np.full(self.machine.warps, np.iinfo(np.int64).max)
+            for channel, queue in self.queues.items():
+                if queue and self.random.random() < _CHANCE:
+                    self._run(channel, everything, self.random.randint(1, len(queue)))
+
+    def unblock(self) -> bool:
+        """Nothing can run: let one queued operation take effect. False when there is none."""
+        if self.copies:
+            place = self.random.randrange(len(self.copies)) if self.kind == "random" else 0
+            self._carry_out([self.copies[place]])
+            return True
+        if self.queues["copy"]:
+            self._run("copy", np.full(self.machine.warps, np.iinfo(np.int64).max), 1)
+            return True
+        return False
+
+    def left(self, warps: Array) -> None:
+        """Warps left the kernel: what they queued takes effect."""
+        limit = np.full(self.machine.warps, np.iinfo(np.int64).min)
+        limit[warps] = np.iinfo(np.int64).max
+        for channel, queue in self.queues.items():
+            if queue:
+                self._run(channel, limit)
+        gone = set(warps.tolist())
+        self._carry_out([c for c in self.copies if c.warp in gone])

@@ -1,0 +1,207 @@
+# pyright: reportUnknownMemberType=false
+"""mbarrier objects: 64 bits of shared memory each, in the abstract machine's own packing.
+
+Bits 0-19 the arrivals expected in a phase, 20-39 the arrivals pending, 40-60 the transactions pending
+(two's complement), 61 the phase parity, 63 set while the object is initialised.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.machine.faults import Fault
+from warploom.machine.memory import SHARED_WINDOW, WINDOW_SIZE
+from warploom.machine.strands import State
+from warploom.num.compiled import kernel
+
+if TYPE_CHECKING:
+    from warploom.machine.batch import Batch
+    from warploom.machine.machine import Machine
+
+Array = NDArray[Any]
+
+MAX_COUNT = 2**20 - 1
+_ACTIONS = {"init": 0, "inval": 1, "arrive": 2, "arrive_drop": 3, "expect_tx": 4, "complete_tx": 5}
+_UNINITIALISED, _COUNT, _OVERFLOW, _TRANSACTIONS = 1, 2, 3, 4
+_PHASE_SHIFT = 61
+
+
+@kernel
+def _pack(expected, pending, transactions, phase):  # type: ignore[no-untyped-def]
+    word = np.uint64(expected) | (np.uint64(pending) << np.uint64(20))
+    word |= np.uint64(transactions & 0x1FFFFF) << np.uint64(40)
+    return word | (np.uint64(phase) << np.uint64(61)) | (np.uint64(1) << np.uint64(63))
+
+
+@kernel
+def _act(words, index, mask, action, amounts, transactions, tokens, completed, problem):  # type: ignore[no-untyped-def]
+    """Act for one lane after the other; returns the number of phases completed, or -1 - lane of a fault."""
+    warps, lanes = mask.shape
+    done = 0
+    for w in range(warps):
+        for lane in range(lanes):
+            if not mask[w, lane]:
+                continue
+            where = index[w, lane] // 8
+            word = words[where]
+            tokens[w, lane] = word
+            amount = amounts[w if amounts.shape[0] > 1 else 0, lane if amounts.shape[1] > 1 else 0]
+            tx = transactions[w if transactions.shape[0] > 1 else 0, lane if transactions.shape[1] > 1 else 0]
+            if action == 0:
+                if amount < 1 or amount > 1048575:
+                    problem[0] = 2
+                    return -1 - (w * 32 + lane)
+                words[where] = _pack(amount, amount, 0, 0)
+                continue
+            if (word >> np.uint64(63)) == 0:
+                problem[0] = 1
+                return -1 - (w * 32 + lane)
+            if action == 1:
+                words[where] = np.uint64(0)
+                continue
+            expected = np.int64(word & np.uint64(0xFFFFF))
+            pending = np.int64((word >> np.uint64(20)) & np.uint64(0xFFFFF))
+            count = np.int64((word >> np.uint64(40)) & np.uint64(0x1FFFFF))
+            if count >= 0x100000:
+                count -= 0x200000
+            phase = np.int64((word >> np.uint64(61)) & np.uint64(1))
+            if action == 5:
+                count -= tx
+            else:
+                count += tx
+            if count > 0xFFFFF or count < -0xFFFFF:
+                problem[0] = 4
+                return -1 - (w * 32 + lane)
+            if action == 2 or action == 3:
+                if amount > pending or amount < 0:
+                    problem[0] = 3
+                    return -1 - (w * 32 + lane)
+                pending -= amount
+                if action == 3:
+                    expected -= amount
+            if pending == 0 and count == 0:
+                phase ^= 1
+                pending = expected
+                completed[done] = where
+                done += 1
+            words[where] = _pack(expected, pending, count, phase)
+    return done
+
+
+class Mbarriers:
+    """Actions on mbarrier objects, and the strands that wait for their phases."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.waiting: dict[int, list[int]] = {}
+        self._problem = np.zeros(1, np.int64)
+
+    def act(
+        self, batch: Batch, space: str, addresses: Array, action: str, amount: Array | int, transactions: Array | int
+    ) -> Array:
+        """Act on the objects at `addresses` for the active lanes; returns the tokens before. Shapes: (warps, 32)."""
+        mask = batch.active()
+        index = self._index(batch, space, addresses, mask)
+        tokens = np.zeros(mask.shape, np.uint64)
+        self._apply(index, mask, action, _wide(amount), _wide(transactions), tokens)
+        if action == "init":
+            self.machine.memory.mark_written(index[mask], 8)
+        return tokens
+
+    def complete(self, index: int, transactions: int) -> None:
+        """The copy engine has moved bytes: count them off the object at a byte offset of shared memory."""
+        one = np.full((1, 1), index, np.int64)
+        mask = np.ones((1, 1), np.bool_)
+        self._apply(one, mask, "complete_tx", _wide(0), _wide(transactions), np.zeros((1, 1), np.uint64))
+
+    def _apply(self, index: Array, mask: Array, action: str, amounts: Array, transactions: Array, tokens: Array) -> None:
+        words = self.machine.memory.shared.view(np.uint64)
+        completed = np.zeros(mask.size, np.int64)
+        done = _act(words, index, mask, _ACTIONS[action], amounts, transactions, tokens, completed, self._problem)
+        if done < 0:
+            raise self._fault(action, -1 - done, index, amounts)
+        strands = self.machine.strands
+        for where in completed[:done]:
+            for slot in self.waiting.pop(int(where), ()):
+                if strands.state[slot] == State.WAITING:
+                    strands.state[slot] = State.READY
+
+    def _fault(self, action: str, lane: int, index: Array, amounts: Array) -> Fault:
+        problem = int(self._problem[0])
+        where = f"the mbarrier at shared offset {self.machine.memory.shared_offset(int(index.reshape(-1)[lane])):#x}"
+        if problem == _UNINITIALISED:
+            return Fault("machine.mbarrier", f"{action} on {where}, which is not initialised", lane)
+        if problem == _COUNT:
+            found = int(np.broadcast_to(amounts, index.shape).reshape(-1)[lane])
+            return Fault("machine.mbarrier", f"{where} is initialised for {found} arrivals; expected 1 to {MAX_COUNT}", lane)
+        if problem == _TRANSACTIONS:
+            return Fault("machine.mbarrier", f"{action} takes the transactions of {where} beyond 2^20 - 1", lane)
+        return Fault("machine.mbarrier", f"{action} on {where} goes beyond the arrivals its phase expects", lane)
+
+    # Waiting ----------------------------------------------------------------------------------------------
+
+    def wait(
+        self, batch: Batch, space: str, addresses: Array, phase: Array, parity: bool, blocking: bool, result: Any
+    ) -> None:
+        """Write whether a phase is complete; blocking strands none of whose lanes would succeed are suspended."""
+        mask = batch.active()
+        index = self._index(batch, space, addresses, mask)
+        words = self.machine.memory.shared.view(np.uint64)[index // 8]
+        unready = mask & (words >> np.uint64(63) == 0)
+        if unready.any():
+            lane = int(np.flatnonzero(unready)[0])
+            raise self._fault_of_wait(lane, index)
+        now = (words >> np.uint64(_PHASE_SHIFT)) & np.uint64(1)
+        asked = phase.astype(np.uint64)
+        asked = (asked if parity else asked >> np.uint64(_PHASE_SHIFT)) & np.uint64(1)
+        done = now != asked
+        if blocking:
+            stuck = ~(done & mask).any(axis=1)
+            if stuck.any():
+                self._suspend(batch, index, mask, stuck)
+                done = done[~stuck]
+        if batch.count:
+            batch.write(result, done)
+
+    def _fault_of_wait(self, lane: int, index: Array) -> Fault:
+        self._problem[0] = _UNINITIALISED
+        return self._fault("a wait", lane, index, np.zeros((1, 1), np.int64))
+
+    def _suspend(self, batch: Batch, index: Array, mask: Array, stuck: Array) -> None:
+        rows = batch.suspend(stuck, self.machine.pc, State.WAITING)
+        for row, position in zip(rows, np.flatnonzero(stuck), strict=True):
+            for where in np.unique(index[position][mask[position]] // 8):
+                self.waiting.setdefault(int(where), []).append(int(row))
+
+    def describe(self, slot: int) -> str:
+        """What a strand waits for, in a phrase; empty when it waits elsewhere."""
+        words = self.machine.memory.shared.view(np.uint64)
+        for where, slots in self.waiting.items():
+            if slot in slots:
+                word = int(words[where])
+                transactions = (word >> 40) & 0x1FFFFF
+                transactions -= 0x200000 if transactions >= 0x100000 else 0
+                return (
+                    f"the mbarrier at shared offset {self.machine.memory.shared_offset(where * 8):#x}, whose phase "
+                    f"{(word >> _PHASE_SHIFT) & 1} lacks {(word >> 20) & 0xFFFFF} arrivals and {transactions} bytes"
+                )
+        return ""
+
+    def _index(self, batch: Batch, space: str, addresses: Array, mask: Array) -> Array:
+        memory = self.machine.memory
+        wide = np.broadcast_to(addresses, mask.shape)
+        if space == "":
+            inside = (wide >= SHARED_WINDOW) & (wide < SHARED_WINDOW + WINDOW_SIZE)
+            if (mask & ~inside).any():
+                lane = int(np.flatnonzero(mask & ~inside)[0])
+                message = f"an mbarrier at generic address {int(wide.reshape(-1)[lane]):#x}, which is not in shared memory"
+                raise Fault("machine.mbarrier", message, lane)
+            wide = wide - np.uint64(SHARED_WINDOW)
+        return memory.shared_index(space, batch.place, wide, mask, 8)
+
+
+def _wide(amount: Array | int) -> Array:
+    return np.atleast_2d(np.asarray(amount)).astype(np.int64)

@@ -1,0 +1,468 @@
+"""A kernel made ready: its instructions in one list with the device functions it calls, bound to Forms.
+
+Everything that is not implemented is found here, before execution starts, and reported by name, all of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from warploom.diag import Diagnostic, Source, Span
+from warploom.isa.bind import Binding, bind
+from warploom.isa.types import TYPES
+from warploom.machine.faults import Unsupported, diagnostic
+from warploom.machine.flow import EXIT, postdominators
+from warploom.machine.registers import Declared
+from warploom.ptx import Block, Directive, Function, Instruction, Label, Module, Name, Statement, Variable
+
+_NUMBERED = re.compile(r"(.*?)(0|[1-9]\d*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterPlace:
+    """A register: width in bits, index in the file of that width, declared type."""
+
+    width: int
+    index: int
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """A variable: its space ("shared", "local", "global", "const", "param") and offset or segment name."""
+
+    space: str
+    name: str
+    offset: int
+    size: int
+
+
+@dataclass(eq=False, slots=True)
+class Scope:
+    """Names declared between braces. Registers are kept as ranges, so that `%r<1000>` is one entry."""
+
+    parent: Scope | None
+    registers: dict[str, tuple[int, int, str, int | None]] = field(default_factory=dict)
+    variables: dict[str, Storage] = field(default_factory=dict)
+    labels: dict[str, int] = field(default_factory=dict)
+    tables: dict[str, Directive] = field(default_factory=dict)
+
+    def register(self, name: str) -> RegisterPlace | None:
+        """The register of a name, from this scope outwards."""
+        scope: Scope | None = self
+        numbered = _NUMBERED.fullmatch(name)
+        while scope is not None:
+            single = scope.registers.get(name)
+            if single is not None and single[3] is None:
+                return RegisterPlace(single[0], single[1], single[2])
+            if numbered is not None:
+                width_first = scope.registers.get(numbered[1])
+                if width_first is not None and width_first[3] is not None and int(numbered[2]) < width_first[3]:
+                    return RegisterPlace(width_first[0], width_first[1] + int(numbered[2]), width_first[2])
+            scope = scope.parent
+        return None
+
+    def variable(self, name: str) -> Storage | None:
+        """The variable of a name, from this scope outwards."""
+        return self.variables.get(name) or (self.parent.variable(name) if self.parent else None)
+
+    def label(self, name: str) -> int | None:
+        """The program counter of a label, from this scope outwards."""
+        found = self.labels.get(name)
+        return found if found is not None else (self.parent.label(name) if self.parent else None)
+
+    def table(self, name: str) -> Directive | None:
+        """The directive under a label: a branch table, a call prototype."""
+        return self.tables.get(name) or (self.parent.table(name) if self.parent else None)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One instruction at its program counter."""
+
+    instruction: Instruction
+    binding: Binding
+    scope: Scope
+    function: str
+
+
+@dataclass(frozen=True, slots=True)
+class Activation:
+    """A device function: where it starts and where its parameters and results live."""
+
+    name: str
+    entry: int
+    params: tuple[Storage | RegisterPlace, ...]
+    returns: tuple[Storage | RegisterPlace, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A kernel parameter: byte offset and size in the parameter block, type word, array or scalar."""
+
+    name: str
+    type: str
+    offset: int
+    size: int
+    align: int
+    is_array: bool
+    is_pointer: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GlobalVariable:
+    """A module-scope variable in global or constant memory."""
+
+    name: str
+    space: str
+    size: int
+    declaration: Variable
+
+
+@dataclass(slots=True)
+class Program:
+    """A kernel and all it reaches. `block_end[pc]` is where the basic block of pc ends; `meet[pc]` where lanes that
+    part at pc meet again."""
+
+    module: Module
+    kernel: Function
+    source: Source | None
+    steps: list[Step]
+    entry: int
+    activations: dict[str, Activation]
+    by_entry: dict[int, Activation]
+    parameters: tuple[Parameter, ...]
+    globals: tuple[GlobalVariable, ...]
+    registers: Declared
+    static_shared: int
+    dynamic_start: int
+    local_bytes: int
+    block_end: list[int] = field(default_factory=list)
+    meet: list[int] = field(default_factory=list)
+
+    def span_of(self, pc: int) -> Span | None:
+        """Where the instruction at a program counter stands in the text."""
+        return self.steps[pc].instruction.span
+
+    def directive(self, name: str) -> tuple[int, ...] | None:
+        """The integer arguments of a directive of the kernel, or None."""
+        found = next((d for d in self.kernel.directives if d.name == name), None)
+        return None if found is None else found.ints
+
+
+def load(module: Module, kernel: str | None = None) -> Program:
+    """Make a kernel of a module ready.
+
+    Errors: machine.kernel (no such kernel, or several and none named); Unsupported with one diagnostic for
+    each instruction, function or variable that is not implemented.
+    """
+    return _Loader(module, _choose(module, kernel)).load()
+
+
+def _choose(module: Module, name: str | None) -> Function:
+    entries = [f for f in module.functions.values() if f.kind == "entry" and f.body is not None]
+    names = ", ".join(f.name for f in entries)
+    if name is None:
+        if len(entries) == 1:
+            return entries[0]
+        found = f"the module has {len(entries)} kernels ({names})" if entries else "the module has no kernel"
+        raise Unsupported(diagnostic("machine.kernel", f"{found}; name the one to run", module.source, None))
+    chosen = next((f for f in entries if f.name == name), None)
+    if chosen is None:
+        message = f"there is no kernel '{name}' in the module; it has {names or 'none'}"
+        raise Unsupported(diagnostic("machine.kernel", message, module.source, None))
+    return chosen
+
+
+class _Loader:
+    def __init__(self, module: Module, kernel: Function) -> None:
+        self.module = module
+        self.kernel = kernel
+        self.source = module.source
+        self.problems: list[Diagnostic] = []
+        self.steps: list[Step] = []
+        self.registers = Declared()
+        self.shared_end = 0
+        self.local_end = 0
+        self.globals: dict[str, GlobalVariable] = {}
+        self.dynamic_align = 16
+        self.bodies: dict[str, tuple[int, int]] = {}
+        self.activations: dict[str, Activation] = {}
+        self.module_scope = Scope(None)
+        self.pending: list[str] = []
+
+    def load(self) -> Program:
+        """Flatten the kernel and what it reaches."""
+        reached = self._reached()
+        self._place_module_variables(reached)
+        parameters = self._kernel_parameters()
+        entry = self._flatten(self.kernel, self._parameter_scope(parameters))
+        for name in reached:
+            if name != self.kernel.name:
+                self._flatten_device(self.module.functions[name])
+        self._check_recursion(reached)
+        if self.problems:
+            raise Unsupported(*self.problems)
+        program = Program(
+            module=self.module,
+            kernel=self.kernel,
+            source=self.source,
+            steps=self.steps,
+            entry=entry,
+            activations=self.activations,
+            by_entry={a.entry: a for a in self.activations.values()},
+            parameters=parameters,
+            globals=tuple(self.globals.values()),
+            registers=self.registers,
+            static_shared=self.shared_end,
+            dynamic_start=_aligned(self.shared_end, self.dynamic_align),
+            local_bytes=self.local_end,
+        )
+        _find_blocks(program, self.bodies)
+        return program
+
+    # What the kernel reaches ----------------------------------------------------------------------------
+
+    def _reached(self) -> dict[str, set[str]]:
+        """Names of functions the kernel reaches, with the names each mentions."""
+        functions = self.module.functions
+        mentioned: dict[str, set[str]] = {}
+        pending = [self.kernel.name]
+        while pending:
+            name = pending.pop()
+            function = functions[name]
+            if name in mentioned or function.body is None:
+                continue
+            mentioned[name] = set(_names_in(function.body))
+            pending.extend(other for other in mentioned[name] if other in functions)
+        return mentioned
+
+    def _place_module_variables(self, reached: Mapping[str, set[str]]) -> None:
+        wanted = set().union(*reached.values())
+        variables = self.module.variables
+        pending = [name for name in wanted if name in variables]
+        seen: set[str] = set()
+        while pending:
+            name = pending.pop()
+            if name in seen:
+                continue
+            seen.add(name)
+            pending.extend(n for n in _names_in_initializer(variables[name].initializer) if n in variables)
+        for name, variable in variables.items():
+            if name in seen:
+                self._place_variable(variable, self.module_scope)
+
+    def _check_recursion(self, reached: Mapping[str, set[str]]) -> None:
+        calls = {name: {n for n in names if n in reached} for name, names in reached.items()}
+        state: dict[str, int] = {}
+
+        def visit(name: str, path: tuple[str, ...]) -> None:
+            if state.get(name) == 2:
+                return
+            if name in path:
+                cycle = " -> ".join((*path[path.index(name) :], name))
+                span = self.module.functions[name].span
+                self.problems.append(
+                    diagnostic("machine.recursion", f"recursion is not implemented: {cycle}", self.source, span)
+                )
+                return
+            for other in sorted(calls[name]):
+                visit(other, (*path, name))
+            state[name] = 2
+
+        visit(self.kernel.name, ())
+
+    # Variables and parameters ---------------------------------------------------------------------------
+
+    def _place_variable(self, variable: Variable, scope: Scope) -> None:
+        if variable.space == "reg":
+            self._place_register(variable, scope)
+            return
+        size = size_of(variable)
+        align = variable.align or (TYPES[variable.type].bytes * variable.vector if variable.type in TYPES else 1)
+        if variable.space == "shared":
+            if "extern" in variable.linkage or size is None:
+                self.dynamic_align = max(self.dynamic_align, align)
+                scope.variables[variable.name] = Storage("dynamic", variable.name, 0, 0)
+                return
+            self.shared_end = _aligned(self.shared_end, align)
+            scope.variables[variable.name] = Storage("shared", variable.name, self.shared_end, size)
+            self.shared_end += size
+        elif variable.space in ("local", "param"):
+            self.local_end = _aligned(self.local_end, max(align, 8))
+            scope.variables[variable.name] = Storage("local", variable.name, self.local_end, size or 0)
+            self.local_end += size or 0
+        elif variable.space in ("global", "const"):
+            if size is None:
+                self._refuse("machine.extern", f"external variable '{variable.name}' is not defined here", variable.span)
+                return
+            scope.variables[variable.name] = Storage(variable.space, variable.name, 0, size)
+            self.globals[variable.name] = GlobalVariable(variable.name, variable.space, size, variable)
+        else:
+            self._refuse("machine.space", f"variables in .{variable.space} are not implemented", variable.span)
+
+    def _place_register(self, variable: Variable, scope: Scope) -> None:
+        if variable.type not in TYPES or TYPES[variable.type].bits > 64 or variable.vector != 1:
+            vector = f".v{variable.vector} " if variable.vector != 1 else ""
+            self._refuse("machine.register", f"registers of type {vector}.{variable.type} are not implemented", variable.span)
+            return
+        width, first = self.registers.declare(variable.type, variable.count or 1)
+        scope.registers[variable.name] = (width, first, variable.type, variable.count)
+
+    def _kernel_parameters(self) -> tuple[Parameter, ...]:
+        placed: list[Parameter] = []
+        end = 0
+        for variable in self.kernel.params:
+            element = TYPES[variable.type].bytes if variable.type in TYPES else 8
+            align = max(variable.align or 1, element if not variable.shape else variable.align or element)
+            end = _aligned(end, align)
+            size = size_of(variable) or element
+            is_pointer = any(attribute.startswith(".ptr") for attribute in variable.attributes)
+            placed.append(Parameter(variable.name, variable.type, end, size, align, bool(variable.shape), is_pointer))
+            end += size
+        return tuple(placed)
+
+    def _parameter_scope(self, parameters: tuple[Parameter, ...]) -> Scope:
+        scope = Scope(self.module_scope)
+        for parameter in parameters:
+            scope.variables[parameter.name] = Storage("param", parameter.name, parameter.offset, parameter.size)
+        return scope
+
+    # Bodies ---------------------------------------------------------------------------------------------
+
+    def _flatten_device(self, function: Function) -> None:
+        scope = Scope(self.module_scope)
+        places = [tuple(self._formal(v, scope) for v in group) for group in (function.params, function.returns)]
+        entry = self._flatten(function, scope)
+        self.activations[function.name] = Activation(function.name, entry, places[0], places[1])
+
+    def _formal(self, variable: Variable, scope: Scope) -> Storage | RegisterPlace:
+        self._place_variable(variable, scope)
+        place = scope.register(variable.name) if variable.space == "reg" else scope.variables.get(variable.name)
+        return place or Storage("local", variable.name, 0, 0)
+
+    def _flatten(self, function: Function, outer: Scope) -> int:
+        entry = len(self.steps)
+        assert function.body is not None
+        self._flatten_block(function.body.statements, Scope(outer), function.name)
+        self.bodies[function.name] = (entry, len(self.steps))
+        return entry
+
+    def _flatten_block(self, statements: tuple[Statement, ...], scope: Scope, function: str) -> None:
+        last_label: str | None = None
+        for statement in statements:
+            if isinstance(statement, Label):
+                scope.labels[statement.name] = len(self.steps)
+                last_label = statement.name
+                continue
+            if isinstance(statement, Instruction):
+                self._flatten_instruction(statement, scope, function)
+            elif isinstance(statement, Variable):
+                self._place_variable(statement, scope)
+            elif isinstance(statement, Block):
+                self._flatten_block(statement.statements, Scope(scope), function)
+            elif last_label is not None and statement.name in (".branchtargets", ".callprototype", ".calltargets"):
+                scope.tables[last_label] = statement
+            last_label = None
+
+    def _flatten_instruction(self, instruction: Instruction, scope: Scope, function: str) -> None:
+        bound = bind(instruction, self.source)
+        if isinstance(bound, Diagnostic):
+            self.problems.append(bound)
+        elif bound.form.act is None:
+            message = f"'{instruction.opcode}' is known and not executed by the machine"
+            self.problems.append(
+                diagnostic("machine.unsupported", message, self.source, instruction.span, "", bound.form.source)
+            )
+        else:
+            self.steps.append(Step(instruction, bound, scope, function))
+
+    def _refuse(self, code: str, message: str, span: Span | None) -> None:
+        self.problems.append(diagnostic(code, message, self.source, span))
+
+
+def size_of(variable: Variable) -> int | None:
+    """Bytes of a variable; None for an array of unknown extent."""
+    element = TYPES[variable.type].bytes if variable.type in TYPES else 8
+    total = element * variable.vector
+    for extent in variable.shape:
+        if extent is None:
+            return None
+        total *= extent
+    return total
+
+
+def _aligned(offset: int, align: int) -> int:
+    return -(-offset // align) * align
+
+
+def _names_in(body: Block) -> Iterator[str]:
+    for instruction in body.instructions():
+        pending = list(instruction.operands)
+        while pending:
+            operand = pending.pop()
+            if isinstance(operand, Name):
+                yield operand.text
+            elif hasattr(operand, "items"):
+                pending.extend(operand.items)  # type: ignore[union-attr]
+            elif hasattr(operand, "base"):
+                pending.extend(part for part in (operand.base, *operand.extra) if part is not None)  # type: ignore[union-attr]
+            elif hasattr(operand, "name"):
+                yield operand.name  # type: ignore[union-attr]
+
+
+def _names_in_initializer(initializer: object) -> Iterator[str]:
+    if isinstance(initializer, tuple):
+        for item in initializer:
+            yield from _names_in_initializer(item)
+    elif isinstance(initializer, Name):
+        yield initializer.text
+    elif hasattr(initializer, "name"):
+        yield initializer.name  # type: ignore[union-attr]
+
+
+def _find_blocks(program: Program, bodies: Mapping[str, tuple[int, int]]) -> None:
+    """Fill in `block_end` and `meet`."""
+    steps = program.steps
+    count = len(steps)
+    leaders = {start for start, _ in bodies.values()}
+    following: list[list[int]] = []
+    for pc, step in enumerate(steps):
+        end_of_body = bodies[step.function][1]
+        targets = _targets(step)
+        effects = step.binding.form.touches
+        leaders.update(targets)
+        falls = pc + 1 if pc + 1 < end_of_body else EXIT
+        leaves = "leaves" in effects
+        nexts = [EXIT] if leaves else list(targets)
+        if not (leaves or targets) or step.instruction.guard is not None or "calls" in effects:
+            nexts.append(falls)
+        following.append(nexts)
+        if effects & {"jumps", "leaves", "calls"}:
+            leaders.add(pc + 1)
+        if "waits" in effects:
+            leaders.update((pc, pc + 1))
+        if effects & {"warp", "warpgroup"}:
+            leaders.add(pc)
+    program.meet = postdominators(following)
+    program.block_end = [0] * count
+    end = count
+    for pc in range(count - 1, -1, -1):
+        program.block_end[pc] = end
+        if pc in leaders:
+            end = pc
+
+
+def _targets(step: Step) -> list[int]:
+    found: list[int] = []
+    if "jumps" not in step.binding.form.touches:
+        return found
+    for bound in step.binding.operands.values():
+        if bound.place.kind not in ("label", "symbol") or not isinstance(bound.operand, Name):
+            continue
+        table = step.scope.table(bound.operand.text)
+        names = table.names if table is not None else (bound.operand.text,)
+        found.extend(pc for name in names if (pc := step.scope.label(name)) is not None)
+    return found
