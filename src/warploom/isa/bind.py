@@ -49,14 +49,23 @@ def bind(instruction: Instruction, source: Source | None = None) -> Binding | Di
     Errors: isa.unknown (no such opcode), <form>/<slot> (a modifier no row allows), isa.operands.
     """
     matches = match_opcode(instruction.opcode)
+    wrong: tuple[str, str, str, str] | None = None
     for match in matches:
         operands = _place_operands(match, instruction.operands)
-        if operands is not None:
+        if operands is None:
+            continue
+        wrong = _wrong_constant(match, operands)
+        if wrong is None:
             return Binding(match.form, match.slots, operands)
+<<<<<<< HEAD
     code, message, hint, section = _explain(instruction, matches)
     return Diagnostic(
         code, Severity.ERROR, message, source, _place(instruction, bool(matches)), hint, section
     )
+=======
+    code, message, hint, section = wrong or _explain(instruction, matches)
+    return Diagnostic(code, Severity.ERROR, message, source, _place(instruction, bool(matches)), hint, section)
+>>>>>>> main
 
 
 def _place(instruction: Instruction, whole: bool) -> Span | None:
@@ -80,8 +89,11 @@ def _explain(instruction: Instruction, matches: tuple[Match, ...]) -> tuple[str,
     near = nearest_slot(opcode)
     if near is not None:
         form, slot, word, legal = near
-        found = f"'.{word}'" if word else f"no '.{slot}'"
-        expected = ", ".join(f"'.{w}'" if w else "none" for w in legal)
+        if slot in form.parts:
+            found, expected = f"{slot} = {word}", _list(legal)
+        else:
+            found = f"'.{word}'" if word else f"no '.{slot}'"
+            expected = ", ".join(f"'.{w}'" if w else "none" for w in legal)
         return f"{form.name}/{slot}", f"'{opcode}' has {found}; expected {expected}", "", form.source
     family = forms_of(opcode.partition(".")[0])
     if family:
@@ -95,28 +107,39 @@ def _explain(instruction: Instruction, matches: tuple[Match, ...]) -> tuple[str,
     return "isa.unknown", f"'{opcode}' is not an instruction that is implemented", "", ""
 
 
+def _wrong_constant(match: Match, operands: Mapping[str, BoundOperand]) -> tuple[str, str, str, str] | None:
+    form = match.form
+    for name, bound in operands.items():
+        constants = bound.place.constants(match.slots)
+        if constants is None or not isinstance(bound.operand, Integer) or bound.operand.value in constants:
+            continue
+        message = f"operand {name.replace('_', '-')} is {bound.operand.value}; expected {_list(constants)}"
+        return f"{form.name}/{name}", message, "", form.source
+    return None
+
+
 def _operand_hint(match: Match) -> str:
     parts: list[str] = []
-    for name in match.form.syntax.places:
-        place = match.form.operands[name.first]
+    for name, place in match.form.operands.items():
         count = place.registers(match.slots)
         constants = place.constants(match.slots)
         if place.kind == "address" and count > 0:
-            parts.append(f"{name.first}: {count} coordinates")
+            parts.append(f"{name}: {count} coordinates")
         elif count > 0:
-            parts.append(f"{name.first}: {count} registers of {place.type_word(match.slots)}")
+            parts.append(f"{name}: {count} registers of {place.type_word(match.slots)}")
         if constants is not None:
-            parts.append(f"{name.first}: {_list(constants)}")
+            parts.append(f"{name}: {_list(constants)}")
         if place.when:
             there = "there" if match.slots[place.when] else "absent"
-            parts.append(f"{name.first}: {there}, as '.{place.when}' is")
+            parts.append(f"{name}: {there}, as '.{place.when}' is")
     return "; ".join(parts)
 
 
-def _list(constants: Collection[int]) -> str:
-    if isinstance(constants, range) and len(constants) > 4:
-        return f"{constants[0]}, {constants[1]}, … {constants[-1]}"
-    return ", ".join(str(constant) for constant in constants)
+def _list(constants: Collection[int | str]) -> str:
+    words = [str(constant) for constant in constants]
+    if len(words) > 8:
+        words = [*words[:5], f"… {words[-1]}"]
+    return ", ".join(words)
 
 
 def _place_operands(match: Match, operands: tuple[Operand, ...]) -> dict[str, BoundOperand] | None:
@@ -130,7 +153,7 @@ def _assign(
     if not names:
         return None if operands else {}
     name = names[0]
-    tied = match.form.operands[name.first].when
+    tied = match.form.operands[name.names[0]].when
     stands = not tied or match.slots[tied] != ""
     if operands and stands:
         bound = _fill(match, name, operands[0])
@@ -152,13 +175,17 @@ def _fill(match: Match, name: PlaceName, operand: Operand) -> dict[str, BoundOpe
         count = place.registers(match.slots)
         if count == 0 and place.kind == "register" and isinstance(part, Vector) and len(part.items) == 1:
             part = part.items[0]  # one register in braces is that register
-        if not _fits(part, place, count, match.slots):
+        if not _fits(part, place, count):
             return None
         bound[part_name] = BoundOperand(part, place, place.type_word(match.slots), count)
     return bound
 
 
 def _split_pair(name: PlaceName, operand: Operand) -> list[tuple[str, Operand]] | None:
+    if name.parts:
+        if not isinstance(operand, Vector) or len(operand.items) != len(name.parts):
+            return None
+        return list(zip(name.parts, operand.items, strict=True))
     if not name.second:
         return None if isinstance(operand, Pair) else [(name.first, operand)]
     if isinstance(operand, Pair):
@@ -166,13 +193,12 @@ def _split_pair(name: PlaceName, operand: Operand) -> list[tuple[str, Operand]] 
     return [(name.first, operand)] if name.second_optional else None
 
 
-def _fits(operand: Operand, place: Place, count: int, slots: Mapping[str, str]) -> bool:
+def _fits(operand: Operand, place: Place, count: int) -> bool:
     match place.kind:
         case "address":
             return isinstance(operand, Address) and _fits_coordinates(operand, count)
         case "immediate":
-            constants = place.constants(slots)
-            return isinstance(operand, Integer) and (constants is None or operand.value in constants)
+            return isinstance(operand, Integer)
         case "label" | "symbol":
             return isinstance(operand, Name)
         case "tuple":

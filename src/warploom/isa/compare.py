@@ -14,12 +14,12 @@ from warploom.num.formats import FORMATS
 _BOOL_OPS = {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}
 
 
-def _compare(i: Bound, type: str, a: Array, b: Array) -> Lanes:
+def _compare(i: Bound, word: str, a: Array, b: Array) -> Lanes:
     """Compare operands of one type by the CmpOp of `i`."""
-    if TYPES[type].kind != "float":
+    if TYPES[word].kind != "float":
         return compare.integers(i.CmpOp, a, b)
-    if TYPES[type].bits == 16:
-        return compare.halves(i.CmpOp, a, b, FORMATS[type], ftz=bool(i.ftz))
+    if TYPES[word].bits == 16:
+        return compare.halves(i.CmpOp, a, b, FORMATS[word], ftz=bool(i.ftz))
     return compare.floats(i.CmpOp, a, b, ftz=bool(i.ftz))
 
 
@@ -28,9 +28,9 @@ def _combine(warps: Warps, i: Bound, truth: Lanes) -> Lanes:
     return _BOOL_OPS[i.BoolOp](truth, warps.read(i.c)) if i.BoolOp else truth
 
 
-def _compare_pairs(i: Bound, type: str, a: Array, b: Array) -> tuple[Lanes, Lanes]:
+def _compare_pairs(i: Bound, word: str, a: Array, b: Array) -> tuple[Lanes, Lanes]:
     """Compare the lower and the upper halves of packed operands."""
-    return compare.pairs(i.CmpOp, a, b, FORMATS[type.removesuffix("x2")], ftz=bool(i.ftz))
+    return compare.pairs(i.CmpOp, a, b, FORMATS[word.removesuffix("x2")], ftz=bool(i.ftz))
 
 
 SETP = Form(
@@ -44,7 +44,7 @@ SETP = Form(
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -,ftz  f32          1.0  -
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      f64          1.0  -
     """,
-    operands={"p": pred_out(), "q": pred_out(), "a": inp("type"), "b": inp("type"), "c": pred_in("BoolOp")},
+    operands={"p": pred_out(), "q": pred_out(), "a": inp("type"), "b": inp("type"), "c": pred_in(when="BoolOp")},
     source="PTX ISA 9.7.6.2",
 )
 
@@ -56,7 +56,7 @@ SETP_HALF = Form(
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -,ftz  f16   4.2  sm_53
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      bf16  7.8  sm_90
     """,
-    operands={"p": pred_out(), "a": inp("type"), "b": inp("type"), "c": pred_in("BoolOp")},
+    operands={"p": pred_out(), "a": inp("type"), "b": inp("type"), "c": pred_in(when="BoolOp")},
     source="PTX ISA 9.7.7.2",
 )
 
@@ -68,7 +68,7 @@ SETP_PAIR = Form(
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -,ftz  f16x2   4.2  sm_53
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      bf16x2  7.8  sm_90
     """,
-    operands={"p": pred_out(), "q": pred_out(), "a": inp("type"), "b": inp("type"), "c": pred_in("BoolOp")},
+    operands={"p": pred_out(), "q": pred_out(), "a": inp("type"), "b": inp("type"), "c": pred_in(when="BoolOp")},
     source="PTX ISA 9.7.7.2",
 )
 
@@ -131,8 +131,8 @@ SET = Form(
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      bf16                  f16,f32,f64  7.8  sm_90
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      bf16,u16,s16,u32,s32  bf16         7.8  sm_90
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      bf16x2,u32,s32        bf16x2       7.8  sm_90
-    """,
-    operands={"d": out("dtype"), "a": inp("stype"), "b": inp("stype"), "c": pred_in("BoolOp")},
+    """,  # noqa: E501
+    operands={"d": out("dtype"), "a": inp("stype"), "b": inp("stype"), "c": pred_in(when="BoolOp")},
     source="PTX ISA 9.7.6.1",
 )
 

@@ -24,6 +24,7 @@ declared twice stops the import.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -53,7 +54,8 @@ class Form:
     """An instruction form: syntax line, tied rows, operand places, effects, source and meaning.
 
     `words` spells composite slots (`{"shape": "m{m}n{n}k{k}"}`), whose parts are columns. `touches` lists
-    effect words of EFFECTS.
+    effect words of EFFECTS. `spellings` are further orders of the same opcode words that assemblers take and
+    compilers write.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class Form:
         rows: str = "",
         words: Mapping[str, str] | None = None,
         touches: str = "",
+        spellings: tuple[str, ...] = (),
         source: str,
     ) -> None:
         self.name = name
@@ -73,6 +76,9 @@ class Form:
         self.columns, self.rows = read_rows(name, rows)
         self.composites = dict(words or {})
         self.syntax: Syntax = read_syntax(name, syntax, self.columns, self.composites)
+        self.orders = (self.syntax.words,) + tuple(
+            read_syntax(name, opcode, self.columns, self.composites).words for opcode in spellings
+        )
         self.operands = dict(operands)
         self.touches = frozenset(touches.split())
         self.vocabulary = self._vocabulary()
@@ -103,9 +109,21 @@ class Form:
         first = self.syntax.words[0]
         return frozenset({first.literal}) if first.literal else self.vocabulary[first.slot]
 
-    def match(self, words: tuple[str, ...]) -> dict[str, str] | None:
-        """Slot values when the opcode words follow the syntax line (whatever the rows say)."""
-        return match_words(self.syntax.words, words, self.vocabulary)
+    def match(self, words: tuple[str, ...], unknown: int = -1) -> dict[str, str] | None:
+        """Slot values when the opcode words follow the syntax line (whatever the rows say).
+
+        The word at `unknown` may stand in any slot.
+        """
+        for order in self.orders:
+            slots = match_words(order, words, self.vocabulary, unknown)
+            if slots is not None:
+                return slots
+        return None
+
+    @property
+    def parts(self) -> frozenset[str]:
+        """The columns that are parts of a composite word."""
+        return frozenset(part for word in self.syntax.words if word.composite for part in word.composite.groupindex)
 
     def row_of(self, slots: Mapping[str, str]) -> Row | None:
         """The first row that allows all the slot values, or None."""
@@ -122,12 +140,13 @@ class Form:
         return {column: frozenset(words) for column, words in found.items()}
 
     def _check(self) -> None:
-        parts = {part for word in self.syntax.words if word.composite for part in word.composite.groupindex}
         slots = {word.slot for word in self.syntax.words if word.slot}
         for column in self.columns:
-            if column not in slots | parts:
+            if column not in slots | self.parts:
                 raise FormError(f"form {self.name}: column {column!r} is not in its syntax line")
-        places = {name for place in self.syntax.places for name in (place.first, place.second) if name}
+        if any(Counter(order) != Counter(self.syntax.words) for order in self.orders):
+            raise FormError(f"form {self.name}: a spelling has other words than its syntax line")
+        places = {name for place in self.syntax.places for name in place.names}
         if places != set(self.operands):
             raise FormError(
                 f"form {self.name}: operands {sorted(self.operands)} do not cover its syntax line's {sorted(places)}"
@@ -196,19 +215,26 @@ def nearest_slot(opcode: str) -> tuple[Form, str, str, tuple[str, ...]] | None:
     The slot at fault is the one whose word alone could be changed to reach a row.
     """
     words = tuple(opcode.split("."))
-    for form in _BY_HEAD.get(words[0], ()):
-        slots = form.match(words)
-        if slots is None:
-            continue
-        for column in reversed(form.columns):
-            legal = [
-                word
-                for row in form.rows
-                if all(row.allows(other, slots.get(other, "")) for other in row.cells if other != column)
-                for word in row.cells[column]
-            ]
-            if legal:
-                return form, column, slots.get(column, ""), tuple(dict.fromkeys(legal))
+    family = _BY_HEAD.get(words[0], ())
+    for unknown in (-1, *range(1, len(words))):
+        for form in family:
+            slots = form.match(words, unknown)
+            near = None if slots is None else _nearest_row(form, slots)
+            if near is not None:
+                return form, *near
+    return None
+
+
+def _nearest_row(form: Form, slots: Mapping[str, str]) -> tuple[str, str, tuple[str, ...]] | None:
+    for column in reversed(form.columns):
+        legal = [
+            word
+            for row in form.rows
+            if all(row.allows(other, slots.get(other, "")) for other in row.cells if other != column)
+            for word in row.cells[column]
+        ]
+        if legal:
+            return column, slots.get(column, ""), tuple(dict.fromkeys(legal))
     return None
 
 

@@ -23,7 +23,7 @@ class Place:
     `kind` is what the text shows there; `access` whether the instruction reads or writes it; `type` its
     PTX type; `count` the number of registers in its vector (0: a single register, no braces; -1: any), or of
     the coordinates after the base of an address. `when` names a slot whose word the place stands with: it is
-    there exactly when the word is. `values` are the constants that an immediate may be.
+    there exactly when the word is. `values` are the constants that may stand there.
     """
 
     kind: Literal["register", "predicate", "address", "immediate", "label", "symbol", "tuple", "sink", "any"]
@@ -49,7 +49,7 @@ class Place:
         return self.count
 
     def constants(self, slots: Slots) -> Collection[int] | None:
-        """The constants an immediate may be; None where any may stand."""
+        """The constants that may stand there; None where any may."""
         return self.values(slots) if callable(self.values) else self.values
 
 
@@ -58,9 +58,9 @@ def out(type: TypeRule, count: CountRule = 0) -> Place:
     return Place("register", "write", type, count)
 
 
-def inp(type: TypeRule, count: CountRule = 0, when: str = "") -> Place:
+def inp(type: TypeRule, count: CountRule = 0, when: str = "", values: Values = None) -> Place:
     """A source: register, immediate, special register or symbol (or a vector of them)."""
-    return Place("register", "read", type, count, when)
+    return Place("register", "read", type, count, when, values)
 
 
 def inout(type: TypeRule, count: CountRule = 0) -> Place:
@@ -73,9 +73,9 @@ def pred_out() -> Place:
     return Place("predicate", "write", "pred")
 
 
-def pred_in(when: str = "") -> Place:
-    """A source predicate, possibly negated."""
-    return Place("predicate", "read", "pred", when=when)
+def pred_in(values: Values = None, when: str = "") -> Place:
+    """A source predicate, possibly negated, or a constant."""
+    return Place("predicate", "read", "pred", when=when, values=values)
 
 
 def address(coordinates: CountRule = 0) -> Place:

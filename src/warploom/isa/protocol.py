@@ -218,8 +218,18 @@ class Warps(Protocol):
         """Positions in the batch of the four warps of each warpgroup. Shapes: (groups, 4)."""
         ...
 
-    def shared_tile(self, starts: Array, offsets: Array, swizzle: int, base_offset: int, width: int) -> Array:
+    def shared_tile(
+        self,
+        starts: Array,
+        offsets: Array,
+        swizzle: int,
+        base_offset: int,
+        width: int,
+        groups: NDArray[np.intp] | None = None,
+    ) -> Array:
         """A matrix in shared memory for each warpgroup: start address plus a table of offsets, swizzled.
+
+        `groups` picks some of the batch's warpgroups (rows of `warpgroups()`); `starts` is then for those.
 
         Shapes: starts (groups,), offsets (rows, k); result (groups, rows, k) of unsigned integers.
         Units: offsets and width in bytes; swizzle is the span, 0, 32, 64 or 128 bytes.

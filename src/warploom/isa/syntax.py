@@ -1,8 +1,9 @@
 """The manual's syntax line, read as a pattern.
 
 `add{.rnd}{.ftz}.type  d, a, b{, c};` has opcode words (literals, slots, optional ones in braces) and
-operand places (names, `d|p` pairs, `[a]` addresses, an optional tail). A word is a slot when the Form's
-table has a column of its name or the Form gives it a composite spelling.
+operand places (names, `d|p` pairs, `[a]` addresses, `{x, y}` vectors of named parts, optional ones in braces
+that begin with a comma). A word is a slot when the Form's table has a column of its name or the Form gives it
+a composite spelling.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from warploom.isa.table import FormError
 
 _OPCODE_PIECE = re.compile(r"\{\.([\w:]+)\}|\.?([\w:]+)")
 _OPERAND_PIECE = re.compile(
-    r"\s*(?:(?P<sign>[{},])|\[(?P<address>[\w-]+)(?:,[^\]]*)?\]|\((?P<list>[\w-]+)\)"
+    r"\s*(?:\{(?P<vector>[\w-]+(?:,\s*[\w-]+)+)\}|(?P<sign>[{},])"
+    r"|\[(?P<address>[\w-]+)(?:,[^\]]*)?\]|\((?P<list>[\w-]+)\)"
     r"|(?P<first>[\w-]+)(?:\{?\|(?P<second>[\w-]+)\}?)?)\s*"
 )
 
@@ -32,12 +34,21 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class PlaceName:
-    """One place of the operand pattern; `second` is the other half of a `d|p` pair."""
+    """One place of the operand pattern; `second` is the other half of a `d|p` pair.
+
+    A vector whose parts have names, `{x, y}`, has them in `parts`, and no `first`.
+    """
 
     first: str
     second: str = ""
     second_optional: bool = False
     optional: bool = False
+    parts: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every operand name of the place."""
+        return self.parts or tuple(name for name in (self.first, self.second) if name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +74,7 @@ def read_syntax(form: str, line: str, columns: tuple[str, ...], composites: Mapp
 
 
 def _read_places(form: str, text: str) -> tuple[PlaceName, ...]:
-    """The places of an operand list; what stands in braces is optional."""
+    """The places of an operand list; what stands in braces is optional, names in braces make a vector."""
     places: list[PlaceName] = []
     depth = position = 0
     while position < len(text):
@@ -73,6 +84,10 @@ def _read_places(form: str, text: str) -> tuple[PlaceName, ...]:
         position = found.end()
         if sign := found["sign"]:
             depth += {"{": 1, "}": -1, ",": 0}[sign]
+            continue
+        if vector := found["vector"]:
+            parts = tuple(part.strip().replace("-", "_") for part in vector.split(","))
+            places.append(PlaceName("", optional=depth > 0, parts=parts))
             continue
         name = found["address"] or found["list"] or found["first"]
         second = (found["second"] or "").replace("-", "_")
@@ -94,10 +109,16 @@ def _word(text: str, optional: bool, columns: tuple[str, ...], composites: Mappi
 
 
 def match_words(
-    pattern: tuple[Word, ...], words: tuple[str, ...], vocabulary: Mapping[str, frozenset[str]]
+    pattern: tuple[Word, ...],
+    words: tuple[str, ...],
+    vocabulary: Mapping[str, frozenset[str]],
+    unknown: int = -1,
 ) -> dict[str, str] | None:
-    """Slot values when `words` follow the pattern, else None. An absent optional word binds to ""."""
-    return _match(pattern, 0, words, 0, vocabulary)
+    """Slot values when `words` follow the pattern, else None. An absent optional word binds to "".
+
+    The word at `unknown` may stand in any slot, whatever the vocabulary.
+    """
+    return _match(pattern, 0, words, 0, vocabulary, unknown)
 
 
 def _match(
@@ -106,24 +127,29 @@ def _match(
     words: tuple[str, ...],
     w: int,
     vocabulary: Mapping[str, frozenset[str]],
+    unknown: int,
 ) -> dict[str, str] | None:
     if p == len(pattern):
         return {} if w == len(words) else None
     word = pattern[p]
     if w < len(words):
-        bound = _bind(word, words[w], vocabulary)
+        bound = _bind(word, words[w], vocabulary, w == unknown)
         if bound is not None:
-            rest = _match(pattern, p + 1, words, w + 1, vocabulary)
+            rest = _match(pattern, p + 1, words, w + 1, vocabulary, unknown)
             if rest is not None:
                 return bound | rest
     if word.optional:
-        rest = _match(pattern, p + 1, words, w, vocabulary)
+        rest = _match(pattern, p + 1, words, w, vocabulary, unknown)
         if rest is not None:
             return {word.slot: ""} | rest
     return None
 
 
-def _bind(word: Word, text: str, vocabulary: Mapping[str, frozenset[str]]) -> dict[str, str] | None:
+def _bind(
+    word: Word, text: str, vocabulary: Mapping[str, frozenset[str]], unknown: bool
+) -> dict[str, str] | None:
+    if unknown and not word.literal:
+        return {word.slot: text}
     if word.composite is not None:
         found = word.composite.fullmatch(text)
         return None if found is None else {word.slot: text, **found.groupdict()}

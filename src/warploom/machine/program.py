@@ -137,7 +137,7 @@ class Program:
     globals: tuple[GlobalVariable, ...]
     registers: Declared
     static_shared: int
-    dynamic_shared: str | None
+    dynamic_start: int
     local_bytes: int
     block_end: list[int] = field(default_factory=list)
     meet: list[int] = field(default_factory=list)
@@ -187,7 +187,7 @@ class _Loader:
         self.shared_end = 0
         self.local_end = 0
         self.globals: dict[str, GlobalVariable] = {}
-        self.dynamic: str | None = None
+        self.dynamic_align = 16
         self.bodies: dict[str, tuple[int, int]] = {}
         self.activations: dict[str, Activation] = {}
         self.module_scope = Scope(None)
@@ -217,7 +217,7 @@ class _Loader:
             globals=tuple(self.globals.values()),
             registers=self.registers,
             static_shared=self.shared_end,
-            dynamic_shared=self.dynamic,
+            dynamic_start=_aligned(self.shared_end, self.dynamic_align),
             local_bytes=self.local_end,
         )
         _find_blocks(program, self.bodies)
@@ -284,7 +284,7 @@ class _Loader:
         align = variable.align or (TYPES[variable.type].bytes * variable.vector if variable.type in TYPES else 1)
         if variable.space == "shared":
             if "extern" in variable.linkage or size is None:
-                self.dynamic = variable.name
+                self.dynamic_align = max(self.dynamic_align, align)
                 scope.variables[variable.name] = Storage("dynamic", variable.name, 0, 0)
                 return
             self.shared_end = _aligned(self.shared_end, align)

@@ -1,0 +1,171 @@
+"""Fragments of matrices in registers: operand places whose counts and types follow from shape and type, and
+the road between registers and matrices that every matrix instruction takes.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom import layout
+from warploom.diag import UsageError
+from warploom.isa.operands import Place, Slots
+from warploom.isa.protocol import Bound, Value, Warps
+from warploom.isa.types import TYPES
+from warploom.num import models
+from warploom.num.elements import STORAGE
+
+Matrix = NDArray[Any]
+
+_SELF_TYPED = frozenset({"f32", "f64", "s32"})
+_SIX_BITS = frozenset({"e3m2", "e2m3"})
+_PADDED_KINDS = frozenset({"kind::f8f6f4", "kind::mxf8f6f4"})
+
+
+def register_type(element: str) -> str:
+    """The type of the registers that hold elements: their own where one fills a register, else b32."""
+    return element if element in _SELF_TYPED else "b32"
+
+
+def fragment(operand: str, family: str, *, sparse: bool = False, updated: bool = False) -> Place:
+    """The place of operand "A", "B", "C" or "D": a vector of registers.
+
+    The element type is the form's slot `atype`, `btype`, `ctype` or `dtype` (without one, f16), the shape its
+    slot `shape`, the layout its slot `alayout` or `blayout`.
+    """
+    letter = operand.lower()
+
+    def element(slots: Slots) -> str:
+        return slots.get(f"{letter}type", "f16")
+
+    def registers(slots: Slots) -> int:
+        how = slots.get(f"{letter}layout", "")
+        return layout.fragment(
+            family, operand, slots["shape"], element(slots), layout=how, sparse=sparse
+        ).registers
+
+    access = "both" if updated else "write" if operand == "D" else "read"
+    return Place("register", access, lambda slots: register_type(element(slots)), registers)
+
+
+def gather(
+    warps: Warps, value: Value, fragment_map: layout.FragmentMap, element: str, *, transposed: bool = False
+) -> Matrix:
+    """The matrix that each warp, or each warpgroup, holds: elements in the dtype that arithmetic takes.
+
+    Shapes: (warps * tiles, rows, cols) or, of a 128-lane map, (warpgroups, rows, cols); `transposed` swaps
+        the last two.
+    """
+    registers = warps.read_vector(value)
+    if fragment_map.lanes == 128:
+        groups = warps.warpgroups()
+        registers = registers[:, groups].reshape(len(registers), len(groups), 128)
+    tiled = fragment_map.tiles > 1
+    found = fragment_map.gather(
+        registers.transpose(1, 0, 2), signed=element == "s4", transposed=transposed and not tiled
+    )
+    if tiled:
+        found = found.reshape(-1, fragment_map.rows // fragment_map.tiles, fragment_map.cols)
+        found = np.ascontiguousarray(found.swapaxes(1, 2)) if transposed else found
+    return found.view(STORAGE[element])
+
+
+def scatter(
+    warps: Warps,
+    value: Value,
+    fragment_map: layout.FragmentMap,
+    element: str,
+    matrix: Matrix,
+    *,
+    transposed: bool = False,
+) -> None:
+    """Write the matrix of each warp, or warpgroup, into its registers: the inverse of `gather`."""
+    tiled = fragment_map.tiles
+    if tiled > 1:
+        matrix = matrix.reshape(-1, matrix.shape[1] * tiled, matrix.shape[2])
+    registers = fragment_map.scatter(matrix, transposed=transposed).transpose(1, 0, 2)
+    registers = registers.view(TYPES[register_type(element)].dtype)
+    if fragment_map.lanes == 128:
+        groups = warps.warpgroups()
+        by_warp = np.empty((len(registers), warps.count, 32), registers.dtype)
+        by_warp[:, groups] = registers.reshape(len(registers), len(groups), 4, 32)
+        registers = by_warp
+    warps.write_vector(value, registers)
+
+
+def read_operands(
+    warps: Warps, i: Bound, family: str, *, sparse: bool = False
+) -> tuple[Matrix, Matrix, Matrix]:
+    """A (batch, M, K, or as many of K as are stored), B (batch, N, K) and C (batch, M, N)."""
+    a, b, c = (_map_of(i, operand, family, sparse) for operand in "abc")
+    matrix_a = gather(warps, i.a, a, element_of(i, "a"))
+    matrix_b = gather(warps, i.b, b, element_of(i, "b"), transposed=True)
+    if getattr(i, "kind", "") in _PADDED_KINDS:
+        matrix_a, matrix_b = unpadded(matrix_a, i.atype), unpadded(matrix_b, i.btype)
+    return matrix_a, matrix_b, gather(warps, i.c, c, i.ctype)
+
+
+def write_result(warps: Warps, i: Bound, family: str, d: Matrix) -> None:
+    """Write D, and count one multiply-accumulate for each of its elements and each k."""
+    scatter(warps, i.d, _map_of(i, "d", family, False), i.dtype, d)
+    warps.count_macs(d.size * k_of(i.shape))
+
+
+def element_of(i: Bound, operand: str) -> str:
+    """The element type of an operand; A and B of forms that do not name it are f16."""
+    return getattr(i, f"{operand}type", "f16")
+
+
+def k_of(shape: str) -> int:
+    """K of a shape's word."""
+    return int(shape.partition("k")[2])
+
+
+def select_model(warps: Warps, i: Bound, engine: models.Engine) -> models.Model:
+    """The arithmetic of a bound multiplication on the architecture that runs.
+
+    Errors: UsageError where that architecture has none.
+    """
+    types = (element_of(i, "a"), element_of(i, "b"), i.dtype, getattr(i, "ctype", i.dtype))
+    scale, operation = getattr(i, "stype", None), getattr(i, "bitOp", "xor")
+    try:
+        return _select(warps.arch, engine, *types, k_of(i.shape), scale, operation)
+    except models.NoModel as error:
+        raise UsageError(str(error)) from error
+
+
+@cache
+def _select(
+    arch: str, engine: models.Engine, a: str, b: str, d: str, c: str, k: int, scale: Any, operation: Any
+) -> models.Model:
+    return models.select(arch, engine, a, b, d, c, k=k, scale_type=scale, operation=operation)
+
+
+def variant(i: Bound) -> dict[str, Any]:
+    """What beside the types a bound multiplication says of its arithmetic."""
+    return {
+        "satfinite": bool(getattr(i, "satfinite", "")),
+        "rounding": getattr(i, "rnd", "") or "rn",
+        "negate_a": getattr(i, "imm_scale_a", 1) < 0,
+        "negate_b": getattr(i, "imm_scale_b", 1) < 0,
+    }
+
+
+def _map_of(i: Bound, operand: str, family: str, sparse: bool) -> layout.FragmentMap:
+    how = getattr(i, f"{operand}layout", "")
+    return layout.fragment(
+        family, operand.upper(), i.shape, element_of(i, operand), layout=how, sparse=sparse
+    )
+
+
+def unpadded(matrix: Matrix, element: str) -> Matrix:
+    """Elements of less than eight bits out of their 8-bit containers.
+
+    e2m1 lies in the middle four bits, e3m2 and e2m3 in the low six. Source: PTX ISA 9.7.14.5.14.
+    """
+    if element == "e2m1":
+        return matrix >> 2 & 15
+    return matrix & 63 if element in _SIX_BITS else matrix

@@ -1,0 +1,82 @@
+"""Warp-level matrix multiplication with a structured sparse A (PTX ISA 9.7.14.6)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom import layout
+from warploom.isa.fragments import fragment, k_of, read_operands, select_model, variant, write_result
+from warploom.isa.kit import Form
+from warploom.isa.operands import Slots, immediate, inp
+from warploom.isa.protocol import Bound, Warps
+from warploom.layout.maps import TYPE_BITS
+from warploom.num import fused
+
+
+def selectors(slots: Slots) -> tuple[int, ...]:
+    """Sparsity selectors: as many as four lanes of 32 metadata bits hold the metadata of two rows.
+
+    A row has four bits for each chunk of A: 2 elements of tf32, 8 of four bits, else 4.
+    """
+    chunk = {32: 2, 4: 8}.get(TYPE_BITS[slots["atype"]], 4)
+    return tuple(range(16 * chunk // k_of(slots["shape"])))
+
+
+_OPERANDS = {operand.lower(): fragment(operand, "mma", sparse=True) for operand in "ABCD"} | {
+    "e": inp("b32"),
+    "f": immediate(values=selectors),
+}
+
+FLOAT = Form(
+    name="sparse.float",
+    syntax="mma.spvariant.sync.aligned.shape.row.col{.kind}.dtype.atype.btype.ctype  d, a, b, c, e, f;",
+    rows="""
+        spvariant             shape              kind          dtype  atype                     btype                     ctype  ptx  target
+        sp                    m16n8k16,m16n8k32  -             f16    f16                       f16                       f16    7.1  sm_80
+        sp                    m16n8k16,m16n8k32  -             f32    f16                       f16                       f32    7.1  sm_80
+        sp                    m16n8k16,m16n8k32  -             f32    bf16                      bf16                      f32    7.1  sm_80
+        sp                    m16n8k8,m16n8k16   -             f32    tf32                      tf32                      f32    7.1  sm_80
+        sp                    m16n8k64           -             f32    e4m3,e5m2                 e4m3,e5m2                 f32    8.4  sm_89
+        sp::ordered_metadata  m16n8k16,m16n8k32  -             f16    f16                       f16                       f16    8.5  sm_80
+        sp::ordered_metadata  m16n8k16,m16n8k32  -             f32    f16                       f16                       f32    8.5  sm_80
+        sp::ordered_metadata  m16n8k16,m16n8k32  -             f32    bf16                      bf16                      f32    8.5  sm_80
+        sp::ordered_metadata  m16n8k8,m16n8k16   -             f32    tf32                      tf32                      f32    8.5  sm_80
+        sp::ordered_metadata  m16n8k64           -             f32    e4m3,e5m2                 e4m3,e5m2                 f32    8.5  sm_89
+        sp::ordered_metadata  m16n8k64           -             f16    e4m3,e5m2                 e4m3,e5m2                 f16    8.7  sm_120a,sm_120f
+        sp::ordered_metadata  m16n8k64           kind::f8f6f4  f32    e4m3,e5m2,e3m2,e2m3,e2m1  e4m3,e5m2,e3m2,e2m3,e2m1  f32    8.7  sm_120a,sm_120f
+        sp::ordered_metadata  m16n8k64           kind::f8f6f4  f16    e4m3,e5m2,e3m2,e2m3,e2m1  e4m3,e5m2,e3m2,e2m3,e2m1  f16    8.7  sm_120a,sm_120f
+    """,
+    operands=_OPERANDS,
+    touches="warp tensor",
+    source="PTX ISA 9.7.14.6.3",
+)
+
+INTEGER = Form(
+    name="sparse.integer",
+    syntax="mma.spvariant.sync.aligned.shape.row.col{.satfinite}.dtype.atype.btype.ctype  d, a, b, c, e, f;",
+    rows="""
+        spvariant             shape               dtype  atype  btype  ctype  ptx  target
+        sp                    m16n8k32,m16n8k64   s32    u8,s8  u8,s8  s32    7.1  sm_80
+        sp                    m16n8k64,m16n8k128  s32    u4,s4  u4,s4  s32    7.1  sm_80
+        sp::ordered_metadata  m16n8k32,m16n8k64   s32    u8,s8  u8,s8  s32    8.5  sm_80
+        sp::ordered_metadata  m16n8k64,m16n8k128  s32    u4,s4  u4,s4  s32    8.5  sm_80
+    """,
+    operands=_OPERANDS,
+    spellings=("mma.spvariant.sync.aligned.shape.row.col.dtype.atype.btype.ctype{.satfinite}",),
+    touches="warp tensor",
+    source="PTX ISA 9.7.14.6.3",
+)
+
+
+@FLOAT.meaning
+@INTEGER.meaning
+def multiply(warps: Warps, i: Bound) -> None:
+    # READ
+    a, b, c = read_operands(warps, i, "mma", sparse=True)
+    metadata = np.broadcast_to(warps.read(i.e), (warps.count, 32))
+    # COMPUTE
+    index = layout.metadata("mma", i.shape, i.atype, i.f).decode(metadata)
+    model = select_model(warps, i, "mma")
+    d = fused.multiply(a, b, c, model, index=index, **variant(i), workers=warps.pool())
+    # WRITE
+    write_result(warps, i, "mma", d)

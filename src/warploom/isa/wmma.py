@@ -1,0 +1,208 @@
+"""The older warp-level matrix instructions, whose fragments are opaque (PTX ISA 9.7.14.4)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom import layout
+from warploom.isa.fragments import (
+    fragment,
+    gather,
+    read_operands,
+    register_type,
+    scatter,
+    select_model,
+    variant,
+    write_result,
+)
+from warploom.isa.kit import Form
+from warploom.isa.operands import Slots, address, inp, out
+from warploom.isa.protocol import Array, Bound, Warps
+from warploom.isa.types import bits_of
+from warploom.num import fused
+
+
+def _map(matrix: str, shape: str, element: str) -> layout.FragmentMap:
+    return layout.fragment("wmma", matrix.upper(), shape, element)
+
+
+def _moved_count(slots: Slots) -> int:
+    return _map(slots.get("matrix", "d"), slots["shape"], slots["type"]).registers
+
+
+def _moved_type(slots: Slots) -> str:
+    return register_type(slots["type"])
+
+
+LOAD = Form(
+    name="wmma.load",
+    syntax="wmma.load.matrix.sync.aligned.layout.shape{.ss}.type  r, [p]{, stride};",
+    rows="""
+        matrix  layout   shape                       ss                           type     ptx  target
+        a,b     row,col  m16n16k16                   -,global,shared,shared::cta  f16      6.0  sm_70
+        a,b     row,col  m8n32k16,m32n8k16           -,global,shared,shared::cta  f16      6.1  sm_70
+        c       row,col  m16n16k16                   -,global,shared,shared::cta  f16,f32  6.0  sm_70
+        c       row,col  m8n32k16,m32n8k16           -,global,shared,shared::cta  f16,f32  6.1  sm_70
+        a,b     row,col  m16n16k16,m8n32k16,m32n8k16 -,global,shared,shared::cta  u8,s8    6.3  sm_72
+        c       row,col  m16n16k16,m8n32k16,m32n8k16 -,global,shared,shared::cta  s32      6.3  sm_72
+        a,b     row,col  m16n16k16,m8n32k16,m32n8k16 -,global,shared,shared::cta  bf16     7.0  sm_80
+        a,b     row,col  m16n16k8                    -,global,shared,shared::cta  tf32     7.0  sm_80
+        c       row,col  m16n16k8                    -,global,shared,shared::cta  f32      7.0  sm_80
+        a,b,c   row,col  m8n8k4                      -,global,shared,shared::cta  f64      7.0  sm_80
+        a       row      m8n8k32                     -,global,shared,shared::cta  u4,s4    6.3  sm_75
+        b       col      m8n8k32                     -,global,shared,shared::cta  u4,s4    6.3  sm_75
+        a       row      m8n8k128                    -,global,shared,shared::cta  b1       6.3  sm_75
+        b       col      m8n8k128                    -,global,shared,shared::cta  b1       6.3  sm_75
+        c       row,col  m8n8k32,m8n8k128            -,global,shared,shared::cta  s32      6.3  sm_75
+    """,
+    operands={"r": out(_moved_type, _moved_count), "p": address(), "stride": inp("u32")},
+    spellings=(
+        "wmma.load.matrix.sync.aligned.shape.layout{.ss}.type",
+        "wmma.load.matrix.sync.aligned.shape{.ss}.layout.type",
+    ),
+    touches="warp",
+    source="PTX ISA 9.7.14.4.3",
+)
+
+
+@LOAD.meaning
+def load_matrix(warps: Warps, i: Bound) -> None:
+    # READ
+    found = _map(i.matrix, i.shape, i.type)
+    lines, length, unit, addresses = _lines(warps, i, found)
+    loaded = warps.load(i.ss, addresses, unit, length, lanes=np.arange(32)[None, :] < lines)
+    # COMPUTE
+    matrix = np.ascontiguousarray(loaded.transpose(1, 2, 0)[:, :lines])
+    if bits_of(i.type) == 4:
+        matrix = np.stack([matrix & 15, matrix >> 4], axis=3).reshape(len(matrix), lines, 2 * length)
+    # WRITE
+    scatter(warps, i.r, found, i.type, matrix, transposed=i.layout == "col")
+
+
+def _lines(warps: Warps, i: Bound, found: layout.FragmentMap) -> tuple[int, int, str, Array]:
+    """How a matrix lies in memory: lane n has line n, a row or (by columns) a column.
+
+    Returns the number of lines, the units in a line, their type, and the address of each lane's line. Units
+    are elements, or as many elements as fill a byte (4 bits) or a word (single bits).
+    """
+    lines, elements = (found.rows, found.cols) if i.layout == "row" else (found.cols, found.rows)
+    bits = bits_of(i.type)
+    stride = np.uint64(elements) if i.stride is None else warps.read(i.stride).astype(np.uint64)
+    unit_bits = {1: 32, 4: 8}.get(bits, bits)
+    own = register_type(i.type)
+    unit = own if own == i.type else f"b{unit_bits}"
+    starts = warps.addresses(i.p) + np.arange(32, dtype=np.uint64) * (stride * np.uint64(bits) // np.uint64(8))
+    return lines, elements * bits // unit_bits, unit, starts
+
+
+STORE = Form(
+    name="wmma.store",
+    syntax="wmma.store.d.sync.aligned.layout.shape{.ss}.type  [p], r{, stride};",
+    rows="""
+        layout   shape                        ss                           type     ptx  target
+        row,col  m16n16k16                    -,global,shared,shared::cta  f16,f32  6.0  sm_70
+        row,col  m8n32k16,m32n8k16            -,global,shared,shared::cta  f16,f32  6.1  sm_70
+        row,col  m16n16k16,m8n32k16,m32n8k16  -,global,shared,shared::cta  s32      6.3  sm_72
+        row,col  m8n8k32,m8n8k128             -,global,shared,shared::cta  s32      6.3  sm_75
+        row,col  m16n16k8                     -,global,shared,shared::cta  f32      7.0  sm_80
+        row,col  m8n8k4                       -,global,shared,shared::cta  f64      7.0  sm_80
+    """,
+    operands={"p": address(), "r": inp(_moved_type, _moved_count), "stride": inp("u32")},
+    spellings=(
+        "wmma.store.d.sync.aligned.shape.layout{.ss}.type",
+        "wmma.store.d.sync.aligned.shape{.ss}.layout.type",
+    ),
+    touches="warp",
+    source="PTX ISA 9.7.14.4.4",
+)
+
+
+@STORE.meaning
+def store_matrix(warps: Warps, i: Bound) -> None:
+    # READ
+    found = _map("d", i.shape, i.type)
+    lines, length, unit, addresses = _lines(warps, i, found)
+    matrix = gather(warps, i.r, found, i.type, transposed=i.layout == "col")
+    # COMPUTE
+    values = np.zeros((length, warps.count, 32), matrix.dtype)
+    values[:, :, :lines] = matrix.transpose(2, 0, 1)
+    # WRITE
+    warps.store(i.ss, addresses, unit, values, lanes=np.arange(32)[None, :] < lines)
+
+
+_OPERANDS = {operand.lower(): fragment(operand, "wmma") for operand in "ABCD"}
+
+HALF = Form(
+    name="wmma.half",
+    syntax="wmma.mma.sync.aligned.alayout.blayout.shape.dtype.ctype  d, a, b, c;",
+    rows="""
+        alayout  blayout  shape              dtype    ctype    ptx  target
+        row,col  row,col  m16n16k16          f16,f32  f16,f32  6.0  sm_70
+        row,col  row,col  m8n32k16,m32n8k16  f16,f32  f16,f32  6.1  sm_70
+    """,
+    operands=_OPERANDS,
+    spellings=("wmma.mma.sync.aligned.shape.alayout.blayout.dtype.ctype",),
+    touches="warp tensor",
+    source="PTX ISA 9.7.14.4.5",
+)
+
+FLOAT = Form(
+    name="wmma.float",
+    syntax="wmma.mma.sync.aligned.alayout.blayout.shape{.rnd}.dtype.atype.btype.ctype  d, a, b, c;",
+    rows="""
+        alayout  blayout  shape                        rnd            dtype  atype  btype  ctype  ptx  target
+        row,col  row,col  m16n16k16,m8n32k16,m32n8k16  -              f32    bf16   bf16   f32    7.0  sm_80
+        row,col  row,col  m16n16k8                     -              f32    tf32   tf32   f32    7.0  sm_80
+        row,col  row,col  m8n8k4                       -,rn,rz,rm,rp  f64    f64    f64    f64    7.0  sm_80
+    """,
+    operands=_OPERANDS,
+    spellings=(
+        "wmma.mma.sync.aligned.alayout.blayout.shape.dtype.atype.btype.ctype{.rnd}",
+        "wmma.mma.sync.aligned.shape.alayout.blayout.dtype.atype.btype.ctype{.rnd}",
+    ),
+    touches="warp tensor",
+    source="PTX ISA 9.7.14.4.5",
+)
+
+INTEGER = Form(
+    name="wmma.integer",
+    syntax="wmma.mma.sync.aligned.alayout.blayout.shape.dtype.atype.btype.ctype{.satfinite}  d, a, b, c;",
+    rows="""
+        alayout  blayout  shape                        dtype  atype  btype  ctype  ptx  target
+        row,col  row,col  m16n16k16,m8n32k16,m32n8k16  s32    s8     s8     s32    6.3  sm_72
+        row,col  row,col  m16n16k16,m8n32k16,m32n8k16  s32    u8     u8     s32    6.3  sm_72
+        row      col      m8n8k32                      s32    s4     s4     s32    6.3  sm_75
+        row      col      m8n8k32                      s32    u4     u4     s32    6.3  sm_75
+    """,
+    operands=_OPERANDS,
+    spellings=("wmma.mma.sync.aligned.shape.alayout.blayout.dtype.atype.btype.ctype{.satfinite}",),
+    touches="warp tensor",
+    source="PTX ISA 9.7.14.4.5",
+)
+
+BIT = Form(
+    name="wmma.bit",
+    syntax="wmma.mma.bitOp.popc.sync.aligned.alayout.blayout.shape.dtype.atype.btype.ctype  d, a, b, c;",
+    rows="""
+        bitOp  alayout  blayout  shape     dtype  atype  btype  ctype  ptx  target
+        xor    row      col      m8n8k128  s32    b1     b1     s32    6.3  sm_75
+        and    row      col      m8n8k128  s32    b1     b1     s32    7.1  sm_80
+    """,
+    operands=_OPERANDS,
+    spellings=("wmma.mma.bitOp.popc.sync.aligned.shape.alayout.blayout.dtype.atype.btype.ctype",),
+    touches="warp tensor",
+    source="PTX ISA 9.7.14.4.5",
+)
+
+
+@HALF.meaning
+@FLOAT.meaning
+@INTEGER.meaning
+@BIT.meaning
+def multiply(warps: Warps, i: Bound) -> None:
+    # READ
+    a, b, c = read_operands(warps, i, "wmma")
+    # COMPUTE
+    d = fused.multiply(a, b, c, select_model(warps, i, "wmma"), **variant(i), workers=warps.pool())
+    # WRITE
+    write_result(warps, i, "wmma", d)
