@@ -1,1 +1,62 @@
+"""Warploom: a workbench for NVIDIA tensor-core programs at the PTX level.
 
+Public names are loaded on first use, so that `import warploom` costs next to nothing and needs no GPU.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from warploom.diag import UsageError as UsageError
+    from warploom.diag import WarploomError as WarploomError
+    from warploom.launch import launch as launch
+    from warploom.layout import TensorMap as TensorMap
+    from warploom.ptx import parse as parse
+
+    __version__: str
+
+_HOME = {
+    "TensorMap": "warploom.layout",
+    "UsageError": "warploom.diag",
+    "WarploomError": "warploom.diag",
+    "launch": "warploom.launch",
+    "parse": "warploom.ptx",
+}
+
+__all__ = ["TensorMap", "UsageError", "WarploomError", "launch", "parse"]
+
+
+class _Package(ModuleType):
+    """The package itself, in which a public name wins over the subpackage it is called after.
+
+    Importing `warploom.launch` makes Python bind the subpackage to the very name under which the function
+    is public; that binding is left out, and `from warploom.launch import ...` works as ever.
+    """
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _HOME and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+def __getattr__(name: str) -> object:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("warploom")
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module 'warploom' has no attribute {name!r}")
+    value = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, "__version__"})
+
+
+sys.modules[__name__].__class__ = _Package

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from warploom.isa import (
-    approximate,  # noqa: F401
-    bits,  # noqa: F401
-    compare,  # noqa: F401
-    convert,  # noqa: F401
-    floating,  # noqa: F401
-    half,  # noqa: F401
-    integer,  # noqa: F401
-    logic,  # noqa: F401
-    matrix,  # noqa: F401
-    mma,  # noqa: F401
-    move,  # noqa: F401
-    sparse,  # noqa: F401
-    wgmma,  # noqa: F401
-    wmma,  # noqa: F401
-)
+from warploom.isa import approximate as approximate
+from warploom.isa import async_copy as async_copy
+from warploom.isa import atomic as atomic
+from warploom.isa import barrier as barrier
+from warploom.isa import bits as bits
+from warploom.isa import bulk as bulk
+from warploom.isa import compare as compare
+from warploom.isa import control as control
+from warploom.isa import convert as convert
+from warploom.isa import floating as floating
+from warploom.isa import half as half
+from warploom.isa import integer as integer
+from warploom.isa import logic as logic
+from warploom.isa import matrix as matrix
+from warploom.isa import mbarrier as mbarrier
+from warploom.isa import memory as memory
+from warploom.isa import mma as mma
+from warploom.isa import move as move
+from warploom.isa import sparse as sparse
+from warploom.isa import special as special
+from warploom.isa import tensor as tensor
+from warploom.isa import tensormap as tensormap
+from warploom.isa import warp as warp
+from warploom.isa import wgmma as wgmma
+from warploom.isa import wmma as wmma

@@ -12,10 +12,9 @@ FUNCTION = Form(
     name="approximate.function",
     syntax="op.approx{.ftz}.type  d, a;",
     rows="""
-        op                                ftz    type  ptx
-        ex2,lg2,sin,cos,rcp,sqrt,rsqrt    -,ftz  f32   1.0
-        rsqrt                             -,ftz  f64   1.4
-        rcp                               ftz    f64   2.1
+        op                              ftz    type  ptx
+        ex2,lg2,sin,cos,rcp,sqrt,rsqrt  -,ftz  f32   1.0
+        rsqrt                           -,ftz  f64   1.4
     """,
     operands={"d": out("type"), "a": inp("type")},
     source="PTX ISA 9.7.3.21",
@@ -37,10 +36,25 @@ def function(warps: Warps, i: Bound) -> None:
     # READ
     a = warps.read(i.a)
     # COMPUTE
-    if i.op == "rcp" and i.type == "f64":
-        d = approximate.rcp64(a)
-    else:
-        d = _FUNCTIONS[i.op](a, ftz=bool(i.ftz))
+    d = _FUNCTIONS[i.op](a, ftz=bool(i.ftz))
+    # WRITE
+    warps.write(i.d, d)
+
+
+RCP64 = Form(
+    name="approximate.rcp64",
+    syntax="rcp.approx.ftz.f64  d, a;",
+    operands={"d": out("f64"), "a": inp("f64")},
+    source="PTX ISA 9.7.3.14",
+)
+
+
+@RCP64.meaning
+def rcp64(warps: Warps, i: Bound) -> None:
+    # READ
+    a = warps.read(i.a)
+    # COMPUTE
+    d = approximate.rcp64(a)
     # WRITE
     warps.write(i.d, d)
 
@@ -48,7 +62,6 @@ def function(warps: Warps, i: Bound) -> None:
 TANH = Form(
     name="approximate.tanh",
     syntax="tanh.approx.f32  d, a;",
-    rows="",
     operands={"d": out("f32"), "a": inp("f32")},
     source="PTX ISA 9.7.3.22",
 )

@@ -9,7 +9,7 @@ from warploom.diag import Diagnostic, Severity, Source, Span
 from warploom.isa.kit import Form, Match, forms_of, match_opcode, nearest_slot
 from warploom.isa.operands import Place
 from warploom.isa.syntax import PlaceName
-from warploom.ptx import Address, Float, Instruction, Integer, Name, Negated, Operand, Pair, Tuple, Vector
+from warploom.ptx import Address, Float, Instruction, Integer, Name, Negated, Operand, Pair, Symbol, Tuple, Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,15 @@ def bind(instruction: Instruction, source: Source | None = None) -> Binding | Di
         if wrong is None:
             return Binding(match.form, match.slots, operands)
     code, message, hint, section = wrong or _explain(instruction, matches)
-    span = Span(instruction.opcode_span.start, instruction.span.end) if matches else instruction.opcode_span
-    return Diagnostic(code, Severity.ERROR, message, source, span, hint, section)
+    return Diagnostic(code, Severity.ERROR, message, source, _place(instruction, bool(matches)), hint, section)
+
+
+def _place(instruction: Instruction, whole: bool) -> Span | None:
+    """The opcode's place, or the whole instruction's; None for an instruction made by program."""
+    words = instruction.word_spans
+    if not words or instruction.span is None:
+        return None
+    return Span(words[0].start, instruction.span.end if whole else words[-1].end)
 
 
 def _explain(instruction: Instruction, matches: tuple[Match, ...]) -> tuple[str, str, str, str]:
@@ -142,6 +149,8 @@ def _fill(match: Match, name: PlaceName, operand: Operand) -> dict[str, BoundOpe
     for part_name, part in parts:
         place = match.form.operands[part_name]
         count = place.registers(match.slots)
+        if count == 0 and place.kind == "register" and isinstance(part, Vector) and len(part.items) == 1:
+            part = part.items[0]  # one register in braces is that register
         if not _fits(part, place, count):
             return None
         bound[part_name] = BoundOperand(part, place, place.type_word(match.slots), count)
@@ -190,5 +199,5 @@ def _fits_register(operand: Operand, place: Place, count: int) -> bool:
     if count != 0:
         return isinstance(operand, Vector) and count in (-1, len(operand.items))
     if place.access == "read":
-        return isinstance(operand, (Name, Integer, Float))
+        return isinstance(operand, (Name, Integer, Float, Symbol))
     return isinstance(operand, Name)

@@ -15,6 +15,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.isa.kit import Form, no_effect
+from warploom.isa.lanes import spread
+from warploom.isa.operands import address, immediate, inp
+from warploom.isa.protocol import Bound, Value, Warps
+
 Completion = Literal["mbarrier", "group"]
 
 
@@ -77,3 +82,247 @@ class TensorCopy:
 
 
 Request = BulkCopy | TensorCopy
+
+
+def address_of(warps: Warps, operand: Value | None) -> NDArray[np.uint64] | None:
+    """The addresses of an operand that may be absent."""
+    return None if operand is None else spread(warps, warps.addresses(operand))
+
+
+def mask_of(warps: Warps, operand: Value | None) -> NDArray[np.uint16] | None:
+    """The 16-bit masks of an operand that may be absent."""
+    return None if operand is None else spread(warps, warps.read(operand).astype(np.uint16))
+
+
+# Copies ---------------------------------------------------------------------------------------------------
+
+LOAD = Form(
+    name="bulk.load",
+    syntax=(
+        "cp.async.bulk.dst.global.mbarrier::complete_tx::bytes{.multicast}{.level::cache_hint}"
+        "  [dstMem], [srcMem], size, [mbar]{, ctaMask}{, cache-policy};"
+    ),
+    rows="""
+        dst              multicast             level::cache_hint  ptx target
+        shared::cta      -                     -,L2::cache_hint   8.6 sm_90
+        shared::cluster  -,multicast::cluster  -,L2::cache_hint   8.0 sm_90
+    """,
+    operands={
+        "dstMem": address(),
+        "srcMem": address(),
+        "size": inp("u32"),
+        "mbar": address(),
+        "ctaMask": inp("u16", when="multicast"),
+        "cache_policy": inp("b64", when="level::cache_hint"),
+    },
+    touches="async",
+    source="PTX ISA 9.7.9.25.5.2",
+)
+
+
+@LOAD.meaning
+def load(warps: Warps, i: Bound) -> None:
+    warps.bulk(
+        BulkCopy(
+            source_space="global",
+            source=spread(warps, warps.addresses(i.srcMem)),
+            destination_space=i.dst,
+            destination=spread(warps, warps.addresses(i.dstMem)),
+            bytes=spread(warps, warps.read(i.size)),
+            completion="mbarrier",
+            mbarrier=address_of(warps, i.mbar),
+            multicast=mask_of(warps, i.ctaMask),
+        )
+    )
+
+
+COPY_IN_CLUSTER = Form(
+    name="bulk.copy_in_cluster",
+    syntax="cp.async.bulk.dst.shared::cta.mbarrier::complete_tx::bytes  [dstMem], [srcMem], size, [mbar];",
+    rows="""
+        dst              ptx target
+        shared::cluster  8.0 sm_90
+    """,
+    operands={"dstMem": address(), "srcMem": address(), "size": inp("u32"), "mbar": address()},
+    touches="async",
+    source="PTX ISA 9.7.9.25.5.2",
+)
+
+
+@COPY_IN_CLUSTER.meaning
+def copy_in_cluster(warps: Warps, i: Bound) -> None:
+    warps.bulk(
+        BulkCopy(
+            source_space="shared::cta",
+            source=spread(warps, warps.addresses(i.srcMem)),
+            destination_space=i.dst,
+            destination=spread(warps, warps.addresses(i.dstMem)),
+            bytes=spread(warps, warps.read(i.size)),
+            completion="mbarrier",
+            mbarrier=address_of(warps, i.mbar),
+        )
+    )
+
+
+STORE = Form(
+    name="bulk.store",
+    syntax=(
+        "cp.async.bulk.global.shared::cta.bulk_group{.level::cache_hint}{.cp_mask}"
+        "  [dstMem], [srcMem], size{, cache-policy}{, byteMask};"
+    ),
+    rows="""
+        level::cache_hint  cp_mask  ptx target
+        -,L2::cache_hint   -        8.0 sm_90
+        -,L2::cache_hint   cp_mask  8.6 sm_100
+    """,
+    operands={
+        "dstMem": address(),
+        "srcMem": address(),
+        "size": inp("u32"),
+        "cache_policy": inp("b64", when="level::cache_hint"),
+        "byteMask": inp("u16", when="cp_mask"),
+    },
+    touches="async",
+    source="PTX ISA 9.7.9.25.5.2",
+)
+
+
+@STORE.meaning
+def store(warps: Warps, i: Bound) -> None:
+    warps.bulk(
+        BulkCopy(
+            source_space="shared::cta",
+            source=spread(warps, warps.addresses(i.srcMem)),
+            destination_space="global",
+            destination=spread(warps, warps.addresses(i.dstMem)),
+            bytes=spread(warps, warps.read(i.size)),
+            completion="group",
+            byte_mask=mask_of(warps, i.byteMask),
+        )
+    )
+
+
+# Reductions -----------------------------------------------------------------------------------------------
+
+REDUCE_IN_CLUSTER = Form(
+    name="bulk.reduce_in_cluster",
+    syntax=(
+        "cp.reduce.async.bulk.dst.shared::cta.mbarrier::complete_tx::bytes.redOp.type"
+        "  [dstMem], [srcMem], size, [mbar];"
+    ),
+    rows="""
+        dst              redOp       type         ptx target
+        shared::cluster  and,or,xor  b32          8.0 sm_90
+        shared::cluster  add         u32,s32,u64  8.0 sm_90
+        shared::cluster  inc,dec     u32          8.0 sm_90
+        shared::cluster  min,max     u32,s32      8.0 sm_90
+    """,
+    operands={"dstMem": address(), "srcMem": address(), "size": inp("u32"), "mbar": address()},
+    touches="async",
+    source="PTX ISA 9.7.9.25.5.3",
+)
+
+
+@REDUCE_IN_CLUSTER.meaning
+def reduce_in_cluster(warps: Warps, i: Bound) -> None:
+    warps.bulk(
+        BulkCopy(
+            source_space="shared::cta",
+            source=spread(warps, warps.addresses(i.srcMem)),
+            destination_space=i.dst,
+            destination=spread(warps, warps.addresses(i.dstMem)),
+            bytes=spread(warps, warps.read(i.size)),
+            completion="mbarrier",
+            mbarrier=address_of(warps, i.mbar),
+            reduction=i.redOp,
+            type=i.type,
+        )
+    )
+
+
+REDUCE = Form(
+    name="bulk.reduce",
+    syntax=(
+        "cp.reduce.async.bulk.global.shared::cta.bulk_group{.level::cache_hint}.redOp{.noftz}.type"
+        "  [dstMem], [srcMem], size{, cache-policy};"
+    ),
+    rows="""
+        level::cache_hint  redOp       noftz  type                     ptx target
+        -,L2::cache_hint   and,or,xor  -      b32,b64                  8.0 sm_90
+        -,L2::cache_hint   add         -      u32,s32,u64,f32,f64      8.0 sm_90
+        -,L2::cache_hint   add         noftz  f16,bf16                 8.0 sm_90
+        -,L2::cache_hint   inc,dec     -      u32                      8.0 sm_90
+        -,L2::cache_hint   min,max     -      u32,s32,u64,s64,f16,bf16  8.0 sm_90
+    """,
+    operands={
+        "dstMem": address(),
+        "srcMem": address(),
+        "size": inp("u32"),
+        "cache_policy": inp("b64", when="level::cache_hint"),
+    },
+    touches="async",
+    source="PTX ISA 9.7.9.25.5.3",
+)
+
+
+@REDUCE.meaning
+def reduce(warps: Warps, i: Bound) -> None:
+    warps.bulk(
+        BulkCopy(
+            source_space="shared::cta",
+            source=spread(warps, warps.addresses(i.srcMem)),
+            destination_space="global",
+            destination=spread(warps, warps.addresses(i.dstMem)),
+            bytes=spread(warps, warps.read(i.size)),
+            completion="group",
+            reduction=i.redOp,
+            type=i.type,
+        )
+    )
+
+
+# Groups ---------------------------------------------------------------------------------------------------
+
+PREFETCH = Form(
+    name="bulk.prefetch",
+    syntax="cp.async.bulk.prefetch.L2.global{.level::cache_hint}  [srcMem], size{, cache-policy};",
+    rows="""
+        level::cache_hint  ptx target
+        -,L2::cache_hint   8.0 sm_90
+    """,
+    operands={
+        "srcMem": address(),
+        "size": inp("u32"),
+        "cache_policy": inp("b64", when="level::cache_hint"),
+    },
+    source="PTX ISA 9.7.9.25.5.4",
+)
+
+PREFETCH.meaning(no_effect)
+
+COMMIT = Form(
+    name="bulk.commit_group",
+    syntax="cp.async.bulk.commit_group;",
+    operands={},
+    touches="async",
+    source="PTX ISA 9.7.9.25.5.5",
+)
+
+
+@COMMIT.meaning
+def commit(warps: Warps, i: Bound) -> None:
+    warps.commit("bulk")
+
+
+WAIT_GROUP = Form(
+    name="bulk.wait_group",
+    syntax="cp.async.bulk.wait_group{.read}  N;",
+    operands={"N": immediate("u32", range(2**32))},
+    touches="async",
+    source="PTX ISA 9.7.9.25.5.6",
+)
+
+
+@WAIT_GROUP.meaning
+def wait_group(warps: Warps, i: Bound) -> None:
+    warps.wait("bulk", i.N, read_only=i.read != "")

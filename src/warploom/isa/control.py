@@ -46,7 +46,7 @@ CALL = Form(
         "param_list": arguments(),
         "targets": symbol(),  # a .calltargets or .callprototype, for a call through a register
     },
-    touches="jumps",
+    touches="calls",
     source="PTX ISA 9.7.12.5",
 )
 
@@ -56,7 +56,7 @@ def call(warps: Warps, i: Bound) -> None:
     warps.call(i.func, i.ret_param, i.param_list)
 
 
-RET = Form(name="control.ret", syntax="ret{.uni};", operands={}, touches="jumps", source="PTX ISA 9.7.12.6")
+RET = Form(name="control.ret", syntax="ret{.uni};", operands={}, touches="leaves", source="PTX ISA 9.7.12.6")
 
 
 @RET.meaning
@@ -64,7 +64,7 @@ def leave_function(warps: Warps, i: Bound) -> None:
     warps.leave(whole_kernel=False)
 
 
-EXIT = Form(name="control.exit", syntax="exit;", operands={}, touches="jumps", source="PTX ISA 9.7.12.7")
+EXIT = Form(name="control.exit", syntax="exit;", operands={}, touches="leaves", source="PTX ISA 9.7.12.7")
 
 
 @EXIT.meaning
@@ -72,7 +72,7 @@ def leave_kernel(warps: Warps, i: Bound) -> None:
     warps.leave(whole_kernel=True)
 
 
-TRAP = Form(name="control.trap", syntax="trap;", operands={}, source="PTX ISA 9.7.19.4")
+TRAP = Form(name="control.trap", syntax="trap;", operands={}, touches="leaves", source="PTX ISA 9.7.19.4")
 
 
 @TRAP.meaning
@@ -90,7 +90,10 @@ PMEVENT = Form(
 )
 
 NANOSLEEP = Form(
-    name="control.nanosleep", syntax="nanosleep.u32  t;", operands={"t": inp("u32")}, source="PTX ISA 9.7.19.2"
+    name="control.nanosleep",
+    syntax="nanosleep.u32  t;",
+    operands={"t": inp("u32")},
+    source="PTX ISA 9.7.19.2",
 )
 
 SETMAXNREG = Form(

@@ -11,9 +11,9 @@ from warploom.num import convert
 from warploom.num.formats import FORMATS, Format
 
 
-def _format(type: str) -> Format:
+def _format(word: str) -> Format:
     """The format of a number, or of each number of a pair."""
-    return FORMATS[type.removesuffix("x2")]
+    return FORMATS[word.removesuffix("x2")]
 
 
 CVT = Form(
@@ -53,7 +53,7 @@ CVT = Form(
         rn,rz,rm,rp        -      -      bf16                             f64                              7.8  sm_90
         -,rn,rz,rm,rp      -      -      f16                              bf16                             7.8  sm_90
         -,rn,rz,rm,rp      -      -      bf16                             f16                              7.8  sm_90
-    """,
+    """,  # noqa: E501
     operands={"d": out("dtype"), "a": inp("atype")},
     source="PTX ISA 9.7.9.21",
 )
@@ -213,9 +213,9 @@ def widen(warps: Warps, i: Bound) -> None:
     warps.write(i.d, d)
 
 
-def _pack(a: Array, b: Array, type: str) -> Array:
+def _pack(a: Array, b: Array, word: str) -> Array:
     """Two s32 clamped to an integer type, `a` above `b`, in the low bits."""
-    signed, bits = type[0] == "s", int(type[1:])
+    signed, bits = word[0] == "s", int(word[1:])
     low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
     upper, lower = (np.clip(x, low, high).view(np.uint32) & np.uint32((1 << bits) - 1) for x in (a, b))
     return upper << np.uint32(bits) | lower

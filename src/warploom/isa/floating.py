@@ -10,7 +10,6 @@ from warploom.isa.operands import inp, out, pred_out
 from warploom.isa.protocol import Bound, Warps
 from warploom.num import floats, packed
 
-
 ADD = Form(
     name="floating.add",
     syntax="op{.rnd}{.ftz}{.sat}.type  d, a, b;",

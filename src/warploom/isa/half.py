@@ -1,4 +1,4 @@
-"""Half-precision arithmetic of f16, bf16 and their pairs (PTX ISA 9.7.4), and mixed precision (PTX ISA 9.7.5)."""
+"""Half-precision arithmetic of f16, bf16 and their pairs (PTX ISA 9.7.4); mixed precision (PTX ISA 9.7.5)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from warploom.num import convert, floats, packed
 from warploom.num.formats import FORMATS, Format
 
 
-def _format(type: str) -> Format:
+def _format(word: str) -> Format:
     """The format of a number, or of each number of a pair."""
-    return FORMATS[type.removesuffix("x2")]
+    return FORMATS[word.removesuffix("x2")]
 
 
 ADD = Form(

@@ -97,7 +97,7 @@ def lop3(warps: Warps, i: Bound) -> None:
 
 LOP3_BOOL = Form(
     name="logic.lop3_bool",
-    syntax="lop3.BoolOp.b32  d|p, a, b, c, immLut, q;",
+    syntax="lop3.BoolOp.b32  d|p, a, b, c, immLut, {!}q;",
     rows="""
         BoolOp  ptx  target
         or,and  8.2  sm_70

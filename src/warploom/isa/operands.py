@@ -73,9 +73,9 @@ def pred_out() -> Place:
     return Place("predicate", "write", "pred")
 
 
-def pred_in(values: Values = None) -> Place:
+def pred_in(values: Values = None, when: str = "") -> Place:
     """A source predicate, possibly negated, or a constant."""
-    return Place("predicate", "read", "pred", values=values)
+    return Place("predicate", "read", "pred", when=when, values=values)
 
 
 def address(coordinates: CountRule = 0) -> Place:

@@ -170,9 +170,10 @@ class Warps(Protocol):
     # mbarrier -----------------------------------------------------------------------------------------
 
     def mbarrier(self, space: str, addresses: Array, action: str, amount: Array | int = 0, transactions: Array | int = 0) -> Array:
-        """Act on mbarrier objects, lane after lane: init, inval, arrive, arrive_drop, expect_tx, complete_tx.
+        """Act on mbarrier objects, lane after lane: init, inval, arrive, arrive_drop, expect_tx, complete_tx,
+        and increment, which adds `amount` to the arrivals that the current phase still expects.
 
-        Returns the state token before the action (uint64, shapes (warps, 32)).
+        An arrive with `transactions` expects them first. Returns the state token before the action (uint64, shapes (warps, 32)).
         """
         ...
 
@@ -181,6 +182,10 @@ class Warps(Protocol):
 
         Blocking: warps none of whose active lanes would succeed are suspended until one does.
         """
+        ...
+
+    def pending_count(self, states: Array) -> Array:
+        """The pending arrivals that state tokens recorded (uint32)."""
         ...
 
     # Asynchronous engines -----------------------------------------------------------------------------
@@ -192,12 +197,13 @@ class Warps(Protocol):
 
         `action(warps, captured)` gets a batch (maybe fewer warps than now, the same lanes of them) and the
         captured arrays, whose first axis is the warps, cut down to it; it reads registers and memory then.
-        Channels: "copy" (groups of the warp's threads), "wgmma" (groups of the warpgroup).
+        Channels: "copy" (groups of the warp's threads), "wgmma" (groups of the warpgroup). The actions of a
+        lane on a channel take effect in order, and without a wait at the latest when nothing else can go on.
         """
         ...
 
     def commit(self, channel: str) -> None:
-        """Close the current group of a channel."""
+        """Close the current group of a channel: "copy", "wgmma", or "bulk" (groups of each active lane)."""
         ...
 
     def wait(self, channel: str, pending: int, read_only: bool = False) -> None:

@@ -80,9 +80,7 @@ def _registers() -> list[SpecialRegister]:
         SpecialRegister(
             "%cluster_ctarank", "u32", lambda g: _linear(_cluster_ctaid(g), g.cluster), (7, 8), "sm_90"
         ),
-        SpecialRegister(
-            "%cluster_nctarank", "u32", lambda g: int(np.prod(g.cluster)), (7, 8), "sm_90"
-        ),
+        SpecialRegister("%cluster_nctarank", "u32", lambda g: int(np.prod(g.cluster)), (7, 8), "sm_90"),
         SpecialRegister("%lanemask_eq", "u32", _BIT, (2, 0)),
         SpecialRegister("%lanemask_le", "u32", lambda g: (_BIT(g) << np.uint32(1)) - np.uint32(1), (2, 0)),
         SpecialRegister("%lanemask_lt", "u32", lambda g: _BIT(g) - np.uint32(1), (2, 0)),
@@ -92,7 +90,9 @@ def _registers() -> list[SpecialRegister]:
         SpecialRegister("%clock_hi", "u32", lambda g: g.ticks >> 32, (5, 0), dynamic=True),
         SpecialRegister("%clock64", "u64", lambda g: g.ticks, (2, 0), dynamic=True),
         SpecialRegister("%globaltimer", "u64", _nanoseconds, (3, 1), dynamic=True),
-        SpecialRegister("%globaltimer_lo", "u32", lambda g: _nanoseconds(g) & 0xFFFFFFFF, (3, 1), dynamic=True),
+        SpecialRegister(
+            "%globaltimer_lo", "u32", lambda g: _nanoseconds(g) & 0xFFFFFFFF, (3, 1), dynamic=True
+        ),
         SpecialRegister("%globaltimer_hi", "u32", lambda g: _nanoseconds(g) >> 32, (3, 1), dynamic=True),
         SpecialRegister("%dynamic_smem_size", "u32", lambda g: g.dynamic_shared, (4, 1)),
         SpecialRegister("%total_smem_size", "u32", lambda g: g.total_shared, (4, 1)),

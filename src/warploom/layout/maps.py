@@ -189,6 +189,8 @@ def _quad_pair(asked: _Request) -> FragmentMap:
     if not asked.is_accumulator and asked.layout not in ("row", "col"):
         raise UsageError(f"{name}: the layout is {asked.layout!r}; expected 'row' or 'col'")
     _require(name, asked.is_accumulator or asked.element == "f16", "A and B must be f16")
+    if not asked.is_accumulator:
+        name = f"{name} {asked.layout}"
     by_rows = asked.layout == "row"
     lane, item = _lanes_items(32, 8 if asked.is_accumulator else 4)
     high, t = lane // 16, lane % 4

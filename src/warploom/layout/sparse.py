@@ -101,8 +101,8 @@ class MetadataMap:
 def metadata(family: str, shape: str, element: str, selector: int = 0) -> MetadataMap:
     """The metadata map of a sparse multiplication.
 
-    ``family`` is "mma" or "wgmma"; ``shape`` the shape's word; ``element`` A's type; ``selector`` the sparsity
-    selector: of the four lanes of a group it names the one, or the pair, that contributes.
+    ``family`` is "mma" or "wgmma"; ``shape`` the shape's word; ``element`` A's type; ``selector`` the
+    sparsity selector: of the four lanes of a group it names the one, or the pair, that contributes.
 
     Errors: UsageError for a shape, type or selector that the formula does not cover.
     """
@@ -115,9 +115,7 @@ def _metadata(family: str, shape: str, element: str, selector: int) -> MetadataM
     found = re.fullmatch(r"m(\d+)n\d+k(\d+)", shape)
     height = {"mma": 16, "wgmma": 64}.get(family, 0)
     if found is None or int(found[1]) != height or element not in TYPE_BITS:
-        raise UsageError(
-            f"{name} does not exist; expected mma m16n8k.. or wgmma m64n..k.. and an element type"
-        )
+        raise UsageError(f"{name} does not exist; expected the like of mma m16n8k32 s8 or wgmma m64n8k32 f16")
     k = int(found[2])
     bits = 4 if element == "e2m1" and k == 128 else TYPE_BITS[element]
     chunk = {32: 2, 16: 4, 8: 4, 4: 8}.get(bits, 0)
@@ -125,7 +123,7 @@ def _metadata(family: str, shape: str, element: str, selector: int) -> MetadataM
     wide = bits >= 16
     contributors = row_bits // 16
     if contributors not in ((1, 2) if wide else (2, 4)):
-        raise UsageError(f"{name} does not exist: no sparse multiplication has this K with this type")
+        raise UsageError(f"{name} does not exist: no sparse multiplication of this type has this K")
     if not 0 <= selector < 4 // contributors:
         legal = "0" if contributors == 4 else f"0 to {4 // contributors - 1}"
         raise UsageError(f"{name}: the selector is {selector}; expected {legal}")
@@ -135,7 +133,7 @@ def _metadata(family: str, shape: str, element: str, selector: int) -> MetadataM
         # (T(contributors,8),V8) -> (M16,chunks): a lane has four chunks of row g, then the same of row g + 8.
         thread, bit = column // 4, 16 * lower + 4 * (column % 4)
     else:
-        # (T(2,contributors/2,8),V8) -> (M16,chunks): a lane has eight chunks of row g, its neighbour of g + 8.
+        # (T(2,contributors/2,8),V8) -> (M16,chunks): a lane has eight chunks of row g, the next of g + 8.
         thread, bit = lower + 2 * (column // 8), 4 * (column % 8)
     lane = 32 * (row // 16) + 4 * group + contributors * selector + thread
     return MetadataMap(name, k, chunk, chunk // 2, lane.astype(np.int32), bit.astype(np.int32))

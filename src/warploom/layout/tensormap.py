@@ -41,8 +41,8 @@ SWIZZLE_ATOMICITIES = ("16B", "32B", "32B with 8B flip", "64B")
 FILLS = ("zero", "nan")
 L2_PROMOTIONS = (0, 64, 128, 256)
 
-# The abstract machine's own layout of the 128 bytes; the hardware's is not published, and programs may rely on
-# none. All zeros is a map of rank 1 that nobody has filled in.
+# The abstract machine's own layout of the 128 bytes: the hardware's is not published, and programs may rely
+# on none. All zeros is a map of rank 1 that nobody has filled in.
 PACKED = np.dtype(
     [
         ("global_address", "<u8"),
@@ -71,8 +71,8 @@ _PADDED = ("b4x16_p64", "b6x16_p32")
 class TensorMapFields:
     """The fields of a tensor map, innermost dimension first.
 
-    Units: addresses and strides in bytes (``global_stride[i]`` is that of dimension i + 1), dimensions and box
-        in elements; ``elemtype``, ``interleave``, ``swizzle``, ``swizzle_atomicity``, ``fill`` and
+    Units: addresses and strides in bytes (``global_stride[i]`` is that of dimension i + 1), dimensions and
+        box in elements; ``elemtype``, ``interleave``, ``swizzle``, ``swizzle_atomicity``, ``fill`` and
         ``l2_promotion`` are the codes of the manual's tables, indices into this module's.
     Source: PTX ISA 5.5 (tensors), 9.7.9 (tensor map replacement).
     """
@@ -175,10 +175,10 @@ class TensorMapFields:
     def replace(self, field: str, value: int, ordinal: int | None = None) -> TensorMapFields:
         """The map with one field replaced, by the manual's field names and encodings.
 
-        ``rank`` is given minus one; ``box_dim``, ``global_dim``, ``global_stride`` and ``element_stride`` take
-        the ordinal of the dimension (of the stride) they write.
+        ``rank`` is given minus one; ``box_dim``, ``global_dim``, ``global_stride`` and ``element_stride``
+        take the ordinal of the dimension (of the stride) they write.
 
-        Errors: UsageError for another field, an ordinal out of range or missing, or a value that does not fit.
+        Errors: UsageError for another field, a missing or illegal ordinal, or a value that does not fit.
         """
         if field not in self._REPLACEABLE:
             legal = ", ".join(self._REPLACEABLE)
@@ -332,7 +332,7 @@ class TensorMap:
         for what, given in (("box", list(box)), ("element_strides", steps)):
             if len(given) != array.ndim:
                 raise UsageError(
-                    f"{what} has {len(given)} entries for an array of {array.ndim} axes; expected {array.ndim}"
+                    f"{what} has {len(given)} entries for {array.ndim} axes; expected {array.ndim}"
                 )
             if not all(0 <= entry < 1 << 32 for entry in given):
                 raise UsageError(f"{what} is {tuple(given)}; expected positive extents")
@@ -378,9 +378,7 @@ def _element_word(array_dtype: np.dtype[Any], asked: str | None) -> str:
         own = "u8"
     if own is None and asked is None:
         legal = ", ".join(_WORD_OF_DTYPE)
-        raise UsageError(
-            f"a tensor map over elements of dtype {array_dtype}; expected {legal} or 8-bit elements"
-        )
+        raise UsageError(f"a tensor map over elements of {array_dtype}; expected {legal} or 8-bit elements")
     if asked is None:
         return own or ""
     if asked not in _WHOLE_BYTE_WORDS:
@@ -388,8 +386,8 @@ def _element_word(array_dtype: np.dtype[Any], asked: str | None) -> str:
     bits = next(bits for word, bits, _ in ELEMENT_TYPES if word == asked)
     if bits != 8 * array_dtype.itemsize:
         raise UsageError(
-            f"dtype is {asked!r}, {bits // 8} bytes, over an array of {array_dtype}, {array_dtype.itemsize} bytes;"
-            " expected the same width"
+            f"dtype is {asked!r}, {bits // 8} bytes wide, over an array of {array_dtype},"
+            f" {array_dtype.itemsize} bytes wide; expected the same width"
         )
     return asked
 
@@ -397,9 +395,7 @@ def _element_word(array_dtype: np.dtype[Any], asked: str | None) -> str:
 def _outer_strides(array: NDArray[Any]) -> list[int]:
     """Byte strides of every axis but the last, innermost first."""
     if array.size == 0:
-        raise UsageError(
-            f"a tensor map over an empty array of shape {array.shape}; expected at least one element"
-        )
+        raise UsageError(f"a tensor map over an empty array of shape {array.shape}; expected some element")
     if array.shape[-1] > 1 and array.strides[-1] != array.itemsize:
         raise UsageError(
             f"the array's last axis has a stride of {array.strides[-1]} bytes;"

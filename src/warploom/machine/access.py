@@ -162,11 +162,10 @@ def store_indexed(words, index, mask, values):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def gather_tile(words, origins, starts, offsets, row_mask, row_shift, phase, low, high, out):  # type: ignore[no-untyped-def]
-    """Read a swizzled matrix for each group: element (r, k) at starts[g] + offsets[r, k], swizzled.
+def gather_tile(words, origins, starts, offsets, chunk_mask, phase, low, high, out):  # type: ignore[no-untyped-def]
+    """Read a matrix for each group: element (r, k) is at starts[g] + offsets[r, k], with its chunk swizzled.
 
-    The swizzle XORs address bits (row_mask << row_shift) >> row_shift's distance onto the 16-byte index;
-    row_mask 0 is no swizzle. Returns the group at fault, or -1.
+    Returns the group that leaves its window, or -1.
     """
     groups, rows, columns = out.shape
     width = out.itemsize
@@ -174,7 +173,7 @@ def gather_tile(words, origins, starts, offsets, row_mask, row_shift, phase, low
         for r in range(rows):
             for c in range(columns):
                 address = starts[g] + offsets[r, c]
-                address ^= (((address >> 7) - phase[g]) & row_mask) << row_shift
+                address ^= (((address >> 7) - phase) & chunk_mask) << 4
                 if address < low or address + width > high:
                     return g
                 out[g, r, c] = words[(origins[g] + address - low) // width]

@@ -142,13 +142,9 @@ class Barriers:
             self.machine.batch_of(np.array([part.warp], np.intp), part.lanes[None]).write(part.result, value)
 
     def _suspend(self, batch: Batch, keys: Array, waits: Array) -> None:
-        strands = self.machine.strands
-        rows = batch.rows[waits]
-        strands.state[rows] = State.WAITING
-        strands.pc[rows] = self.machine.pc + 1
+        rows = batch.suspend(waits, self.machine.pc + 1, State.WAITING)
         for row, key in zip(rows, keys[waits], strict=True):
             self.waiting.setdefault(int(key), []).append(int(row))
-        batch.keep(~waits)
 
     # Cluster barrier --------------------------------------------------------------------------------------
 
@@ -173,13 +169,9 @@ class Barriers:
         waits = self.cluster_phase[clusters] <= joined
         if not waits.any():
             return
-        strands = self.machine.strands
-        rows = batch.rows[waits]
-        strands.state[rows] = State.WAITING
-        strands.pc[rows] = self.machine.pc + 1
+        rows = batch.suspend(waits, self.machine.pc + 1, State.WAITING)
         for row, cluster in zip(rows, clusters[waits], strict=True):
             self.cluster_waiting.setdefault(int(cluster), []).append(int(row))
-        batch.keep(~waits)
 
     def _complete_clusters(self, clusters: Array) -> None:
         for cluster in (int(c) for c in clusters):

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from warploom.isa.types import TYPES
 from warploom.machine.faults import Fault
 from warploom.machine.memory import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_SIZE, Place
+from warploom.machine.strands import State
 
 if TYPE_CHECKING:
     from warploom.machine.machine import Machine
@@ -78,13 +79,23 @@ class Batch:
         """Back to all lanes of the strands."""
         self.mask = self.base
 
-    def keep(self, which: NDArray[np.bool_]) -> None:
-        """Narrow the batch to some of its strands; the others were suspended."""
-        self.rows = self.rows[which]
+    def suspend(self, which: NDArray[np.bool_], pc: int, state: State) -> Rows:
+        """Take strands out of the batch, to go on at `pc` when they are woken; returns their slots."""
+        strands = self.machine.strands
+        rows = self.rows[which]
+        strands.state[rows] = state
+        strands.pc[rows] = pc
+        stay = ~which
+        guarded = self.mask is not self.base
+        if guarded and self.mask is not None:
+            self.mask = self.mask[stay]
         if self.base is not None:
-            self.base = self.base[which]
-        self.mask = self.base
-        self.select(self.warp_index[which])
+            self.base = self.base[stay]
+        if not guarded:
+            self.mask = self.base
+        self.rows = self.rows[stay]
+        self.select(self.warp_index[stay])
+        return rows
 
     def single(self, position: int, lanes: Lanes) -> Batch:
         """One warp of the batch, with some of its lanes."""
@@ -133,7 +144,12 @@ class Batch:
     def load(self, space: str, addresses: Array, type: str, count: int = 1, lanes: Lanes | None = None) -> Array:
         """Load `count` consecutive elements per active lane."""
         mask = self.active() if lanes is None else self.active() & lanes
-        return self.machine.memory.load(_memory_of(space), self.place, addresses, mask, TYPES[type].dtype, count)
+        memory = self.machine.memory
+        loaded = memory.load(_memory_of(space), self.place, addresses, mask, TYPES[type].dtype, count)
+        if memory.unwritten_reads:
+            self.machine.note_unwritten(memory.unwritten_reads)
+            memory.unwritten_reads.clear()
+        return loaded
 
     def store(self, space: str, addresses: Array, type: str, values: Array, lanes: Lanes | None = None) -> None:
         """Store `count` consecutive elements per active lane."""
@@ -201,9 +217,17 @@ class Batch:
         wide = addresses.astype(np.uint64) - np.uint64(SHARED_WINDOW if generic else 0)
         return (wide >> np.uint64(24)).astype(np.uint32)
 
-    def shared_tile(self, starts: Array, offsets: Array, swizzle: int, base_offset: int, width: int) -> Array:
-        """A matrix in shared memory for each warpgroup of the batch."""
-        leaders = self.warpgroups()[:, 0]
+    def shared_tile(
+        self,
+        starts: Array,
+        offsets: Array,
+        swizzle: int,
+        base_offset: int,
+        width: int,
+        groups: NDArray[np.intp] | None = None,
+    ) -> Array:
+        """A matrix in shared memory for each warpgroup of the batch, or for some of them."""
+        leaders = self.warpgroups()[:, 0] if groups is None else self.warpgroups()[groups, 0]
         return self.machine.memory.tile(self.place.cta[leaders], starts, offsets, swizzle, base_offset, width)
 
     # Control ----------------------------------------------------------------------------------------------

@@ -151,22 +151,17 @@ class Control:
         ids, counts = np.unique(group, return_counts=True)
         if (counts == 4).all():
             return
-        complete = np.isin(group, ids[counts == 4])
-        late = batch.rows[~complete]
-        strands.gather(late)
+        batch.suspend(~np.isin(group, ids[counts == 4]), machine.pc, State.GATHERING)
         gathering = np.flatnonzero((strands.state == State.GATHERING) & (strands.pc == machine.pc))
         groups = machine.warpgroup_of[strands.warp[gathering]]
         ids, counts = np.unique(groups, return_counts=True)
         strands.state[gathering[np.isin(groups, ids[counts == 4])]] = State.READY
-        batch.keep(complete)
 
     def gather(self, batch: Batch, missing: Array) -> None:
         """Suspend the strands in `missing`; wake those that this completes."""
         if not missing.any():
             return
         strands = self.machine.strands
-        strands.gather(batch.rows[missing])
-        for row in batch.rows[missing]:
+        for row in batch.suspend(missing, self.machine.pc, State.GATHERING):
             if strands.state[row] == State.GATHERING and strands.merge_gathering(int(row)):
                 strands.state[row] = State.READY
-        batch.keep(~missing)

@@ -14,7 +14,7 @@ from warploom.isa.reductions import combine
 from warploom.isa.types import TYPES
 from warploom.layout import TensorMapFields, box_bytes, fill_bytes, misaligned, tile_rows
 from warploom.machine.faults import Fault
-from warploom.machine.memory import GLOBAL_BASE, SHARED_START
+from warploom.machine.memory import CHUNK_MASK, GLOBAL_BASE, SHARED_START
 from warploom.num.compiled import kernel
 
 if TYPE_CHECKING:
@@ -57,9 +57,6 @@ def _tile_out(arena, base, rows, first, valid, offsets, width, start, mask, shar
             places[done] = base + rows[r] + b
             done += 1
     return done
-
-
-_CHUNK_MASK = {0: 0, 32: 1, 64: 3, 128: 7}
 
 
 class Copier:
@@ -205,7 +202,7 @@ class Copier:
         width = fields.element_bits // 8
         row_bytes = fields.box[0] * width
         covered = int(rows.shared_offset[-1]) + max(row_bytes, fields.swizzle_span)
-        mask = _CHUNK_MASK[fields.swizzle_span]
+        mask = CHUNK_MASK[fields.swizzle_span]
         fill = np.frombuffer(fill_bytes(fields), np.uint8)
         transferred = box_bytes(fields)
         for owner, low in self._targets(request.shared_space, address, cta, pick.optional(request.multicast)):
@@ -229,7 +226,7 @@ class Copier:
         places = np.zeros(len(staged), np.int64)
         count = _tile_out(
             memory.arena.bytes, base, rows.global_offset, rows.first, rows.valid, rows.shared_offset, width, low,
-            _CHUNK_MASK[fields.swizzle_span], memory.shared, origin, staged, places,
+            CHUNK_MASK[fields.swizzle_span], memory.shared, origin, staged, places,
         )  # fmt: skip
         staged, places = staged[:count], places[:count]
         if not count:

@@ -171,13 +171,10 @@ class Mbarriers:
         return self._fault("a wait", lane, index, np.zeros((1, 1), np.int64))
 
     def _suspend(self, batch: Batch, index: Array, mask: Array, stuck: Array) -> None:
-        strands = self.machine.strands
-        for position in np.flatnonzero(stuck):
-            slot = int(batch.rows[position])
-            strands.state[slot] = State.WAITING
+        rows = batch.suspend(stuck, self.machine.pc, State.WAITING)
+        for row, position in zip(rows, np.flatnonzero(stuck), strict=True):
             for where in np.unique(index[position][mask[position]] // 8):
-                self.waiting.setdefault(int(where), []).append(slot)
-        batch.keep(~stuck)
+                self.waiting.setdefault(int(where), []).append(int(row))
 
     def describe(self, slot: int) -> str:
         """What a strand waits for, in a phrase; empty when it waits elsewhere."""

@@ -8,7 +8,7 @@ generic space maps the shared and local windows at SHARED_WINDOW and LOCAL_WINDO
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,7 @@ WINDOW_SIZE = 0x1_0000_0000
 SHARED_START = 0x400  # the first KiB of a CTA's window is the system's, as on hardware since sm_80
 GAP = 4096
 ALIGNMENT = 1024
+CHUNK_MASK = {0: 0, 32: 1, 64: 3, 128: 7}  # swizzle span in bytes to the row bits that move 16-byte chunks
 
 _UNSIGNED = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16), 4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}
 
@@ -40,6 +41,7 @@ class Segment:
     start: int
     size: int
     writable: bool = True
+    kind: str = "global"  # or "const", "param"
 
 
 class Arena:
@@ -53,9 +55,9 @@ class Arena:
         self.ends = np.zeros(0, np.int64)
         self.state = np.zeros(0, np.uint8)
 
-    def reserve(self, name: str, size: int, writable: bool = True) -> Segment:
+    def reserve(self, name: str, size: int, writable: bool = True, kind: str = "global") -> Segment:
         """A new segment of `size` bytes, zero-filled, with a gap after it."""
-        segment = Segment(name, self._end, size, writable)
+        segment = Segment(name, self._end, size, writable, kind)
         self.segments.append(segment)
         self._end += -(-size // ALIGNMENT) * ALIGNMENT + GAP
         return segment
@@ -72,6 +74,10 @@ class Arena:
         first = segment.start - GLOBAL_BASE
         return self.bytes[first : first + segment.size]
 
+    def written(self, segment: Segment) -> bool:
+        """Whether the run wrote to a segment."""
+        return bool(self.state[self.segments.index(segment)] == access.DIRTY)
+
     def nearest(self, address: int) -> str:
         """A phrase that places an address among the segments."""
         if not self.segments:
@@ -85,6 +91,14 @@ class Arena:
         if address >= end:
             return f"the nearest buffer, {near.name} of {near.size} bytes, ends {address - end} bytes before it"
         return f"the nearest buffer, {near.name} of {near.size} bytes, begins {near.start - address} bytes after it"
+
+    def touch(self, address: int) -> None:
+        """Note that the segment that holds an address was written. Errors: Fault read-only."""
+        position = int(np.searchsorted(self.starts, address, side="right")) - 1
+        if self.state[position] == access.LOCKED:
+            message = f"a store at global address {address:#x} writes read-only memory: {self.nearest(address)}"
+            raise Fault("machine.read-only", message)
+        self.state[position] = access.DIRTY
 
     def find(self, address: int, size: int, what: str) -> int:
         """Byte index in the arena of a range that must lie in one segment. Errors: Fault out-of-bounds."""
@@ -261,6 +275,56 @@ class Memory:
             f"{size}-byte {verb} at global address {address:#x} is out of bounds: {self.arena.nearest(address)}",
             lane,
         )
+
+    def turns(self, space: str, place: Place, addresses: Array, mask: Lanes, size: int) -> Iterator[Lanes]:
+        """Lane masks that together are `mask`, in order, each without two lanes at one address."""
+        keys = np.zeros(mask.shape, np.int64)
+        for part, kind, local in self._by_window(space, addresses, mask):
+            if kind in ("global", "const"):
+                np.copyto(keys, local.astype(np.int64), where=part)
+            elif kind == "local":
+                np.copyto(keys, -1 - self.local_index(place, local, part, size), where=part)
+            else:
+                np.copyto(keys, self.shared_index(kind, place, local, part, size), where=part)
+        lanes = np.flatnonzero(mask)
+        wanted = keys.reshape(-1)[lanes]
+        order = np.argsort(wanted, kind="stable")
+        ordered = wanted[order]
+        starts = np.concatenate([[True], ordered[1:] != ordered[:-1]])
+        if starts.all():
+            yield mask
+            return
+        first = np.maximum.accumulate(np.where(starts, np.arange(len(ordered)), 0))
+        turn = np.empty(len(ordered), np.int64)
+        turn[order] = np.arange(len(ordered)) - first
+        for number in range(int(turn.max()) + 1):
+            chosen = np.zeros(mask.size, np.bool_)
+            chosen[lanes[turn == number]] = True
+            yield chosen.reshape(mask.shape)
+
+    def tile(self, cta: Array, starts: Array, offsets: Array, swizzle: int, base_offset: int, width: int) -> Array:
+        """A swizzled matrix of each CTA's shared memory. Shapes: cta and starts (groups,), offsets (rows, k)."""
+        dtype = _UNSIGNED[width]
+        out = np.empty((len(starts), *offsets.shape), dtype)
+        origins = cta * self.shared_stride
+        group = access.gather_tile(
+            self.shared.view(dtype), origins, starts.astype(np.int64), offsets.astype(np.int64), CHUNK_MASK[swizzle],
+            base_offset, SHARED_START, SHARED_START + self.shared_bytes, out,
+        )  # fmt: skip
+        if group >= 0:
+            first = int(starts[group])
+            low, high = first + int(offsets.min()), first + int(offsets.max()) + width
+            raise Fault(
+                "machine.out-of-bounds",
+                f"a matrix at shared addresses {low:#x} to {high:#x} is out of bounds: the CTA has "
+                f"{self.shared_bytes} bytes of shared memory, at {SHARED_START:#x} to "
+                f"{SHARED_START + self.shared_bytes:#x}",
+            )
+        return out
+
+    def shared_offset(self, index: int) -> int:
+        """The shared address, in its CTA, of a byte offset in `shared`."""
+        return index % self.shared_stride + SHARED_START
 
     # Generic addresses ------------------------------------------------------------------------------------
 

@@ -137,7 +137,7 @@ class Program:
     globals: tuple[GlobalVariable, ...]
     registers: Declared
     static_shared: int
-    dynamic_shared: str | None
+    dynamic_start: int
     local_bytes: int
     block_end: list[int] = field(default_factory=list)
     meet: list[int] = field(default_factory=list)
@@ -168,11 +168,11 @@ def _choose(module: Module, name: str | None) -> Function:
         if len(entries) == 1:
             return entries[0]
         found = f"the module has {len(entries)} kernels ({names})" if entries else "the module has no kernel"
-        raise Unsupported(diagnostic("machine.kernel", f"{found}; name the one to run", module.source, None))
+        raise Unsupported([diagnostic("machine.kernel", f"{found}; name the one to run", module.source, None)])
     chosen = next((f for f in entries if f.name == name), None)
     if chosen is None:
         message = f"there is no kernel '{name}' in the module; it has {names or 'none'}"
-        raise Unsupported(diagnostic("machine.kernel", message, module.source, None))
+        raise Unsupported([diagnostic("machine.kernel", message, module.source, None)])
     return chosen
 
 
@@ -187,7 +187,7 @@ class _Loader:
         self.shared_end = 0
         self.local_end = 0
         self.globals: dict[str, GlobalVariable] = {}
-        self.dynamic: str | None = None
+        self.dynamic_align = 16
         self.bodies: dict[str, tuple[int, int]] = {}
         self.activations: dict[str, Activation] = {}
         self.module_scope = Scope(None)
@@ -204,7 +204,7 @@ class _Loader:
                 self._flatten_device(self.module.functions[name])
         self._check_recursion(reached)
         if self.problems:
-            raise Unsupported(*self.problems)
+            raise Unsupported(self.problems)
         program = Program(
             module=self.module,
             kernel=self.kernel,
@@ -217,7 +217,7 @@ class _Loader:
             globals=tuple(self.globals.values()),
             registers=self.registers,
             static_shared=self.shared_end,
-            dynamic_shared=self.dynamic,
+            dynamic_start=_aligned(self.shared_end, self.dynamic_align),
             local_bytes=self.local_end,
         )
         _find_blocks(program, self.bodies)
@@ -284,7 +284,7 @@ class _Loader:
         align = variable.align or (TYPES[variable.type].bytes * variable.vector if variable.type in TYPES else 1)
         if variable.space == "shared":
             if "extern" in variable.linkage or size is None:
-                self.dynamic = variable.name
+                self.dynamic_align = max(self.dynamic_align, align)
                 scope.variables[variable.name] = Storage("dynamic", variable.name, 0, 0)
                 return
             self.shared_end = _aligned(self.shared_end, align)

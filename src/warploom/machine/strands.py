@@ -68,7 +68,7 @@ class Strands:
         """Slots of the strands that can run."""
         return np.flatnonzero(self.state == State.READY)
 
-    def at_least(self, ready: Rows) -> Rows:
+    def least(self, ready: Rows) -> Rows:
         """Of these strands, all at the program counter of the one with the least (epoch, pc)."""
         epochs = self.epoch[ready]
         pcs = self.pc[ready]
@@ -140,6 +140,10 @@ class Strands:
             self._free(row)
         self._withdraw(join, None, lanes)
 
+    def waiting_to_meet(self) -> bool:
+        """Whether lanes wait at a meeting point."""
+        return any(join.arrived.any() for join in self._open)
+
     def release_stuck(self, spinning: int = 0) -> bool:
         """Let lanes that wait at a meeting point go on without lanes that cannot come.
 
@@ -158,13 +162,11 @@ class Strands:
         return False
 
     def merge_gathering(self, row: int) -> bool:
-        """Merge the strands of a warp that gather at the instruction of this one into it.
-
-        Returns whether every live lane of the warp is here now.
-        """
+        """Merge the strands of a warp that gather at the instruction of this one into it; False when none does."""
         warp = self.warp[row]
         same = np.flatnonzero((self.warp == warp) & (self.pc == self.pc[row]) & (self.state == State.GATHERING))
-        for other in (int(slot) for slot in same if slot != row):
+        others = [int(slot) for slot in same if slot != row]
+        for other in others:
             join = _common(self.joins[row], self.joins[other])
             self._withdraw(self.joins[row], join, self.mask[row])
             self._withdraw(self.joins[other], join, self.mask[other])
@@ -172,7 +174,7 @@ class Strands:
             self._set_join(row, join)
             self.epoch[row] = max(self.epoch[row], self.epoch[other])
             self._free(other)
-        return bool((self.mask[row] == self.live[warp]).all())
+        return bool(others)
 
     # Meeting --------------------------------------------------------------------------------------------
 

@@ -1,0 +1,77 @@
+# Needs Python 3.11 or newer, pip and make; everything else comes from PyPI at the versions in uv.lock.
+#
+#   make run     set up, then run the warp-specialised GEMM of examples/
+#   make test    set up, then check style, floors, types and run the tests
+#   make bench   set up, then measure import time
+#   make format  let ruff rewrite what it can
+#   make clean   remove what the targets above made
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := run
+
+UV_VERSION := 0.13.8
+UV := .tools/bin/uv
+BIN := .venv/bin
+
+# Machines behind a proxy with a certificate of its own keep it in the system's store.
+export UV_SYSTEM_CERTS := 1
+export UV_NO_PROGRESS := 1
+export UV_PYTHON_DOWNLOADS := never
+
+# The first python that is new enough and has pip; PYTHON=... on the command line overrides the search.
+ifndef PYTHON
+PROBE := import sys, importlib.util as u; sys.exit(sys.version_info < (3, 11) or u.find_spec("pip") is None)
+CANDIDATES := python3 python3.14 python3.13 python3.12 python3.11 python
+PYTHON := $(shell for p in $(CANDIDATES); do \
+    "$$p" -c '$(PROBE)' 2>/dev/null && exec "$$p" -c 'import sys; print(sys.executable)'; done)
+endif
+
+.PHONY: run test lint types tests bench format lock clean
+.DELETE_ON_ERROR:
+
+run: .venv/run.stamp
+	$(BIN)/warploom run examples/gemm_warp_specialised.toml
+
+test: lint types tests
+
+lint: .venv/dev.stamp
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/lint-imports --no-cache
+
+types: .venv/dev.stamp
+	$(BIN)/pyright --warnings
+
+tests: .venv/dev.stamp
+	$(BIN)/pytest -n 2
+
+bench: .venv/dev.stamp
+	$(BIN)/python bench/import_time.py
+
+format: .venv/dev.stamp
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+lock: $(UV)
+	$(UV) lock --python "$(PYTHON)"
+
+$(UV):
+	@if [ -z "$(PYTHON)" ]; then \
+	    echo "warploom: no Python 3.11 or newer with pip on PATH; install one, or say make PYTHON=/path/to/python3" >&2; \
+	    exit 1; \
+	fi
+	"$(PYTHON)" -m pip install --quiet --root-user-action ignore --disable-pip-version-check --target .tools --upgrade uv==$(UV_VERSION)
+
+# What the package needs to run, and no more; packages that a test setup added stay.
+.venv/run.stamp: pyproject.toml uv.lock | $(UV)
+	$(UV) sync --quiet --frozen --no-dev --inexact --python "$(PYTHON)"
+	@touch $@
+
+.venv/dev.stamp: pyproject.toml uv.lock | $(UV)
+	$(UV) sync --quiet --frozen --python "$(PYTHON)"
+	@touch $@ .venv/run.stamp
+
+clean:
+	rm -rf .venv .tools build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +

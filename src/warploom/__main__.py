@@ -1,0 +1,10 @@
+"""`python -m warploom`: the same as the `warploom` command."""
+
+from __future__ import annotations
+
+import sys
+
+from warploom.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

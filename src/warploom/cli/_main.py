@@ -1,0 +1,64 @@
+"""The `warploom` command: reads which verb is meant, runs it, and turns every mistake into a sentence."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import cast
+
+from warploom.cli import run
+from warploom.diag import WarploomError, render
+
+OK = 0
+FAILED = 1
+MISUSE = 2
+INTERRUPTED = 130
+
+
+class _Version(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import version
+
+        print(f"warploom {version('warploom')}")
+        parser.exit(OK)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="warploom",
+        description="A workbench for NVIDIA tensor-core programs at the PTX level.",
+        epilog="`warploom VERB --help` says more about each verb.",
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
+    verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
+    run.declare(verbs.add_parser)
+    return parser
+
+
+def _status(error: WarploomError) -> int:
+    """Failure when the kernel went wrong while it ran; misuse when it could not begin as asked."""
+    from warploom.machine.faults import Deadlock, Trap
+
+    return FAILED if isinstance(error, Trap | Deadlock) else MISUSE
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; the result is the exit status: 0 well, 1 the kernel failed, 2 misuse."""
+    options = _parser().parse_args(argv)
+    verb = cast("Callable[[argparse.Namespace], int]", options.verb)
+    try:
+        status = verb(options)
+        sys.stdout.flush()
+    except WarploomError as error:
+        print(render(error.diagnostics, color=sys.stderr.isatty()), end="", file=sys.stderr)
+        return _status(error)
+    except KeyboardInterrupt:
+        print("warploom: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of a pipe has left; nothing may be written at exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    return status

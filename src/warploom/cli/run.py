@@ -1,0 +1,187 @@
+"""`warploom run`: execute a kernel with no GPU, from a launch file or from a PTX file and its arguments."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from warploom.diag import UsageError
+
+if TYPE_CHECKING:
+    from warploom.launch.buffers import Array, Buffer
+    from warploom.launch.launchfile import Argument, Expectation, Geometry
+
+OK = 0
+FAILED = 1
+_GIB = 1 << 30
+
+_EPILOG = """\
+arguments on the command line, in parameter order, one --arg each:
+  512   -3   0.125         a scalar of the parameter's type
+  u64:512   f32:0.125      a scalar of a type that is said
+  normal:float16:512x512   a buffer: distribution (normal, uniform, integers, zeros, ones, arange, bits),
+  normal:float16:512x512:7 element type, shape, and the seed when it matters
+  data.npy                 a buffer read from a file
+  scratch:384              a zeroed buffer of so many bytes
+  null                     a null pointer
+Tensor maps, references and comparisons need a launch file.
+
+exit status: 0 well; 1 the kernel failed or its result is wrong; 2 it could not be run as asked.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    ptx: Path
+    kernel: str | None
+    geometry: Geometry
+    buffers: Mapping[str, Buffer]
+    arguments: tuple[Argument, ...]
+    expect: Expectation | None
+
+
+def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
+    """Add the verb to the command line; `add` is `add_parser` of its subparsers."""
+    parser = add(
+        "run",
+        help="execute a kernel with no GPU, bit for bit",
+        description="Execute a kernel with no GPU, bit for bit what the chip would return.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(verb=run)
+    parser.add_argument("file", type=Path, metavar="LAUNCH.toml | FILE.ptx", help="what to run")
+    ptx = parser.add_argument_group("for a PTX file")
+    ptx.add_argument("--kernel", metavar="NAME", help="the entry; needed when the file has several")
+    ptx.add_argument("--grid", metavar="X,Y,Z", help="CTAs along each axis")
+    ptx.add_argument("--block", metavar="X,Y,Z", help="threads of a CTA along each axis")
+    ptx.add_argument("--cluster", metavar="X,Y,Z", help="CTAs of a cluster along each axis")
+    ptx.add_argument("--shared", metavar="BYTES", type=int, help="dynamic shared memory")
+    ptx.add_argument("--arg", metavar="ARG", action="append", default=[], help="one argument; see below")
+    both = parser.add_argument_group("for both; these win over the launch file")
+    both.add_argument("--arch", help="sm_90a and the like: whose arithmetic and limits")
+    both.add_argument("--schedule", help="when asynchronous work lands: eager, lazy or random:SEED")
+    both.add_argument("--workers", type=int, metavar="N", help="processes to spread the CTAs over")
+    both.add_argument(
+        "--memory", type=_gib, metavar="GIB", default=4 * _GIB, help="limit for all buffers (4)"
+    )
+    both.add_argument(
+        "--save",
+        metavar="BUFFER=FILE.npy",
+        action="append",
+        default=[],
+        help="write a buffer after the run; on the command line buffers are called arg0, arg1, …",
+    )
+
+
+def _gib(text: str) -> int:
+    value = float(text)
+    if not 0 < value < 1 << 20:
+        raise argparse.ArgumentTypeError(f"found {text}; expected a number of GiB above 0")
+    return int(value * _GIB)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the verb."""
+    from warploom.cli import _show
+    from warploom.launch.api import execute
+    from warploom.launch.prepare import prepare
+
+    plan = _from_launch_file(options) if options.file.suffix == ".toml" else _from_command_line(options)
+    saves = _saves(options.save, plan.buffers)
+    args, arrays = prepare(plan.arguments, plan.buffers, options.memory)
+    # The reference is computed first: a launch updates its buffers in place.
+    expected = plan.expect.expected(arrays) if plan.expect else None
+    geometry = plan.geometry
+    with _show.progress(plan.ptx.name) as advance:
+        result = execute(
+            plan.ptx,
+            plan.kernel,
+            grid=geometry.grid,
+            block=geometry.block,
+            args=args,
+            cluster=geometry.cluster,
+            shared=geometry.shared,
+            arch=geometry.arch,
+            schedule=geometry.schedule,
+            workers=geometry.workers,
+            progress=advance,
+        )
+    _save(saves, arrays)
+    comparison = plan.expect.compare(arrays, expected) if plan.expect and expected else None
+    _show.outcome(result, comparison)
+    return FAILED if result.findings or (comparison and not comparison.ok) else OK
+
+
+def _override(geometry: Geometry, options: argparse.Namespace) -> Geometry:
+    from warploom.launch.launchfile import SCHEDULE
+
+    if options.schedule is not None and not SCHEDULE.fullmatch(options.schedule):
+        raise UsageError(f"--schedule: found {options.schedule!r}; expected eager, lazy or random:SEED")
+    if options.workers is not None and options.workers < 1:
+        raise UsageError(f"--workers: found {options.workers}; expected at least 1")
+    given = {name: getattr(options, name) for name in ("arch", "schedule", "workers")}
+    return replace(geometry, **{name: value for name, value in given.items() if value is not None})
+
+
+def _from_launch_file(options: argparse.Namespace) -> _Plan:
+    from warploom.launch.launchfile import read_launch_file
+
+    for name in ("kernel", "grid", "block", "cluster", "shared", "arg"):
+        if getattr(options, name) not in (None, []):
+            raise UsageError(f"--{name} is for a PTX file; {options.file} says it itself")
+    file = read_launch_file(options.file)
+    return _Plan(
+        file.ptx, file.kernel, _override(file.geometry, options), file.buffers, file.arguments, file.expect
+    )
+
+
+def _from_command_line(options: argparse.Namespace) -> _Plan:
+    from warploom.cli._arguments import dimensions, read_arguments
+    from warploom.launch.launchfile import ONE, Geometry
+
+    if not options.file.is_file():
+        raise UsageError(f"there is no file {options.file}")
+    for name in ("grid", "block"):
+        if getattr(options, name) is None:
+            raise UsageError(f"--{name} is missing", hint="a PTX file needs --grid and --block")
+    if options.shared is not None and options.shared < 0:
+        raise UsageError(f"--shared: found {options.shared}; expected at least 0 bytes")
+    geometry = Geometry(
+        grid=dimensions("--grid", options.grid),
+        block=dimensions("--block", options.block),
+        cluster=dimensions("--cluster", options.cluster) if options.cluster else ONE,
+        shared=options.shared or 0,
+    )
+    arguments, buffers = read_arguments(options.arg)
+    return _Plan(options.file, options.kernel, _override(geometry, options), buffers, arguments, None)
+
+
+def _saves(requests: list[str], buffers: Mapping[str, Buffer]) -> dict[Path, str]:
+    from warploom.launch.toml import suggestion
+
+    saves: dict[Path, str] = {}
+    for request in requests:
+        name, equals, file = request.partition("=")
+        if not equals or not file:
+            raise UsageError(f"--save: found {request!r}; expected BUFFER=FILE.npy")
+        if name not in buffers:
+            hint = suggestion(name, buffers) if buffers else "this launch has no buffers"
+            raise UsageError(f'--save: there is no buffer "{name}"', hint=hint)
+        saves[Path(file)] = name
+    return saves
+
+
+def _save(saves: Mapping[Path, str], arrays: Mapping[str, Array]) -> None:
+    import numpy as np
+
+    for path, name in saves.items():
+        try:
+            with path.open("wb") as file:
+                np.save(file, arrays[name], allow_pickle=False)
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise UsageError(f"--save: {path} cannot be written: {reason}") from None

@@ -1,0 +1,204 @@
+"""Atomic operations (PTX ISA 9.7.13.5 to 9.7.13.7).
+
+Memory order and scope have no effect: an atomic acts at once, and lanes that name the same address follow
+one another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.isa.kit import Form
+from warploom.isa.lanes import spread
+from warploom.isa.operands import address, inp, out
+from warploom.isa.protocol import Array, Bound, Warps
+from warploom.isa.reductions import combine
+from warploom.isa.types import TYPES
+
+Update = Callable[[Array, NDArray[np.intp]], Array]
+
+_SCOPES = "-,cta,cluster,gpu,sys"
+_SPACES = "-,global,shared,shared::cta,shared::cluster"
+_HINT = "-,L2::cache_hint"
+_ARITHMETIC = f"""
+    and,or,xor  -      b32,b64          {_SPACES}  {_HINT}  3.1 sm_32
+    add         -      u32,s32,u64,f32  {_SPACES}  {_HINT}  1.1 sm_20
+    add         -      f64              {_SPACES}  {_HINT}  5.0 sm_60
+    add         noftz  f16,f16x2        {_SPACES}  {_HINT}  6.3 sm_70
+    add         noftz  bf16,bf16x2      {_SPACES}  {_HINT}  7.8 sm_90
+    inc,dec     -      u32              {_SPACES}  {_HINT}  1.1 sm_20
+    min,max     -      u32,s32,u64,s64  {_SPACES}  {_HINT}  3.1 sm_32
+"""
+_VECTOR = f"""
+        sem    scope      op       noftz  level::cache_hint  vec       type         space    ptx target
+        {{sem}}  {_SCOPES}  add      -      {_HINT}            v2,v4     f32          -,global  8.1 sm_90
+        {{sem}}  {_SCOPES}  add      noftz  {_HINT}            v2,v4,v8  f16,bf16     -,global  8.1 sm_90
+        {{sem}}  {_SCOPES}  min,max  -      {_HINT}            v2,v4,v8  f16,bf16     -,global  8.1 sm_90
+        {{sem}}  {_SCOPES}  add      noftz  {_HINT}            v2,v4     f16x2,bf16x2 -,global  8.1 sm_90
+        {{sem}}  {_SCOPES}  min,max  -      {_HINT}            v2,v4     f16x2,bf16x2 -,global  8.1 sm_90
+"""
+
+
+def _table(sem: str, more: str = "") -> str:
+    lines = [line.strip() for line in (_ARITHMETIC + more).splitlines() if line.strip()]
+    rows = "\n".join(f"{sem} {_SCOPES} {line}" for line in lines)
+    return f"sem scope op noftz type space level::cache_hint ptx target\n{rows}"
+
+
+def _update(warps: Warps, i: Bound, where: Array, b: Array) -> Update:
+    values = spread(warps, b).ravel()
+    act = combine(i.op, i.type, i.space or "global")
+    if i.space or (i.op, i.type) != ("add", "f32"):
+        return lambda old, lanes: act(old, values[lanes])
+    # A generic address: whether subnormals are flushed depends on where each lane points.
+    keep = combine(i.op, i.type, "shared")
+    shared = spread(warps, warps.is_space("shared::cluster", where)).ravel()
+    return lambda old, lanes: np.where(shared[lanes], keep(old, values[lanes]), act(old, values[lanes]))
+
+
+ATOM = Form(
+    name="atomic.atom",
+    syntax="atom{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.type  d, [a], b{, cache-policy};",
+    rows=_table("-,relaxed,acquire,release,acq_rel", f"exch - b32,b64 {_SPACES} {_HINT} 1.1 sm_20"),
+    operands={
+        "d": out("type"),
+        "a": address(),
+        "b": inp("type"),
+        "cache_policy": inp("b64", when="level::cache_hint"),
+    },
+    source="PTX ISA 9.7.13.5",
+)
+
+
+@ATOM.meaning
+def atom(warps: Warps, i: Bound) -> None:
+    # READ
+    where, b = warps.addresses(i.a), warps.read(i.b)
+    # COMPUTE
+    old = warps.atomic(i.space, where, i.type, _update(warps, i, where, b))
+    # WRITE
+    warps.write(i.d, old)
+
+
+CAS = Form(
+    name="atomic.cas",
+    syntax="atom{.sem}{.scope}{.space}.cas{.level::cache_hint}.type  d, [a], b, c{, cache-policy};",
+    rows=f"""
+        sem                                scope      space      level::cache_hint  type     ptx target
+        -,relaxed,acquire,release,acq_rel  {_SCOPES}  {_SPACES}  {_HINT}            b32,b64  1.1 sm_20
+        -,relaxed,acquire,release,acq_rel  {_SCOPES}  {_SPACES}  -                  b16      6.3 sm_70
+    """,
+    operands={
+        "d": out("type"),
+        "a": address(),
+        "b": inp("type"),
+        "c": inp("type"),
+        "cache_policy": inp("b64", when="level::cache_hint"),
+    },
+    source="PTX ISA 9.7.13.5",
+)
+
+
+@CAS.meaning
+def compare_and_swap(warps: Warps, i: Bound) -> None:
+    # READ
+    b, c = spread(warps, warps.read(i.b)).ravel(), spread(warps, warps.read(i.c)).ravel()
+    # COMPUTE
+    update: Update = lambda old, lanes: np.where(old == b[lanes], c[lanes], old)  # noqa: E731
+    old = warps.atomic(i.space, warps.addresses(i.a), i.type, update)
+    # WRITE
+    warps.write(i.d, old)
+
+
+RED = Form(
+    name="atomic.red",
+    syntax="red{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.type  [a], b{, cache-policy};",
+    rows=_table("-,relaxed,release"),
+    operands={"a": address(), "b": inp("type"), "cache_policy": inp("b64", when="level::cache_hint")},
+    source="PTX ISA 9.7.13.6",
+)
+
+
+@RED.meaning
+def red(warps: Warps, i: Bound) -> None:
+    # READ
+    where, b = warps.addresses(i.a), warps.read(i.b)
+    # WRITE
+    warps.atomic(i.space, where, i.type, _update(warps, i, where, b))
+
+
+ATOM_VECTOR = Form(
+    name="atomic.atom_vector",
+    syntax="atom{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.vec.type  d, [a], b{, cache-policy};",
+    rows=_VECTOR.format(sem="-,relaxed,acquire,release,acq_rel"),
+    operands={
+        "d": out("type", "vec"),
+        "a": address(),
+        "b": inp("type", "vec"),
+        "cache_policy": inp("b64", when="level::cache_hint"),
+    },
+    source="PTX ISA 9.7.13.5",
+)
+
+RED_VECTOR = Form(
+    name="atomic.red_vector",
+    syntax="red{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.vec.type  [a], b{, cache-policy};",
+    rows=_VECTOR.format(sem="-,relaxed,release"),
+    operands={"a": address(), "b": inp("type", "vec"), "cache_policy": inp("b64", when="level::cache_hint")},
+    source="PTX ISA 9.7.13.6",
+)
+
+
+def _each_element(warps: Warps, i: Bound) -> Array:
+    """A vector atomic is atomic for each of its elements."""
+    where, b = warps.addresses(i.a), warps.read_vector(i.b)
+    step = TYPES[i.type].bytes
+    olds = [
+        warps.atomic(i.space, element, i.type, _update(warps, i, element, values))
+        for element, values in ((where + np.uint64(n * step), values) for n, values in enumerate(b))
+    ]
+    return np.stack(olds)
+
+
+@ATOM_VECTOR.meaning
+def atom_vector(warps: Warps, i: Bound) -> None:
+    # READ, COMPUTE
+    old = _each_element(warps, i)
+    # WRITE
+    warps.write_vector(i.d, old)
+
+
+@RED_VECTOR.meaning
+def red_vector(warps: Warps, i: Bound) -> None:
+    _each_element(warps, i)
+
+
+RED_ASYNC = Form(
+    name="atomic.red_async",
+    syntax="red.async{.sem}{.scope}{.ss}.mbarrier::complete_tx::bytes.op.type  [a], b, [mbar];",
+    rows="""
+        sem        scope      ss                 op               type     ptx target
+        -,relaxed  -,cluster  -,shared::cluster  inc,dec          u32      8.1 sm_90
+        -,relaxed  -,cluster  -,shared::cluster  min,max,add      u32,s32  8.1 sm_90
+        -,relaxed  -,cluster  -,shared::cluster  add              u64      8.1 sm_90
+        -,relaxed  -,cluster  -,shared::cluster  and,or,xor       b32      8.1 sm_90
+    """,
+    operands={"a": address(), "b": inp("type"), "mbar": address()},
+    touches="async",
+    source="PTX ISA 9.7.13.7",
+)
+
+
+@RED_ASYNC.meaning
+def red_async(warps: Warps, i: Bound) -> None:
+    # READ
+    values = spread(warps, warps.read(i.b)).ravel()
+    act = combine(i.op, i.type, "shared")
+    # WRITE
+    warps.atomic("shared::cluster", warps.addresses(i.a), i.type, lambda old, lanes: act(old, values[lanes]))
+    warps.mbarrier(
+        "shared::cluster", warps.addresses(i.mbar), "complete_tx", transactions=TYPES[i.type].bytes
+    )

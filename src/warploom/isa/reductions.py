@@ -1,0 +1,63 @@
+"""What the reduction words of atomics and bulk reductions compute, once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, partial
+
+import numpy as np
+
+from warploom.isa.protocol import Array
+from warploom.isa.types import TYPES
+from warploom.num import floats, integers, packed
+from warploom.num.formats import BF16, F16
+
+Combine = Callable[[Array, Array], Array]
+"""New contents of memory from the old ones and the operand."""
+
+_HALVES = {"f16": F16, "f16x2": F16, "bf16": BF16, "bf16x2": BF16}
+
+
+def _increment(old: Array, value: Array) -> Array:
+    return np.where(old >= value, 0, old + 1).astype(old.dtype)
+
+
+def _decrement(old: Array, value: Array) -> Array:
+    return np.where((old == 0) | (old > value), value, old - 1).astype(old.dtype)
+
+
+def _exchange(old: Array, value: Array) -> Array:
+    return np.broadcast_to(value, old.shape)
+
+
+_ANY: dict[str, Combine] = {
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "inc": _increment,
+    "dec": _decrement,
+    "exch": _exchange,
+}
+_INTEGER: dict[str, Combine] = {"add": np.add, "min": integers.minimum, "max": integers.maximum}
+_FLOAT: dict[str, Combine] = {"add": floats.add, "min": floats.minimum, "max": floats.maximum}
+_HALF: dict[str, Callable[..., Array]] = {"add": packed.add, "min": packed.minimum, "max": packed.maximum}
+
+
+@cache
+def combine(op: str, type: str, space: str = "global") -> Combine:
+    """The function of a reduction word on elements of a type that lie in a state space.
+
+    An f32 sum in global memory flushes subnormal operands and results; in shared memory it keeps them.
+
+    Shapes: 1-D, or any that broadcast together; in the NumPy dtype of the type.
+    Source: PTX ISA 9.7.13.5, 9.7.9.25.5.
+    """
+    if op in _ANY:
+        return _ANY[op]
+    if type in _HALVES:
+        return partial(_HALF[op], fmt=_HALVES[type])
+    if TYPES[type].kind != "float":
+        return _INTEGER[op]
+    if (op, type) == ("add", "f32") and not space.startswith("shared"):
+        return partial(floats.add, ftz=True)
+    return _FLOAT[op]

@@ -1,0 +1,130 @@
+"""Tensor maps made by the device (PTX ISA 9.7.9.26 and 9.7.13.15)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom.isa.kit import Form
+from warploom.isa.operands import Slots, address, immediate, inp
+from warploom.isa.protocol import Array, Bound, Warps
+from warploom.layout.tensormap import PACKED, TENSOR_MAP_BYTES
+
+_SPACES = "-,global,shared::cta"
+_ORDINALS = {"box_dim": 5, "global_dim": 5, "global_stride": 4, "element_stride": 5}
+_CODES = {
+    "elemtype": range(16),
+    "interleave_layout": range(3),
+    "swizzle_mode": range(5),
+    "swizzle_atomicity": range(4),
+    "fill_mode": range(2),
+}
+# Where the 128 bytes name a field otherwise.
+_PACKED_NAMES = {
+    "rank": "rank_minus_one",
+    "box_dim": "box",
+    "interleave_layout": "interleave",
+    "swizzle_mode": "swizzle",
+    "fill_mode": "fill",
+}
+
+
+def _replace(warps: Warps, i: Bound, ordinal: int, value: Array) -> None:
+    """Store one entry of a field, in the width that the 128 bytes give it."""
+    assert PACKED.fields is not None
+    layout, offset = PACKED.fields[_PACKED_NAMES.get(i.field, i.field)][:2]
+    entry = layout.base
+    where = warps.addresses(i.addr) + np.uint64(offset + ordinal * entry.itemsize)
+    warps.store(i.ss, where, f"b{8 * entry.itemsize}", value.astype(entry)[np.newaxis])
+
+
+REPLACE = Form(
+    name="tensormap.replace",
+    syntax="tensormap.replace.tile.field{.ss}.b1024.type  [addr], new-val;",
+    rows=f"""
+        field           ss         type  ptx target
+        global_address  {_SPACES}  b64   8.3 sm_90a
+        rank            {_SPACES}  b32   8.3 sm_90a
+    """,
+    operands={"addr": address(), "new_val": inp("type")},
+    source="PTX ISA 9.7.9.26.1",
+)
+
+
+@REPLACE.meaning
+def replace(warps: Warps, i: Bound) -> None:
+    # READ
+    value = warps.read(i.new_val)
+    # WRITE
+    _replace(warps, i, 0, value)
+
+
+REPLACE_ENTRY = Form(
+    name="tensormap.replace_entry",
+    syntax="tensormap.replace.tile.field{.ss}.b1024.type  [addr], ord, new-val;",
+    rows=f"""
+        field                              ss         type  ptx target
+        box_dim,global_dim,element_stride  {_SPACES}  b32   8.3 sm_90a
+        global_stride                      {_SPACES}  b64   8.3 sm_90a
+    """,
+    operands={
+        "addr": address(),
+        "ord": immediate(values=lambda slots: range(_ORDINALS[slots["field"]])),
+        "new_val": inp("type"),
+    },
+    source="PTX ISA 9.7.9.26.1",
+)
+
+
+@REPLACE_ENTRY.meaning
+def replace_entry(warps: Warps, i: Bound) -> None:
+    # READ
+    value = warps.read(i.new_val)
+    # WRITE
+    _replace(warps, i, i.ord, value)
+
+
+def _codes(slots: Slots) -> range:
+    return _CODES[slots["field"]]
+
+
+REPLACE_CODE = Form(
+    name="tensormap.replace_code",
+    syntax="tensormap.replace.tile.field{.ss}.b1024.b32  [addr], new-val;",
+    rows=f"""
+        field                                              ss         ptx target
+        elemtype,interleave_layout,swizzle_mode,fill_mode  {_SPACES}  8.3 sm_90a
+        swizzle_atomicity                                  {_SPACES}  8.6 sm_100a
+    """,
+    operands={"addr": address(), "new_val": immediate(values=_codes)},
+    source="PTX ISA 9.7.9.26.1",
+)
+
+
+@REPLACE_CODE.meaning
+def replace_code(warps: Warps, i: Bound) -> None:
+    # WRITE
+    _replace(warps, i, 0, np.full((1, 1), i.new_val))
+
+
+CP_FENCEPROXY = Form(
+    name="tensormap.cp_fenceproxy",
+    syntax=(
+        "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.scope.sync.aligned"
+        "  [dst], [src], size;"
+    ),
+    rows="""
+        scope                ptx target
+        cta,cluster,gpu,sys  8.3 sm_90
+    """,
+    operands={"dst": address(), "src": address(), "size": immediate(values=(TENSOR_MAP_BYTES,))},
+    touches="warp",
+    source="PTX ISA 9.7.13.15.18",
+)
+
+
+@CP_FENCEPROXY.meaning
+def copy_map(warps: Warps, i: Bound) -> None:
+    # READ
+    values = warps.load("shared::cta", warps.addresses(i.src), "b64", TENSOR_MAP_BYTES // 8)
+    # WRITE
+    warps.store("global", warps.addresses(i.dst), "b64", values)

@@ -1,0 +1,79 @@
+"""Initial contents of the arena: parameters and initialised variables."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from collections.abc import Mapping
+
+import numpy as np
+
+from warploom.isa.types import TYPES
+from warploom.machine.faults import Unsupported, diagnostic
+from warploom.machine.link import CODE_BASE
+from warploom.machine.memory import GLOBAL_BASE, Arena
+from warploom.machine.program import GlobalVariable, Program
+from warploom.ptx import Float, Integer, Name, Symbol
+
+
+def initialise(program: Program, arena: Arena, segments: Mapping[str, int], parameters: bytes) -> None:
+    """Write the parameter block and the initial values of the module's variables.
+
+    Errors: Unsupported for an initialiser that is not implemented.
+    """
+    _write(arena, segments[""], parameters)
+    for variable in program.globals:
+        if variable.declaration.initializer is not None:
+            _write(arena, segments[variable.name], _image(program, variable, segments))
+
+
+def _write(arena: Arena, address: int, data: bytes) -> None:
+    first = address - GLOBAL_BASE
+    arena.bytes[first : first + len(data)] = np.frombuffer(data, np.uint8)
+
+
+def _image(program: Program, variable: GlobalVariable, segments: Mapping[str, int]) -> bytes:
+    declaration = variable.declaration
+    size = TYPES[declaration.type].bytes
+    # A nested initialiser fills each row of its array, so that short rows are padded by zeros.
+    extents = [extent or 0 for extent in declaration.shape]
+    out = bytearray(variable.size)
+    for index, item in _leaves(declaration.initializer, extents):
+        value = _value(program, variable, item, segments)
+        out[index * size : (index + 1) * size] = _encode(value, declaration.type)
+    return bytes(out)
+
+
+def _leaves(initializer: object, extents: list[int]) -> Iterator[tuple[int, object]]:
+    if not isinstance(initializer, tuple):
+        yield 0, initializer
+        return
+    stride = int(np.prod(extents[1:])) if extents else 1
+    for place, item in enumerate(initializer):
+        for index, leaf in _leaves(item, extents[1:]):
+            yield place * stride + index, leaf
+
+
+def _value(program: Program, variable: GlobalVariable, item: object, segments: Mapping[str, int]) -> int | float:
+    match item:
+        case Integer(value):
+            return value
+        case Float():
+            return item.value
+        case Name(text) if text in segments:
+            return segments[text]
+        case Name(text) if text in program.activations:
+            return CODE_BASE + program.activations[text].entry
+        case Symbol(name, offset, _, None, "") if name in segments:
+            return segments[name] + offset
+        case _:
+            message = f"the initialiser of '{variable.name}' holds {item}, which is not implemented"
+            found = diagnostic("machine.initialiser", message, program.source, variable.declaration.span)
+            raise Unsupported([found])
+
+
+def _encode(value: int | float, type: str) -> bytes:
+    kind = TYPES[type]
+    if kind.dtype.kind == "f":
+        return struct.pack("<f" if kind.dtype.itemsize == 4 else "<d", value)
+    return (int(value) % 2 ** (8 * kind.bytes)).to_bytes(kind.bytes, "little")

@@ -1,0 +1,277 @@
+"""From operands of the tree to values of the machine: names are resolved, constants made arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.diag import Diagnostic
+from warploom.isa.bind import BoundOperand
+from warploom.isa.protocol import Geometry
+from warploom.isa.special import SpecialRegister, special
+from warploom.isa.types import TYPES
+from warploom.machine.faults import diagnostic
+from warploom.machine.memory import SHARED_START
+from warploom.machine.program import Program, RegisterPlace, Scope, Step, Storage
+from warploom.machine.values import (
+    AddressValue,
+    Constant,
+    Dynamic,
+    NotPredicate,
+    PerWarp,
+    Register,
+    VectorValue,
+    float_constant,
+    integer_constant,
+)
+from warploom.ptx import Address, Float, Integer, Name, Negated, Operand, Symbol, Tuple, Vector
+
+CODE_BASE = 0x100_0000_0000  # addresses of device functions
+
+_CONSTANT_NAMES = {"WARP_SZ": 32}
+
+
+@dataclass(frozen=True, slots=True)
+class LocalBytes:
+    """A parameter of a device function, in each thread's local memory."""
+
+    offset: int
+    size: int
+
+
+@dataclass(slots=True)
+class Linked:
+    """An instruction ready to run."""
+
+    act: Callable[[Any, Any], None]
+    operands: SimpleNamespace
+    guard: Register | None
+    negated: bool
+    family: str
+    gather: str  # "", "warp" or "warpgroup": who must be here
+
+
+@dataclass(slots=True)
+class Linker:
+    """Resolves the operands of a program against register files and addresses.
+
+    `segments` gives the address of each global variable and of the kernel's parameters (under "").
+    """
+
+    program: Program
+    files: Mapping[int, NDArray[Any]]
+    segments: Mapping[str, int]
+    geometry: Geometry
+    rank_base: NDArray[np.uint64]  # (warps, 1): rank << 24 of each warp's CTA
+    clustered: bool
+    problems: list[Diagnostic] = field(default_factory=list)
+    specials: dict[tuple[str, str], PerWarp | Dynamic] = field(default_factory=dict)
+    _tables: list[tuple[PerWarp, SpecialRegister]] = field(default_factory=list)
+
+    def link(self, step: Step) -> Linked:
+        """One instruction. What cannot be resolved is added to `problems`."""
+        values = SimpleNamespace(**dict.fromkeys(step.binding.form.operands, None))
+        for slot, word in step.binding.slots.items():
+            setattr(values, slot, word)
+        for name, bound in step.binding.operands.items():
+            try:
+                setattr(values, name, self._operand(step, bound))
+            except _Unresolved as problem:
+                self.problems.append(
+                    diagnostic(problem.code, problem.message, self.program.source, step.instruction.span)
+                )
+        guard = self._guard(step)
+        effects = step.binding.form.touches
+        gather = "warpgroup" if "warpgroup" in effects else "warp" if "warp" in effects else ""
+        act = step.binding.form.act
+        assert act is not None
+        negated = step.instruction.guard is not None and step.instruction.guard.negated
+        return Linked(act, values, guard, negated, step.binding.form.family, gather)
+
+    def refresh(self) -> None:
+        """Compute the tables of special registers again, for CTAs that have changed."""
+        for value, register in self._tables:
+            value.table = register.read(self.geometry)
+
+    def place(self, where: Storage | RegisterPlace) -> Any:
+        """The value of a device function's parameter."""
+        if isinstance(where, RegisterPlace):
+            return Register("parameter", self.files[where.width], where.index, where.type)
+        return LocalBytes(where.offset, where.size)
+
+    # Operands -------------------------------------------------------------------------------------------
+
+    def _guard(self, step: Step) -> Register | None:
+        guard = step.instruction.guard
+        if guard is None:
+            return None
+        found = step.scope.register(guard.name)
+        if found is None or found.width != 1:
+            message = f"the guard '{guard.name}' is not a declared predicate"
+            self.problems.append(
+                diagnostic("machine.undeclared", message, self.program.source, step.instruction.span)
+            )
+            return None
+        return Register(guard.name, self.files[1], found.index, "pred")
+
+    def _operand(self, step: Step, bound: BoundOperand) -> Any:
+        operand, scope = bound.operand, step.scope
+        match bound.place.kind:
+            case "immediate":
+                assert isinstance(operand, Integer)
+                return operand.value
+            case "label":
+                assert isinstance(operand, Name)
+                return self._label(scope, operand.text)
+            case "symbol":
+                assert isinstance(operand, Name)
+                return self._symbol(scope, operand.text)
+            case "tuple":
+                assert isinstance(operand, Tuple)
+                return tuple(self._argument(scope, item) for item in operand.items)
+            case "sink":
+                return None
+            case _:
+                return self._value(scope, operand, bound.type)
+
+    def _value(self, scope: Scope, operand: Operand, type: str) -> Any:
+        match operand:
+            case Name("_"):
+                return None
+            case Name(text):
+                return self._name(scope, text, type)
+            case Negated(name, "!"):
+                return NotPredicate(self._register(scope, name, "pred"))
+            case Integer(value):
+                return integer_constant(value, type)
+            case Float(bits, width):
+                return float_constant(bits, width, operand.value, type)
+            case Symbol(name, offset):
+                return self._offset(self._name(scope, name, type), offset, type)
+            case Vector(items):
+                return VectorValue(type, tuple(self._value(scope, item, type) for item in items))
+            case Address(base, offset, extra):
+                return AddressValue(
+                    None if base is None else self._base(scope, base),
+                    offset,
+                    tuple(self._value(scope, item, "s32") for item in extra),
+                )
+            case _:
+                raise _Unresolved("machine.operand", f"this kind of operand is not implemented: {operand}")
+
+    def _base(self, scope: Scope, base: Operand) -> Any:
+        if isinstance(base, Name):
+            found = scope.register(base.text)
+            if found is not None:
+                if found.width not in (32, 64):
+                    raise _Unresolved(
+                        "machine.operand", f"the address register '{base.text}' has {found.width} bits; expected 32 or 64"
+                    )
+                return self._register(scope, base.text, f"b{found.width}")
+            return self._name(scope, base.text, "b64")
+        return self._value(scope, base, "b64")
+
+    def _name(self, scope: Scope, text: str, type: str) -> Any:
+        if scope.register(text) is not None:
+            return self._register(scope, text, type)
+        if text in _CONSTANT_NAMES:
+            return integer_constant(_CONSTANT_NAMES[text], type)
+        if text.startswith("%"):
+            known = special(text)
+            if known is not None:
+                return self._special(known, type)
+        variable = scope.variable(text)
+        if variable is not None:
+            return self._address_of(variable, type)
+        activation = self.program.activations.get(text)
+        if activation is not None:
+            return integer_constant(CODE_BASE + activation.entry, type)
+        raise _Unresolved("machine.undeclared", f"'{text}' is not declared, and no special register that is implemented")
+
+    def _register(self, scope: Scope, text: str, type: str) -> Register:
+        found = scope.register(text)
+        if found is None:
+            raise _Unresolved("machine.undeclared", f"the register '{text}' is not declared")
+        kind = TYPES[type]
+        width = kind.dtype.itemsize * 8 if kind.kind != "predicate" else 1
+        if found.width < width or (width == 1) != (found.width == 1):
+            raise _Unresolved(
+                "machine.operand", f"the register '{text}' of type .{found.type} cannot hold a value of type .{type}"
+            )
+        return Register(text, self.files[found.width], found.index, type)
+
+    def _special(self, register: SpecialRegister, type: str) -> PerWarp | Dynamic:
+        key = (register.name, type)
+        if key not in self.specials:
+            dtype = TYPES[type].dtype
+            if register.dynamic:
+                self.specials[key] = Dynamic(type, lambda: register.read(self.geometry).astype(dtype))
+            else:
+                value = PerWarp(type, register.read(self.geometry))
+                self._tables.append((value, register))
+                self.specials[key] = value if value.table.dtype == dtype else Dynamic(type, lambda: value.table.astype(dtype))
+        return self.specials[key]
+
+    def _address_of(self, variable: Storage, type: str) -> Any:
+        if variable.space in ("shared", "dynamic"):
+            start = self.program.dynamic_start if variable.space == "dynamic" else variable.offset
+            if not self.clustered:
+                return integer_constant(SHARED_START + start, type)
+            dtype = TYPES[type].dtype
+            return PerWarp(type, (self.rank_base + np.uint64(SHARED_START + start)).astype(dtype))
+        if variable.space == "local":
+            return integer_constant(variable.offset, type)
+        base = self.segments["" if variable.space == "param" else variable.name]
+        return integer_constant(base + variable.offset, type)
+
+    def _offset(self, value: Any, offset: int, type: str) -> Any:
+        dtype = TYPES[type].dtype
+        if isinstance(value, Constant):
+            return Constant(type, value.array + dtype.type(offset))
+        if isinstance(value, PerWarp):
+            return PerWarp(type, value.table + dtype.type(offset))
+        raise _Unresolved("machine.operand", "an offset from a register stands in an operand that is no address")
+
+    # Control --------------------------------------------------------------------------------------------
+
+    def _label(self, scope: Scope, text: str) -> int:
+        found = scope.label(text)
+        if found is None:
+            raise _Unresolved("machine.undeclared", f"the label '{text}' is not declared")
+        return found
+
+    def _symbol(self, scope: Scope, text: str) -> Any:
+        table = scope.table(text)
+        if table is not None:
+            if table.name != ".branchtargets":
+                return None
+            return np.array([self._label(scope, name) for name in table.names], np.int64)
+        if text in self.program.activations:
+            return integer_constant(CODE_BASE + self.program.activations[text].entry, "u64")
+        if scope.register(text) is not None:
+            return self._register(scope, text, "u64")
+        raise _Unresolved(
+            "machine.extern", f"the function '{text}' is not defined in the module; functions of the driver are not implemented"
+        )
+
+    def _argument(self, scope: Scope, operand: Operand) -> Any:
+        if isinstance(operand, Name):
+            variable = scope.variable(operand.text)
+            if variable is not None and variable.space == "local":
+                return LocalBytes(variable.offset, variable.size)
+            found = scope.register(operand.text)
+            if found is not None:
+                return self._register(scope, operand.text, found.type)
+        return self._value(scope, operand, "b64")
+
+
+class _Unresolved(Exception):
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
