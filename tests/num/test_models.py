@@ -24,7 +24,9 @@ from warploom.num.models import Sum
         ("sm_100a", "tcgen05", "e2m1 e4m3 f32", 32, 25, 23),
     ],
 )
-def test_a_row_of_the_table(arch: str, engine: models.Engine, types: str, length: int, fraction: int, kept: int) -> None:
+def test_a_row_of_the_table(
+    arch: str, engine: models.Engine, types: str, length: int, fraction: int, kept: int
+) -> None:
     model = models.select(arch, engine, *types.split())
     assert (model.sum, model.length, model.fraction, model.kept) == (Sum.FUSED, length, fraction, kept)
 
@@ -53,14 +55,18 @@ def test_what_has_a_sum_of_its_own() -> None:
         ),
     ],
 )
-def test_what_is_not_there_is_named(arguments: tuple[str, models.Engine, str, str, str], sentence: str) -> None:
+def test_what_is_not_there_is_named(
+    arguments: tuple[str, models.Engine, str, str, str], sentence: str
+) -> None:
     with pytest.raises(models.NoModel) as told:
         models.select(*arguments)
     assert str(told.value) == sentence
 
 
 def test_unknown_architecture_lists_the_known() -> None:
-    with pytest.raises(models.NoModel, match=r"^no matrix arithmetic is known for architecture 'sm_50'; known: sm_70, "):
+    with pytest.raises(
+        models.NoModel, match=r"^no matrix arithmetic is known for architecture 'sm_50'; known: sm_70, "
+    ):
         models.generation("sm_50")
 
 

@@ -59,7 +59,6 @@ def copy(warps: Warps, i: Bound) -> None:
     warps.defer("copy", partial(_carry_out, i.cp_size), captured)
 
 
-
 def _carry_out(size: int, warps: Warps, captured: Mapping[str, Array]) -> None:
     source, destination, amount = captured["source"], captured["destination"], captured["amount"]
     if ((amount == 0) | (amount == size)).all():

@@ -90,7 +90,10 @@ PMEVENT = Form(
 )
 
 NANOSLEEP = Form(
-    name="control.nanosleep", syntax="nanosleep.u32  t;", operands={"t": inp("u32")}, source="PTX ISA 9.7.19.2"
+    name="control.nanosleep",
+    syntax="nanosleep.u32  t;",
+    operands={"t": inp("u32")},
+    source="PTX ISA 9.7.19.2",
 )
 
 SETMAXNREG = Form(

@@ -168,7 +168,6 @@ def arrive_expect(warps: Warps, i: Bound) -> None:
 # Waiting --------------------------------------------------------------------------------------------------
 
 
-
 def _waits(op: str, ptx: str, target: str) -> str:
     return f"""
         op    sem      scope        space     ptx    target

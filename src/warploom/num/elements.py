@@ -48,9 +48,7 @@ class Element:
     def first_special(self) -> int:
         """Smallest stored magnitude that is not a number; above every magnitude where there is none."""
         if self.specials == "ieee":
-            return ((1 << self.exponent_bits) - 1) << (
-                self.mantissa_bits + self.ignored
-            )
+            return ((1 << self.exponent_bits) - 1) << (self.mantissa_bits + self.ignored)
         if self.specials == "nan":
             return self.magnitude_mask
         return self.magnitude_mask + 1

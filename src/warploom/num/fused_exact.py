@@ -139,17 +139,11 @@ def _dots(
             lowest[0] = exponent - (c_layout[0] if first == 0 else d_layout[0])
             terms = 1
             for k in range(first, min(first + length, depth)):
-                a_kind, a_value, a_exponent, a_negative = _decode(
-                    np.int64(a[i, k]), a_layout
-                )
-                b_kind, b_value, b_exponent, b_negative = _decode(
-                    np.int64(b[i, k]), b_layout
-                )
+                a_kind, a_value, a_exponent, a_negative = _decode(np.int64(a[i, k]), a_layout)
+                b_kind, b_value, b_exponent, b_negative = _decode(np.int64(b[i, k]), b_layout)
                 negative = a_negative != b_negative
                 if a_kind or b_kind:
-                    zero = (a_kind == 0 and a_value == 0) or (
-                        b_kind == 0 and b_value == 0
-                    )
+                    zero = (a_kind == 0 and a_value == 0) or (b_kind == 0 and b_value == 0)
                     if a_kind == 2 or b_kind == 2 or zero:
                         bad = True
                     elif negative:
@@ -160,12 +154,8 @@ def _dots(
                 low = exponent - a_layout[0] - b_layout[0]
                 if scales:
                     s = k * scales // depth
-                    x_kind, x, x_exponent, _ = _decode(
-                        np.int64(a_scales[i, s]), scale_layout
-                    )
-                    y_kind, y, y_exponent, _ = _decode(
-                        np.int64(b_scales[i, s]), scale_layout
-                    )
+                    x_kind, x, x_exponent, _ = _decode(np.int64(a_scales[i, s]), scale_layout)
+                    y_kind, y, y_exponent, _ = _decode(np.int64(b_scales[i, s]), scale_layout)
                     bad = bad or x_kind == 2 or y_kind == 2
                     if powers:
                         x, y = 1, 1
@@ -255,9 +245,7 @@ def outputs(
         where = positions[first : first + step]
         g, rest = np.divmod(where, rows * columns)
         m, n = np.divmod(rest, columns)
-        right = (
-            b[g, n] if index is None else np.take_along_axis(b[g, n], index[g, m], 1)
-        )
+        right = b[g, n] if index is None else np.take_along_axis(b[g, n], index[g, m], 1)
         addend = np.zeros(len(where), np.uint32) if c is None else c[g, m, n]
         left_scales = None if a_scales is None else a_scales[g, m]
         right_scales = None if b_scales is None else b_scales[g, n]

@@ -23,12 +23,8 @@ class Sum(Enum):
 
     FUSED = "fused steps of L products, chained"
     HALVES = "f16 steps over k%4 in {0,1}, then {2,3}, from zero; the addend by an IEEE addition"
-    MULTIPLY_ADD = (
-        "f32 multiply-adds from zero in ascending k; the addend by an IEEE addition"
-    )
-    GROUPS = (
-        "four exact sums of 16 products, each times its scales, then one fused step"
-    )
+    MULTIPLY_ADD = "f32 multiply-adds from zero in ascending k; the addend by an IEEE addition"
+    GROUPS = "four exact sums of 16 products, each times its scales, then one fused step"
     DOUBLE = "f64 multiply-adds from the addend in ascending k"
     INTEGER = "exact integers, wrapped or clamped to 32 bits"
     XOR = "population count of exclusive or"
@@ -98,9 +94,7 @@ _WARP_UNITS = {
         narrow=F8F6F4,
     ),
 }
-_WGMMA_UNIT = Unit(
-    "Hopper warpgroup", f16=16, bf16=16, tf32=8, fraction=25, fp8=(32, 13, 13)
-)
+_WGMMA_UNIT = Unit("Hopper warpgroup", f16=16, bf16=16, tf32=8, fraction=25, fp8=(32, 13, 13))
 _TCGEN05_UNIT = Unit(
     "Blackwell tensor memory",
     f16=16,
@@ -127,9 +121,7 @@ def generation(arch: str) -> str:
     name = _GENERATIONS.get(int(found[1])) if found else None
     if name is None:
         known = ", ".join(f"sm_{number}" for number in _GENERATIONS)
-        raise NoModel(
-            f"no matrix arithmetic is known for architecture {arch!r}; known: {known}"
-        )
+        raise NoModel(f"no matrix arithmetic is known for architecture {arch!r}; known: {known}")
     return name
 
 
@@ -185,11 +177,7 @@ def select(
         length: int = getattr(matrix_unit, a_type)
         if length:
             return _half_or_tf32(matrix_unit, types, engine, k, length)
-    if (
-        matrix_unit.fp8 is not None
-        and a_type in matrix_unit.narrow
-        and b_type in matrix_unit.narrow
-    ):
+    if matrix_unit.fp8 is not None and a_type in matrix_unit.narrow and b_type in matrix_unit.narrow:
         if matrix_unit.fp8 == "f16":
             return Model(*types, Sum.HALVES, 16, matrix_unit.fraction)
         length, fraction, kept = matrix_unit.fp8
@@ -200,9 +188,7 @@ def select(
     )
 
 
-def _half_or_tf32(
-    unit: Unit, types: tuple[str, str, str, str], engine: Engine, k: int, length: int
-) -> Model:
+def _half_or_tf32(unit: Unit, types: tuple[str, str, str, str], engine: Engine, k: int, length: int) -> Model:
     if types[0] == "f16" and k == 4 and unit.name in ("Hopper", "Blackwell"):
         if types[3] != "f32":
             raise NoModel(
@@ -214,13 +200,9 @@ def _half_or_tf32(
     return Model(*types, Sum.FUSED, length, unit.fraction)
 
 
-def _scaled(
-    unit: Unit, types: tuple[str, str, str, str], scale_type: Scale, k: int
-) -> Model:
+def _scaled(unit: Unit, types: tuple[str, str, str, str], scale_type: Scale, k: int) -> Model:
     if unit.name not in ("RTX Blackwell", "Blackwell tensor memory"):
-        raise NoModel(
-            f"{unit.name} matrix units take no block scales; those of sm_120a and sm_100a do"
-        )
+        raise NoModel(f"{unit.name} matrix units take no block scales; those of sm_120a and sm_100a do")
     if types[0] == types[1] == "e2m1" and k != 32:
         return Model(*types, Sum.GROUPS, 64, 35, scale_type=scale_type)
     return Model(*types, Sum.FUSED, 32, 25, scale_type=scale_type)

@@ -52,9 +52,9 @@ _TRUTHS: dict[str, Callable[[int, int], bool]] = {
     "||": lambda a, b: bool(a) or bool(b),
 }
 _SUMS: dict[str, Callable[[int, int], int]] = {
-    "|": operator.or_,
-    "^": operator.xor,
-    "&": operator.and_,
+    "|": lambda a, b: a | b,
+    "^": lambda a, b: a ^ b,
+    "&": lambda a, b: a & b,
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,

@@ -62,12 +62,13 @@ TOKEN = re.compile(
     + ")",
     re.ASCII,
 )
+STRAY = re.compile(r"[^\x21-\x7e \t\r\n\f\v]++|.", re.DOTALL)
 BAD_NUMBER = re.compile(r"[0-9][\w$.]*+", re.ASCII)
 OPCODE_TEXT = re.compile(OPCODE, re.ASCII)
 
 
 class Token(NamedTuple):
-    """One token: its kind ("name", "word", "integer", "float", "string", "punctuation", "end"), text and place."""
+    """One token: its kind (the names of `TOKEN`'s groups), text and place."""
 
     kind: str
     text: str
@@ -90,14 +91,13 @@ def integer_value(text: str) -> int:
 def integer(text: str) -> Integer:
     """An integer literal, with an optional minus in front."""
     value = -integer_value(text[1:].lstrip()) if text[0] == "-" else integer_value(text)
-    return Integer.spelled(value, text)
+    constant = Integer(value)
+    return constant if constant.text == text else Integer.spelled(value, text)
 
 
 def floating(text: str) -> Float:
     """A floating-point literal: `0f` and 8 digits, `0d` and 16 digits, or a decimal."""
-    prefix = text[:2]
-    if prefix in ("0f", "0F"):
-        return Float(int(text[2:], 16), 32).spelled(text)
-    if prefix in ("0d", "0D"):
-        return Float(int(text[2:], 16), 64).spelled(text)
+    width = {"0f": 32, "0d": 64}.get(text[:2].lower())
+    if width is not None:
+        return Float(int(text[2:], 16), width).spelled(text)
     return Float.decimal(float(text)).spelled(text)

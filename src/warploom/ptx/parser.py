@@ -65,7 +65,7 @@ class _Parser:
         self.source = source
         self.cursor = Cursor(source)
         self._operands = OperandReader()
-        self._guards: dict[str, Guard | None] = {"": None}
+        self._guards: dict[str, Guard] = {}
         self._directives: dict[str, Callable[[], Directive]] = {
             ".loc": self._location,
             ".file": self._file,
@@ -235,7 +235,6 @@ class _Parser:
         """Read statements as long as each is an instruction, a label or a location in its usual shape."""
         match_statement = lexer.STATEMENT.match
         read_operands = self._operands.read
-        guards = self._guards
         source, text = self.source, self.source.text
         append = statements.append
         pos = self.cursor.pos
@@ -246,8 +245,8 @@ class _Parser:
                 operands = read_operands(words)
                 if operands is None:
                     break
-                node = Instruction(self._guard(guard) if guard else None, opcode, operands)
-                start = match.start(1 if guard else 2)
+                node = Instruction(None if guard is None else self._guard(guard), opcode, operands)
+                start = match.start(2 if guard is None else 1)
             elif last == lexer.LAST_OF_LABEL:
                 node = Label(match[4])
                 start = match.start(4)

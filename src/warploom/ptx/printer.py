@@ -189,8 +189,9 @@ class _Writer:
         if begin > 0 and source.text[begin - 1] != "{":
             begin = _rest_end(source, begin, start)
         lead = source.text[begin:start]
-        follows = previous is not None and previous.origin is not None and previous.origin[0] is source
-        if "\n" in lead or (follows and previous.origin[2] == begin) or (previous is None and begin == 0):
+        before = None if previous is None else previous.origin
+        follows = before is not None and before[0] is source and before[2] == begin
+        if "\n" in lead or follows or (previous is None and begin == 0):
             return lead
         return f"{line}{lead.lstrip()}"
 

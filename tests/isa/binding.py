@@ -1,0 +1,38 @@
+"""Binding of single instructions, for the tests of the families."""
+
+from __future__ import annotations
+
+from warploom.diag import Diagnostic
+from warploom.isa.bind import Binding, bind
+from warploom.ptx import Instruction, parse
+
+import warploom.isa  # noqa: F401  (declares every form)
+
+
+def instruction(text: str) -> Instruction:
+    """The one instruction in a text."""
+    module = parse(f".version 9.0\n.target sm_90a\n.address_size 64\n.entry k() {{ {text} }}\n")
+    body = module.functions["k"].body
+    assert body is not None
+    (found,) = (statement for statement in body.statements if isinstance(statement, Instruction))
+    return found
+
+
+def form_of(text: str) -> str:
+    """The name of the form that takes an instruction; the diagnostic's message when none does."""
+    found = bind(instruction(text))
+    return found.form.name if isinstance(found, Binding) else found.message
+
+
+def binding(text: str) -> Binding:
+    """The binding of a legal instruction."""
+    found = bind(instruction(text))
+    assert isinstance(found, Binding), found
+    return found
+
+
+def refusal(text: str) -> Diagnostic:
+    """The diagnostic of an instruction that no form takes."""
+    found = bind(instruction(text))
+    assert isinstance(found, Diagnostic), found.form
+    return found

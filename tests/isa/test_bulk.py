@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from isa.binding import form_of, refusal
+from isa.recorder import Recorder, bound, lanes
+from warploom.isa import bulk
+
+COPY = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+LEGAL = {
+    f"{COPY} [%r1], [%rd1], %r2, [%r3];": "bulk.load",
+    f"{COPY}.multicast::cluster.L2::cache_hint [%r1], [%rd1], 64, [%r3], %h1, %rd2;": "bulk.load",
+    "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%r1], [%rd1], 64, [%r3];": "bulk.load",
+    "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r1], [%r2], 64, [%r3];": "bulk.copy_in_cluster",
+    "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 64;": "bulk.store",
+    "cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint.cp_mask [%rd1], [%r1], 64, %rd2, %h1;": "bulk.store",
+    "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%rd1], [%r1], %r2;": "bulk.reduce",
+    "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.noftz.bf16 [%rd1], [%r1], %r2;": "bulk.reduce",
+    "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.inc.u32 [%r1], [%r2], 64, [%r3];": "bulk.reduce_in_cluster",
+    "cp.async.bulk.prefetch.L2.global [%rd1], 64;": "bulk.prefetch",
+    "cp.async.bulk.commit_group;": "bulk.commit_group",
+    "cp.async.bulk.wait_group.read 0;": "bulk.wait_group",
+}
+
+REFUSED = {
+    f"{COPY} [%r1], [%rd1], %r2;": "bulk.load/operands",
+    f"{COPY} [%r1], [%rd1], %r2, [%r3], %h1;": "bulk.load/operands",
+    f"{COPY}.multicast::cluster [%r1], [%rd1], %r2, [%r3];": "bulk.load/operands",
+    "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.bf16 [%rd1], [%r1], %r2;": "bulk.reduce/type",
+    "cp.reduce.async.bulk.global.shared::cta.bulk_group.min.f32 [%rd1], [%r1], %r2;": "bulk.reduce/type",
+    "cp.async.bulk.global.global.bulk_group [%rd1], [%rd2], 64;": "isa.modifiers",
+    "cp.async.bulk.wait_group;": "bulk.wait_group/operands",
+}
+
+
+@pytest.mark.parametrize(("text", "form"), LEGAL.items())
+def test_legal(text: str, form: str) -> None:
+    assert form_of(text) == form
+
+
+@pytest.mark.parametrize(("text", "code"), REFUSED.items())
+def test_refused(text: str, code: str) -> None:
+    assert refusal(text).code == code
+
+
+def test_a_load_asks_for_every_lane_with_its_own_operands() -> None:
+    warps = Recorder()
+    size = lanes(64)
+    i = bound(dst="shared::cluster", srcMem=lanes(np.arange(32) * 64, np.uint64), dstMem=lanes(512, np.uint64))
+    i.size, i.mbar, i.ctaMask = size, lanes(8, np.uint64), lanes(5)
+    bulk.load(warps, i)
+    (request,) = warps.requests
+    size[:] = 0  # registers change after the instruction
+    assert (request.bytes == 64).all()
+    assert request.source[1, 3] == 192
+    assert request.multicast.dtype == np.uint16
+    assert (request.multicast == 5).all()
+    assert (request.source_space, request.destination_space) == ("global", "shared::cluster")
+    assert request.completion == "mbarrier"
+
+
+def test_a_store_joins_the_open_group() -> None:
+    warps = Recorder()
+    i = bound(srcMem=lanes(0, np.uint64), dstMem=lanes(0, np.uint64), size=lanes(16), byteMask=None)
+    bulk.store(warps, i)
+    (request,) = warps.requests
+    assert (request.completion, request.mbarrier, request.reduction) == ("group", None, "")
+    bulk.reduce(warps, bound(**vars(i), redOp="add", type="f32"))
+    assert (warps.requests[1].reduction, warps.requests[1].type) == ("add", "f32")
+
+
+def test_a_wait_for_reads_is_told_from_a_wait_for_writes() -> None:
+    warps = Recorder()
+    bulk.wait_group(warps, bound(N=1, read="read"))
+    bulk.wait_group(warps, bound(N=0, read=""))
+    assert warps.events == [("wait", "bulk", 1, True), ("wait", "bulk", 0, False)]

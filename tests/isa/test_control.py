@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import pytest
+
+from isa.binding import binding, form_of, refusal
+
+LEGAL = {
+    "bra L;": "control.bra",
+    "bra.uni L;": "control.bra",
+    "brx.idx %r1, table;": "control.brx",
+    "call f;": "control.call",
+    "call.uni f, (%r1, %r2);": "control.call",
+    "call (%r0), f, (%r1);": "control.call",
+    "call (%r0), %rd1, (%r1), prototype;": "control.call",
+    "call %rd1, targets;": "control.call",
+    "ret;": "control.ret",
+    "ret.uni;": "control.ret",
+    "exit;": "control.exit",
+    "trap;": "control.trap",
+    "brkpt;": "control.brkpt",
+    "pmevent 7;": "control.pmevent",
+    "nanosleep.u32 100;": "control.nanosleep",
+    "setmaxnreg.dec.sync.aligned.u32 24;": "control.setmaxnreg",
+    "griddepcontrol.wait;": "control.griddepcontrol",
+}
+
+REFUSED = {
+    "bra;": "control.bra/operands",
+    "bra 5;": "control.bra/operands",
+    "brx.idx %r1;": "control.brx/operands",
+    "call (%r0), (%r1);": "control.call/operands",
+    "ret %r1;": "control.ret/operands",
+    "setmaxnreg.inc.sync.aligned.u32 20;": "control.setmaxnreg/operands",
+    "setmaxnreg.inc.sync.aligned.u32 264;": "control.setmaxnreg/operands",
+    "griddepcontrol.signal;": "isa.modifiers",
+}
+
+
+@pytest.mark.parametrize(("text", "form"), LEGAL.items())
+def test_legal(text: str, form: str) -> None:
+    assert form_of(text) == form
+
+
+@pytest.mark.parametrize(("text", "code"), REFUSED.items())
+def test_refused(text: str, code: str) -> None:
+    assert refusal(text).code == code
+
+
+def test_places_of_a_call() -> None:
+    assert set(binding("call f;").operands) == {"func"}
+    assert set(binding("call f, (%r1);").operands) == {"func", "param_list"}
+    assert set(binding("call (%r0), f, (%r1), t;").operands) == {"ret_param", "func", "param_list", "targets"}
+
+
+def test_a_register_count_says_what_is_legal() -> None:
+    assert refusal("setmaxnreg.inc.sync.aligned.u32 20;").hint == "imm_reg_count: 24, 32, … 256"

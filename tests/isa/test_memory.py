@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import pytest
+
+from isa.binding import binding, form_of, refusal
+
+LEGAL = {
+    "ld.global.u32 %r1, [%rd1+4];": "memory.ld",
+    "ld.u8 %h1, [%rd1];": "memory.ld",
+    "ld.weak.shared::cta.v2.f32 {%f1, %f2}, [%r1];": "memory.ld",
+    "ld.global.b32 {%r1}, [%rd1];": "memory.ld",
+    "ld.param::entry.b64 %rd1, [p];": "memory.ld",
+    "ld.global.L1::no_allocate.L2::cache_hint.L2::128B.v4.b32 {%r1,%r2,%r3,_}, [%rd1], %rd2;": "memory.ld",
+    "ld.global.L1::evict_last.L2::evict_first.v8.b32 {%r1,%r2,%r3,%r4,%r5,%r6,%r7,%r8}, [%rd1];": "memory.ld",
+    "ld.acquire.gpu.global.u32 %r1, [%rd1];": "memory.ld_ordered",
+    "ld.relaxed.sys.u64 %rd1, [%rd1];": "memory.ld_ordered",
+    "ld.volatile.shared.u32 %r1, [%r2];": "memory.ld_volatile",
+    "ld.mmio.relaxed.sys.global.u32 %r1, [%rd1];": "memory.ld_mmio",
+    "ld.global.nc.L1::evict_first.v4.f32 {%f1,%f2,%f3,%f4}, [%rd1];": "memory.ld_nc",
+    "ld.global.ca.nc.b16 %h1, [%rd1];": "memory.ld_nc",
+    "ldu.global.u32 %r1, [%rd1];": "memory.ldu",
+    "st.shared.v4.b32 [%r1], {%r1,%r2,%r3,%r4};": "memory.st",
+    "st.global.wt.f64 [%rd1], 0d3FF0000000000000;": "memory.st",
+    "st.release.cluster.shared::cluster.u32 [%r1], %r2;": "memory.st_ordered",
+    "st.volatile.u8 [%rd1], %h1;": "memory.st_volatile",
+    "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%r1], {%r1,%r2,%r3,%r4}, [%r5];": "memory.st_async",
+    "cvta.to.global.u64 %rd1, %rd2;": "memory.cvta_to",
+    "cvta.shared.u64 %rd1, buffer;": "memory.cvta",
+    "cvta.param.u64 %rd1, %rd2;": "memory.cvta",
+    "isspacep.shared::cluster %p1, %rd1;": "memory.isspacep",
+    "mapa.shared::cluster.u32 %r1, %r2, 1;": "memory.mapa",
+    "getctarank.shared::cluster.u32 %r1, %r2;": "memory.getctarank",
+    "prefetch.global.L2 [%rd1];": "memory.prefetch",
+    "prefetch.param.tensormap [%rd1];": "memory.prefetch",
+    "discard.global.L2 [%rd1], 128;": "memory.discard",
+    "createpolicy.fractional.L2::evict_last.L2::evict_unchanged.b64 %rd1, 0.5;": "memory.createpolicy",
+}
+
+REFUSED = {
+    "ld.global.v3.u32 {%r1,%r2,%r3}, [%rd1];": "isa.modifiers",
+    "ld.shared.v4.b64 {%rd1,%rd2,%rd3,%rd4}, [%r1];": "memory.ld/type",
+    "ld.global.v8.b64 {%rd1,%rd2,%rd3,%rd4,%rd5,%rd6,%rd7,%rd8}, [%rd1];": "memory.ld/type",
+    "ld.acquire.global.u32 %r1, [%rd1];": "isa.modifiers",
+    "ld.global.v2.u32 %r1, [%rd1];": "memory.ld/operands",
+    "ld.global.u32 %r1, %rd1;": "memory.ld/operands",
+    "ld.global.u32 %r1, [%rd1], %rd2;": "memory.ld/operands",
+    "ld.global.L2::cache_hint.u32 %r1, [%rd1];": "memory.ld/operands",
+    "ld.shared.nc.u32 %r1, [%rd1];": "isa.modifiers",
+    "st.const.u32 [%rd1], %r1;": "isa.modifiers",
+    "st.acquire.gpu.u32 [%rd1], %r1;": "isa.modifiers",
+    "discard.global.L2 [%rd1], 64;": "memory.discard/operands",
+    "mapa.shared::cta.u32 %r1, %r2, 1;": "isa.modifiers",
+}
+
+
+@pytest.mark.parametrize(("text", "form"), LEGAL.items())
+def test_legal(text: str, form: str) -> None:
+    assert form_of(text) == form
+
+
+@pytest.mark.parametrize(("text", "code"), REFUSED.items())
+def test_refused(text: str, code: str) -> None:
+    assert refusal(text).code == code
+
+
+def test_optional_modifiers_are_empty_words() -> None:
+    slots = binding("ld.shared.v2.b32 {%r1, %r2}, [%r3];").slots
+    assert (slots["ss"], slots["vec"], slots["type"]) == ("shared", "v2", "b32")
+    assert slots["cop"] == slots["level::cache_hint"] == ""
+
+
+def test_one_register_in_braces_is_bare() -> None:
+    assert str(binding("ld.global.b32 {%r1}, [%rd1];").operands["d"].operand) == str(
+        binding("ld.global.b32 %r1, [%rd1];").operands["d"].operand
+    )
+
+
+def test_a_cache_policy_stands_with_its_hint() -> None:
+    assert "cache_policy: absent, as '.level::cache_hint' is" in refusal("ld.u32 %r1, [%rd1], %rd2;").hint

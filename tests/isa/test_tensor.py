@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from isa.binding import form_of, refusal
+from isa.recorder import Recorder, bound, lanes
+from warploom.isa import tensor
+
+LOAD = "cp.async.bulk.tensor.2d.shared::cluster.global"
+BYTES = "mbarrier::complete_tx::bytes"
+LEGAL = {
+    f"{LOAD}.{BYTES} [%r1], [%rd1, {{%r2, %r3}}], [%r4];": "tensor.load",
+    f"{LOAD}.tile.{BYTES}.multicast::cluster [%r1], [%rd1, {{%r2, %r3}}], [%r4], %h1;": "tensor.load",
+    f"cp.async.bulk.tensor.1d.shared::cta.global.tile.{BYTES}.L2::cache_hint [%r1], [%rd1, {{%r2}}], [%r4], %rd2;": "tensor.load",
+    f"cp.async.bulk.tensor.5d.shared::cluster.global.tile.{BYTES} [%r1], [%rd1, {{%r2,%r3,%r4,0,0}}], [%r4];": "tensor.load",
+    f"{LOAD}.tile.{BYTES}.cta_group::2 [%r1], [%rd1, {{%r2, %r3}}], [%r4];": "tensor.load",
+    "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd1, {%r2, %r3}], [%r1];": "tensor.store",
+    "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%rd1, {%r2, %r3}], [%r1];": "tensor.reduce",
+    "cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%rd1, {%r2, %r3}];": "tensor.prefetch",
+}
+
+REFUSED = {
+    f"{LOAD}.{BYTES} [%r1], [%rd1, {{%r2}}], [%r4];": "tensor.load/operands",
+    f"{LOAD}.{BYTES} [%r1], [%rd1], [%r4];": "tensor.load/operands",
+    f"{LOAD}.{BYTES} [%r1], [%rd1, {{%r2, %r3}}], [%r4], %h1;": "tensor.load/operands",
+    f"{LOAD}.im2col.{BYTES} [%r1], [%rd1, {{%r2, %r3}}], [%r4];": "isa.modifiers",
+    f"cp.async.bulk.tensor.2d.shared::cta.global.{BYTES}.multicast::cluster [%r1], [%rd1, {{%r2, %r3}}], [%r4], %h1;": "tensor.load/multicast",
+    "cp.async.bulk.tensor.6d.global.shared::cta.bulk_group [%rd1, {%r2, %r3}], [%r1];": "isa.modifiers",
+}
+
+
+@pytest.mark.parametrize(("text", "form"), LEGAL.items())
+def test_legal(text: str, form: str) -> None:
+    assert form_of(text) == form
+
+
+@pytest.mark.parametrize(("text", "code"), REFUSED.items())
+def test_refused(text: str, code: str) -> None:
+    assert refusal(text).code == code
+
+
+def test_the_number_of_coordinates_is_said() -> None:
+    assert "tensorMap: 2 coordinates" in refusal(f"{LOAD}.{BYTES} [%r1], [%rd1, {{%r2}}], [%r4];").hint
+
+
+def test_coordinates_are_signed_and_innermost_first() -> None:
+    warps = Recorder()
+    coordinates = np.stack([lanes(2**32 - 4), lanes(7)])
+    where = bound(base=lanes(4096, np.uint64), extra=(coordinates,))
+    i = bound(dim="2d", dst="shared::cluster", tensorMap=where, dstMem=lanes(1024, np.uint64))
+    i.mbar, i.ctaMask, i.cta_group = lanes(8, np.uint64), None, ""
+    tensor.load(warps, i)
+    (request,) = warps.requests
+    assert request.coordinates[:, 0, 0].tolist() == [-4, 7]
+    assert (request.direction, request.dimensions, request.completion) == ("load", 2, "mbarrier")
+    assert (request.tensor_map == 4096).all()
+
+
+def test_a_reduction_is_a_store_with_a_word() -> None:
+    warps = Recorder()
+    where = bound(base=lanes(4096, np.uint64), extra=(np.stack([lanes(0)]),))
+    i = bound(dim="1d", src="shared::cta", tensorMap=where, srcMem=lanes(1024, np.uint64), redOp="max")
+    tensor.store(warps, i)
+    tensor.reduce(warps, i)
+    assert [request.reduction for request in warps.requests] == ["", "max"]
+    assert all(request.direction == "store" for request in warps.requests)
