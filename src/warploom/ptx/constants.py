@@ -194,7 +194,9 @@ def _number(cursor: Cursor, value: _Value, start: int) -> _Number:
     if isinstance(value, Symbol) and value.name == "WARP_SZ":
         return _Number(_WARP_SIZE)
     span = Span(start, cursor.pos)
-    cursor.fail("constant", f"found '{cursor.text[start : cursor.pos]}'; expected an integer constant", span)
+    return cursor.fail(
+        "constant", f"found '{cursor.text[start : cursor.pos]}'; expected an integer constant", span
+    )
 
 
 def _unary(cursor: Cursor, depth: int) -> _Value:
@@ -237,7 +239,7 @@ def _primary(cursor: Cursor, depth: int) -> _Value:
         return Symbol(name, generic=True)
     if token.kind in ("name", "word"):
         return Symbol(cursor.take().text)
-    cursor.expected("a constant")
+    return cursor.expected("a constant")
 
 
 def _masked(cursor: Cursor, mask: int, depth: int) -> Symbol:

@@ -1,7 +1,7 @@
 """Tokens of PTX text, and the patterns that read whole statements at once.
 
-Two readers share these patterns. `STATEMENT` recognises one usual statement of a function body in a single match;
-whatever it does not recognise, and every error, goes through the tokens of `TOKEN`.
+Two readers share these patterns. `STATEMENT` recognises one usual statement of a function body in a single
+match; whatever it does not recognise, and every error, goes through the tokens of `TOKEN`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ MEMBER = NAME + r"(?:\.[A-Za-z_][\w$]*+)*"
 WORD = r"\w++(?:::\w++)*"
 OPCODE = rf"[A-Za-z_][\w$]*+(?:\.{WORD})*"
 INTEGER = r"(?:0[xX][0-9A-Fa-f]++|0[bB][01]++|[0-9]++)U?+"
-DECIMAL = r"(?:[0-9]++\.[0-9]*+(?:[eE][+-]?[0-9]++)?|[0-9]++[eE][+-]?[0-9]++|\.[0-9]++(?:[eE][+-]?[0-9]++)?)(?![\w$.])"
+_POWER = "[eE][+-]?[0-9]++"
+DECIMAL = rf"(?:[0-9]++\.[0-9]*+(?:{_POWER})?|[0-9]++{_POWER}|\.[0-9]++(?:{_POWER})?)(?![\w$.])"
 BITS = r"0[fF][0-9A-Fa-f]{8}|0[dD][0-9A-Fa-f]{16}"
 
 _SHORT = "[1-9][0-9]{0,8}+|0"
@@ -81,7 +82,7 @@ class Token(NamedTuple):
 
 
 def integer_value(text: str) -> int:
-    """Value of an integer literal: decimal, octal (leading 0), hexadecimal or binary, with an optional `U`."""
+    """Value of an integer literal: decimal, octal (leading 0), hexadecimal or binary, maybe with a `U`."""
     digits = text.rstrip("U")
     if digits[:2] in ("0x", "0X"):
         return int(digits, 16)
@@ -103,5 +104,5 @@ def floating(text: str) -> Float:
     """A floating-point literal: `0f` and 8 digits, `0d` and 16 digits, or a decimal."""
     width = {"0f": 32, "0d": 64}.get(text[:2].lower())
     if width is not None:
-        return Float(int(text[2:], 16), width).spelled(text)
+        return Float(int(f"0x{text[2:]}", 0), width).spelled(text)
     return Float.decimal(float(text)).spelled(text)

@@ -22,7 +22,7 @@ def instruction_spans(source: Source, start: int, end: int) -> tuple[tuple[Span,
     if opcode is not None:
         cursor.seek(opcode.end())
         words = _words(opcode[0], opcode.start())
-    while cursor.peek().kind == "word":
+    while cursor.peek().kind == "word" and not cursor.breaks_line():
         token = cursor.take()
         words.append(Span(token.start + 1, token.end))
     return tuple(words), _between_commas(cursor, end - 1)
