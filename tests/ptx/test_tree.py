@@ -86,7 +86,7 @@ A, B = Name("%r1"), Name("%r2")
         ("1.5", Float.decimal(1.5)),
         ("0f3F800000", Float(0x3F800000, 32)),
         ("0dBFF0000000000000", Float(0xBFF0000000000000, 64)),
-        ("-0f3F800000", Float(0xBF800000, 32)),
+        ("-1.5", Float.decimal(-1.5)),
         ("!%r1", Negated("%r1")),
         ("-%r1", Negated("%r1", "-")),
         ("%r1|%r2", Pair(A, B)),

@@ -117,12 +117,12 @@ def initializer(cursor: Cursor, depth: int = 0) -> Initializer:
     """
     if cursor.accept("{"):
         depth = cursor.nest(depth, "initialisers")
-        items: list[Initializer] = []
-        while not cursor.accept("}"):
+        if cursor.accept("}"):
+            return ()
+        items = [initializer(cursor, depth)]
+        while cursor.accept(","):
             items.append(initializer(cursor, depth))
-            if not cursor.accept(","):
-                cursor.expect("}", ",")
-                break
+        cursor.expect("}", ",")
         return tuple(items)
     value = constant_or_name(cursor, depth)
     if isinstance(value, Name) and cursor.accept("="):
@@ -205,9 +205,9 @@ def _unary(cursor: Cursor, depth: int) -> _Value:
         return _primary(cursor, depth)
     cursor.take()
     value = _unary(cursor, cursor.nest(depth, "signs"))
-    if isinstance(value, Float) and token.text in "+-":
-        flipped = value.bits ^ (1 << ((value.width or _BITS) - 1)) if token.text == "-" else value.bits
-        return Float(flipped, value.width).spelled(cursor.text[token.start : cursor.pos])
+    if isinstance(value, Float) and value.width is None and token.text in "+-":
+        flipped = value.bits ^ (1 << (_BITS - 1)) if token.text == "-" else value.bits
+        return Float(flipped).spelled(cursor.text[token.start : cursor.pos])
     number = _number(cursor, value, token.end)
     if token.text == "-":
         # A literal keeps its mathematical value; only arithmetic wraps.

@@ -150,7 +150,11 @@ class Cursor:
             elif token.text == "{":
                 depth += 1
             self.seek(token.end)
-            if reached and (token.text == ";" or (token.text == "}" and depth <= 0 and not body)):
+            if reached and token.text == ";":
+                return
+            if reached and token.text == "}" and depth <= 0 and not body:
+                after = self._lex(quiet=True)
+                self.seek(after.end if after.text == ";" else token.end)
                 return
 
     def skip_to(self, *texts: str) -> None:

@@ -11,7 +11,14 @@ from typing import NamedTuple
 
 from warploom.ptx.tree import Float, Integer
 
-TRIVIA = r"(?:[ \t\r\n\f\v]++|//[^\n]*+|/\*[^*]*+\*++(?:[^/*][^*]*+\*++)*/)*"
+_COMMENT = r"//[^\n]*+|/\*[^*]*+\*++(?:[^/*][^*]*+\*++)*/"
+_LINE_MARKER = r"#[ \t]*+(?:line[ \t]++)?[0-9][^\n]*+"
+TRIVIA = rf"(?:[ \t\r\n\f\v]++|{_COMMENT}|{_LINE_MARKER})*"
+"""Blanks, comments, and what a C preprocessor leaves to tell where a line came from."""
+
+STRING = r'"[^"\n]*+"'
+"""A string; PTX has no escapes."""
+
 NAME = r"(?:[A-Za-z_][\w$]*+|[$%][\w$]++)"
 MEMBER = NAME + r"(?:\.[A-Za-z_][\w$]*+)*"
 WORD = r"\w++(?:::\w++)*"
@@ -57,7 +64,7 @@ OPERAND_PARTS = re.compile(r"(?:[^,{}\[\]()]++|\{[^{}]*+\}|\[[^\[\]]*+\]|\([^()]
 TOKEN = re.compile(
     TRIVIA
     + "(?:"
-    + r'(?P<string>"(?:[^"\\\n]|\\[^\n])*+")'
+    + rf"(?P<string>{STRING})"
     + rf"|(?P<float>{BITS}(?![\w$])|{DECIMAL})"
     + rf"|(?P<integer>{INTEGER}(?![\w$]))"
     + rf"|(?P<word>\.{WORD}|\.[A-Za-z_$][\w$]*+)"

@@ -17,6 +17,7 @@ from warploom.ptx.constants import literal
 from warploom.ptx.cursor import MODULE_WORDS, Cursor, Hopeless, PtxSyntaxError, Unreadable, describe
 from warploom.ptx.declarations import LINKAGE, SPACES
 from warploom.ptx.operands import OperandReader, operands
+from warploom.ptx.spans import continues_opcode
 from warploom.ptx.tree import (
     Argument,
     Block,
@@ -152,9 +153,6 @@ class _Parser:
             cursor.fail("header", f"found a second {token.text}, which {place}", Span(token.start, token.end))
         elif token.kind == "word":
             items.append(self._directive())
-        elif token.text == ";":
-            # A lone ';' is nothing; assemblers accept it.
-            cursor.take()
         else:
             cursor.expected("a directive", "a function", "a variable")
 
@@ -272,8 +270,6 @@ class _Parser:
             statements.extend(declarations.variables(cursor, token.start, tuple(linkage)))
         elif token.kind == "word":
             statements.append(self._directive())
-        elif token.text == ";":
-            cursor.take()
         elif token.text == "@" or token.kind == "name":
             self._instruction_or_label(statements)
         else:
@@ -298,7 +294,7 @@ class _Parser:
             cursor.expected("an instruction")
         cursor.seek(opcode.end())
         words = opcode[0]
-        while cursor.peek().kind == "word" and not cursor.breaks_line():
+        while continues_opcode(cursor):
             words += cursor.take().text
         statements.append(self._placed(Instruction(guard, words, operands(cursor, ";")), token.start))
 

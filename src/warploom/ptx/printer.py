@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from warploom.diag import Source
-from warploom.ptx.lexer import DATA, SPACES, TRIVIA
+from warploom.ptx.lexer import DATA, SPACES, STRING, TRIVIA
 from warploom.ptx.tree import (
     Address,
     Argument,
@@ -42,7 +42,7 @@ from warploom.ptx.tree import (
 )
 
 _LINE_REST = re.compile(r"(?:[ \t\f\v]++|/\*[^*\n]*+\*/|//[^\n]*+)*")
-_PIECE = re.compile(rf'(?P<gap>{TRIVIA})(?:"(?:[^"\\\n]|\\[^\n])*+"|[^\s"/]++|/|\Z)', re.ASCII)
+_PIECE = re.compile(rf'(?P<gap>{TRIVIA})(?:{STRING}|[^\s"/#]++|["/#]|\Z)', re.ASCII)
 _UNENDED = frozenset((".version", ".target", ".address_size", ".loc", ".file", ".section"))
 """Directives that end with their line and take no `;`."""
 
