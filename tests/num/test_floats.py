@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -24,13 +23,7 @@ MODES = ["rn", "rz", "rm", "rp"]
 TYPES = [pytest.param((8, 23), "f4", SINGLE, id="f32"), pytest.param((11, 52), "f8", DOUBLE, id="f64")]
 NAN32 = 0x7FFFFFFF
 NAN64 = 0xFFF8000000000000
-
-
-@pytest.fixture(autouse=True)
-def _warnings_are_errors():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        yield
+pytestmark = pytest.mark.filterwarnings("error")
 
 
 def fma_model(a: float, b: float, c: float, grid: Grid, mode: str) -> float:

@@ -193,7 +193,8 @@ def float_from_integer(x: Array, target: str, rounding: Rounding = "rn") -> Arra
 
 def integral(x: Array, rounding: IntegralRounding) -> Array:
     """Round f32 or f64 to a whole number of the same type; -0 stays."""
-    whole = formats.round_to_integer(cast("NDArray[np.float64]", x), _ROUNDINGS[rounding])
+    with np.errstate(all="ignore"):
+        whole = formats.round_to_integer(cast("NDArray[np.float64]", x), _ROUNDINGS[rounding])
     return floats.canonical(whole) if x.dtype.itemsize == 4 else whole
 
 
@@ -238,7 +239,8 @@ def convert(
     if target in ("f16", "bf16"):
         return half_from_float(value, FORMATS[target], mode, relu, satfinite)
     if target == "f64":
-        return value.astype(np.float64)
+        with np.errstate(all="ignore"):
+            return value.astype(np.float64)
     if value.dtype.itemsize == 8:
         value = floats.narrow(value, mode)
         return floats.flush(value) if ftz else value

@@ -159,7 +159,10 @@ def encode(
     so.  ``relu`` turns negative values into +0.  NaN gives ``nan_code``, and +max in a format without NaN.
     An unsigned format takes the magnitude.
     """
-    x = np.asarray(values, dtype=np.float64)
+    with np.errstate(all="ignore"):
+        x = np.asarray(values, dtype=np.float64)
+    if not fmt.signed:
+        x = np.abs(x)
     negative = np.signbit(x)
     nan = np.isnan(x)
     if relu:
