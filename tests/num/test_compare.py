@@ -6,6 +6,7 @@ import operator
 
 import numpy as np
 import pytest
+
 from warploom.num import compare
 from warploom.num.formats import BF16, F16, encode
 
@@ -57,7 +58,7 @@ def test_halves_and_pairs(comparison, fmt):
 
 
 def test_all_comparisons_are_there():
-    names = "eq ne lt le gt ge equ neu ltu leu gtu geu num nan".split()
+    names = ["eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"]
     assert sorted(compare.FLOAT_COMPARISONS) == sorted(names)
     assert sorted(compare.INTEGER_COMPARISONS) == sorted([*ORDERED, "lo", "ls", "hi", "hs"])
 
@@ -68,7 +69,9 @@ def test_integers(dtype):
     x = np.array([0, 1, limits.max, limits.min, limits.max - 1, 5], dtype=dtype)
     a, b = x[:, None], x[None, :]
     for name, function in ORDERED.items():
-        assert compare.integers(name, a, b).tolist() == [[function(p, q) for q in x.tolist()] for p in x.tolist()]
+        assert compare.integers(name, a, b).tolist() == [
+            [function(p, q) for q in x.tolist()] for p in x.tolist()
+        ]
     unsigned = [int(v) % (1 << limits.bits) for v in x]
     for name, plain in {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}.items():
         wanted = [[ORDERED[plain](p, q) for q in unsigned] for p in unsigned]

@@ -11,6 +11,7 @@ import pytest
 from exact_rounding import BRAIN, DOUBLE, HALF, SINGLE, Grid, columns, rounded, same
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from warploom.num import convert, formats
 from warploom.num.formats import BF16, E2M1, E2M3, E3M2, E4M3, E5M2, F16, TF32, UE8M0, decode
 
@@ -27,7 +28,9 @@ def values_of(x: np.ndarray, target: str) -> list[float]:
 @pytest.mark.parametrize("source", INTEGERS)
 def test_integer_to_integer(source):
     limits = np.iinfo(convert.INTEGERS[source])
-    x = np.array([limits.min, limits.max, 0, 1, limits.max // 3, limits.max - 7], dtype=convert.INTEGERS[source])
+    x = np.array(
+        [limits.min, limits.max, 0, 1, limits.max // 3, limits.max - 7], dtype=convert.INTEGERS[source]
+    )
     for target, dtype in convert.INTEGERS.items():
         wanted = np.iinfo(dtype)
         span = 1 << wanted.bits
@@ -44,7 +47,17 @@ def test_integer_to_integer(source):
 def test_float_to_integer(source, fields, target):
     dtype = convert.INTEGERS[target]
     limits = np.iinfo(dtype)
-    near = [0.5, 1.5, -0.5, -1.5, float(limits.max), float(limits.max) + 0.5, float(limits.min) - 0.5, 2.0**62, 2.0**63]
+    near = [
+        0.5,
+        1.5,
+        -0.5,
+        -1.5,
+        float(limits.max),
+        float(limits.max) + 0.5,
+        float(limits.min) - 0.5,
+        2.0**62,
+        2.0**63,
+    ]
 
     @settings(max_examples=8, deadline=None)
     @given(columns(*fields, 1, 32))
@@ -78,7 +91,10 @@ def test_integer_to_float(source, target):
     def check(data, shift):
         x = np.frombuffer(data, dtype=dtype)
         limits = np.iinfo(dtype)
-        x = np.concatenate([x, x >> (shift % limits.bits), np.array([limits.min, limits.max, 0], dtype=dtype)])
+        top = limits.bits - 2
+        halfway = [(1 << top) + (1 << max(top - d, 0)) + e for d in (1, 8, 11, 24, 53) for e in (-1, 0, 1)]
+        special = [limits.min, limits.max, 0, *(v for v in halfway if v <= limits.max)]
+        x = np.concatenate([x, x >> (shift % limits.bits), np.array(special, dtype=dtype)])
         for rounding in ("rn", "rz", "rm", "rp"):
             got = values_of(convert.convert(x, source, target, rounding), target)
             for value, result in zip(x.tolist(), got, strict=True):
@@ -98,7 +114,9 @@ def test_double_to_narrower_float_rounds_once(target, rounding):
             x = np.concatenate([x, np.ldexp(np.frexp(x)[0], (rows[0] % np.uint64(300)).astype("i4") - 160)])
         got = values_of(convert.convert(x, "f64", target, rounding), target)
         for value, result in zip(x.tolist(), got, strict=True):
-            wanted = rounded(Fraction(value), GRIDS[target], rounding, value) if math.isfinite(value) else value
+            wanted = (
+                rounded(Fraction(value), GRIDS[target], rounding, value) if math.isfinite(value) else value
+            )
             assert same(result, wanted), value.hex()
 
     check()
@@ -123,8 +141,12 @@ def test_single_to_half(fmt, oracle):
     def check(rows):
         high, low = (r.view("f4") for r in rows)
         with np.errstate(all="ignore"):
-            high = np.concatenate([high, np.ldexp(np.frexp(high)[0], rows[0].astype("i4") % 50 - 32).astype("f4")])
-            low = np.concatenate([low, np.ldexp(np.frexp(low)[0], rows[1].astype("i4") % 50 - 32).astype("f4")])
+            high = np.concatenate(
+                [high, np.ldexp(np.frexp(high)[0], rows[0].astype("i4") % 50 - 32).astype("f4")]
+            )
+            low = np.concatenate(
+                [low, np.ldexp(np.frexp(low)[0], rows[1].astype("i4") % 50 - 32).astype("f4")]
+            )
             wanted = [np.where(np.isnan(x), 0x7FFF, x.astype(oracle).view("u2")) for x in (high, low)]
         pair = convert.pair_from_floats(high, low, fmt)
         assert np.array_equal(pair >> 16, wanted[0])
@@ -154,7 +176,9 @@ def test_half_saturation():
 
 
 def test_tf32():
-    x = np.array([0x3F801000, 0x3F800FFF, 0xBF801000, 0x7F7FFFFF, 0x7F800000, 0x7FFFFFFF, 0x7F800001], dtype="u4")
+    x = np.array(
+        [0x3F801000, 0x3F800FFF, 0xBF801000, 0x7F7FFFFF, 0x7F800000, 0x7FFFFFFF, 0x7F800001], dtype="u4"
+    )
     f = x.view("f4")
     assert [hex(v) for v in convert.tf32_from_float(f)] == [
         "0x3f802000",
@@ -175,7 +199,11 @@ def test_tf32():
         "0x7f800000",
     ]
     assert convert.tf32_from_float(f, "rz")[:4].tolist() == [0x3F800000, 0x3F800000, 0xBF800000, 0x7F7FE000]
-    assert convert.tf32_from_float(f, "rn", satfinite=True)[3:6].tolist() == [0x7F7FE000, 0x7F7FE000, 0x7FFFFFFF]
+    assert convert.tf32_from_float(f, "rn", satfinite=True)[3:6].tolist() == [
+        0x7F7FE000,
+        0x7F7FE000,
+        0x7FFFFFFF,
+    ]
     assert (decode(convert.tf32_from_float(f), TF32)[:3] == [1 + 2.0**-10, 1, -1 - 2.0**-10]).all()
 
 
@@ -228,4 +256,7 @@ def test_integral_and_saturating_floats():
     assert convert.convert(codes, "f16", "s32", "rmi").tolist() == [2, -1]
     assert convert.convert(np.array([2.0**-130, 1.5]), "f64", "f32", "rn", ftz=True).tolist() == [0, 1.5]
     assert convert.convert(codes, "f16", "f64").tolist() == [2.5, -0.25]
-    assert convert.convert(np.array([-3, 9], dtype="i4"), "s32", "f16", "rn", sat=True).tolist() == [0, 0x3C00]
+    assert convert.convert(np.array([-3, 9], dtype="i4"), "s32", "f16", "rn", sat=True).tolist() == [
+        0,
+        0x3C00,
+    ]

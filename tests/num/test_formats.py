@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from exact_rounding import BRAIN, HALF, Grid, columns, rounded, same
 from hypothesis import given, settings
+
 from warploom.num import formats
 from warploom.num.formats import decode, encode
 

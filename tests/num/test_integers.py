@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from warploom.num import bits, integers
 
 TYPES = ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"]
@@ -26,7 +26,9 @@ def values(dtype: str, size: int = 16):
         raw = np.frombuffer(data[: 8 * size], dtype="u8").astype(f"u{limits.bits // 8}").view(dtype)
         kind = np.frombuffer(data[8 * size :], dtype=np.uint8)
         special = np.array(edges, dtype=dtype)[kind // 4 % len(edges)]
-        return np.where(kind % 4 == 0, special, np.where(kind % 4 == 1, raw >> (limits.bits // 2), raw)).astype(dtype)
+        return np.where(
+            kind % 4 == 0, special, np.where(kind % 4 == 1, raw >> (limits.bits // 2), raw)
+        ).astype(dtype)
 
     return st.binary(min_size=9 * size, max_size=9 * size).map(build)
 
@@ -73,7 +75,9 @@ def test_arithmetic(dtype):
             wide = integers.mul_wide(a, b)
             assert wide.dtype.itemsize == 2 * kind.itemsize
             assert wide.tolist() == [x * y for x, y, _ in triples]
-            assert integers.mad_wide(a, b, wide).tolist() == [wrap(2 * x * y, wide.dtype) for x, y, _ in triples]
+            assert integers.mad_wide(a, b, wide).tolist() == [
+                wrap(2 * x * y, wide.dtype) for x, y, _ in triples
+            ]
 
     check()
 
@@ -87,7 +91,9 @@ def test_carry_chains_are_wider_arithmetic(dtype):
         mask = (1 << width) - 1
 
         def whole(low, high):
-            return [(x & mask) | ((y & mask) << width) for x, y in zip(low.tolist(), high.tolist(), strict=True)]
+            return [
+                (x & mask) | ((y & mask) << width) for x, y in zip(low.tolist(), high.tolist(), strict=True)
+            ]
 
         a, b = whole(a0, a1), whole(b0, b1)
         low, carry = integers.add_carry(a0, b0)
@@ -101,7 +107,10 @@ def test_carry_chains_are_wider_arithmetic(dtype):
         assert out.tolist() == [x < y for x, y in zip(a, b, strict=True)]
         product, carry = integers.mad_carry(a0, a1, b0, "hi", borrow)
         plain = integers.mul_hi(a0, a1)
-        expected = [(x & mask) + (y & mask) + int(k) for x, y, k in zip(plain.tolist(), b0.tolist(), borrow, strict=True)]
+        expected = [
+            (x & mask) + (y & mask) + int(k)
+            for x, y, k in zip(plain.tolist(), b0.tolist(), borrow, strict=True)
+        ]
         assert (integers.as_unsigned(product).tolist(), carry.tolist()) == (
             [e & mask for e in expected],
             [e > mask for e in expected],
@@ -156,7 +165,8 @@ def test_dot_products(a, b, c, a_signed, b_signed):
     assert got.tolist() == [wrap(t, got.dtype) for t in four]
     for half, start in (("lo", 0), ("hi", 2)):
         two = [
-            sum(part(x, i, 16, a_signed) * part(y, start + i, 8, b_signed) for i in range(2)) + z for x, y, z in rows
+            sum(part(x, i, 16, a_signed) * part(y, start + i, 8, b_signed) for i in range(2)) + z
+            for x, y, z in rows
         ]
         got = integers.dp2a(a, b, accumulator, half, a_signed, b_signed)
         assert got.tolist() == [wrap(t, got.dtype) for t in two]
@@ -187,7 +197,9 @@ def test_counting(dtype):
             seen = ~x if x < 0 else x
             position = seen.bit_length() - 1
             assert bits.bfind(a)[i] == position & ONES32
-            assert bits.bfind(a, shiftamt=True)[i] == ((width - 1 - position) & ONES32 if position >= 0 else ONES32)
+            assert bits.bfind(a, shiftamt=True)[i] == (
+                (width - 1 - position) & ONES32 if position >= 0 else ONES32
+            )
 
     check()
 
@@ -320,7 +332,9 @@ def test_funnel_shift(low, high, count):
     count = np.where(count & 1, count & 63, count).astype("u4")
     for mode in ("wrap", "clamp"):
         left, right = bits.shf(low, high, count, "l", mode), bits.shf(low, high, count, "r", mode)
-        for x, y, n, u, v in zip(low.tolist(), high.tolist(), count.tolist(), left.tolist(), right.tolist(), strict=True):
+        for x, y, n, u, v in zip(
+            low.tolist(), high.tolist(), count.tolist(), left.tolist(), right.tolist(), strict=True
+        ):
             n = n & 31 if mode == "wrap" else min(n, 32)
             whole = x | y << 32
             assert u == (whole << n >> 32) & ONES32

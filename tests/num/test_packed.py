@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from exact_rounding import BRAIN, HALF, columns, rounded, same, sum_of_zeros
 from hypothesis import given, settings
+
 from warploom.num import floats, packed
 from warploom.num.formats import BF16, F16, decode, encode
 
@@ -33,7 +34,10 @@ def test_arithmetic_rounds_the_exact_value_once(fmt, fields, grid):
         a, b, c = rows
         x, y, z = (decode(r, fmt).tolist() for r in rows)
         results = {
-            "fma": (packed.fma(a, b, c, fmt), [model(p, q, r, grid) for p, q, r in zip(x, y, z, strict=True)]),
+            "fma": (
+                packed.fma(a, b, c, fmt),
+                [model(p, q, r, grid) for p, q, r in zip(x, y, z, strict=True)],
+            ),
             "add": (packed.add(a, b, fmt), [model(p, 1.0, q, grid) for p, q in zip(x, y, strict=True)]),
             "sub": (packed.sub(a, b, fmt), [model(p, 1.0, -q, grid) for p, q in zip(x, y, strict=True)]),
             "mul": (
@@ -128,10 +132,23 @@ def test_bf16_fma_sees_a_tail_beyond_f64():
     tail = encode(np.array([2.0**-130, -(2.0**-130)]), BF16)
     low, high = decode(packed.fma(a, b, tail, BF16), BF16).tolist()[::-1]
     exact = Fraction(1.0078125) * Fraction(1.0 + 2.0**-6)
-    assert [low, high] == [rounded(exact - Fraction(1, 2**130), BRAIN, "rn"), rounded(exact + Fraction(1, 2**130), BRAIN, "rn")]
+    assert [low, high] == [
+        rounded(exact - Fraction(1, 2**130), BRAIN, "rn"),
+        rounded(exact + Fraction(1, 2**130), BRAIN, "rn"),
+    ]
     a, b = encode(np.array([1.5]), BF16), encode(np.array([1.0 + 2.0**-7]), BF16)
     down, up = decode(packed.fma(a, b, tail[::-1], BF16), BF16).tolist()
     assert (down, up) == (1.5078125, 1.515625)
+
+
+def test_f16_fma_sees_a_tail_beyond_f32():
+    """1.5 * 683/512 lies halfway between two f16; the smallest addend decides, though f32 loses it."""
+    a, b = encode(np.array([1.5, -1.5]), F16), encode(np.array([683 / 512]), F16)
+    for tail in (2.0**-24, -(2.0**-24), 0.0):
+        c = encode(np.array([tail]), F16)
+        got = decode(packed.fma(a, b, c, F16), F16).tolist()
+        wanted = [rounded(Fraction(s * 2049, 1024) + Fraction(tail), HALF, "rn") for s in (1, -1)]
+        assert got == wanted
 
 
 def test_f32_pairs_and_mixed_precision():

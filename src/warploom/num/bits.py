@@ -64,7 +64,7 @@ def _ones_below(count: Array, dtype: np.dtype[Any]) -> Array:
     """Masks of ``count`` low ones, for counts from 0 to the width and beyond."""
     width = dtype.itemsize * 8
     kept = np.minimum(count, width - 1).astype(dtype)
-    masks = (dtype.type(1) << kept) - dtype.type(1)
+    masks: Array = (dtype.type(1) << kept) - dtype.type(1)
     return np.where(count >= width, ~dtype.type(0), masks)
 
 
@@ -120,7 +120,7 @@ def szext(a: Array, width: Array, mode: Mode) -> Array:
 
 
 def fns(mask: Array, base: Array, offset: Array) -> Array:
-    """Position of the n-th one of ``mask`` counted from ``base``; all ones where there is none.  Source: fns."""
+    """Position of the n-th one of ``mask`` from ``base`` on; all ones where there is none.  Source: fns."""
     mask, base, offset = np.broadcast_arrays(mask, base, offset)
     start = base.astype(np.int64)
     wanted = as_signed(offset).astype(np.int64)
