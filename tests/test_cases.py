@@ -78,5 +78,3 @@ _VERBS = {
 @pytest.mark.parametrize("case", all_cases(), ids=lambda case: case.id)
 def test_case(case: Case) -> None:
     _VERBS[case.verb](case)
-
-
