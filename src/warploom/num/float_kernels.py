@@ -7,7 +7,7 @@ where no operand is a NaN, so that every host gives the same bits.
 
 # pyright: reportUntypedFunctionDecorator=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportUnknownArgumentType=false
-# pyright: reportMissingTypeStubs=false, reportMissingTypeArgument=false
+# pyright: reportMissingTypeStubs=false, reportMissingTypeArgument=false, reportCallIssue=false
 
 from __future__ import annotations
 

@@ -5,12 +5,11 @@ Shapes: any of one or more dimensions, broadcast together.  Results wrap unless 
 
 from __future__ import annotations
 
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 
 from warploom.num.formats import Array
-from warploom.num.quiet import quietly
 
 _WIDER: dict[np.dtype[Any], type[np.generic]] = {
     np.dtype(np.int8): np.int16,
@@ -154,7 +153,8 @@ def _divmod(a: Array, b: Array) -> tuple[Array, Array]:
     The compiled division ends in ``NOT b`` for a zero divisor, signed or not, quotient and remainder alike.
     """
     zero = b == 0
-    divisor = np.where(zero, b.dtype.type(1), b)
+    quotient: Array
+    divisor: Array = np.where(zero, b.dtype.type(1), b)
     if _is_signed(a):
         # -1 is handled apart: the most negative number has no quotient by it, and wraps to itself.
         minus = b == -1
@@ -236,7 +236,7 @@ def halves(
     function = {"add": np.add, "sub": np.subtract, "min": np.minimum, "max": np.maximum}[operation]
     parts: list[Array] = []
     for x, y in zip(_per_half(a, dtype), _per_half(b, dtype), strict=True):
-        result = cast(Array, function(x, y))
+        result: Array = function(x, y)
         parts.append(_relu(result) if relu else result)
     return _joined(parts[0], parts[1])
 
@@ -279,8 +279,3 @@ def dp2a(a: Array, b: Array, c: Array, half: Literal["lo", "hi"], a_signed: bool
         byte = i + (2 if half == "hi" else 0)
         total = total + _part(a, i, 16, a_signed) * _part(b, byte, 8, b_signed)
     return _dot_result(total, c, a_signed or b_signed)
-
-
-def quiet_divmod(a: Array, b: Array) -> tuple[Array, Array]:
-    """Quotient and remainder at once."""
-    return quietly(_divmod, a, b)
