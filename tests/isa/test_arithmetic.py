@@ -14,6 +14,7 @@ from warploom.isa.types import TYPES
 FAMILIES = frozenset(
     {"approximate", "bits", "compare", "convert", "floating", "half", "integer", "logic", "move"}
 )
+ARITHMETIC = [form for form in forms() if form.family in FAMILIES]
 
 LEGAL = {
     "add.s32 %r1, %r2, -1;": "integer.add",
@@ -122,8 +123,7 @@ def test_every_form_has_a_meaning(form: Form) -> None:
 
 
 def test_no_two_forms_take_the_same_instruction() -> None:
-    families = [form for form in forms() if form.family in FAMILIES]
     taken: dict[str, str] = {}
-    for form in families:
+    for form in ARITHMETIC:
         for text in set(_instructions(form)):
             assert taken.setdefault(text, form.name) == form.name

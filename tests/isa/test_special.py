@@ -16,18 +16,18 @@ from warploom.isa.types import TYPES
 class Launch:
     """Grid (4, 6, 1) of clusters (2, 3, 1), CTAs of (8, 4, 2) threads: two warps, all warps in one array."""
 
-    block = (8, 4, 2)
-    grid = (4, 6, 1)
-    cluster = (2, 3, 1)
-    dynamic_shared = 512
-    total_shared = 2048
-    explicit_cluster = True
-    sm_count = 5
-    ticks = (7 << 32) + 9
     lane: Array
     warp: Array
     cta: tuple[Array, Array, Array]
     thread: tuple[Array, Array, Array]
+    block: tuple[int, int, int] = (8, 4, 2)
+    grid: tuple[int, int, int] = (4, 6, 1)
+    cluster: tuple[int, int, int] = (2, 3, 1)
+    dynamic_shared: int = 512
+    total_shared: int = 2048
+    explicit_cluster: bool = True
+    sm_count: int = 5
+    ticks: int = (7 << 32) + 9
 
 
 @pytest.fixture

@@ -210,9 +210,10 @@ def slct(warps: Warps, i: Bound) -> None:
     # READ
     a, b, c = warps.read(i.a), warps.read(i.b), warps.read(i.c)
     # COMPUTE
-    if i.stype == "s32":
-        d = np.where(compare.integers("ge", c, np.int32(0)), a, b)
-    else:
-        d = np.where(compare.floats("ge", c, np.float32(0), ftz=bool(i.ftz)), a, b)
+    zero = np.zeros_like(c)
+    positive = (
+        compare.integers("ge", c, zero) if i.stype == "s32" else compare.floats("ge", c, zero, bool(i.ftz))
+    )
+    d = np.where(positive, a, b)
     # WRITE
     warps.write(i.d, d)
