@@ -135,7 +135,9 @@ class Form:
     @property
     def parts(self) -> frozenset[str]:
         """The columns that are parts of a composite word."""
-        return frozenset(part for word in self.syntax.words if word.composite for part in word.composite.groupindex)
+        return frozenset(
+            part for word in self.syntax.words if word.composite for part in word.composite.groupindex
+        )
 
     def row_of(self, slots: Mapping[str, str]) -> Row | None:
         """The first row that allows all the slot values, or None."""
@@ -167,7 +169,9 @@ class Form:
             if isinstance(place.type, str) and place.type not in TYPES and place.type not in slots:
                 raise FormError(f"form {self.name}: {place.type!r} is neither a type nor a slot")
             if place.when and place.when not in slots:
-                raise FormError(f"form {self.name}: an operand stands with {place.when!r}, which is not a slot")
+                raise FormError(
+                    f"form {self.name}: an operand stands with {place.when!r}, which is not a slot"
+                )
         if unknown := self.touches - EFFECTS:
             raise FormError(f"form {self.name}: unknown effects {sorted(unknown)}")
 
