@@ -100,7 +100,8 @@ def test_every_example_is_read_and_expects_something(path: Path) -> None:
 def test_every_kind_of_argument() -> None:
     inline = """\
 argument = [
-    { tensor_map = "a", box = [4, 8], swizzle = 32, oob_fill = "nan", element_strides = [1, 2], l2_promotion = 128 },
+    { tensor_map = "a", box = [4, 8], swizzle = 32, oob_fill = "nan", element_strides = [1, 2] },
+    { tensor_map = "a", box = [4, 8], l2_promotion = 128 },
     { value = 1.5, type = "f32" },
     { value = 5, type = "u64" },
     { scratch = 384 },
@@ -110,7 +111,8 @@ argument = [
     assert read(
         inline + GOOD.replace('[[argument]]\nbuffer = "a"\n\n[[argument]]\nvalue = 7\n', "")
     ).arguments == (
-        TensorMapOf("a", (4, 8), (1, 2), swizzle=32, oob_fill="nan", l2_promotion=128),
+        TensorMapOf("a", (4, 8), (1, 2), swizzle=32, oob_fill="nan"),
+        TensorMapOf("a", (4, 8), l2_promotion=128),
         Scalar(np.float32(1.5)),
         Scalar(np.uint64(5)),
         Scratch(384),

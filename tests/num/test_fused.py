@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+
 from warploom.num import fused, fused_exact, fused_fast, models, reference
 from warploom.num.elements import FLOATS, STORAGE, Element
 
@@ -18,7 +19,8 @@ Array = NDArray[Any]
 
 
 def _model(arch: str, engine: Any, types: str, k: int = 0) -> models.Model:
-    return models.select(arch, engine, *types.split(), k=k)
+    a_type, b_type, d_type, *c_type = types.split()
+    return models.select(arch, engine, a_type, b_type, d_type, c_type=c_type[0] if c_type else None, k=k)
 
 
 CASES = {
@@ -134,12 +136,16 @@ def test_any_mixture_equals_the_reference(
     columns=st.sampled_from([8, 16]),
 )
 @settings(max_examples=40, deadline=None)
-def test_sparse_is_the_dense_sum_over_the_chosen_columns(name: str, kind: str, seed: int, columns: int) -> None:
+def test_sparse_is_the_dense_sum_over_the_chosen_columns(
+    name: str, kind: str, seed: int, columns: int
+) -> None:
     model, depth = CASES[name]
     a, _, c = operands(seed, model, kind, (2, 4, columns, depth))
     _, b, _ = operands(seed + 1, model, kind, (2, 4, columns, 2 * depth))
     rng = np.random.default_rng(seed)
-    pairs = np.sort(rng.permuted(np.tile(np.arange(4), (*a.shape[:2], depth // 2, 1)), axis=-1)[..., :2], axis=-1)
+    pairs = np.sort(
+        rng.permuted(np.tile(np.arange(4), (*a.shape[:2], depth // 2, 1)), axis=-1)[..., :2], axis=-1
+    )
     index = (pairs + 4 * np.arange(depth // 2)[:, None]).reshape(a.shape)
     d = fused.multiply(a, b, c, model, index=index)
     np.testing.assert_array_equal(d, reference.multiply(a, b, c, model, index=index))
@@ -241,5 +247,7 @@ def test_mistakes_are_told_in_one_sentence() -> None:
         fused.multiply(a.astype(np.uint8), b, c, model)
     with pytest.raises(ValueError, match=r"^c must have shape \(1, 4, 8\); found \(1, 4, 4\)$"):
         fused.multiply(a, b, c[:, :, :4], model)
-    with pytest.raises(ValueError, match=r"^a and b must be \(G, M, K\) and \(G, N, K\); found \(1, 4, 16\) and "):
+    with pytest.raises(
+        ValueError, match=r"^a and b must be \(G, M, K\) and \(G, N, K\); found \(1, 4, 16\) and "
+    ):
         fused.multiply(a, b[:, :, :8], c, model)

@@ -9,6 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+
 from warploom.num import fused, models
 
 VECTORS = Path(__file__).parents[1] / "vectors" / "published_mma.npz"
@@ -51,4 +52,4 @@ def test_the_model_reproduces_the_gpu(name: str) -> None:
 
 
 def test_every_gpu_and_type_is_there() -> None:
-    assert len(FILES) == 49
+    assert len(FILES) == 48

@@ -251,8 +251,9 @@ SPARSE_INTEGER_REGISTERS = Form(
 def issue(warps: Warps, i: Bound) -> None:
     # READ
     everywhere = (warps.count, 32)
+    # Copies, for what is read may be a view of registers that change before this takes effect.
     captured = {
-        name: np.broadcast_to(warps.read(getattr(i, name)), everywhere)
+        name: np.broadcast_to(warps.read(getattr(i, name)), everywhere).copy()
         for name in ("a_desc", "b_desc", "scale_d")
         if getattr(i, name, None) is not None
     }
@@ -343,10 +344,10 @@ def _offsets(
         descriptor.leading_byte_offset,
         descriptor.stride_byte_offset,
         descriptor.swizzle,
-        rows,
-        k * TYPE_BITS[element] // (8 * unit),
-        unit,
-        "MN" if transposed else "K",
+        rows=rows,
+        k=k * TYPE_BITS[element] // (8 * unit),
+        element_bytes=unit,
+        major="MN" if transposed else "K",
     )
     words = table[:: 8 // unit].T if transposed else table[:, :: 8 // unit]
     return np.ascontiguousarray(words), descriptor.swizzle, descriptor.base_offset

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from warploom import layout
@@ -17,8 +19,8 @@ from warploom.isa.fragments import (
 )
 from warploom.isa.kit import Form
 from warploom.isa.operands import Slots, address, inp, out
-from warploom.isa.protocol import Array, Bound, Warps
-from warploom.isa.types import bits_of
+from warploom.isa.protocol import Array, Bound, Lanes, Warps
+from warploom.isa.types import TYPES, bits_of
 from warploom.num import fused
 
 
@@ -69,30 +71,45 @@ LOAD = Form(
 def load_matrix(warps: Warps, i: Bound) -> None:
     # READ
     found = _map(i.matrix, i.shape, i.type)
-    lines, length, unit, addresses = _lines(warps, i, found)
-    loaded = warps.load(i.ss, addresses, unit, length, lanes=np.arange(32)[None, :] < lines)
+    lines = _lines_of(warps, i, found)
+    loaded = [
+        warps.load(i.ss, lines.starts + np.uint64(at), lines.unit, lines.units, lanes=lines.lanes)
+        for at in lines.pieces
+    ]
     # COMPUTE
-    matrix = np.ascontiguousarray(loaded.transpose(1, 2, 0)[:, :lines])
+    matrix = np.ascontiguousarray(np.concatenate(loaded).transpose(1, 2, 0)[:, : lines.count])
     if bits_of(i.type) == 4:
-        matrix = np.stack([matrix & 15, matrix >> 4], axis=3).reshape(len(matrix), lines, 2 * length)
+        matrix = np.stack([matrix & 15, matrix >> 4], axis=3).reshape(warps.count, lines.count, -1)
     # WRITE
     scatter(warps, i.r, found, i.type, matrix, transposed=i.layout == "col")
 
 
-def _lines(warps: Warps, i: Bound, found: layout.FragmentMap) -> tuple[int, int, str, Array]:
-    """How a matrix lies in memory: lane n has line n, a row or (by columns) a column.
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """How a matrix lies in memory: lane n moves line n, a row or (by columns) a column, in pieces.
 
-    Returns the number of lines, the units in a line, their type, and the address of each lane's line. Units
-    are elements, or as many elements as fill a byte (4 bits) or a word (single bits).
+    `pieces` are the offsets of a line's pieces in bytes, each of `units` elements of type `unit`: elements, or
+    as many of them as fill a byte (4 bits) or a word (single bits).
     """
-    lines, elements = (found.rows, found.cols) if i.layout == "row" else (found.cols, found.rows)
+
+    count: int
+    lanes: Lanes
+    starts: Array
+    unit: str
+    units: int
+    pieces: range
+
+
+def _lines_of(warps: Warps, i: Bound, found: layout.FragmentMap) -> _Lines:
+    count, elements = (found.rows, found.cols) if i.layout == "row" else (found.cols, found.rows)
     bits = bits_of(i.type)
     stride = np.uint64(elements) if i.stride is None else warps.read(i.stride).astype(np.uint64)
-    unit_bits = {1: 32, 4: 8}.get(bits, bits)
-    own = register_type(i.type)
-    unit = own if own == i.type else f"b{unit_bits}"
     starts = warps.addresses(i.p) + np.arange(32, dtype=np.uint64) * (stride * np.uint64(bits) // np.uint64(8))
-    return lines, elements * bits // unit_bits, unit, starts
+    unit = i.type if register_type(i.type) == i.type else f"b{max(bits, 8) if bits > 1 else 32}"
+    # A piece is what must be aligned: a line, a fragment or 16 bytes, whichever is least.
+    piece = min(elements * bits, found.registers * found.register_bits, 128) // 8
+    lanes = np.arange(32)[None, :] < count
+    return _Lines(count, lanes, starts, unit, 8 * piece // bits_of(unit), range(0, elements * bits // 8, piece))
 
 
 STORE = Form(
@@ -121,13 +138,16 @@ STORE = Form(
 def store_matrix(warps: Warps, i: Bound) -> None:
     # READ
     found = _map("d", i.shape, i.type)
-    lines, length, unit, addresses = _lines(warps, i, found)
+    lines = _lines_of(warps, i, found)
     matrix = gather(warps, i.r, found, i.type, transposed=i.layout == "col")
     # COMPUTE
-    values = np.zeros((length, warps.count, 32), matrix.dtype)
-    values[:, :, :lines] = matrix.transpose(2, 0, 1)
+    values = np.zeros((matrix.shape[2], warps.count, 32), matrix.dtype)
+    values[:, :, : lines.count] = matrix.transpose(2, 0, 1)
+    values = values.view(TYPES[lines.unit].dtype)
     # WRITE
-    warps.store(i.ss, addresses, unit, values, lanes=np.arange(32)[None, :] < lines)
+    for part, at in enumerate(lines.pieces):
+        piece = values[part * lines.units : (part + 1) * lines.units]
+        warps.store(i.ss, lines.starts + np.uint64(at), lines.unit, piece, lanes=lines.lanes)
 
 
 _OPERANDS = {operand.lower(): fragment(operand, "wmma") for operand in "ABCD"}

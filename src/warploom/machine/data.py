@@ -68,9 +68,8 @@ def _value(program: Program, variable: GlobalVariable, item: object, segments: M
             return segments[name] + offset
         case _:
             message = f"the initialiser of '{variable.name}' holds {item}, which is not implemented"
-            raise Unsupported(
-                diagnostic("machine.initialiser", message, program.source, variable.declaration.span)
-            )
+            found = diagnostic("machine.initialiser", message, program.source, variable.declaration.span)
+            raise Unsupported([found])
 
 
 def _encode(value: int | float, type: str) -> bytes:

@@ -129,7 +129,7 @@ class Machine:
         self.linker = Linker(program, self.files, segments, grid, rank_base, clustered)
         self.linked = [self.linker.link(step) for step in program.steps]
         if self.linker.problems:
-            raise Unsupported(*self.linker.problems)
+            raise Unsupported(self.linker.problems)
 
     def _place_lanes(self) -> None:
         linear = self.in_cta[:, None] * 32 + np.arange(32)[None, :]
@@ -310,7 +310,7 @@ class Machine:
         try:
             return action()
         except Fault as fault:
-            raise Trap(self._diagnose(fault)) from None
+            raise Trap([self._diagnose(fault)]) from None
 
     def _diagnose(self, fault: Fault) -> Diagnostic:
         pc, warp, lane = self.pc, -1, -1
@@ -343,7 +343,7 @@ class Machine:
             pc = int(strands.pc[row]) - (1 if waits_after else 0)
             groups.setdefault((pc, what), []).append(int(strands.warp[row]))
         found = [self._waiting(pc, what, warps) for (pc, what), warps in groups.items()]
-        return Deadlock(*found)
+        return Deadlock(found)
 
     def _waiting(self, pc: int, what: str, warps: list[int]) -> Diagnostic:
         others = f" and {len(warps) - 1} more warps" if len(warps) > 1 else ""
@@ -357,4 +357,4 @@ class Machine:
         )
         hint = "a loop may never end; raise step_budget if the kernel is that long"
         span = self.program.span_of(min(self.pc, len(self.program.steps) - 1))
-        return Trap(diagnostic("machine.runaway", message, self.program.source, span, hint))
+        return Trap([diagnostic("machine.runaway", message, self.program.source, span, hint)])

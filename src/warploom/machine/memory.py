@@ -74,6 +74,10 @@ class Arena:
         first = segment.start - GLOBAL_BASE
         return self.bytes[first : first + segment.size]
 
+    def written(self, segment: Segment) -> bool:
+        """Whether the run wrote to a segment."""
+        return bool(self.state[self.segments.index(segment)] == access.DIRTY)
+
     def nearest(self, address: int) -> str:
         """A phrase that places an address among the segments."""
         if not self.segments:

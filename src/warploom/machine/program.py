@@ -168,11 +168,11 @@ def _choose(module: Module, name: str | None) -> Function:
         if len(entries) == 1:
             return entries[0]
         found = f"the module has {len(entries)} kernels ({names})" if entries else "the module has no kernel"
-        raise Unsupported(diagnostic("machine.kernel", f"{found}; name the one to run", module.source, None))
+        raise Unsupported([diagnostic("machine.kernel", f"{found}; name the one to run", module.source, None)])
     chosen = next((f for f in entries if f.name == name), None)
     if chosen is None:
         message = f"there is no kernel '{name}' in the module; it has {names or 'none'}"
-        raise Unsupported(diagnostic("machine.kernel", message, module.source, None))
+        raise Unsupported([diagnostic("machine.kernel", message, module.source, None)])
     return chosen
 
 
@@ -204,7 +204,7 @@ class _Loader:
                 self._flatten_device(self.module.functions[name])
         self._check_recursion(reached)
         if self.problems:
-            raise Unsupported(*self.problems)
+            raise Unsupported(self.problems)
         program = Program(
             module=self.module,
             kernel=self.kernel,

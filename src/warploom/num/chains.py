@@ -2,7 +2,7 @@
 
 # pyright: reportUnknownMemberType=false, reportUntypedFunctionDecorator=false, reportMissingTypeStubs=false
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownParameterType=false
-# pyright: reportMissingParameterType=false
+# pyright: reportMissingParameterType=false, reportCallIssue=false, reportArgumentType=false
 from __future__ import annotations
 
 from typing import Any, Literal
@@ -25,7 +25,7 @@ _jit = njit(cache=True, nogil=True, error_model="numpy", boundscheck=False)
 
 @intrinsic
 def _fma(context, a, b, c):
-    """a * b + c, rounded once to nearest even."""
+    """The f32 or f64 a * b + c, rounded once to nearest even."""
 
     def generate(context, builder, signature, arguments):
         return builder.fma(*arguments)
@@ -35,7 +35,7 @@ def _fma(context, a, b, c):
 
 @intrinsic
 def _directed_fma(context, a, b, c, mode):
-    """a * b + c in f64, rounded once in the direction of llvm.set.rounding's `mode`."""
+    """The f64 a * b + c, rounded once in the direction of llvm.set.rounding's `mode`."""
 
     def generate(context, builder, signature, arguments):
         *operands, mode = arguments
@@ -51,17 +51,12 @@ def _directed_fma(context, a, b, c, mode):
             "llvm.experimental.constrained.fma.f64",
         )
         builder.call(set_rounding, [builder.trunc(mode, ir.IntType(32))])
-        how = [
-            ir.MetaDataString(builder.module, text)
-            for text in ("round.dynamic", "fpexcept.strict")
-        ]
+        how = [ir.MetaDataString(builder.module, text) for text in ("round.dynamic", "fpexcept.strict")]
         result = builder.call(fma, [*operands, *how])
         builder.call(set_rounding, [ir.Constant(ir.IntType(32), _SET_ROUNDING["rn"])])
         return result
 
-    return types.float64(
-        types.float64, types.float64, types.float64, types.int64
-    ), generate
+    return types.float64(types.float64, types.float64, types.float64, types.int64), generate
 
 
 @intrinsic
@@ -100,7 +95,7 @@ def _directed(a: Any, b: Any, d: Any, mode: int) -> None:
 def multiply_add(
     a: NDArray[Any], b: NDArray[Any], c: NDArray[Any], rounding: Rounding = "rn"
 ) -> NDArray[Any]:
-    """c + a b by multiply-adds in ascending k, in the common type of the operands (f32 or f64).
+    """C + A B by multiply-adds in ascending k, in the common type of the operands (f32 or f64).
 
     Shapes: a (G, M, K), b (G, N, K), c and the result (G, M, N).
     """
@@ -131,25 +126,22 @@ def _products(a: Any, b: Any, d: Any) -> None:
             for n in range(columns):
                 total = np.int32(0)
                 for k in range(depth):
-                    total = np.int32(
-                        total + np.int32(a[g, m, k]) * np.int32(b[g, n, k])
-                    )
+                    total = np.int32(total + np.int32(a[g, m, k]) * np.int32(b[g, n, k]))
                 d[g, m, n] = total
 
 
 @_jit
 def _sparse_products(a: Any, index: Any, b: Any, d: Any) -> None:
     groups, rows, depth = a.shape
-    columns = b.shape[1]
+    columns = b.shape[2]
     for g in range(groups):
         for m in range(rows):
             for n in range(columns):
-                total = np.int32(0)
-                for k in range(depth):
-                    total = np.int32(
-                        total + np.int32(a[g, m, k]) * np.int32(b[g, n, index[g, m, k]])
-                    )
-                d[g, m, n] = total
+                d[g, m, n] = 0
+            for k in range(depth):
+                x, row = np.int32(a[g, m, k]), index[g, m, k]
+                for n in range(columns):
+                    d[g, m, n] = np.int32(d[g, m, n] + np.int32(x * np.int32(b[g, row, n])))
 
 
 def integer(
@@ -165,7 +157,7 @@ def integer(
     if index is None:
         _products(left, right, d)
     else:
-        _sparse_products(left, index, right, d)
+        _sparse_products(left, index, np.ascontiguousarray(right.swapaxes(1, 2)), d)
     if not satfinite:
         return d + c
     limits = np.iinfo(np.int32)
@@ -182,18 +174,12 @@ def _bits(a: Any, b: Any, d: Any, exclusive: bool) -> None:
                 word = a[g, m, k]
                 for n in range(columns):
                     other = b[g, k, n]
-                    met = (
-                        np.uint32(word ^ other)
-                        if exclusive
-                        else np.uint32(word & other)
-                    )
+                    met = np.uint32(word ^ other) if exclusive else np.uint32(word & other)
                     d[g, m, n] += np.int32(_population(met))
 
 
-def bits(
-    a: NDArray[Any], b: NDArray[Any], c: NDArray[Any], exclusive: bool
-) -> NDArray[np.int32]:
-    """c plus the number of ones in a xor b, or in a and b, over 32-bit words of K."""
+def bits(a: NDArray[Any], b: NDArray[Any], c: NDArray[Any], exclusive: bool) -> NDArray[np.int32]:
+    """C plus the number of ones in A xor B, or in A and B, over 32-bit words of K."""
     d = c.copy()
     _bits(np.ascontiguousarray(a), np.ascontiguousarray(b.swapaxes(1, 2)), d, exclusive)
     return d

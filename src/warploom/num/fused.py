@@ -6,10 +6,11 @@ sums go through `fused_fast`; the few outputs it does not reach go through `fuse
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ class Workers:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Operands:
     """The operands of one call or of a worker's share of it."""
 
@@ -50,21 +51,17 @@ class _Operands:
             return None if array is None else array[groups, rows]
 
         scale_b = None if self.scale_b is None else self.scale_b[groups]
-        a, c, index, scale_a = (
-            of_a(array) for array in (self.a, self.c, self.index, self.scale_a)
-        )
+        a, c, index, scale_a = (of_a(array) for array in (self.a, self.c, self.index, self.scale_a))
         assert a is not None
         return _Operands(a, self.b[groups], c, index, scale_a, scale_b)
 
     def addend(self, model: Model) -> Array:
         if self.c is not None:
             return self.c
-        return np.zeros(
-            (len(self.a), self.a.shape[1], self.b.shape[1]), STORAGE[model.c_type]
-        )
+        return np.zeros((len(self.a), self.a.shape[1], self.b.shape[1]), STORAGE[model.c_type])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Options:
     negate_a: bool
     negate_b: bool
@@ -123,56 +120,42 @@ def _check(operands: _Operands, model: Model) -> None:
         or len(a) != len(b)
         or (operands.index is None and a.shape[2] != b.shape[2])
     ):
-        raise ValueError(
-            f"a and b must be (G, M, K) and (G, N, K); found {a.shape} and {b.shape}"
-        )
-    outputs = (len(a), a.shape[1], b.shape[1])
-    scales = (
-        None if operands.scale_a is None else (*a.shape[:2], operands.scale_a.shape[-1])
-    )
-    wanted: Sequence[tuple[str, Array | None, tuple[int, ...] | None, Any]] = (
-        ("a", a, a.shape, STORAGE[model.a_type]),
-        ("b", b, b.shape, STORAGE[model.b_type]),
-        ("c", operands.c, outputs, STORAGE[model.c_type]),
-        ("index", operands.index, a.shape, None),
-        ("scale_a", operands.scale_a, scales, np.uint8),
-        ("scale_b", operands.scale_b, scales and (*b.shape[:2], scales[2]), np.uint8),
-    )
-    for name, array, shape, dtype in wanted:
-        if array is None:
-            continue
-        if array.shape != shape:
-            raise ValueError(f"{name} must have shape {shape}; found {array.shape}")
-        if dtype is not None and array.dtype != dtype:
-            raise ValueError(
-                f"{name} must be of {np.dtype(dtype)}; found {array.dtype}"
-            )
-    if (model.scale_type is None) != (
-        operands.scale_a is None or operands.scale_b is None
-    ):
-        raise ValueError(
-            "block scales must be given for both operands of a scaled model, and for no other"
-        )
+        raise ValueError(f"a and b must be (G, M, K) and (G, N, K); found {a.shape} and {b.shape}")
+    _check_one("a", a, a.shape, STORAGE[model.a_type])
+    _check_one("b", b, b.shape, STORAGE[model.b_type])
+    if operands.c is not None:
+        _check_one("c", operands.c, (len(a), a.shape[1], b.shape[1]), STORAGE[model.c_type])
+    if operands.index is not None:
+        _check_one("index", operands.index, a.shape, operands.index.dtype)
+    if (model.scale_type is None) != (operands.scale_a is None or operands.scale_b is None):
+        raise ValueError("block scales must be given for both operands of a scaled model, and for no other")
+    if operands.scale_a is not None and operands.scale_b is not None:
+        count = operands.scale_a.shape[-1]
+        _check_one("scale_a", operands.scale_a, (*a.shape[:2], count), np.dtype(np.uint8))
+        _check_one("scale_b", operands.scale_b, (*b.shape[:2], count), np.dtype(np.uint8))
+
+
+def _check_one(name: str, array: Array, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    if array.shape != shape:
+        raise ValueError(f"{name} must have shape {shape}; found {array.shape}")
+    if array.dtype != dtype:
+        raise ValueError(f"{name} must be of {dtype}; found {array.dtype}")
 
 
 def _parts(operands: _Operands, workers: Workers | None) -> list[tuple[slice, slice]]:
     """The shares of the work: runs of groups or, where these are few, of rows."""
+    if workers is None:
+        return [(slice(None), slice(None))]
     groups, rows, depth = operands.a.shape
     count = groups * rows * operands.b.shape[1] * depth // _SHARE
-    count = min(count, workers.count if workers else 1)
+    count = min(count, workers.count)
     if count <= 1:
         return [(slice(None), slice(None))]
     if groups >= count:
         edges = [groups * i // count for i in range(count + 1)]
-        return [
-            (slice(i, j), slice(None)) for i, j in zip(edges, edges[1:], strict=False)
-        ]
+        return [(slice(i, j), slice(None)) for i, j in pairwise(edges)]
     step = -(-rows // (16 * count)) * 16
-    return [
-        (slice(g, g + 1), slice(m, m + step))
-        for g in range(groups)
-        for m in range(0, rows, step)
-    ]
+    return [(slice(g, g + 1), slice(m, m + step)) for g in range(groups) for m in range(0, rows, step)]
 
 
 def _fused(operands: _Operands, model: Model, options: _Options) -> Array:
@@ -181,27 +164,17 @@ def _fused(operands: _Operands, model: Model, options: _Options) -> Array:
     a, b, c, index = padded.a, padded.b, padded.c, padded.index
     addend = c
     if c is not None:
-        addend = (
-            c.view(np.float32)
-            if model.c_type == "f32"
-            else c.view(np.float16).astype(np.float32)
-        )
+        addend = c.view(np.float32) if model.c_type == "f32" else fused_fast.widened(c)
     d = np.empty((len(a), a.shape[1], b.shape[1]), np.float32)
-    wrong = fused_fast.run(
-        a, b, addend, d, model, index, options.negate_a, options.negate_b
-    )
-    if model.d_type == "f32":
-        bits = d.view(np.uint32)
-    else:
-        with np.errstate(over="ignore", invalid="ignore"):
-            bits = d.astype(np.float16).view(np.uint16)
+    wrong = fused_fast.run(a, b, addend, d, model, index, options.negate_a, options.negate_b)
+    bits = d.view(np.uint32) if model.d_type == "f32" else fused_fast.halved(d)
     if len(wrong):
-        fused_exact.outputs(
-            wrong, bits, *_signed(padded, model, options), c, model, index
-        )
-    return (
-        bits if bits.shape[1:] == (rows, columns) else bits[:, :rows, :columns].copy()
-    )
+        a, b = _signed(padded, model, options)
+        if model.sum is Sum.HALVES:
+            a, b = _to_f16(model.a_type)[a], _to_f16(model.b_type)[b]
+            model = replace(model, a_type="f16", b_type="f16")
+        fused_exact.outputs(wrong, bits, a, b, c, model, index)
+    return bits if bits.shape[1:] == (rows, columns) else bits[:, :rows, :columns].copy()
 
 
 def _scaled(operands: _Operands, model: Model, options: _Options) -> Array:
@@ -214,9 +187,7 @@ def _scaled(operands: _Operands, model: Model, options: _Options) -> Array:
     return d
 
 
-def _signed(
-    operands: _Operands, model: Model, options: _Options
-) -> tuple[Array, Array]:
+def _signed(operands: _Operands, model: Model, options: _Options) -> tuple[Array, Array]:
     """A and B with the signs that the instruction sees."""
     a, b = operands.a, operands.b
     if options.negate_a:
@@ -233,24 +204,20 @@ def _padded(operands: _Operands, model: Model) -> _Operands:
     rows, columns = _up(rows, fused_fast.ROWS), _up(columns, 8)
     to_depth = _up(depth, 4 if depth <= model.length else model.length)
 
-    def fill(array: Array | None, *shape: int, dtype: Any = None) -> Array | None:
-        if array is None:
-            return None
-        if array.shape == shape:
-            return np.ascontiguousarray(array, dtype)
-        full = np.zeros(shape, dtype or array.dtype)
+    def fill(array: Array | None, *shape: int) -> Array | None:
+        if array is None or array.shape == shape:
+            return array if array is None or array.flags.c_contiguous else np.ascontiguousarray(array)
+        full = np.zeros(shape, array.dtype)
         full[tuple(slice(size) for size in array.shape)] = array
         return full
 
     a = fill(operands.a, groups, rows, to_depth)
-    b = fill(
-        operands.b, groups, columns, b_depth if operands.index is not None else to_depth
-    )
+    b = fill(operands.b, groups, columns, b_depth if operands.index is not None else to_depth)
     c = fill(operands.c, groups, rows, columns)
-    index = fill(operands.index, groups, rows, to_depth, dtype=np.int32)
+    index = fill(operands.index, groups, rows, to_depth)
     assert a is not None
     assert b is not None
-    return _Operands(a, b, c, index, None, None)
+    return _Operands(a, b, c, None if index is None else index.astype(np.int32, copy=False), None, None)
 
 
 def _up(size: int, step: int) -> int:
@@ -260,28 +227,20 @@ def _up(size: int, step: int) -> int:
 def _halves(operands: _Operands, model: Model, options: _Options) -> Array:
     """fp8 unpacked to f16 and summed by two chained f16 steps from zero; the addend comes last."""
     depth = operands.a.shape[2]
-    order = np.argsort(np.arange(depth) % 4 >= 2, kind="stable")
-    a = _to_f16(model.a_type)[operands.a][:, :, order]
-    b = _to_f16(model.b_type)[operands.b]
-    index = operands.index
-    b, index = (b[:, :, order], None) if index is None else (b, index[:, :, order])
-    f16 = replace(
-        model,
-        a_type="f16",
-        b_type="f16",
-        c_type=model.d_type,
-        sum=Sum.FUSED,
-        length=min(model.length, depth // 2),
-    )
-    products = _fused(_Operands(a, b, None, index, None, None), f16, options)
+    order = np.array([k for half in (0, 2) for k in range(depth) if k & 2 == half])
+    a, b, index = fused_fast.chosen(np.ascontiguousarray(operands.a), order), operands.b, operands.index
+    if index is None:
+        b = fused_fast.chosen(np.ascontiguousarray(b), order)
+    else:
+        index = np.ascontiguousarray(index[:, :, order])
+    half = replace(model, c_type=model.d_type, length=min(model.length, depth // 2))
+    products = _fused(_Operands(a, b, None, index, None, None), half, options)
     return _added(products, operands.addend(model), model)
 
 
 def _added(products: Array, c: Array, model: Model) -> Array:
     """The IEEE sum in the type of D, its NaN canonical."""
-    kind, nan = (
-        (np.float32, 0x7FFFFFFF) if model.d_type == "f32" else (np.float16, 0x7FFF)
-    )
+    kind, nan = (np.float32, 0x7FFFFFFF) if model.d_type == "f32" else (np.float16, 0x7FFF)
     addend = c.view(np.float32 if model.c_type == "f32" else np.float16).astype(kind)
     with np.errstate(over="ignore", invalid="ignore"):
         total: Array = products.view(kind) + addend
@@ -297,29 +256,19 @@ def _to_f16(name: str) -> Array:
     if name == "e5m2":
         return words << 8
     magnitude = (words & 0x7F).astype(np.uint32) << 20
-    values = (
-        (magnitude.view(np.float32) * np.float32(2.0**120))
-        .astype(np.float16)
-        .view(np.uint16)
-    )
+    values = (magnitude.view(np.float32) * np.float32(2.0**120)).astype(np.float16).view(np.uint16)
     values[words & 0x7F == 0x7F] = 0x7FFF
     return values | (words & 0x80) << 8
 
 
 def _multiply_add(operands: _Operands, model: Model, options: _Options) -> Array:
-    a, b = (
-        x.view(np.float16).astype(np.float32) for x in _signed(operands, model, options)
-    )
-    d = chains.multiply_add(
-        a, b, np.zeros((len(a), a.shape[1], b.shape[1]), np.float32)
-    )
+    a, b = (x.view(np.float16).astype(np.float32) for x in _signed(operands, model, options))
+    d = chains.multiply_add(a, b, np.zeros((len(a), a.shape[1], b.shape[1]), np.float32))
     return _added(d, operands.addend(model), model)
 
 
 def _double(operands: _Operands, model: Model, options: _Options) -> Array:
-    return chains.double(
-        operands.a, operands.b, operands.addend(model), options.rounding
-    )
+    return chains.double(operands.a, operands.b, operands.addend(model), options.rounding)
 
 
 def _integer(operands: _Operands, model: Model, options: _Options) -> Array:
@@ -333,9 +282,7 @@ def _integer(operands: _Operands, model: Model, options: _Options) -> Array:
 
 
 def _bits(operands: _Operands, model: Model, options: _Options) -> Array:
-    return chains.bits(
-        operands.a, operands.b, operands.addend(model), model.sum is Sum.XOR
-    )
+    return chains.bits(operands.a, operands.b, operands.addend(model), model.sum is Sum.XOR)
 
 
 def _fused_or_scaled(operands: _Operands, model: Model, options: _Options) -> Array:

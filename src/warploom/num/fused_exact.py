@@ -4,7 +4,10 @@ Where the vector kernels do not reach (NaN, infinities, exponents at the ends of
 do. Everything is compiled for unsigned 32-bit operand words, so that one compilation serves all types.
 """
 
-# pyright: reportUnknownMemberType=false, reportUntypedFunctionDecorator=false
+# pyright: reportUnknownMemberType=false, reportUntypedFunctionDecorator=false, reportMissingTypeStubs=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownParameterType=false
+# pyright: reportMissingParameterType=false, reportCallIssue=false, reportArgumentType=false
+# ruff: noqa: PLR0917
 from __future__ import annotations
 
 from typing import Any
@@ -139,17 +142,11 @@ def _dots(
             lowest[0] = exponent - (c_layout[0] if first == 0 else d_layout[0])
             terms = 1
             for k in range(first, min(first + length, depth)):
-                a_kind, a_value, a_exponent, a_negative = _decode(
-                    np.int64(a[i, k]), a_layout
-                )
-                b_kind, b_value, b_exponent, b_negative = _decode(
-                    np.int64(b[i, k]), b_layout
-                )
+                a_kind, a_value, a_exponent, a_negative = _decode(np.int64(a[i, k]), a_layout)
+                b_kind, b_value, b_exponent, b_negative = _decode(np.int64(b[i, k]), b_layout)
                 negative = a_negative != b_negative
                 if a_kind or b_kind:
-                    zero = (a_kind == 0 and a_value == 0) or (
-                        b_kind == 0 and b_value == 0
-                    )
+                    zero = (a_kind == 0 and a_value == 0) or (b_kind == 0 and b_value == 0)
                     if a_kind == 2 or b_kind == 2 or zero:
                         bad = True
                     elif negative:
@@ -160,12 +157,8 @@ def _dots(
                 low = exponent - a_layout[0] - b_layout[0]
                 if scales:
                     s = k * scales // depth
-                    x_kind, x, x_exponent, _ = _decode(
-                        np.int64(a_scales[i, s]), scale_layout
-                    )
-                    y_kind, y, y_exponent, _ = _decode(
-                        np.int64(b_scales[i, s]), scale_layout
-                    )
+                    x_kind, x, x_exponent, _ = _decode(np.int64(a_scales[i, s]), scale_layout)
+                    y_kind, y, y_exponent, _ = _decode(np.int64(b_scales[i, s]), scale_layout)
                     bad = bad or x_kind == 2 or y_kind == 2
                     if powers:
                         x, y = 1, 1
@@ -243,8 +236,8 @@ def dots(
 
 
 def outputs(
-    positions: Numbers, d: NDArray[Any], a: NDArray[Any], b: NDArray[Any], c: NDArray[Any] | None, model: Model,
-    index: NDArray[Any] | None = None,
+    positions: Numbers, d: NDArray[Any], a: NDArray[Any], b: NDArray[Any], c: NDArray[Any] | None,
+    model: Model, index: NDArray[Any] | None = None,
     a_scales: NDArray[Any] | None = None, b_scales: NDArray[Any] | None = None,
 ) -> None:  # fmt: skip
     """Recomputes the outputs at flat `positions` of d (G, M, N) in place."""
@@ -255,9 +248,7 @@ def outputs(
         where = positions[first : first + step]
         g, rest = np.divmod(where, rows * columns)
         m, n = np.divmod(rest, columns)
-        right = (
-            b[g, n] if index is None else np.take_along_axis(b[g, n], index[g, m], 1)
-        )
+        right = b[g, n] if index is None else np.take_along_axis(b[g, n], index[g, m], 1)
         addend = np.zeros(len(where), np.uint32) if c is None else c[g, m, n]
         left_scales = None if a_scales is None else a_scales[g, m]
         right_scales = None if b_scales is None else b_scales[g, n]

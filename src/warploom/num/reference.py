@@ -39,10 +39,7 @@ def decode(bits: int, element: Element) -> Term:
     negative = bits & element.sign_bit != 0
     magnitude >>= element.ignored
     if magnitude >= element.first_special >> element.ignored:
-        infinite = (
-            element.specials == "ieee"
-            and magnitude == element.first_special >> element.ignored
-        )
+        infinite = element.specials == "ieee" and magnitude == element.first_special >> element.ignored
         return Term(0, 0, 0, ("-inf" if negative else "inf") if infinite else "nan")
     field = magnitude >> element.mantissa_bits
     significand = magnitude & ((1 << element.mantissa_bits) - 1)
@@ -63,9 +60,7 @@ def product(a: Term, b: Term) -> Term:
     zero = (not a.special and a.value == 0) or (not b.special and b.value == 0)
     if "nan" in (a.special, b.special) or zero:
         return Term(0, 0, 0, "nan")
-    negative = (a.special == "-inf" or a.value < 0) != (
-        b.special == "-inf" or b.value < 0
-    )
+    negative = (a.special == "-inf" or a.value < 0) != (b.special == "-inf" or b.value < 0)
     return Term(0, 0, 0, "-inf" if negative else "inf")
 
 
@@ -77,9 +72,7 @@ def fused(terms: list[Term], model: Model) -> int:
         return NAN32 if d_type == "f32" else NAN16
     if specials:
         infinity = 0x7F800000 if d_type == "f32" else 0x7C00
-        return infinity | (0x80000000 if d_type == "f32" else 0x8000) * (
-            "-inf" in specials
-        )
+        return infinity | (0x80000000 if d_type == "f32" else 0x8000) * ("-inf" in specials)
     numbers = [term for term in terms if term.value]
     if not numbers:
         return 0
@@ -90,9 +83,7 @@ def fused(terms: list[Term], model: Model) -> int:
     total = 0
     for term in numbers:
         shift = term.lowest - quantum
-        magnitude = (
-            abs(term.value) << shift if shift >= 0 else abs(term.value) >> -shift
-        )
+        magnitude = abs(term.value) << shift if shift >= 0 else abs(term.value) >> -shift
         total += magnitude if term.value > 0 else -magnitude
     return rounded(total, quantum, model)
 
@@ -114,9 +105,7 @@ def rounded(total: int, lowest: int, model: Model) -> int:
             quotient += 2 * rest + (quotient & 1) > 1 << shift
     if quotient == 0:
         return 0
-    bits = ((exponent - element.emin) << element.mantissa_bits) + (
-        quotient << (element.mantissa_bits - kept)
-    )
+    bits = ((exponent - element.emin) << element.mantissa_bits) + (quotient << (element.mantissa_bits - kept))
     return min(bits, element.first_special) | (element.sign_bit if total < 0 else 0)
 
 
@@ -138,24 +127,22 @@ def multiply(
     Shapes: a (G, M, K), b (G, N, K), c (G, M, N); `index` (G, M, K) gives the column of b for each stored
     element of a sparse a; scales (G, M, S) and (G, N, S), one for each K/S elements.
     """
-    groups, rows, length = a.shape
+    groups, rows, _ = a.shape
     columns = b.shape[1]
     d = np.zeros((groups, rows, columns), STORAGE[model.d_type])
     for g in range(groups):
         for m in range(rows):
             for n in range(columns):
-                where = index[g, m] if index is not None else np.arange(length)
+                where = slice(None) if index is None else index[g, m]
                 left, right = a[g, m].tolist(), b[g, n][where].tolist()
                 scales: list[tuple[int, int]] = []
                 if scale_a is not None and scale_b is not None:
-                    scales = list(
-                        zip(scale_a[g, m].tolist(), scale_b[g, n].tolist(), strict=True)
-                    )
+                    scales = list(zip(scale_a[g, m].tolist(), scale_b[g, n].tolist(), strict=True))
                 if model.sum is Sum.INTEGER:
                     d[g, m, n] = integer(left, right, int(c[g, m, n]), satfinite)
                 else:
                     flip = (negate_a, negate_b)
-                    d[g, m, n] = dot(left, right, int(c[g, m, n]), model, flip, scales)
+                    d[g, m, n] = dot(left, right, int(c[g, m, n]), model, flip=flip, scales=scales)
     return d
 
 
@@ -172,6 +159,7 @@ def dot(
     b: list[int],
     c: int,
     model: Model,
+    *,
     flip: tuple[bool, bool],
     scales: list[tuple[int, int]],
 ) -> int:
@@ -193,24 +181,16 @@ def dot(
     return accumulator
 
 
-def scaled(
-    products: list[Term], c: int, model: Model, scales: list[tuple[int, int]]
-) -> int:
+def scaled(products: list[Term], c: int, model: Model, scales: list[tuple[int, int]]) -> int:
     """The block-scaled sums: each product, or each exact sum of sixteen, times its two scales."""
     assert model.scale_type is not None
-    factors = [
-        product(scale(x, model.scale_type), scale(y, model.scale_type))
-        for x, y in scales
-    ]
+    factors = [product(scale(x, model.scale_type), scale(y, model.scale_type)) for x, y in scales]
     addend = decode(c, FLOATS[model.c_type])
     if any(factor.special for factor in factors):
         return NAN32
     if model.sum is Sum.FUSED:
         size = len(products) // len(factors)
-        terms = [
-            _shifted(term, factors[k // size].exponent)
-            for k, term in enumerate(products)
-        ]
+        terms = [_shifted(term, factors[k // size].exponent) for k, term in enumerate(products)]
         return fused([*terms, addend], model)
     terms: list[Term] = []
     for first in range(0, len(products), 16):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 from warploom.diag import Diagnostic, Severity, Source, Span, WarploomError
-from warploom.ptx.lexer import BAD_NUMBER, SPACES, TOKEN, Token
+from warploom.ptx.lexer import BAD_NUMBER, SPACES, STRAY, TOKEN, Token
 
 NESTING_LIMIT = 64
 ERROR_LIMIT = 100
@@ -181,6 +181,14 @@ class Cursor:
         spaces = SPACES.match(self.text, self.pos)
         start = self.pos if spaces is None else spaces.end()
         rule, message, stop = self._refusal(start)
+        if rule == "character":
+            # A stray character is reported once and passed over: what stands around it may be sound.
+            if not quiet:
+                self.report(rule, message, Span(start, stop))
+            before, self.pos = self.pos, stop
+            token = self._lex(quiet)
+            self.pos = before
+            return token
         token = Token("punctuation", self.text[start:stop], start, stop)
         if not quiet:
             # Kept as the next token, so that recovery sees where the fault lies.
@@ -200,7 +208,9 @@ class Cursor:
         if (number := BAD_NUMBER.match(text, start)) is not None:
             message = f"found '{number[0]}', which is no number; {_number_help(number[0])}"
             return "number", message, number.end()
-        return "character", f"found {_show(text[start])}, which is no part of PTX", start + 1
+        stray = STRAY.match(text, start)
+        stop = start + 1 if stray is None else stray.end()
+        return "character", f"found {_show(text[start:stop])}, which is no part of PTX", stop
 
 
 def describe(token: Token) -> str:
@@ -224,6 +234,10 @@ def _number_help(text: str) -> str:
     return "expected digits, 0x, 0b, 0f or 0d"
 
 
-def _show(character: str) -> str:
-    code = f"U+{ord(character):04X}"
-    return f"'{character}' ({code})" if character.isprintable() and not character.isspace() else code
+def _show(text: str) -> str:
+    first = text[0]
+    shown = f"'{text}'" if text.isprintable() and not text.isspace() and len(text) <= 40 else ""
+    code = f"U+{ord(first):04X}"
+    if len(text) > 1:
+        return shown or f"{len(text)} characters beginning with {code}"
+    return f"{shown} ({code})" if shown else code

@@ -5,15 +5,28 @@ Source: PTX ISA 5.4 (variables), 7.1 (functions), 11 (directives)
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from warploom.diag import Span
-from warploom.ptx.constants import constant, initializer, integer_constant
+from warploom.ptx.constants import constant_or_name, initializer, integer_constant, literal
 from warploom.ptx.cursor import Cursor
-from warploom.ptx.tree import Argument, Directive, Name, Prototype, Symbol, Text, Variable
+from warploom.ptx.lexer import NAME, TRIVIA
+from warploom.ptx.tree import Argument, Directive, Prototype, Text, Variable
 
 LINKAGE = frozenset((".extern", ".visible", ".weak", ".common"))
 SPACES = frozenset((".reg", ".sreg", ".const", ".global", ".local", ".param", ".shared", ".tex"))
+
+_COUNT = "(?:[1-9][0-9]{0,8}+|0)"
+_USUAL = re.compile(
+    TRIVIA
+    # 1 space, 2 alignment, 3 type, 4 pointer, 5 name, 6 register count, 7 dimension
+    + rf"\.(reg|param|shared|local|global|const)[ \t]++(?:\.align[ \t]++({_COUNT})[ \t]++)?"
+    + rf"\.([a-z][a-z0-9]*+)[ \t]++(\.ptr(?: \.[a-z]++)?(?: \.align {_COUNT})?[ \t]++)?"
+    + rf"({NAME})(?:<({_COUNT})>|(\[{_COUNT}\]))?(?=[,;)])",
+    re.ASCII,
+)
+"""One declaration of the shape that compilers write, up to its comma or closer."""
 
 _VECTORS = {".v2": 2, ".v4": 4, ".v8": 8}
 _BASIC_TYPES = "b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f16 f16x2 f32 f64 bf16 bf16x2 tf32 pred"
@@ -31,26 +44,29 @@ class _Shape:
     attributes: list[str] = field(default_factory=list[str])
 
 
-def variables(cursor: Cursor, linkage: tuple[str, ...]) -> list[Variable]:
-    """Read a declaration and its `;`: one variable for each name in it.
+def variables(cursor: Cursor, start: int, linkage: tuple[str, ...]) -> list[Variable]:
+    """Read a declaration that begins at `start` with its linkage, and its `;`: one variable for each name in it.
+
+    The first variable's place begins with the declaration and the last one's ends with it.
 
     Errors: ptx.syntax/expected, ptx.syntax/constant, ptx.syntax/nesting
     """
-    start = cursor.peek().start
+    usual = _usual(cursor, linkage, ";")
+    if usual is not None:
+        cursor.take()
+        _place(cursor, usual[0], start)
+        return [usual[0]]
     space, shape = _space_and_shape(cursor)
     found: list[Variable] = []
     while True:
-        first = cursor.peek().start
         found.append(_declared(cursor, space, shape, linkage))
-        end = cursor.pos
-        if not cursor.accept(","):
+        if not cursor.at(","):
             cursor.expect(";", ",")
-            break
-        _place(cursor, found[-1], first, end)
-    if len(found) == 1:
-        first, end = start, cursor.pos
-    _place(cursor, found[-1], first, end)
-    return found
+            _place(cursor, found[-1], start)
+            return found
+        _place(cursor, found[-1], start)
+        cursor.take()
+        start = cursor.peek().start
 
 
 def parameters(cursor: Cursor) -> tuple[Variable, ...]:
@@ -60,10 +76,14 @@ def parameters(cursor: Cursor) -> tuple[Variable, ...]:
     if cursor.accept(")"):
         return ()
     while True:
-        start = cursor.peek().start
-        space, shape = _space_and_shape(cursor)
-        found.append(_declared(cursor, space, shape, ()))
-        _place(cursor, found[-1], start, cursor.pos)
+        usual = _usual(cursor, (), ",)")
+        if usual is None:
+            start = cursor.peek().start
+            space, shape = _space_and_shape(cursor)
+            usual = _declared(cursor, space, shape, ()), start
+        variable, start = usual
+        _place(cursor, variable, start)
+        found.append(variable)
         if not cursor.accept(","):
             cursor.expect(")", ",")
             return tuple(found)
@@ -99,8 +119,7 @@ def argument(cursor: Cursor) -> Argument:
     if token.kind == "string":
         return Text(cursor.take().text[1:-1])
     if token.kind == "name" or token.kind in ("integer", "float", "word") or token.text in ("-", "("):
-        value = constant(cursor)
-        return Name(value.name) if isinstance(value, Symbol) and value == Symbol(value.name) else value
+        return constant_or_name(cursor)
     cursor.expected("a string", "a constant", "a name")
 
 
@@ -129,8 +148,30 @@ def prototype(cursor: Cursor) -> Prototype:
     return Prototype(returns, params, name, function_directives(cursor, ";"))
 
 
-def _place(cursor: Cursor, variable: Variable, start: int, end: int) -> None:
-    object.__setattr__(variable, "origin", (cursor.source, start, end))
+def _usual(cursor: Cursor, linkage: tuple[str, ...], closers: str) -> tuple[Variable, int] | None:
+    """One declaration by pattern, with its start; None where it needs the tokens, and then nothing is read."""
+    match = _USUAL.match(cursor.text, cursor.pos)
+    if match is None or cursor.text[match.end()] not in closers:
+        return None
+    space, align, kind, pointer, name, count, size = match.groups()
+    if f".{kind}" not in _TYPES:
+        return None
+    variable = Variable(
+        space=space,
+        type=kind,
+        name=name,
+        align=None if align is None else int(align),
+        count=None if count is None else int(count),
+        shape=() if size is None else (int(size[1:-1]),),
+        linkage=linkage,
+        attributes=() if pointer is None else (pointer.strip(" \t"),),
+    )
+    cursor.seek(match.end())
+    return variable, match.start(1) - 1
+
+
+def _place(cursor: Cursor, variable: Variable, start: int) -> None:
+    object.__setattr__(variable, "origin", (cursor.source, start, cursor.pos))
 
 
 def _space_and_shape(cursor: Cursor) -> tuple[str, _Shape]:
@@ -213,5 +254,6 @@ def _declared(cursor: Cursor, space: str, shape: _Shape, linkage: tuple[str, ...
 def _count(cursor: Cursor) -> int:
     """The register count of `%r<100>`. A `>` here closes, so that this is a literal and no expression."""
     token = cursor.expect_kind("integer", "a register count")
+    count = literal(cursor, token)
     cursor.expect(">")
-    return int(token.text.rstrip("U"), 0)
+    return count

@@ -20,6 +20,7 @@ INTEGER = r"(?:0[xX][0-9A-Fa-f]++|0[bB][01]++|[0-9]++)U?+"
 DECIMAL = r"(?:[0-9]++\.[0-9]*+(?:[eE][+-]?[0-9]++)?|[0-9]++[eE][+-]?[0-9]++|\.[0-9]++(?:[eE][+-]?[0-9]++)?)(?![\w$.])"
 BITS = r"0[fF][0-9A-Fa-f]{8}|0[dD][0-9A-Fa-f]{16}"
 
+_SHORT = "[1-9][0-9]{0,8}+|0"
 _BLANK = r"[ \t\r\n\f\v]*+"
 
 STATEMENT = re.compile(
@@ -30,7 +31,7 @@ STATEMENT = re.compile(
     # 4 label
     + rf"|({NAME}){_BLANK}:(?!:)"
     # 5 source location that ends with its line; 6, 7, 8 its file, line and column
-    + r"|(\.loc)[ \t]++([0-9]++)[ \t]++([0-9]++)[ \t]++([0-9]++)[ \t]*+(?=[\r\n]|//)"
+    + rf"|(\.loc)[ \t]++({_SHORT})[ \t]++({_SHORT})[ \t]++({_SHORT})[ \t]*+(?=[\r\n]|//)(?!{TRIVIA},)"
     + ")",
     re.ASCII,
 )
@@ -38,7 +39,10 @@ LAST_OF_INSTRUCTION = 3
 LAST_OF_LABEL = 4
 
 DATA_LINE = re.compile(
-    TRIVIA + r"(\.b(?:8|16|32|64))[ \t]++((?:[0-9]++[ \t]*+,[ \t]*+)*[0-9]++)[ \t]*+(?=[\r\n}]|//)", re.ASCII
+    TRIVIA
+    + r"(\.b(?:8|16|32|64))[ \t]++((?:[0-9]++[ \t]*+,[ \t]*+)*[0-9]++)"
+    + rf"(?=[ \t]*+(?:[\r\n}}]|//))(?={TRIVIA}[.}}$A-Za-z_])",
+    re.ASCII,
 )
 """A line of integers in a `.section`."""
 
@@ -62,12 +66,13 @@ TOKEN = re.compile(
     + ")",
     re.ASCII,
 )
+STRAY = re.compile(r"[^\x21-\x7e \t\r\n\f\v]++|.", re.DOTALL)
 BAD_NUMBER = re.compile(r"[0-9][\w$.]*+", re.ASCII)
 OPCODE_TEXT = re.compile(OPCODE, re.ASCII)
 
 
 class Token(NamedTuple):
-    """One token: its kind ("name", "word", "integer", "float", "string", "punctuation", "end"), text and place."""
+    """One token: its kind (the names of `TOKEN`'s groups), text and place."""
 
     kind: str
     text: str
@@ -90,14 +95,13 @@ def integer_value(text: str) -> int:
 def integer(text: str) -> Integer:
     """An integer literal, with an optional minus in front."""
     value = -integer_value(text[1:].lstrip()) if text[0] == "-" else integer_value(text)
-    return Integer.spelled(value, text)
+    constant = Integer(value)
+    return constant if constant.text == text else Integer.spelled(value, text)
 
 
 def floating(text: str) -> Float:
     """A floating-point literal: `0f` and 8 digits, `0d` and 16 digits, or a decimal."""
-    prefix = text[:2]
-    if prefix in ("0f", "0F"):
-        return Float(int(text[2:], 16), 32).spelled(text)
-    if prefix in ("0d", "0D"):
-        return Float(int(text[2:], 16), 64).spelled(text)
+    width = {"0f": 32, "0d": 64}.get(text[:2].lower())
+    if width is not None:
+        return Float(int(text[2:], 16), width).spelled(text)
     return Float.decimal(float(text)).spelled(text)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from warploom.diag import Span
-from warploom.ptx.constants import constant
+from warploom.ptx.constants import constant, constant_or_name
 from warploom.ptx.cursor import Cursor
 from warploom.ptx.lexer import BITS, DECIMAL, INTEGER, MEMBER, NAME, OPERAND_PARTS, floating, integer
 from warploom.ptx.tree import (
@@ -26,77 +26,75 @@ from warploom.ptx.tree import (
     Vector,
 )
 
-_BLANK = r"[ \t\r\n\f\v]*+"
-_SIMPLE = re.compile(
-    rf"{_BLANK}(?:(?P<name>{MEMBER})|(?P<float>{BITS}|{DECIMAL})|(?P<integer>-?{INTEGER})"
-    rf"|(?P<negated>!{MEMBER})){_BLANK}",
-    re.ASCII,
-)
+_BLANKS = " \t\r\n\f\v"
+_BLANK = rf"[{_BLANKS}]*+"
+_NAME = re.compile(MEMBER, re.ASCII).fullmatch
+_INTEGER = re.compile(rf"-?(?:[1-9][0-9]*+|0|{INTEGER})", re.ASCII).fullmatch
+_FLOAT = re.compile(rf"{BITS}|{DECIMAL}", re.ASCII).fullmatch
+_NEGATED = re.compile(rf"!({MEMBER})", re.ASCII).fullmatch
 _ADDRESS = re.compile(
-    rf"{_BLANK}\[{_BLANK}({NAME}){_BLANK}(?:\+{_BLANK}(-?{INTEGER}){_BLANK})?\]{_BLANK}", re.ASCII
-)
-_PAIR = re.compile(rf"{_BLANK}({MEMBER}){_BLANK}\|{_BLANK}({MEMBER}){_BLANK}", re.ASCII)
-_OCTAL_FAULT = re.compile(r"-?0[0-9]*[89]", re.ASCII)
+    rf"\[{_BLANK}({NAME}){_BLANK}(?:\+{_BLANK}(-?{INTEGER}){_BLANK})?\]", re.ASCII
+).fullmatch
+_PAIR = re.compile(rf"({MEMBER}){_BLANK}\|{_BLANK}({MEMBER})", re.ASCII).fullmatch
+_SHORT = 18
+"""Characters of a literal that is sure to fit in 64 bits."""
+
+_PLAIN_VECTOR = re.compile(r"\{[^{}\[\]()|]*+\}").fullmatch
+_OPERAND_SIGNS = frozenset("{[(!-+~")
+_OCTAL_FAULT = re.compile(r"-?0[0-9]*[89]", re.ASCII).match
 
 
-class OperandReader:
+class _Unusual(Exception):
+    """The operand's shape is not one of the usual ones."""
+
+
+class OperandReader(dict[str, Operand]):
     """Operands by their text. Equal texts give one node, so a module holds each register name once."""
-
-    __slots__ = ("_known",)
-
-    def __init__(self) -> None:
-        self._known: dict[str, Operand] = {}
 
     def read(self, text: str) -> tuple[Operand, ...] | None:
         """All operands of one instruction; None where the text needs the tokens."""
         if not text:
             return ()
+        text = text.replace(", ", ",")
         if "{" in text or "[" in text or "(" in text:
             parts = OPERAND_PARTS.findall(text)
             if ",".join(parts) != text:
                 return None
         else:
             parts = text.split(",")
-        known = self._known
         try:
-            return tuple([known[part] for part in parts])
-        except KeyError:
-            return self._learn(parts)
+            return tuple(map(self.__getitem__, parts))
+        except _Unusual:
+            return None
 
-    def _learn(self, parts: list[str]) -> tuple[Operand, ...] | None:
-        operands: list[Operand] = []
-        for part in parts:
-            operand = self._known.get(part) or self._usual(part)
-            if operand is None:
-                return None
-            self._known[part] = operand
-            operands.append(operand)
-        return tuple(operands)
+    def __missing__(self, part: str) -> Operand:
+        operand = self[part] = Name(part) if _NAME(part) else self._usual(part.strip(_BLANKS))
+        return operand
 
-    def _usual(self, text: str) -> Operand | None:
-        match = _SIMPLE.fullmatch(text)
-        if match is not None:
-            kind, word = match.lastgroup, match[match.lastindex or 0]
-            if kind == "name":
-                return Name(word)
-            if kind == "negated":
-                return Negated(word[1:])
-            if kind == "float":
-                return floating(word)
-            return None if _OCTAL_FAULT.match(word) else integer(word)
-        match = _ADDRESS.fullmatch(text)
-        if match is not None:
-            offset = match[2] or "0"
-            return None if _OCTAL_FAULT.match(offset) else Address(Name(match[1]), integer(offset).value)
-        match = _PAIR.fullmatch(text)
-        if match is not None:
-            return Pair(Name(match[1]), Name(match[2]))
-        inner = text.strip(" \t\r\n\f\v")
-        if inner[:1] == "{" and inner[-1:] == "}" and "{" not in inner[1:]:
-            items = self.read(inner[1:-1])
-            if items and not any(isinstance(item, (Address, Tuple, Pair)) for item in items):
+    def _usual(self, text: str) -> Operand:
+        if _NAME(text):
+            return Name(text)
+        first = text[:1]
+        if first == "[" and (match := _ADDRESS(text)):
+            name, offset = match.groups()
+            if offset is None:
+                return Address(Name(name))
+            if len(offset) <= _SHORT and not _OCTAL_FAULT(offset):
+                return Address(Name(name), integer(offset).value)
+        elif first == "{" and _PLAIN_VECTOR(text):
+            items = self.read(text[1:-1])
+            if items:
                 return Vector(items)
-        return None
+        elif _INTEGER(text):
+            if len(text) <= _SHORT and not _OCTAL_FAULT(text):
+                return integer(text)
+        elif match := _NEGATED(text):
+            return Negated(match[1])
+        elif match := _PAIR(text):
+            return Pair(Name(match[1]), Name(match[2]))
+        elif _FLOAT(text):
+            return floating(text)
+        raise _Unusual
 
 
 def operand(cursor: Cursor, depth: int = 0) -> Operand:
@@ -112,14 +110,26 @@ def operand(cursor: Cursor, depth: int = 0) -> Operand:
 
 def operands(cursor: Cursor, closer: str, depth: int = 0) -> tuple[Operand, ...]:
     """Read operands separated by commas up to and with a closing sign; there may be none."""
-    found: list[Operand] = []
     if cursor.accept(closer):
         return ()
+    if not _begins_operand(cursor):
+        cursor.expected("an operand", f"'{closer}'")
+    found: list[Operand] = []
     while True:
+        before, breaks_line = cursor.pos, cursor.breaks_line()
         found.append(operand(cursor, depth))
-        if not cursor.accept(","):
-            cursor.expect(closer, ",")
-            return tuple(found)
+        if cursor.accept(","):
+            continue
+        if breaks_line and closer == ";" and not cursor.at(";") and isinstance(found[-1], Name):
+            # What was read as an operand leads its line: it begins the next statement, and the ';' is missing.
+            cursor.seek(before)
+        cursor.expect(closer, ",")
+        return tuple(found)
+
+
+def _begins_operand(cursor: Cursor) -> bool:
+    token = cursor.peek()
+    return token.kind in ("name", "integer", "float") or token.text in _OPERAND_SIGNS
 
 
 def _single(cursor: Cursor, depth: int) -> Operand:
@@ -137,12 +147,12 @@ def _single(cursor: Cursor, depth: int) -> Operand:
         if name.kind == "name" and name.text != "WARP_SZ":
             return Negated(cursor.take().text, token.text)
         cursor.seek(token.start)
-        return constant(cursor)
+        return constant_or_name(cursor)
     if token.kind == "name":
         return _named(cursor, depth)
-    if token.kind in ("integer", "float") or token.text in ("+", "~"):
-        return constant(cursor)
-    cursor.expected("an operand")
+    if not _begins_operand(cursor):
+        cursor.expected("an operand")
+    return constant_or_name(cursor)
 
 
 def _named(cursor: Cursor, depth: int) -> Operand:
@@ -153,7 +163,7 @@ def _named(cursor: Cursor, depth: int) -> Operand:
         return Name(token.text)
     if cursor.at("+", "-", "*", "/", "%", "<<", ">>", "(") and token.text[0] != "%":
         cursor.seek(token.start)
-        return constant(cursor)
+        return constant_or_name(cursor)
     return Name(token.text)
 
 
@@ -166,7 +176,7 @@ def _tuple(cursor: Cursor, depth: int) -> Operand:
         if cursor.at(",", ";", ")", "}"):
             return Tuple(items)
     cursor.seek(start)
-    return constant(cursor, depth)
+    return constant_or_name(cursor, depth)
 
 
 def _address(cursor: Cursor, depth: int) -> Address:

@@ -17,14 +17,6 @@ from warploom.diag import Source, Span
 Origin: TypeAlias = tuple[Source, int, int]
 
 
-def _no_origin() -> Origin | None:
-    return field(default=None, init=False, repr=False, compare=False)
-
-
-def _no_text() -> str:
-    return field(default="", init=False, repr=False, compare=False)
-
-
 # Operands --------------------------------------------------------------------------------------------------------
 
 
@@ -40,7 +32,7 @@ class Integer:
     """An integer constant or a constant expression folded to one. `text` is its spelling."""
 
     value: int
-    text: str = _no_text()
+    text: str = field(default="", init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "text", str(self.value))
@@ -62,7 +54,7 @@ class Float:
 
     bits: int
     width: int | None = None
-    text: str = _no_text()
+    text: str = field(default="", init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         text = f"0f{self.bits:08X}" if self.width == 32 else f"0d{self.bits:016X}"
@@ -171,7 +163,7 @@ Initializer: TypeAlias = "Integer | Float | Name | Symbol | Property | tuple[Ini
 class Node:
     """What stands in a text as a whole: statements, variables, functions and the module."""
 
-    origin: Origin | None = _no_origin()
+    origin: Origin | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def source(self) -> Source | None:

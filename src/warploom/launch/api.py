@@ -1,0 +1,167 @@
+"""`launch`: one call that runs a kernel."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from warploom.diag import Diagnostic, UsageError
+from warploom.launch import limits
+from warploom.launch.arguments import Buffers, collect, pack
+from warploom.machine.engines import Schedule
+from warploom.machine.execute import STEP_BUDGET, Progress, Request, Stats, reserve
+from warploom.machine.execute import execute as run_grid
+from warploom.machine.memory import Arena
+from warploom.machine.program import load
+from warploom.num.fused import Workers
+from warploom.ptx import Module, parse
+
+__all__ = ["Progress", "Run", "Stats", "execute", "launch"]
+
+Extent = int | Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a launch did: `findings` of the sanitizer, `stats`, and the `trace` when one was asked for."""
+
+    findings: tuple[Diagnostic, ...] = ()
+    stats: Stats = field(default_factory=Stats)
+    trace: None = None
+
+
+def launch(
+    ptx: str | Path | Module,
+    kernel: str | None = None,
+    *,
+    grid: Extent,
+    block: Extent,
+    args: Sequence[object],
+    cluster: Extent = (1, 1, 1),
+    shared: int = 0,
+    device: Literal["cpu", "cuda"] = "cpu",
+    arch: str | None = None,
+    schedule: str = "eager",
+    sanitize: bool = False,
+    workers: int = 1,
+) -> Run:
+    """Run a kernel. Arrays among the arguments are device buffers and are updated in place.
+
+    `ptx` is a text, a path or a module. `args` are in parameter order: an ndarray is passed by address, a
+    TensorMap fills a 128-byte parameter, scalars are ints, floats or NumPy scalars of the parameter's width,
+    None is a null pointer. `arch` selects numerics and limits (default: the module's target), `schedule` when
+    asynchronous operations take effect ("eager", "lazy", "random:SEED"). `sanitize` reports reads of shared
+    memory that nothing wrote. `workers` threads share the arithmetic; results do not depend on them.
+
+    Units: `shared` is dynamic shared memory in bytes.
+    Errors: PtxSyntaxError; UsageError launch.*; machine.Unsupported before anything runs; machine.Trap and
+        machine.Deadlock while it runs.
+    """
+    return execute(
+        ptx,
+        kernel,
+        grid=grid,
+        block=block,
+        args=args,
+        cluster=cluster,
+        shared=shared,
+        device=device,
+        arch=arch,
+        schedule=schedule,
+        sanitize=sanitize,
+        workers=workers,
+    )
+
+
+def execute(
+    ptx: str | Path | Module,
+    kernel: str | None = None,
+    *,
+    grid: Extent,
+    block: Extent,
+    args: Sequence[object],
+    cluster: Extent = (1, 1, 1),
+    shared: int = 0,
+    device: str = "cpu",
+    arch: str | None = None,
+    schedule: str = "eager",
+    sanitize: bool = False,
+    workers: int = 1,
+    step_budget: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Run:
+    """`launch` with a progress callback and a step budget.
+
+    Units: `step_budget` in warp instructions; by default WARPLOOM_STEP_BUDGET, or 2,000,000,000.
+    """
+    if device != "cpu":
+        raise UsageError(
+            f"device {device!r} is not available in this version; expected 'cpu'", code="launch.device"
+        )
+    if not isinstance(workers, int) or isinstance(workers, bool) or workers < 1:
+        raise UsageError(f"workers is {workers!r}; expected an integer above 0", code="launch.workers")
+    when = Schedule.parse(schedule)
+    budget = _budget() if step_budget is None else step_budget
+    program = load(_module(ptx), kernel)
+    architecture = limits.architecture(arch, program)
+    extents = tuple(limits.triple(n, v) for n, v in (("grid", grid), ("block", block), ("cluster", cluster)))
+    shape, explicit = limits.check(program, architecture, extents[0], extents[1], extents[2], shared)
+    buffers = Buffers(collect(program, args))
+    arena = Arena()
+    buffers.reserve(arena)
+    segments = reserve(program, arena)
+    parameters = pack(program, args, buffers)
+    arena.seal()
+    buffers.upload(arena)
+    with ExitStack() as stack:
+        pool: Any = None
+        if workers > 1:
+            pool = Workers(stack.enter_context(ThreadPoolExecutor(workers)), workers)
+        request = Request(
+            program,
+            extents[0],
+            extents[1],
+            shape,
+            shared,
+            parameters,
+            architecture,
+            when,
+            explicit,
+            budget,
+            sanitize,
+            pool,
+        )
+        stats, findings = run_grid(request, arena, segments, progress)
+    buffers.download(arena)
+    return Run(findings, stats)
+
+
+def _budget() -> int:
+    text = os.environ.get("WARPLOOM_STEP_BUDGET")
+    if text is None:
+        return STEP_BUDGET
+    if not text.isdecimal() or int(text) < 1:
+        raise UsageError(f"WARPLOOM_STEP_BUDGET is {text!r}; expected an integer above 0", code="launch.budget")
+    return int(text)
+
+
+def _module(ptx: str | Path | Module) -> Module:
+    if isinstance(ptx, Module):
+        return ptx
+    if isinstance(ptx, str) and ("\n" in ptx or ".version" in ptx):
+        return parse(ptx)
+    path = Path(ptx)
+    try:
+        return parse(path.read_text(encoding="utf-8"), str(path))
+    except FileNotFoundError:
+        raise UsageError(f"there is no file {path}", code="launch.file") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{path} is not a PTX text: it is not UTF-8", code="launch.file") from None
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise UsageError(f"{path} cannot be read: {reason}", code="launch.file") from None

@@ -1,0 +1,214 @@
+"""From Python values to a kernel's parameter block, and device buffers for the arrays among them."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import byte_bounds
+from numpy.typing import NDArray
+
+from warploom.diag import UsageError
+from warploom.isa.types import TYPES
+from warploom.layout import TensorMap
+from warploom.machine.memory import Arena, Segment
+from warploom.machine.program import Parameter, Program
+
+Array = NDArray[Any]
+
+
+@dataclass(slots=True)
+class _Extent:
+    """Host bytes that one or more overlapping arrays cover, and the segment that stands for them."""
+
+    low: int
+    high: int
+    arrays: list[tuple[str, Array]] = field(default_factory=list)
+    segment: Segment | None = None
+
+
+class Buffers:
+    """Device copies of host arrays. Arrays that overlap in memory share one buffer, as on a device."""
+
+    def __init__(self, arrays: Sequence[tuple[str, Array]]) -> None:
+        self._extents: list[_Extent] = []
+        for name, array in arrays:
+            self._add(name, array)
+
+    def _add(self, name: str, array: Array) -> None:
+        low, high = byte_bounds(array) if array.size else (id(array), id(array))
+        own = _Extent(int(low), int(high), [(name, array)])
+        apart: list[_Extent] = []
+        for extent in self._extents:
+            if extent.low < own.high and own.low < extent.high:
+                own = _Extent(min(own.low, extent.low), max(own.high, extent.high), extent.arrays + own.arrays)
+            else:
+                apart.append(extent)
+        self._extents = [*apart, own]
+
+    def reserve(self, arena: Arena) -> None:
+        """Give each buffer its segment."""
+        for extent in self._extents:
+            names = " and ".join(dict.fromkeys(name for name, _ in extent.arrays))
+            writable = all(array.flags.writeable for _, array in extent.arrays)
+            extent.segment = arena.reserve(names, max(extent.high - extent.low, 1), writable)
+
+    def upload(self, arena: Arena) -> None:
+        """Copy the arrays into their segments."""
+        for extent, array in self._all():
+            _image(arena, extent, array)[...] = _raw(array)
+
+    def download(self, arena: Arena) -> None:
+        """Copy the segments that were written back into the arrays."""
+        for extent, array in self._all():
+            assert extent.segment is not None
+            if arena.written(extent.segment):
+                _raw(array)[...] = _image(arena, extent, array)
+
+    def address(self, array: Array) -> int:
+        """The device address of an array's first element."""
+        for extent, other in self._all():
+            if other is array:
+                assert extent.segment is not None
+                return extent.segment.start + _first(array) - extent.low if array.size else extent.segment.start
+        raise KeyError("the array has no buffer")
+
+    def _all(self) -> list[tuple[_Extent, Array]]:
+        return [(extent, array) for extent in self._extents for _, array in extent.arrays]
+
+
+def _first(array: Array) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+def _raw(array: Array) -> Array:
+    """The array's elements as plain bits of their width."""
+    return array.view(f"V{array.dtype.itemsize}")
+
+
+def _image(arena: Arena, extent: _Extent, array: Array) -> Array:
+    assert extent.segment is not None
+    held = arena.view(extent.segment)
+    offset = _first(array) - extent.low if array.size else 0
+    return np.ndarray(array.shape, f"V{array.dtype.itemsize}", held, offset, array.strides)
+
+
+# Checking and packing ---------------------------------------------------------------------------------------
+
+
+def collect(program: Program, args: Sequence[object]) -> list[tuple[str, Array]]:
+    """The arrays among the arguments, named after their parameters.
+
+    Errors: UsageError launch.arguments for a wrong count, launch.argument for an array that is no buffer.
+    """
+    expected = program.parameters
+    if len(args) != len(expected):
+        names = ", ".join(f".{p.type} {p.name}{f'[{p.size}]' if p.is_array else ''}" for p in expected)
+        raise UsageError(
+            f"kernel {program.kernel.name} takes {len(expected)} arguments, {len(args)} were given",
+            code="launch.arguments",
+            hint=f"its parameters are: {names or 'none'}",
+        )
+    found: list[tuple[str, Array]] = []
+    for number, (parameter, value) in enumerate(zip(expected, args, strict=True)):
+        if isinstance(value, np.ndarray):
+            _check_pointer(number, parameter, value)
+            found.append((f"argument {number} ({parameter.name})", value))
+        elif isinstance(value, TensorMap):
+            found.append((f"the tensor of argument {number} ({parameter.name})", value.array))
+    return found
+
+
+def pack(program: Program, args: Sequence[object], buffers: Buffers) -> bytes:
+    """The parameter block. Errors: UsageError launch.argument."""
+    size = max((p.offset + p.size for p in program.parameters), default=1)
+    block = bytearray(size)
+    for number, (parameter, value) in enumerate(zip(program.parameters, args, strict=True)):
+        data = _encode(number, parameter, value, buffers)
+        block[parameter.offset : parameter.offset + len(data)] = data
+    return bytes(block)
+
+
+def _encode(number: int, parameter: Parameter, value: object, buffers: Buffers) -> bytes:
+    if parameter.is_array:
+        return _encode_array(number, parameter, value, buffers)
+    if isinstance(value, np.ndarray):
+        return buffers.address(value).to_bytes(8, "little")
+    if value is None and parameter.size == 8:
+        return bytes(8)
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.generic)):
+        raise _wrong(number, parameter, value, "a number" + (", an ndarray or None" if parameter.size == 8 else ""))
+    if isinstance(value, np.generic):
+        return _encode_scalar(number, parameter, value)
+    if isinstance(value, float):
+        return _encode_float(number, parameter, value)
+    return _encode_integer(number, parameter, value)
+
+
+def _encode_array(number: int, parameter: Parameter, value: object, buffers: Buffers) -> bytes:
+    if isinstance(value, TensorMap) and parameter.size == 128:
+        return value.fields(buffers.address(value.array)).pack()
+    if isinstance(value, (bytes, bytearray)) and len(value) == parameter.size:
+        return bytes(value)
+    expected = "a TensorMap or 128 bytes" if parameter.size == 128 else f"{parameter.size} bytes"
+    raise _wrong(number, parameter, value, expected)
+
+
+def _encode_scalar(number: int, parameter: Parameter, value: np.generic) -> bytes:
+    kind = TYPES[parameter.type]
+    fits = value.dtype.itemsize == parameter.size and (
+        kind.kind == "bits" or (value.dtype.kind == "f") == (kind.kind == "float" and kind.dtype.kind == "f")
+    )
+    if not fits:
+        raise _wrong(number, parameter, value, f"a scalar of type .{parameter.type}, {parameter.size} bytes wide")
+    return value.tobytes()
+
+
+def _encode_float(number: int, parameter: Parameter, value: float) -> bytes:
+    kind = TYPES[parameter.type].kind
+    if kind not in ("float", "bits") or parameter.size < 4:
+        raise _wrong(number, parameter, value, f"an integer for .{parameter.type}")
+    try:
+        return struct.pack("<f" if parameter.size == 4 else "<d", value)
+    except OverflowError:
+        raise _wrong(number, parameter, value, f"a number in the range of .{parameter.type}") from None
+
+
+def _encode_integer(number: int, parameter: Parameter, value: int) -> bytes:
+    kind = TYPES[parameter.type]
+    if kind.dtype.kind == "f":
+        return _encode_float(number, parameter, float(value))
+    bits = 8 * parameter.size
+    low, high = -(1 << (bits - 1)), (1 << bits) - 1
+    if not low <= value <= high:
+        raise _wrong(number, parameter, value, f"an integer from {low} to {high}")
+    return (value % (1 << bits)).to_bytes(parameter.size, "little")
+
+
+def _check_pointer(number: int, parameter: Parameter, array: Array) -> None:
+    if parameter.is_array or parameter.size != 8 or TYPES[parameter.type].dtype.kind == "f":
+        raise _wrong(number, parameter, array, "a TensorMap" if parameter.is_array else "a number")
+    if array.dtype.hasobject:
+        raise _wrong(number, parameter, array, "an array of numbers")
+    if not array.flags.c_contiguous:
+        raise UsageError(
+            f"argument {number} ({parameter.name}) is an array of shape {array.shape} that is not contiguous",
+            code="launch.argument",
+            hint="pass numpy.ascontiguousarray(...), or a TensorMap over the view",
+        )
+
+
+def _wrong(number: int, parameter: Parameter, value: object, expected: str) -> UsageError:
+    if isinstance(value, np.ndarray):
+        found = f"an array of {value.dtype} and shape {value.shape}"
+    elif isinstance(value, np.generic):
+        found = f"{value.dtype.name} {value}"
+    elif isinstance(value, (int, float, str, type(None))):
+        found = repr(value)
+    else:
+        found = f"a {type(value).__name__}"
+    what = f".{parameter.type} {parameter.name}{f'[{parameter.size}]' if parameter.is_array else ''}"
+    return UsageError(f"argument {number} ({what}) is {found}; expected {expected}", code="launch.argument")
