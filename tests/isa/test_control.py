@@ -30,8 +30,8 @@ REFUSED = {
     "brx.idx %r1;": "control.brx/operands",
     "call (%r0), (%r1);": "control.call/operands",
     "ret %r1;": "control.ret/operands",
-    "setmaxnreg.inc.sync.aligned.u32 20;": "control.setmaxnreg/operands",
-    "setmaxnreg.inc.sync.aligned.u32 264;": "control.setmaxnreg/operands",
+    "setmaxnreg.inc.sync.aligned.u32 20;": "control.setmaxnreg/imm_reg_count",
+    "setmaxnreg.inc.sync.aligned.u32 264;": "control.setmaxnreg/imm_reg_count",
     "griddepcontrol.signal;": "isa.modifiers",
 }
 
