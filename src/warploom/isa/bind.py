@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from warploom.diag import Diagnostic, Severity, Source, Span
@@ -112,10 +112,10 @@ def _operand_hint(match: Match) -> str:
 
 
 def _list(constants: Collection[int | str]) -> str:
-    words = [str(constant) for constant in constants]
-    if len(words) > 8:
-        words = [*words[:5], f"… {words[-1]}"]
-    return ", ".join(words)
+    words = constants if isinstance(constants, Sequence) else tuple(constants)
+    if len(words) <= 8:
+        return ", ".join(map(str, words))
+    return f"{', '.join(map(str, words[:5]))}, … {words[-1]}"
 
 
 def _place_operands(match: Match, operands: tuple[Operand, ...]) -> dict[str, BoundOperand] | None:
