@@ -349,7 +349,7 @@ from triton.compiler import ASTSource
 def scale(x, y, n, B: tl.constexpr):
     i = tl.program_id(0) * B + tl.arange(0, B)
     m = i < n
-    tl.store(y + i, tl.exp(tl.load(x + i, mask=m)) * 2.0, mask=m)
+    tl.store(y + i, tl.exp(tl.load(x + i, mask=m).to(tl.float32)) * 2.0, mask=m)
 
 
 @triton.jit
@@ -422,7 +422,17 @@ def nvcc_files(folder: Path) -> int:
 
 
 def _compile(job: Job, output: Path) -> bool:
-    command = ["nvcc", "-ptx", "-std=c++17", "-w", f"-arch={job.target}", *job.flags, "-o", str(output), str(job.source)]
+    command = [
+        "nvcc",
+        "-ptx",
+        "-std=c++17",
+        "-w",
+        f"-arch={job.target}",
+        *job.flags,
+        "-o",
+        str(output),
+        str(job.source),
+    ]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode:
         print(f"nvcc refused {output.name}:\n{result.stderr}", file=sys.stderr)

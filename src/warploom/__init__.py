@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from warploom.diag import UsageError as UsageError
     from warploom.diag import WarploomError as WarploomError
-    from warploom.launch import launch as launch
+    from warploom.launch.api import launch as launch
     from warploom.layout import TensorMap as TensorMap
     from warploom.ptx import parse as parse
 
@@ -23,7 +23,7 @@ _HOME = {
     "TensorMap": "warploom.layout",
     "UsageError": "warploom.diag",
     "WarploomError": "warploom.diag",
-    "launch": "warploom.launch",
+    "launch": "warploom.launch.api",
     "parse": "warploom.ptx",
 }
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from warploom.num import fused, models, reference
 from warploom.num.models import Sum
 

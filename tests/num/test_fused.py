@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+
 from warploom.num import fused, fused_exact, fused_fast, models, reference
 from warploom.num.elements import FLOATS, STORAGE, Element
 
@@ -18,7 +19,8 @@ Array = NDArray[Any]
 
 
 def _model(arch: str, engine: Any, types: str, k: int = 0) -> models.Model:
-    return models.select(arch, engine, *types.split(), k=k)
+    a_type, b_type, d_type, *c_type = types.split()
+    return models.select(arch, engine, a_type, b_type, d_type, c_type=c_type[0] if c_type else None, k=k)
 
 
 CASES = {

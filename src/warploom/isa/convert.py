@@ -145,10 +145,10 @@ NARROW = Form(
     name="convert.narrow",
     syntax="cvt.rnd.satfinite{.relu}.dtype.f32  d, a, b;",
     rows="""
-        rnd    relu    dtype                 ptx  target
-        rn     -,relu  e4m3x2,e5m2x2         7.8  sm_89
-        rn     -,relu  e2m3x2,e3m2x2,e2m1x2  8.6  sm_100a,sm_120a
-        rz,rp  -       ue8m0x2               8.6  sm_100a,sm_120a
+        rnd    satfinite  relu    dtype                 ptx  target
+        rn     satfinite  -,relu  e4m3x2,e5m2x2         7.8  sm_89
+        rn     satfinite  -,relu  e2m3x2,e3m2x2,e2m1x2  8.6  sm_100a,sm_120a
+        rz,rp  satfinite  -       ue8m0x2               8.6  sm_100a,sm_120a
     """,
     operands={"d": out("dtype"), "a": inp("f32"), "b": inp("f32")},
     source="PTX ISA 9.7.9.21",
@@ -169,9 +169,9 @@ NARROW_HALVES = Form(
     name="convert.narrow_halves",
     syntax="cvt.rnd.satfinite{.relu}.dtype.atype  d, a;",
     rows="""
-        rnd    relu    dtype          atype   ptx  target
-        rn     -,relu  e4m3x2,e5m2x2  f16x2   7.8  sm_89
-        rz,rp  -       ue8m0x2        bf16x2  8.6  sm_100a,sm_120a
+        rnd    satfinite  relu    dtype          atype   ptx  target
+        rn     satfinite  -,relu  e4m3x2,e5m2x2  f16x2   7.8  sm_89
+        rz,rp  satfinite  -       ue8m0x2        bf16x2  8.6  sm_100a,sm_120a
     """,
     operands={"d": out("dtype"), "a": inp("atype")},
     source="PTX ISA 9.7.9.21",

@@ -26,7 +26,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from warploom.isa.operands import Place
@@ -118,6 +119,17 @@ class Form:
             slots = match_words(order, words, self.vocabulary, unknown)
             if slots is not None:
                 return slots
+        return None
+
+    def match_incomplete(self, words: tuple[str, ...]) -> dict[str, str] | None:
+        """Slot values when one required slot has no word in the opcode; it binds to ""."""
+        pattern = self.syntax.words
+        for k, word in enumerate(pattern):
+            if word.slot and not word.optional:
+                eased = (*pattern[:k], replace(word, optional=True), *pattern[k + 1 :])
+                slots = match_words(eased, words, self.vocabulary)
+                if slots is not None:
+                    return slots
         return None
 
     @property
@@ -216,12 +228,13 @@ def nearest_slot(opcode: str) -> tuple[Form, str, str, tuple[str, ...]] | None:
     """
     words = tuple(opcode.split("."))
     family = _BY_HEAD.get(words[0], ())
-    for unknown in (-1, *range(1, len(words))):
-        for form in family:
-            slots = form.match(words, unknown)
-            near = None if slots is None else _nearest_row(form, slots)
-            if near is not None:
-                return form, *near
+    exact = ((form, form.match(words)) for form in family)
+    incomplete = ((form, form.match_incomplete(words)) for form in family)
+    unknown = ((form, form.match(words, k)) for k in range(1, len(words)) for form in family)
+    for form, slots in chain(exact, incomplete, unknown):
+        near = None if slots is None else _nearest_row(form, slots)
+        if near is not None:
+            return form, *near
     return None
 
 

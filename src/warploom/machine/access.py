@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warploom.num.compiled import kernel
+from warploom.num._compile import njit
 
 OUT_OF_BOUNDS = 1
 MISALIGNED = 2
@@ -19,7 +19,7 @@ READ_ONLY = 4
 CLEAN, DIRTY, LOCKED = 0, 1, 2  # of a segment
 
 
-@kernel
+@njit
 def find_segment(starts, ends, address, size, hint):  # type: ignore[no-untyped-def]
     """Index of the segment that holds [address, address + size), or -1. `hint` is tried first."""
     if hint >= 0 and starts[hint] <= address and address + size <= ends[hint]:
@@ -37,7 +37,7 @@ def find_segment(starts, ends, address, size, hint):  # type: ignore[no-untyped-
     return -1
 
 
-@kernel
+@njit
 def load_flat(words, base, addresses, mask, starts, ends, count, out, fault):  # type: ignore[no-untyped-def]
     """Load from the global arena, whose first byte has the virtual address `base`."""
     width = out.itemsize
@@ -63,7 +63,7 @@ def load_flat(words, base, addresses, mask, starts, ends, count, out, fault):  #
     return -1
 
 
-@kernel
+@njit
 def store_flat(words, base, addresses, mask, starts, ends, state, values, fault):  # type: ignore[no-untyped-def]
     """Store to the global arena; `state[segment]` becomes DIRTY for each segment written."""
     count = values.shape[0]
@@ -97,7 +97,7 @@ def store_flat(words, base, addresses, mask, starts, ends, state, values, fault)
     return -1
 
 
-@kernel
+@njit
 def window_index(addresses, mask, low, high, stride, lane_stride, first, rank, ranks, remote, size, out, fault):  # type: ignore[no-untyped-def]
     """Byte offsets, in the memory that holds all windows, of addresses in per-CTA or per-lane windows.
 
@@ -131,7 +131,7 @@ def window_index(addresses, mask, low, high, stride, lane_stride, first, rank, r
     return -1
 
 
-@kernel
+@njit
 def load_indexed(words, index, mask, out):  # type: ignore[no-untyped-def]
     """Load elements at byte offsets that were checked."""
     count, warps, lanes = out.shape
@@ -144,7 +144,7 @@ def load_indexed(words, index, mask, out):  # type: ignore[no-untyped-def]
                     out[item, w, lane] = words[first + item]
 
 
-@kernel
+@njit
 def store_indexed(words, index, mask, values):  # type: ignore[no-untyped-def]
     """Store elements at byte offsets that were checked."""
     count = values.shape[0]
@@ -161,7 +161,7 @@ def store_indexed(words, index, mask, values):  # type: ignore[no-untyped-def]
                     ]
 
 
-@kernel
+@njit
 def gather_tile(words, origins, starts, offsets, chunk_mask, phase, low, high, out):  # type: ignore[no-untyped-def]
     """Read a matrix for each group: element (r, k) is at starts[g] + offsets[r, k], with its chunk swizzled.
 

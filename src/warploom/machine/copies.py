@@ -15,7 +15,7 @@ from warploom.isa.types import TYPES
 from warploom.layout import TensorMapFields, box_bytes, fill_bytes, misaligned, tile_rows
 from warploom.machine.faults import Fault
 from warploom.machine.memory import CHUNK_MASK, GLOBAL_BASE, SHARED_START
-from warploom.num.compiled import kernel
+from warploom.num._compile import njit
 
 if TYPE_CHECKING:
     from warploom.machine.batch import Batch
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 
-@kernel
+@njit
 def _tile_in(arena, base, rows, first, valid, offsets, width, row_bytes, start, mask, shared, origin, fill):  # type: ignore[no-untyped-def]
     """Load a box: row r of it goes to shared addresses start + offsets[r], swizzled in chunks of 16 bytes."""
     left = first * width
@@ -41,7 +41,7 @@ def _tile_in(arena, base, rows, first, valid, offsets, width, row_bytes, start, 
                 shared[origin + address] = fill[b % size]
 
 
-@kernel
+@njit
 def _tile_out(arena, base, rows, first, valid, offsets, width, start, mask, shared, origin, staged, places):  # type: ignore[no-untyped-def]
     """Collect the valid bytes of a box from shared memory, with their places in the arena; returns how many."""
     left = first * width

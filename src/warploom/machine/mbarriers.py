@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from warploom.machine.faults import Fault
 from warploom.machine.memory import SHARED_WINDOW, WINDOW_SIZE
 from warploom.machine.strands import State
-from warploom.num.compiled import kernel
+from warploom.num._compile import njit
 
 if TYPE_CHECKING:
     from warploom.machine.batch import Batch
@@ -29,14 +29,14 @@ _UNINITIALISED, _COUNT, _OVERFLOW, _TRANSACTIONS = 1, 2, 3, 4
 _PHASE_SHIFT = 61
 
 
-@kernel
+@njit
 def _pack(expected, pending, transactions, phase):  # type: ignore[no-untyped-def]
     word = np.uint64(expected) | (np.uint64(pending) << np.uint64(20))
     word |= np.uint64(transactions & 0x1FFFFF) << np.uint64(40)
     return word | (np.uint64(phase) << np.uint64(61)) | (np.uint64(1) << np.uint64(63))
 
 
-@kernel
+@njit
 def _act(words, index, mask, action, amounts, transactions, tokens, completed, problem):  # type: ignore[no-untyped-def]
     """Act for one lane after the other; returns the number of phases completed, or -1 - lane of a fault."""
     warps, lanes = mask.shape

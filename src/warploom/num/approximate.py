@@ -10,29 +10,32 @@ Source: the approx and full forms of the PTX ISA.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache
 
 import numpy as np
 
 from warploom.num import floats, formats, packed
-from warploom.num.convert import half_from_float
 from warploom.num.formats import Array, Format
+from warploom.num.quiet import quietly
 
 _TINY = np.float32(2.0**-126)
 _HUGE = np.float32(2.0**126)
 _UP = np.float32(2.0**24)
-_INVERSE_TURN = np.float32(0.15915494)
+_INVERSE_TURN: Array = np.array(0.15915494, dtype=np.float32)
 
 
 def _unit(function: Callable[[Array], Array], x: Array) -> Array:
     """One look-up: subnormal operand and result are flushed, the result is rounded to f32."""
-    with np.errstate(all="ignore"):
-        result = function(floats.flush(x).astype(np.float64)).astype(np.float32)
-    return floats.flush(floats.canonical(result))
+    return floats.settle(quietly(function, floats.flush_wide(x)))
 
 
 def _small(x: Array) -> Array:
     return np.abs(x) < _TINY
+
+
+def _unusual(magnitude: Array) -> Array:
+    """A divisor that needs scaling."""
+    return ~((magnitude >= _TINY) & (magnitude <= _HUGE))
 
 
 def _reciprocal(x: Array) -> Array:
@@ -51,7 +54,9 @@ def ex2(x: Array, ftz: bool = False) -> Array:
     """2 to the power of f32.  Below -126 the machine squares the half power, which reaches the subnormals."""
     if ftz:
         return _unit(np.exp2, x)
-    low = x < np.float32(-126)
+    low = quietly(np.less, x, np.float32(-126))
+    if not low.any():
+        return _unit(np.exp2, x)
     result = _unit(np.exp2, np.where(low, x * np.float32(0.5), x))
     return floats.mul(result, np.where(low, result, np.float32(1)))
 
@@ -67,7 +72,7 @@ def lg2(x: Array, ftz: bool = False) -> Array:
 
 def _turns(function: Callable[[Array], Array], x: Array) -> Array:
     # The argument becomes turns, cut to f32, before its whole part is dropped.
-    turns = floats.mul(x, _INVERSE_TURN, "rz")  # type: ignore[arg-type]
+    turns = floats.mul(x, _INVERSE_TURN, "rz")
 
     def lookup(t: Array) -> Array:
         return function(2.0 * np.pi * (t - np.rint(t)))
@@ -87,8 +92,7 @@ def cos(x: Array, ftz: bool = False) -> Array:
 
 def tanh(x: Array) -> Array:
     """Hyperbolic tangent of f32; subnormals pass."""
-    with np.errstate(all="ignore"):
-        return floats.canonical(np.tanh(x.astype(np.float64)).astype(np.float32))
+    return floats.canonical(np.tanh(x.astype(np.float64)).astype(np.float32))
 
 
 def rcp(x: Array, ftz: bool = False) -> Array:
@@ -96,7 +100,9 @@ def rcp(x: Array, ftz: bool = False) -> Array:
     if ftz:
         return _unit(_reciprocal, x)
     magnitude = np.abs(x)
-    scale = np.where(magnitude > _HUGE * 0.5, np.float32(0.25), np.where(magnitude < _TINY, _UP, np.float32(1)))
+    if not quietly(_unusual, magnitude).any():
+        return _unit(_reciprocal, x)
+    scale = np.where(magnitude > _HUGE, np.float32(0.25), np.where(magnitude < _TINY, _UP, np.float32(1)))
     return floats.mul(scale, _unit(_reciprocal, floats.mul(x, scale)))
 
 
@@ -163,6 +169,8 @@ def div(a: Array, b: Array, ftz: bool = False) -> Array:
 def div_full(a: Array, b: Array, ftz: bool = False) -> Array:
     """The full-range quotient of f32: as `div`, with a large divisor scaled as well."""
     magnitude = np.abs(b)
+    if not quietly(_unusual, magnitude).any():
+        return floats.mul(_unit(_reciprocal, b), a, ftz=ftz)
     scale = np.where(magnitude > _HUGE, np.float32(0.25), np.float32(1))
     if not ftz:
         scale = np.where(magnitude < _TINY, _UP, scale)
@@ -170,21 +178,22 @@ def div_full(a: Array, b: Array, ftz: bool = False) -> Array:
     return floats.mul(reciprocal, floats.mul(a, scale, ftz=ftz), ftz=ftz)
 
 
-def _half(function: Callable[[Array], Array], patterns: Array, fmt: Format) -> Array:
+@cache
+def _half_table(function: Callable[[Array], Array], fmt: Format, ftz: bool) -> Array:
+    """The result for every pattern."""
+    values = formats.decode(np.arange(1 << 16), fmt)
+    if ftz:
+        values = np.where(np.abs(values) < 2.0**fmt.min_exponent, 0.0 * np.sign(values), values)
     with np.errstate(all="ignore"):
-        return half_from_float(function(formats.decode(patterns, fmt)), fmt)
+        table = formats.encode(function(values), fmt)
+    return packed.flush(table.astype(np.uint32), fmt).astype(np.uint16) if ftz else table
 
 
 def _half_or_pair(function: Callable[[Array], Array], patterns: Array, fmt: Format, ftz: bool) -> Array:
-    single = patterns.dtype.itemsize == 2
-    pairs = patterns.astype(np.uint32) if single else patterns
-    if ftz:
-        pairs = packed.flush(pairs, fmt)
-    lookup = partial(_half, function, fmt=fmt)
-    result = packed.pair(lookup(packed.low_half(pairs)), lookup(packed.high_half(pairs)))
-    if ftz:
-        result = packed.flush(result, fmt)
-    return result.astype(np.uint16) if single else result
+    table = _half_table(function, fmt, ftz)
+    if patterns.dtype.itemsize == 2:
+        return table[patterns]
+    return packed.pair(table[patterns & np.uint32(0xFFFF)], table[patterns >> np.uint32(16)])
 
 
 def ex2_half(patterns: Array, fmt: Format, ftz: bool = False) -> Array:

@@ -5,7 +5,8 @@ Shapes: any of one or more dimensions, broadcast together.  Untyped operands are
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable
+from typing import Any, Literal
 
 import numpy as np
 
@@ -59,7 +60,7 @@ def brev(a: Array) -> Array:
     return reversed_octets.view(as_unsigned(a).dtype)[..., 0].view(a.dtype)
 
 
-def _ones_below(count: Array, dtype: np.dtype[np.unsignedinteger]) -> Array:  # type: ignore[type-arg]
+def _ones_below(count: Array, dtype: np.dtype[Any]) -> Array:
     """Masks of ``count`` low ones, for counts from 0 to the width and beyond."""
     width = dtype.itemsize * 8
     kept = np.minimum(count, width - 1).astype(dtype)
@@ -192,3 +193,74 @@ def lop3(a: Array, b: Array, c: Array, lut: int) -> Array:
         assert zero is not None
         return zero if result == 0 else ~zero
     return result
+
+
+_PERMUTATIONS: dict[str, tuple[tuple[int, int, int, int], ...]] = {
+    # Bytes of the result for each value of the selector, lowest byte first.
+    "f4e": ((0, 1, 2, 3), (1, 2, 3, 4), (2, 3, 4, 5), (3, 4, 5, 6)),
+    "b4e": ((0, 7, 6, 5), (1, 0, 7, 6), (2, 1, 0, 7), (3, 2, 1, 0)),
+    "rc8": ((0, 0, 0, 0), (1, 1, 1, 1), (2, 2, 2, 2), (3, 3, 3, 3)),
+    "ecl": ((0, 1, 2, 3), (1, 1, 2, 3), (2, 2, 2, 3), (3, 3, 3, 3)),
+    "ecr": ((0, 0, 0, 0), (0, 1, 1, 1), (0, 1, 2, 2), (0, 1, 2, 3)),
+    "rc16": ((0, 1, 0, 1), (2, 3, 2, 3), (0, 1, 0, 1), (2, 3, 2, 3)),
+}
+
+
+def _selectors(mode: str) -> Array:
+    """The default selector that does what each of the four selectors of a mode does."""
+    rows = _PERMUTATIONS[mode]
+    return np.array([sum(byte << (4 * i) for i, byte in enumerate(row)) for row in rows], dtype=np.uint32)
+
+
+def prmt(a: Array, b: Array, selector: Array, mode: str = "") -> Array:
+    """Four bytes picked from the eight of ``b`` and ``a``; bit 3 of a pick repeats the byte's sign instead.
+
+    ``mode`` is f4e, b4e, rc8, ecl, ecr or rc16, or empty for a pick per nibble.  Source: prmt.
+    """
+    chosen = as_unsigned(selector)
+    if mode:
+        chosen = _selectors(mode)[chosen & np.uint32(3)]
+    both = as_unsigned(a).astype(np.uint64) | (as_unsigned(b).astype(np.uint64) << np.uint64(32))
+    result: Array = np.zeros((1,), dtype=np.uint32)
+    for i in range(4):
+        pick = chosen >> np.uint32(4 * i)
+        shift = ((pick & np.uint32(7)) << np.uint32(3)).astype(np.uint64)
+        byte = (both >> shift).astype(np.uint32) & np.uint32(0xFF)
+        signed = pick & np.uint32(8)
+        if signed.any():
+            byte = np.where(signed != 0, (byte >> np.uint32(7)) * np.uint32(0xFF), byte)
+        result = result | (byte << np.uint32(8 * i))
+    return result
+
+
+def shl(a: Array, count: Array) -> Array:
+    """Shift left; a count of the width or more gives 0.  Source: shl."""
+    return _shifted(np.left_shift, a, count, a.dtype.type(0))
+
+
+def shr(a: Array, count: Array) -> Array:
+    """Shift right; a signed array repeats its sign.  Source: shr."""
+    width = _bits(a)
+    if a.dtype.kind == "i":
+        return np.right_shift(a, np.minimum(as_unsigned(count), width - 1).astype(a.dtype))
+    return _shifted(np.right_shift, a, count, a.dtype.type(0))
+
+
+def _shifted(function: Callable[..., Array], a: Array, count: Array, beyond: np.generic) -> Array:
+    amount = as_unsigned(count)
+    width = _bits(a)
+    large = amount >= width
+    if large.any():
+        kept = np.minimum(amount, width - 1).astype(a.dtype)
+        return np.where(large, beyond, function(a, kept))
+    return function(a, amount.astype(a.dtype))
+
+
+def shf(low: Array, high: Array, count: Array, direction: Literal["l", "r"], mode: Mode) -> Array:
+    """Shift the 64 bits of ``high`` and ``low``; l gives the upper half, r the lower one.  Source: shf."""
+    amount = as_unsigned(count).astype(np.uint64)
+    amount = amount & np.uint64(31) if mode == "wrap" else np.minimum(amount, np.uint64(32))
+    both = as_unsigned(low).astype(np.uint64) | (as_unsigned(high).astype(np.uint64) << np.uint64(32))
+    if direction == "r":
+        return (both >> amount).astype(np.uint32)
+    return ((both << amount) >> np.uint64(32)).astype(np.uint32)

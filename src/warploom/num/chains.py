@@ -2,7 +2,7 @@
 
 # pyright: reportUnknownMemberType=false, reportUntypedFunctionDecorator=false, reportMissingTypeStubs=false
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownParameterType=false
-# pyright: reportMissingParameterType=false
+# pyright: reportMissingParameterType=false, reportCallIssue=false, reportArgumentType=false
 from __future__ import annotations
 
 from typing import Any, Literal
@@ -25,7 +25,7 @@ _jit = njit(cache=True, nogil=True, error_model="numpy", boundscheck=False)
 
 @intrinsic
 def _fma(context, a, b, c):
-    """a * b + c, rounded once to nearest even."""
+    """The f32 or f64 a * b + c, rounded once to nearest even."""
 
     def generate(context, builder, signature, arguments):
         return builder.fma(*arguments)
@@ -35,7 +35,7 @@ def _fma(context, a, b, c):
 
 @intrinsic
 def _directed_fma(context, a, b, c, mode):
-    """a * b + c in f64, rounded once in the direction of llvm.set.rounding's `mode`."""
+    """The f64 a * b + c, rounded once in the direction of llvm.set.rounding's `mode`."""
 
     def generate(context, builder, signature, arguments):
         *operands, mode = arguments
@@ -95,7 +95,7 @@ def _directed(a: Any, b: Any, d: Any, mode: int) -> None:
 def multiply_add(
     a: NDArray[Any], b: NDArray[Any], c: NDArray[Any], rounding: Rounding = "rn"
 ) -> NDArray[Any]:
-    """c + a b by multiply-adds in ascending k, in the common type of the operands (f32 or f64).
+    """C + A B by multiply-adds in ascending k, in the common type of the operands (f32 or f64).
 
     Shapes: a (G, M, K), b (G, N, K), c and the result (G, M, N).
     """
@@ -179,7 +179,7 @@ def _bits(a: Any, b: Any, d: Any, exclusive: bool) -> None:
 
 
 def bits(a: NDArray[Any], b: NDArray[Any], c: NDArray[Any], exclusive: bool) -> NDArray[np.int32]:
-    """c plus the number of ones in a xor b, or in a and b, over 32-bit words of K."""
+    """C plus the number of ones in A xor B, or in A and B, over 32-bit words of K."""
     d = c.copy()
     _bits(np.ascontiguousarray(a), np.ascontiguousarray(b.swapaxes(1, 2)), d, exclusive)
     return d

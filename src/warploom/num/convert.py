@@ -222,7 +222,9 @@ def convert(
         return _saturated(result, target) if sat else result
     value = _as_float(x, source)
     if target in INTEGERS:
-        return integer_from_float(value, target, cast(IntegralRounding, rounding or "rzi"), ftz and source == "f32")
+        return integer_from_float(
+            value, target, cast(IntegralRounding, rounding or "rzi"), ftz and source == "f32"
+        )
     if ftz and source == "f32":
         value = floats.flush(value)
     if rounding in _ROUNDINGS:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, vectorize
 
-from warploom.num.float_kernels import nan64
+from warploom.num.float_kernels import fused, nan64
 
 _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
@@ -89,7 +89,8 @@ def _multiply(a, b):
 @njit(cache=True)
 def _fma(a, b, c, mode):
     if not (np.isfinite(a) and np.isfinite(b) and np.isfinite(c)):
-        r = a * b + c
+        # A finite product must not overflow before it meets the infinity.
+        r = fused(a, b, c)
         return r if r == r else nan64(a, b, c)
     negative = np.signbit(a) != np.signbit(b)
     if a == 0.0 or b == 0.0:

@@ -7,7 +7,7 @@ where no operand is a NaN, so that every host gives the same bits.
 
 # pyright: reportUntypedFunctionDecorator=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportUnknownArgumentType=false
-# pyright: reportMissingTypeStubs=false, reportMissingTypeArgument=false
+# pyright: reportMissingTypeStubs=false, reportMissingTypeArgument=false, reportCallIssue=false
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def fused(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
 @njit(cache=True, inline="always")
 def flush(x):
     """A subnormal f32 becomes a zero of its sign."""
-    return np.float32(x * np.float32(0.0)) if abs(x) < _TINY32 else x
+    return np.copysign(np.float32(0.0), x) if abs(x) < _TINY32 else x
 
 
 @njit(cache=True)
@@ -53,6 +53,34 @@ def nan64(a, b, c):
     if c != c:
         return quiet64(c)
     return NAN64
+
+
+@vectorize(cache=True)
+def canonical32(x):
+    return x if x == x else NAN32
+
+
+@vectorize(cache=True)
+def flush32(x):
+    return flush(x)
+
+
+@vectorize(cache=True)
+def flush32_wide(x):
+    return np.float64(flush(x))
+
+
+@vectorize(cache=True)
+def settle32(x):
+    """An f64 value rounded to f32, subnormals flushed."""
+    r = flush(np.float32(x))
+    return r if r == r else NAN32
+
+
+@vectorize(cache=True)
+def saturate32(x):
+    low = x if x > np.float32(0.0) else np.float32(0.0)
+    return low if low < np.float32(1.0) else np.float32(1.0)
 
 
 @vectorize(cache=True)

@@ -19,7 +19,7 @@ from warploom.num.formats import Array, Rounding
 from warploom.num.quiet import quietly
 
 NAN32 = np.uint32(0x7FFFFFFF).view(np.float32)
-_TINY32 = np.float32(2.0**-126)
+_ONE: Array = np.array(1, dtype=np.float32)
 _MODES: dict[str, int] = {"rn": 0, "rz": 1, "rm": 2, "rp": 3}
 
 
@@ -43,17 +43,29 @@ def _is_double(a: Array) -> bool:
 
 def canonical(x: Array) -> Array:
     """f32 values with every NaN made 0x7FFFFFFF."""
-    return np.where(np.isnan(x), NAN32, x)
+    return quietly(_compiled().canonical32, x)
 
 
 def flush(x: Array) -> Array:
     """f32 values with subnormals made zeros of their sign."""
-    return np.where(np.abs(x) < _TINY32, np.copysign(np.float32(0), x), x)
+    return quietly(_compiled().flush32, x)
+
+
+def flush_wide(x: Array) -> Array:
+    """f32 values with subnormals made zeros, as f64."""
+    return quietly(_compiled().flush32_wide, x)
+
+
+def settle(x: Array) -> Array:
+    """f64 values rounded to f32, subnormals made zeros of their sign (NaN canonical)."""
+    return quietly(_compiled().settle32, x)
 
 
 def saturate(x: Array) -> Array:
-    """Clamp to [0, 1]; NaN and -0 give +0.  Source: the .sat modifier."""
-    return np.where(x > 0, np.minimum(x, x.dtype.type(1)), x.dtype.type(0))
+    """Clamp to [0, 1]; NaN and -0 give +0.  Source: the sat modifier."""
+    if x.dtype.itemsize == 4:
+        return quietly(_compiled().saturate32, x)
+    return np.where(x > 0, np.minimum(x, 1.0), 0.0)
 
 
 def narrow(x: Array, rounding: Rounding) -> Array:
@@ -68,7 +80,7 @@ def narrow(x: Array, rounding: Rounding) -> Array:
                 y = np.where(back > x, np.nextafter(y, np.float32(-np.inf)), y)
             else:
                 y = np.where(back < x, np.nextafter(y, np.float32(np.inf)), y)
-        return canonical(y)
+    return canonical(y)
 
 
 def _finish(x: Array, ftz: bool, sat: bool) -> Array:
@@ -87,7 +99,7 @@ def _fma32_directed(a: Array, b: Array, c: Array, rounding: Rounding, ftz: bool)
 
 
 def add(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False, sat: bool = False) -> Array:
-    """Source: add.f32, add.f64."""
+    """Source: add (floating point)."""
     if _is_double(a):
         if rounding == "rn":
             return quietly(_compiled().add64, a, b)
@@ -95,11 +107,11 @@ def add(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False, sat: b
     if rounding == "rn":
         result = quietly(_compiled().add32_ftz if ftz else _compiled().add32, a, b)
         return saturate(result) if sat else result
-    return _finish(_fma32_directed(a, np.float32(1), b, rounding, ftz), ftz, sat)  # type: ignore[arg-type]
+    return _finish(_fma32_directed(a, _ONE, b, rounding, ftz), ftz, sat)
 
 
 def sub(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False, sat: bool = False) -> Array:
-    """Source: sub.f32, sub.f64."""
+    """Source: sub (floating point)."""
     if rounding != "rn":
         return add(a, np.where(np.isnan(b), b, -b), rounding, ftz, sat)
     if _is_double(a):
@@ -109,7 +121,7 @@ def sub(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False, sat: b
 
 
 def mul(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False, sat: bool = False) -> Array:
-    """Source: mul.f32, mul.f64."""
+    """Source: mul (floating point)."""
     if _is_double(a):
         if rounding == "rn":
             return quietly(_compiled().mul64, a, b)
@@ -126,7 +138,7 @@ def mul(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False, sat: b
 def fma(
     a: Array, b: Array, c: Array, rounding: Rounding = "rn", ftz: bool = False, sat: bool = False
 ) -> Array:
-    """Multiply-add rounded once.  Source: fma.f32, fma.f64, mad.f32, mad.f64."""
+    """Multiply-add rounded once.  Source: fma (floating point)."""
     if _is_double(a):
         if rounding == "rn":
             return quietly(_compiled().fma64, a, b, c)
@@ -138,7 +150,7 @@ def fma(
 
 
 def div(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False) -> Array:
-    """The quotient rounded once.  Source: div.rn and the other IEEE forms of div."""
+    """The quotient rounded once.  Source: div (IEEE forms)."""
     if _is_double(a):
         if rounding == "rn":
             return quietly(_compiled().div64, a, b)
@@ -150,12 +162,12 @@ def div(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False) -> Arr
 
 
 def rcp(a: Array, rounding: Rounding = "rn", ftz: bool = False) -> Array:
-    """Source: rcp.rn and the other IEEE forms of rcp."""
+    """Source: rcp (IEEE forms)."""
     return div(np.ones_like(a), a, rounding, ftz)
 
 
 def sqrt(a: Array, rounding: Rounding = "rn", ftz: bool = False) -> Array:
-    """Source: sqrt.rn and the other IEEE forms of sqrt."""
+    """Source: sqrt (IEEE forms)."""
     if _is_double(a):
         return quietly(_directed().sqrt, a, _MODES[rounding])
     if ftz:
@@ -190,18 +202,18 @@ def _extreme(
 def minimum(a: Array, b: Array, ftz: bool = False, nan: bool = False, xorsign_abs: bool = False) -> Array:
     """The smaller; -0 is below +0; a NaN operand gives the other one, or NaN where ``nan``.
 
-    Three operands are two calls.  Source: min.f32, min.f64.
+    Three operands are two calls.  Source: min (floating point).
     """
     return _extreme("min", a, b, ftz, nan, xorsign_abs)
 
 
 def maximum(a: Array, b: Array, ftz: bool = False, nan: bool = False, xorsign_abs: bool = False) -> Array:
-    """The larger, by the rules of `minimum`.  Source: max.f32, max.f64."""
+    """The larger, by the rules of `minimum`.  Source: max (floating point)."""
     return _extreme("max", a, b, ftz, nan, xorsign_abs)
 
 
 def absolute(a: Array, ftz: bool = False) -> Array:
-    """Source: abs.f32, abs.f64.  An f32 NaN becomes canonical: the machine adds to zero."""
+    """Source: abs (floating point).  An f32 NaN becomes canonical: the machine adds to zero."""
     result = np.abs(a)
     if _is_double(a):
         return result
@@ -209,7 +221,7 @@ def absolute(a: Array, ftz: bool = False) -> Array:
 
 
 def negate(a: Array, ftz: bool = False) -> Array:
-    """Source: neg.f32, neg.f64."""
+    """Source: neg (floating point)."""
     result = np.negative(a)
     if _is_double(a):
         return result

@@ -177,7 +177,9 @@ def encode(
         up = np.full(x.shape, rounding != "rz")
         significand = round_to_integer(scaled, rounding)
     # Fields add up: a carry out of the mantissa moves into the exponent field.
-    codes = significand.astype(np.int64) + ((exponent - fmt.min_exponent).astype(np.int64) << fmt.mantissa_bits)
+    codes = significand.astype(np.int64) + (
+        (exponent - fmt.min_exponent).astype(np.int64) << fmt.mantissa_bits
+    )
     if not fmt.mantissa_bits:
         codes = np.maximum(codes - 1, 0)
     above = codes > fmt.max_code

@@ -1,7 +1,9 @@
 """Compiled arithmetic on pairs of f16 or bf16 patterns (uint32), as NumPy ufuncs made by Numba on first use.
 
-Every operation is one fused multiply-add rounded to odd in f64, then to odd in f32, then once to the format: the
-earlier roundings keep more than two extra bits, so the result is the exact value rounded once.
+f16: a product is exact in f32, and a sum rounded to f32 and then to f16 is the exact sum rounded once, for
+24 >= 2 * 11 + 2 bits.  A multiply-add rounds to odd in f32.
+bf16: a product is exact in f64; the sum is rounded to odd in f64, then to odd in f32, then to nearest.
+Rounding to odd with two or more extra bits leaves the last rounding as good as one of the exact value.
 This module imports Numba: only functions import it.
 """
 
@@ -16,20 +18,24 @@ from numba import njit, vectorize
 
 from warploom.num.float_kernels import odd_sum
 
-_SCALE = np.float32(2.0**112)
+_QUANTUM = np.float32(2.0**-24)
 _HALF = np.float32(0.5)
 _NAN = np.uint32(0x7FFF)
+_INF_F16 = np.uint32(0x7C00)
+_INF_BF16 = np.uint32(0x7F80)
 
 
 @njit(cache=True, inline="always")
 def from_f16(h):
-    """The f32 value of the low 16 bits."""
-    magnitude = h & np.uint32(0x7FFF)
-    # The multiplication moves the exponent from bias 15 to bias 127, and normalises subnormals.
-    finite = np.uint32(magnitude << np.uint32(13)).view(np.float32) * _SCALE
-    special = np.uint32((magnitude << np.uint32(13)) | np.uint32(0x7F800000)).view(np.float32)
-    value = special if magnitude >= np.uint32(0x7C00) else finite
-    return -value if h & np.uint32(0x8000) else value
+    """The f32 value of 16 bits."""
+    magnitude = np.int32(h & np.uint32(0x7FFF))
+    rebias = np.int32(112 << 23)
+    normal = (magnitude << np.int32(13)) + rebias
+    normal = normal + rebias if magnitude >= np.int32(0x7C00) else normal
+    subnormal = np.float32(np.float32(magnitude) * _QUANTUM).view(np.int32)
+    code = subnormal if magnitude < np.int32(0x400) else normal
+    sign = np.int32((h & np.uint32(0x8000)) << np.uint32(16))
+    return np.int32(code | sign).view(np.float32)
 
 
 @njit(cache=True, inline="always")
@@ -73,7 +79,21 @@ def odd_f32(x):
 
 
 @njit(cache=True, inline="always")
-def _fma(a, b, c):
+def _odd_sum32(p, c):
+    """``p + c`` of two f32 of moderate size, rounded to odd."""
+    s = p + c
+    p_part = s - c
+    error = (p - p_part) + (c - (s - p_part))
+    bits = np.float32(s).view(np.int32)
+    inexact = error > np.float32(0.0) or error < np.float32(0.0)
+    outward = (error > np.float32(0.0)) == (s > np.float32(0.0))
+    step = np.int32(1) if outward else np.int32(-1)
+    bits = bits + step if inexact and (bits & np.int32(1)) == np.int32(0) else bits
+    return np.int32(bits).view(np.float32)
+
+
+@njit(cache=True, inline="always")
+def _fma_bf16(a, b, c):
     return odd_f32(odd_sum(np.float64(a) * np.float64(b), np.float64(c)))
 
 
@@ -98,43 +118,43 @@ _MINUS_ZERO = np.float32(-0.0)
 
 @vectorize(cache=True)
 def add_f16x2(a, b):
-    low = to_f16(_fma(from_f16(_low(a)), _ONE, from_f16(_low(b))))
-    high = to_f16(_fma(from_f16(_high(a)), _ONE, from_f16(_high(b))))
+    low = to_f16(from_f16(_low(a)) + from_f16(_low(b)))
+    high = to_f16(from_f16(_high(a)) + from_f16(_high(b)))
     return _pair(low, high)
 
 
 @vectorize(cache=True)
 def mul_f16x2(a, b):
-    low = to_f16(_fma(from_f16(_low(a)), from_f16(_low(b)), _MINUS_ZERO))
-    high = to_f16(_fma(from_f16(_high(a)), from_f16(_high(b)), _MINUS_ZERO))
+    low = to_f16(from_f16(_low(a)) * from_f16(_low(b)))
+    high = to_f16(from_f16(_high(a)) * from_f16(_high(b)))
     return _pair(low, high)
 
 
 @vectorize(cache=True)
 def fma_f16x2(a, b, c):
-    low = to_f16(_fma(from_f16(_low(a)), from_f16(_low(b)), from_f16(_low(c))))
-    high = to_f16(_fma(from_f16(_high(a)), from_f16(_high(b)), from_f16(_high(c))))
+    low = to_f16(_odd_sum32(from_f16(_low(a)) * from_f16(_low(b)), from_f16(_low(c))))
+    high = to_f16(_odd_sum32(from_f16(_high(a)) * from_f16(_high(b)), from_f16(_high(c))))
     return _pair(low, high)
 
 
 @vectorize(cache=True)
 def add_bf16x2(a, b):
-    low = to_bf16(_fma(from_bf16(_low(a)), _ONE, from_bf16(_low(b))))
-    high = to_bf16(_fma(from_bf16(_high(a)), _ONE, from_bf16(_high(b))))
+    low = to_bf16(_fma_bf16(from_bf16(_low(a)), _ONE, from_bf16(_low(b))))
+    high = to_bf16(_fma_bf16(from_bf16(_high(a)), _ONE, from_bf16(_high(b))))
     return _pair(low, high)
 
 
 @vectorize(cache=True)
 def mul_bf16x2(a, b):
-    low = to_bf16(_fma(from_bf16(_low(a)), from_bf16(_low(b)), _MINUS_ZERO))
-    high = to_bf16(_fma(from_bf16(_high(a)), from_bf16(_high(b)), _MINUS_ZERO))
+    low = to_bf16(_fma_bf16(from_bf16(_low(a)), from_bf16(_low(b)), _MINUS_ZERO))
+    high = to_bf16(_fma_bf16(from_bf16(_high(a)), from_bf16(_high(b)), _MINUS_ZERO))
     return _pair(low, high)
 
 
 @vectorize(cache=True)
 def fma_bf16x2(a, b, c):
-    low = to_bf16(_fma(from_bf16(_low(a)), from_bf16(_low(b)), from_bf16(_low(c))))
-    high = to_bf16(_fma(from_bf16(_high(a)), from_bf16(_high(b)), from_bf16(_high(c))))
+    low = to_bf16(_fma_bf16(from_bf16(_low(a)), from_bf16(_low(b)), from_bf16(_low(c))))
+    high = to_bf16(_fma_bf16(from_bf16(_high(a)), from_bf16(_high(b)), from_bf16(_high(c))))
     return _pair(low, high)
 
 
@@ -161,8 +181,8 @@ def bf16_from_f32(x):
 @njit(cache=True, inline="always")
 def _ordered(h):
     """An integer with the order of the 16-bit patterns, -0 below +0."""
-    magnitude = np.int32(h & np.uint32(0x7FFF))
-    return ~magnitude if h & np.uint32(0x8000) else magnitude
+    pattern = np.int32(h << np.uint32(16))
+    return pattern ^ ((pattern >> np.int32(31)) & np.int32(0x7FFFFFFF))
 
 
 @njit(cache=True, inline="always")
@@ -184,10 +204,20 @@ def _smaller(a, b, infinity):
 
 
 @vectorize(cache=True)
-def max_x2(a, b, infinity):
-    return _pair(_larger(_low(a), _low(b), infinity), _larger(_high(a), _high(b), infinity))
+def max_f16x2(a, b):
+    return _pair(_larger(_low(a), _low(b), _INF_F16), _larger(_high(a), _high(b), _INF_F16))
 
 
 @vectorize(cache=True)
-def min_x2(a, b, infinity):
-    return _pair(_smaller(_low(a), _low(b), infinity), _smaller(_high(a), _high(b), infinity))
+def max_bf16x2(a, b):
+    return _pair(_larger(_low(a), _low(b), _INF_BF16), _larger(_high(a), _high(b), _INF_BF16))
+
+
+@vectorize(cache=True)
+def min_f16x2(a, b):
+    return _pair(_smaller(_low(a), _low(b), _INF_F16), _smaller(_high(a), _high(b), _INF_F16))
+
+
+@vectorize(cache=True)
+def min_bf16x2(a, b):
+    return _pair(_smaller(_low(a), _low(b), _INF_BF16), _smaller(_high(a), _high(b), _INF_BF16))

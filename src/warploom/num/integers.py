@@ -5,12 +5,11 @@ Shapes: any of one or more dimensions, broadcast together.  Results wrap unless 
 
 from __future__ import annotations
 
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 
 from warploom.num.formats import Array
-from warploom.num.quiet import quietly
 
 _WIDER: dict[np.dtype[Any], type[np.generic]] = {
     np.dtype(np.int8): np.int16,
@@ -41,7 +40,7 @@ def as_signed(a: Array) -> Array:
 
 
 def mul_wide(a: Array, b: Array) -> Array:
-    """The whole product, in the type twice as wide.  Source: mul.wide."""
+    """The whole product, in the type twice as wide.  Source: mul (wide)."""
     wide = _WIDER[a.dtype]
     return np.multiply(a, b, dtype=wide)
 
@@ -55,7 +54,7 @@ def _mul_hi_u64(a: Array, b: Array) -> Array:
 
 
 def mul_hi(a: Array, b: Array) -> Array:
-    """The upper half of the product.  Source: mul.hi."""
+    """The upper half of the product.  Source: mul (hi)."""
     if a.dtype.itemsize < 8:
         return (mul_wide(a, b) >> _bits(a)).astype(a.dtype)
     high = _mul_hi_u64(as_unsigned(a), as_unsigned(b))
@@ -66,22 +65,22 @@ def mul_hi(a: Array, b: Array) -> Array:
 
 
 def mul_lo(a: Array, b: Array) -> Array:
-    """The lower half of the product.  Source: mul.lo."""
+    """The lower half of the product.  Source: mul (lo)."""
     return np.multiply(a, b)
 
 
 def mad_lo(a: Array, b: Array, c: Array) -> Array:
-    """Source: mad.lo."""
+    """Source: mad (lo)."""
     return np.add(np.multiply(a, b), c)
 
 
 def mad_hi(a: Array, b: Array, c: Array, sat: bool = False) -> Array:
-    """Source: mad.hi; ``sat`` is the .sat of s32."""
+    """Source: mad (hi); ``sat`` is for s32."""
     return add_sat(mul_hi(a, b), c) if sat else np.add(mul_hi(a, b), c)
 
 
 def mad_wide(a: Array, b: Array, c: Array) -> Array:
-    """``c`` has the wide type.  Source: mad.wide."""
+    """``c`` has the wide type.  Source: mad (wide)."""
     return np.add(mul_wide(a, b), c)
 
 
@@ -98,7 +97,7 @@ def mul24(a: Array, b: Array, half: Literal["lo", "hi"] = "lo") -> Array:
 
 
 def mad24(a: Array, b: Array, c: Array, half: Literal["lo", "hi"] = "lo", sat: bool = False) -> Array:
-    """Source: mad24; ``sat`` is the .sat of hi.s32."""
+    """Source: mad24; ``sat`` is for hi of s32."""
     product = mul24(a, b, half)
     return add_sat(product, c) if sat else np.add(product, c)
 
@@ -108,17 +107,17 @@ def _clamp_s32(wide: Array) -> Array:
 
 
 def add_sat(a: Array, b: Array) -> Array:
-    """s32 sum clamped to the range of s32.  Source: add.sat."""
+    """s32 sum clamped to the range of s32.  Source: add (sat)."""
     return _clamp_s32(np.add(a, b, dtype=np.int64))
 
 
 def sub_sat(a: Array, b: Array) -> Array:
-    """s32 difference clamped to the range of s32.  Source: sub.sat."""
+    """s32 difference clamped to the range of s32.  Source: sub (sat)."""
     return _clamp_s32(np.subtract(a, b, dtype=np.int64))
 
 
 def add_carry(a: Array, b: Array, carry: Array | None = None) -> tuple[Array, Array]:
-    """Sum and carry-out (boolean), with a carry-in where given.  Source: add.cc, addc."""
+    """Sum and carry-out (boolean), with a carry-in where given.  Source: add with carry, addc."""
     x, y = as_unsigned(a), as_unsigned(b)
     total = np.add(x, y)
     out = total < x
@@ -130,7 +129,7 @@ def add_carry(a: Array, b: Array, carry: Array | None = None) -> tuple[Array, Ar
 
 
 def sub_borrow(a: Array, b: Array, borrow: Array | None = None) -> tuple[Array, Array]:
-    """Difference and borrow-out (boolean), with a borrow-in where given.  Source: sub.cc, subc."""
+    """Difference and borrow-out (boolean), with a borrow-in where given.  Source: sub with borrow, subc."""
     x, y = as_unsigned(a), as_unsigned(b)
     total = np.subtract(x, y)
     out = x < y
@@ -144,7 +143,7 @@ def sub_borrow(a: Array, b: Array, borrow: Array | None = None) -> tuple[Array, 
 def mad_carry(
     a: Array, b: Array, c: Array, half: Literal["lo", "hi"], carry: Array | None = None
 ) -> tuple[Array, Array]:
-    """A half of the product plus ``c``, with carry-out.  Source: mad.cc, madc."""
+    """A half of the product plus ``c``, with carry-out.  Source: mad with carry, madc."""
     return add_carry(mul_lo(a, b) if half == "lo" else mul_hi(a, b), c, carry)
 
 
@@ -154,7 +153,8 @@ def _divmod(a: Array, b: Array) -> tuple[Array, Array]:
     The compiled division ends in ``NOT b`` for a zero divisor, signed or not, quotient and remainder alike.
     """
     zero = b == 0
-    divisor = np.where(zero, b.dtype.type(1), b)
+    quotient: Array
+    divisor: Array = np.where(zero, b.dtype.type(1), b)
     if _is_signed(a):
         # -1 is handled apart: the most negative number has no quotient by it, and wraps to itself.
         minus = b == -1
@@ -200,13 +200,13 @@ def _relu(a: Array) -> Array:
 
 
 def minimum(a: Array, b: Array, relu: bool = False) -> Array:
-    """Source: min; ``relu`` is the .relu of s32."""
+    """Source: min; ``relu`` is for s32."""
     result = np.minimum(a, b)
     return _relu(result) if relu else result
 
 
 def maximum(a: Array, b: Array, relu: bool = False) -> Array:
-    """Source: max; ``relu`` is the .relu of s32."""
+    """Source: max; ``relu`` is for s32."""
     result = np.maximum(a, b)
     return _relu(result) if relu else result
 
@@ -236,7 +236,7 @@ def halves(
     function = {"add": np.add, "sub": np.subtract, "min": np.minimum, "max": np.maximum}[operation]
     parts: list[Array] = []
     for x, y in zip(_per_half(a, dtype), _per_half(b, dtype), strict=True):
-        result = cast(Array, function(x, y))
+        result: Array = function(x, y)
         parts.append(_relu(result) if relu else result)
     return _joined(parts[0], parts[1])
 
@@ -279,8 +279,3 @@ def dp2a(a: Array, b: Array, c: Array, half: Literal["lo", "hi"], a_signed: bool
         byte = i + (2 if half == "hi" else 0)
         total = total + _part(a, i, 16, a_signed) * _part(b, byte, 8, b_signed)
     return _dot_result(total, c, a_signed or b_signed)
-
-
-def quiet_divmod(a: Array, b: Array) -> tuple[Array, Array]:
-    """Quotient and remainder at once."""
-    return quietly(_divmod, a, b)

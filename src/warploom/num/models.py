@@ -53,7 +53,7 @@ class Model:
     scale_type: Scale | None = None
 
 
-class NoModel(LookupError):
+class NoModelError(LookupError):
     """No arithmetic is known for what was asked; the sentence says what was, and what would be."""
 
     def __str__(self) -> str:
@@ -115,29 +115,29 @@ _GENERATIONS: dict[int, str] = {
 def generation(arch: str) -> str:
     """The generation of `arch` ("sm_90a" gives "Hopper").
 
-    Errors: NoModel where the architecture is not one of the table's.
+    Errors: NoModelError where the architecture is not one of the table's.
     """
     found = re.fullmatch(r"(?:sm|compute)_(\d+)[af]?", arch)
     name = _GENERATIONS.get(int(found[1])) if found else None
     if name is None:
         known = ", ".join(f"sm_{number}" for number in _GENERATIONS)
-        raise NoModel(f"no matrix arithmetic is known for architecture {arch!r}; known: {known}")
+        raise NoModelError(f"no matrix arithmetic is known for architecture {arch!r}; known: {known}")
     return name
 
 
 def unit(arch: str, engine: Engine) -> Unit:
     """The matrix unit that runs `engine` on `arch`.
 
-    Errors: NoModel where that architecture has no such unit.
+    Errors: NoModelError where that architecture has no such unit.
     """
     name = generation(arch)
     if engine == "wgmma":
         if name != "Hopper":
-            raise NoModel(f"{arch} has no warpgroup matrix unit; sm_90a has")
+            raise NoModelError(f"{arch} has no warpgroup matrix unit; sm_90a has")
         return _WGMMA_UNIT
     if engine == "tcgen05":
         if name != "Blackwell":
-            raise NoModel(f"{arch} has no tensor-memory matrix unit; sm_100a has")
+            raise NoModelError(f"{arch} has no tensor-memory matrix unit; sm_100a has")
         return _TCGEN05_UNIT
     return _WARP_UNITS[name]
 
@@ -148,8 +148,8 @@ def select(
     a_type: str,
     b_type: str,
     d_type: str,
-    c_type: str | None = None,
     *,
+    c_type: str | None = None,
     k: int = 0,
     scale_type: Scale | None = None,
     operation: Literal["xor", "and"] = "xor",
@@ -160,7 +160,7 @@ def select(
     `scale_type` names the block scales of a scaled instruction; `operation` is that of b1 elements.
     A sparse instruction has the model of the dense one, L counting stored elements.
 
-    Errors: NoModel, saying which types the unit has arithmetic for.
+    Errors: NoModelError, saying which types the unit has arithmetic for.
     """
     c_type = c_type or d_type
     types = (a_type, b_type, c_type, d_type)
@@ -182,7 +182,7 @@ def select(
             return Model(*types, Sum.HALVES, 16, matrix_unit.fraction)
         length, fraction, kept = matrix_unit.fp8
         return Model(*types, Sum.FUSED, length, fraction, kept)
-    raise NoModel(
+    raise NoModelError(
         f"{matrix_unit.name} matrix units have no sum of {a_type} by {b_type}; "
         f"of float types they have {_has(matrix_unit)}"
     )
@@ -191,7 +191,7 @@ def select(
 def _half_or_tf32(unit: Unit, types: tuple[str, str, str, str], engine: Engine, k: int, length: int) -> Model:
     if types[0] == "f16" and k == 4 and unit.name in ("Hopper", "Blackwell"):
         if types[3] != "f32":
-            raise NoModel(
+            raise NoModelError(
                 f"no sum of f16 at k = 4 with {types[3]} results is known for {unit.name}; f32 results are"
             )
         return Model(*types, Sum.MULTIPLY_ADD)
@@ -202,7 +202,7 @@ def _half_or_tf32(unit: Unit, types: tuple[str, str, str, str], engine: Engine, 
 
 def _scaled(unit: Unit, types: tuple[str, str, str, str], scale_type: Scale, k: int) -> Model:
     if unit.name not in ("RTX Blackwell", "Blackwell tensor memory"):
-        raise NoModel(f"{unit.name} matrix units take no block scales; those of sm_120a and sm_100a do")
+        raise NoModelError(f"{unit.name} matrix units take no block scales; those of sm_120a and sm_100a do")
     if types[0] == types[1] == "e2m1" and k != 32:
         return Model(*types, Sum.GROUPS, 64, 35, scale_type=scale_type)
     return Model(*types, Sum.FUSED, 32, 25, scale_type=scale_type)

@@ -110,19 +110,19 @@ def _apply(
 
 
 def add(a: Array, b: Array, fmt: Format, ftz: bool = False, sat: bool = False) -> Array:
-    """Source: add.f16, add.f16x2, add.bf16, add.bf16x2."""
+    """Source: add (half precision)."""
     kernels = _compiled()
     return _apply(kernels.add_f16x2 if fmt is F16 else kernels.add_bf16x2, (a, b), fmt, ftz, sat)
 
 
 def sub(a: Array, b: Array, fmt: Format, ftz: bool = False, sat: bool = False) -> Array:
-    """Source: sub.f16, sub.f16x2, sub.bf16, sub.bf16x2."""
+    """Source: sub (half precision)."""
     flipped = b ^ (np.uint16(0x8000) if b.dtype.itemsize == 2 else _SIGNS)
     return add(a, flipped, fmt, ftz, sat)
 
 
 def mul(a: Array, b: Array, fmt: Format, ftz: bool = False, sat: bool = False) -> Array:
-    """Source: mul.f16, mul.f16x2, mul.bf16, mul.bf16x2."""
+    """Source: mul (half precision)."""
     kernels = _compiled()
     return _apply(kernels.mul_f16x2 if fmt is F16 else kernels.mul_bf16x2, (a, b), fmt, ftz, sat)
 
@@ -130,7 +130,7 @@ def mul(a: Array, b: Array, fmt: Format, ftz: bool = False, sat: bool = False) -
 def fma(
     a: Array, b: Array, c: Array, fmt: Format, ftz: bool = False, sat: bool = False, relu: bool = False
 ) -> Array:
-    """Multiply-add rounded once.  Source: fma.f16, fma.f16x2, fma.bf16, fma.bf16x2."""
+    """Multiply-add rounded once.  Source: fma (half precision)."""
     kernels = _compiled()
     return _apply(kernels.fma_f16x2 if fmt is F16 else kernels.fma_bf16x2, (a, b, c), fmt, ftz, sat, relu)
 
@@ -147,7 +147,7 @@ def _extreme(
     sign = (a ^ b) & _SIGNS
     if xorsign_abs:
         a, b = a & ~_SIGNS, b & ~_SIGNS
-    result = kernel(a, b, np.uint32(fmt.inf_code))
+    result = kernel(a, b)
     if xorsign_abs:
         result = result | (sign & ~_above(result, fmt.inf_code))
     if nan:
@@ -159,14 +159,18 @@ def minimum(
     a: Array, b: Array, fmt: Format, ftz: bool = False, nan: bool = False, xorsign_abs: bool = False
 ) -> Array:
     """The smaller; -0 is below +0; a NaN operand gives the other one, or NaN where ``nan``.  Source: min."""
-    return _extreme(_compiled().min_x2, a, b, fmt, ftz, nan, xorsign_abs)
+    kernels = _compiled()
+    kernel = kernels.min_f16x2 if fmt is F16 else kernels.min_bf16x2
+    return _extreme(kernel, a, b, fmt, ftz, nan, xorsign_abs)
 
 
 def maximum(
     a: Array, b: Array, fmt: Format, ftz: bool = False, nan: bool = False, xorsign_abs: bool = False
 ) -> Array:
     """The larger, by the rules of `minimum`.  Source: max."""
-    return _extreme(_compiled().max_x2, a, b, fmt, ftz, nan, xorsign_abs)
+    kernels = _compiled()
+    kernel = kernels.max_f16x2 if fmt is F16 else kernels.max_bf16x2
+    return _extreme(kernel, a, b, fmt, ftz, nan, xorsign_abs)
 
 
 def _unary(x: Array, change: Callable[[Array], Array], fmt: Format, ftz: bool) -> Array:
@@ -178,12 +182,12 @@ def _unary(x: Array, change: Callable[[Array], Array], fmt: Format, ftz: bool) -
 
 
 def negate(a: Array, fmt: Format, ftz: bool = False) -> Array:
-    """Source: neg.f16 and its kin.  A NaN becomes canonical: the machine subtracts from zero."""
+    """Source: neg (half precision).  A NaN becomes canonical: the machine subtracts from zero."""
     return _unary(a, lambda x: x ^ _SIGNS, fmt, ftz)
 
 
 def absolute(a: Array, fmt: Format, ftz: bool = False) -> Array:
-    """Source: abs.f16 and its kin."""
+    """Source: abs (half precision)."""
     return _unary(a, lambda x: x & ~_SIGNS, fmt, ftz)
 
 
@@ -196,14 +200,16 @@ def _f32_pair(x: Array) -> tuple[Array, Array]:
 def f32x2(
     operation: Callable[..., Array], *operands: Array, rounding: Rounding = "rn", ftz: bool = False
 ) -> Array:
-    """``floats.add``, ``sub``, ``mul`` or ``fma`` on both halves of uint64 patterns.  Source: add.f32x2 and its kin."""
+    """``floats.add``, ``sub``, ``mul`` or ``fma`` on both halves of uint64 patterns.  Source: the f32x2 forms."""
     parts = [_f32_pair(x) for x in operands]
     low = operation(*(p[0] for p in parts), rounding=rounding, ftz=ftz)
     high = operation(*(p[1] for p in parts), rounding=rounding, ftz=ftz)
     return low.view(np.uint32).astype(np.uint64) | (high.view(np.uint32).astype(np.uint64) << np.uint64(32))
 
 
-def fma_mixed(a: Array, b: Array, c: Array, fmt: Format, rounding: Rounding = "rn", sat: bool = False) -> Array:
+def fma_mixed(
+    a: Array, b: Array, c: Array, fmt: Format, rounding: Rounding = "rn", sat: bool = False
+) -> Array:
     """f16 or bf16 factors, f32 addend and result.  Source: fma with types f32.f16 and f32.bf16."""
     from warploom.num.convert import float_from_half
 

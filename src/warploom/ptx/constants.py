@@ -10,12 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from warploom.diag import Span
-from warploom.ptx.cursor import Cursor
-from warploom.ptx.lexer import floating, integer_value
+from warploom.ptx.cursor import Cursor, describe
+from warploom.ptx.lexer import Token, floating, integer_value
 from warploom.ptx.tree import Float, Initializer, Integer, Name, Property, Symbol
 
 _BITS = 64
 _WARP_SIZE = 32
+_LONGEST = _BITS + 2
+"""Characters of the longest 64-bit literal, a binary one; leading zeros beyond it are taken for a fault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,12 @@ def constant(cursor: Cursor, depth: int = 0) -> Integer | Float | Symbol:
     return value
 
 
+def constant_or_name(cursor: Cursor, depth: int = 0) -> Integer | Float | Symbol | Name:
+    """Read one constant expression; a symbol with nothing added is a name."""
+    value = constant(cursor, depth)
+    return Name(value.name) if isinstance(value, Symbol) and value == Symbol(value.name) else value
+
+
 def integer_constant(cursor: Cursor, what: str) -> int:
     """Read a constant expression that must be an integer."""
     token = cursor.peek()
@@ -83,6 +91,23 @@ def integer_constant(cursor: Cursor, what: str) -> int:
         span = Span(token.start, cursor.pos)
         cursor.fail("constant", f"found '{cursor.text[span.start : span.end]}'; expected {what}", span)
     return value.value
+
+
+def literal(cursor: Cursor, token: Token) -> int:
+    """Value of an integer token just taken.
+
+    Errors: ptx.syntax/number
+    """
+    text = token.text
+    digits = text.rstrip("U")
+    fault = ""
+    if digits.isdigit() and digits[0] == "0" and not set(digits) <= set("01234567"):
+        fault = "is no number; expected octal digits after 0"
+    elif len(digits) > _LONGEST or integer_value(text) >= 2**_BITS:
+        fault = f"does not fit in {_BITS} bits"
+    if fault:
+        cursor.fail("number", f"found {describe(token)}, which {fault}", Span(token.start, token.end))
+    return integer_value(text)
 
 
 def initializer(cursor: Cursor, depth: int = 0) -> Initializer:
@@ -99,12 +124,9 @@ def initializer(cursor: Cursor, depth: int = 0) -> Initializer:
                 cursor.expect("}", ",")
                 break
         return tuple(items)
-    token = cursor.peek()
-    value = constant(cursor, depth)
-    if isinstance(value, Symbol) and value == Symbol(token.text):
-        if cursor.accept("="):
-            return Property(value.name, initializer(cursor, cursor.nest(depth, "initialisers")))
-        return Name(value.name)
+    value = constant_or_name(cursor, depth)
+    if isinstance(value, Name) and cursor.accept("="):
+        return Property(value.text, initializer(cursor, cursor.nest(depth, "initialisers")))
     return value
 
 
@@ -187,7 +209,8 @@ def _unary(cursor: Cursor, depth: int) -> _Value:
     number = _number(cursor, value, token.end)
     if token.text == "-":
         # A literal keeps its mathematical value; only arithmetic wraps.
-        return _Number(-number.value) if not number.unsigned else _wrap(-number.value, True)
+        plain = not number.unsigned or number.value == 2 ** (_BITS - 1)
+        return _Number(-number.value) if plain else _wrap(-number.value, True)
     if token.text == "!":
         return _Number(int(not number.value))
     return number if token.text == "+" else _wrap(~number.value, number.unsigned)
@@ -197,7 +220,7 @@ def _primary(cursor: Cursor, depth: int) -> _Value:
     token = cursor.peek()
     if token.kind == "integer":
         cursor.take()
-        value = _literal(cursor, token.text, token.start)
+        value = literal(cursor, token)
         if cursor.at("("):
             return _masked(cursor, value, depth)
         return _Number(value, token.text.endswith("U") or value >= 2 ** (_BITS - 1))
@@ -215,13 +238,6 @@ def _primary(cursor: Cursor, depth: int) -> _Value:
     if token.kind in ("name", "word"):
         return Symbol(cursor.take().text)
     cursor.expected("a constant")
-
-
-def _literal(cursor: Cursor, text: str, start: int) -> int:
-    if text[0] == "0" and text.rstrip("U").isdigit() and not set(text) <= set("01234567U"):
-        span = Span(start, start + len(text))
-        cursor.fail("number", f"found '{text}', which is no number; expected octal digits after 0", span)
-    return integer_value(text)
 
 
 def _masked(cursor: Cursor, mask: int, depth: int) -> Symbol:

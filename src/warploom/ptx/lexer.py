@@ -20,6 +20,7 @@ INTEGER = r"(?:0[xX][0-9A-Fa-f]++|0[bB][01]++|[0-9]++)U?+"
 DECIMAL = r"(?:[0-9]++\.[0-9]*+(?:[eE][+-]?[0-9]++)?|[0-9]++[eE][+-]?[0-9]++|\.[0-9]++(?:[eE][+-]?[0-9]++)?)(?![\w$.])"
 BITS = r"0[fF][0-9A-Fa-f]{8}|0[dD][0-9A-Fa-f]{16}"
 
+_SHORT = "[1-9][0-9]{0,8}+|0"
 _BLANK = r"[ \t\r\n\f\v]*+"
 
 STATEMENT = re.compile(
@@ -30,7 +31,7 @@ STATEMENT = re.compile(
     # 4 label
     + rf"|({NAME}){_BLANK}:(?!:)"
     # 5 source location that ends with its line; 6, 7, 8 its file, line and column
-    + r"|(\.loc)[ \t]++([0-9]++)[ \t]++([0-9]++)[ \t]++([0-9]++)[ \t]*+(?=[\r\n]|//)"
+    + rf"|(\.loc)[ \t]++({_SHORT})[ \t]++({_SHORT})[ \t]++({_SHORT})[ \t]*+(?=[\r\n]|//)(?!{TRIVIA},)"
     + ")",
     re.ASCII,
 )
@@ -38,7 +39,10 @@ LAST_OF_INSTRUCTION = 3
 LAST_OF_LABEL = 4
 
 DATA_LINE = re.compile(
-    TRIVIA + r"(\.b(?:8|16|32|64))[ \t]++((?:[0-9]++[ \t]*+,[ \t]*+)*[0-9]++)[ \t]*+(?=[\r\n}]|//)", re.ASCII
+    TRIVIA
+    + r"(\.b(?:8|16|32|64))[ \t]++((?:[0-9]++[ \t]*+,[ \t]*+)*[0-9]++)"
+    + rf"(?=[ \t]*+(?:[\r\n}}]|//))(?={TRIVIA}[.}}$A-Za-z_])",
+    re.ASCII,
 )
 """A line of integers in a `.section`."""
 

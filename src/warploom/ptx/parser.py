@@ -12,7 +12,8 @@ from typing import TypeVar
 
 from warploom.diag import Source, Span
 from warploom.ptx import declarations, lexer
-from warploom.ptx.cursor import MODULE_WORDS, Cursor, Hopeless, PtxSyntaxError, Unreadable
+from warploom.ptx.cursor import MODULE_WORDS, Cursor, Hopeless, PtxSyntaxError, Unreadable, describe
+from warploom.ptx.constants import literal
 from warploom.ptx.declarations import LINKAGE, SPACES
 from warploom.ptx.operands import OperandReader, operands
 from warploom.ptx.tree import (
@@ -106,8 +107,7 @@ class _Parser:
                 elif word != ".address_size":
                     what = "the first directive" if word == ".version" else "the directive after .version"
                     span = Span(token.start, token.end)
-                    found = "the end of the text" if token.kind == "end" else f"'{token.text}'"
-                    cursor.report("header", f"found {found}; expected {word} as {what}", span)
+                    cursor.report("header", f"found {describe(token)}; expected {word} as {what}", span)
                     return
             except Unreadable:
                 cursor.recover(start, body=False)
@@ -115,9 +115,9 @@ class _Parser:
     def _version(self) -> tuple[Argument, ...]:
         token = self.cursor.expect_kind("float", "a version such as 8.7")
         major, _, minor = token.text.partition(".")
-        if not (major.isdigit() and minor.isdigit()):
+        if not (major.isdigit() and minor.isdigit() and len(token.text) < 10):
             span = Span(token.start, token.end)
-            self.cursor.fail("expected", f"found '{token.text}'; expected a version such as 8.7", span)
+            self.cursor.fail("expected", f"found {describe(token)}; expected a version such as 8.7", span)
         return Integer(int(major)), Integer(int(minor))
 
     def _target(self) -> tuple[Argument, ...]:
@@ -130,7 +130,7 @@ class _Parser:
         token = self.cursor.expect_kind("integer", "32 or 64")
         if token.text not in ("32", "64"):
             span = Span(token.start, token.end)
-            self.cursor.fail("expected", f"found '{token.text}'; expected 32 or 64", span)
+            self.cursor.fail("expected", f"found {describe(token)}; expected 32 or 64", span)
         return (Integer(int(token.text)),)
 
     def _top_level(self, items: list[TopLevel]) -> None:
@@ -143,7 +143,7 @@ class _Parser:
         if token.text in (".entry", ".func"):
             self._function(items, start, tuple(linkage))
         elif token.text in SPACES:
-            items.extend(self._variables(start, tuple(linkage)))
+            items.extend(declarations.variables(cursor, start, tuple(linkage)))
         elif linkage:
             cursor.expected("'.entry'", "'.func'", "a state space such as .global")
         elif token.text in _HEADER:
@@ -157,12 +157,6 @@ class _Parser:
             cursor.take()
         else:
             cursor.expected("a directive", "a function", "a variable")
-
-    def _variables(self, start: int, linkage: tuple[str, ...]) -> list[Variable]:
-        found = declarations.variables(self.cursor, linkage)
-        if len(found) == 1:
-            self._placed(found[0], start)
-        return found
 
     # Functions ---------------------------------------------------------------------------------------------------
 
@@ -225,8 +219,7 @@ class _Parser:
     def _unclosed(self, start: int) -> None:
         token = self.cursor.peek()
         line, _ = self.source.position(start)
-        found = "the end of the text" if token.kind == "end" else f"'{token.text}'"
-        message = f"found {found}; expected '}}' to close the '{{' of line {line}"
+        message = f"found {describe(token)}; expected '}}' to close the '{{' of line {line}"
         self.cursor.report("expected", message, Span(token.start, token.end))
 
     # Statements --------------------------------------------------------------------------------------------------
@@ -276,7 +269,7 @@ class _Parser:
             linkage: list[str] = []
             while cursor.peek().text in LINKAGE:
                 linkage.append(cursor.take().text[1:])
-            statements.extend(self._variables(token.start, tuple(linkage)))
+            statements.extend(declarations.variables(cursor, token.start, tuple(linkage)))
         elif token.kind == "word":
             statements.append(self._directive())
         elif token.text == ";":
@@ -345,7 +338,8 @@ class _Parser:
         return Directive(".file", tuple(args))
 
     def _integer(self) -> Integer:
-        return lexer.integer(self.cursor.expect_kind("integer", "an integer").text)
+        token = self.cursor.expect_kind("integer", "an integer")
+        return Integer.spelled(literal(self.cursor, token), token.text)
 
     def _callprototype(self) -> Directive:
         prototype = declarations.prototype(self.cursor)
