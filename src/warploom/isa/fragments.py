@@ -133,7 +133,7 @@ def select_model(warps: Warps, i: Bound, engine: models.Engine) -> models.Model:
     scale, operation = getattr(i, "stype", None), getattr(i, "bitOp", "xor")
     try:
         return _select(warps.arch, engine, *types, k_of(i.shape), scale, operation)
-    except models.NoModel as error:
+    except models.NoModelError as error:
         raise UsageError(str(error)) from error
 
 
@@ -141,7 +141,7 @@ def select_model(warps: Warps, i: Bound, engine: models.Engine) -> models.Model:
 def _select(
     arch: str, engine: models.Engine, a: str, b: str, d: str, c: str, k: int, scale: Any, operation: Any
 ) -> models.Model:
-    return models.select(arch, engine, a, b, d, c, k=k, scale_type=scale, operation=operation)
+    return models.select(arch, engine, a, b, d, c_type=c, k=k, scale_type=scale, operation=operation)
 
 
 def variant(i: Bound) -> dict[str, Any]:
