@@ -24,9 +24,11 @@ declared twice stops the import.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from itertools import chain
 from typing import Any
 
@@ -110,16 +112,24 @@ class Form:
         first = self.syntax.words[0]
         return frozenset({first.literal}) if first.literal else self.vocabulary[first.slot]
 
-    def match(self, words: tuple[str, ...], unknown: int = -1) -> dict[str, str] | None:
-        """Slot values when the opcode words follow the syntax line (whatever the rows say).
-
-        The word at `unknown` may stand in any slot.
-        """
+    def match(self, words: tuple[str, ...]) -> dict[str, str] | None:
+        """Slot values when the opcode words follow the syntax line (whatever the rows say)."""
         for order in self.orders:
-            slots = match_words(order, words, self.vocabulary, unknown)
+            slots = match_words(order, words, self.vocabulary)
             if slots is not None:
                 return slots
         return None
+
+    def match_with(self, words: tuple[str, ...], slot: str, stranger: str) -> dict[str, str] | None:
+        """Slot values when the word `stranger` might stand in a slot."""
+        pattern = tuple(
+            replace(word, composite=re.compile(re.escape(stranger)))
+            if word.slot == slot and word.composite
+            else word
+            for word in self.syntax.words
+        )
+        known = self.vocabulary.get(slot, frozenset())
+        return match_words(pattern, words, {**self.vocabulary, slot: known | {stranger}})
 
     def match_incomplete(self, words: tuple[str, ...]) -> dict[str, str] | None:
         """Slot values when one required slot has no word in the opcode; it binds to ""."""
@@ -135,7 +145,9 @@ class Form:
     @property
     def parts(self) -> frozenset[str]:
         """The columns that are parts of a composite word."""
-        return frozenset(part for word in self.syntax.words if word.composite for part in word.composite.groupindex)
+        return frozenset(
+            part for word in self.syntax.words if word.composite for part in word.composite.groupindex
+        )
 
     def row_of(self, slots: Mapping[str, str]) -> Row | None:
         """The first row that allows all the slot values, or None."""
@@ -167,7 +179,9 @@ class Form:
             if isinstance(place.type, str) and place.type not in TYPES and place.type not in slots:
                 raise FormError(f"form {self.name}: {place.type!r} is neither a type nor a slot")
             if place.when and place.when not in slots:
-                raise FormError(f"form {self.name}: an operand stands with {place.when!r}, which is not a slot")
+                raise FormError(
+                    f"form {self.name}: an operand stands with {place.when!r}, which is not a slot"
+                )
         if unknown := self.touches - EFFECTS:
             raise FormError(f"form {self.name}: unknown effects {sorted(unknown)}")
 
@@ -230,12 +244,39 @@ def nearest_slot(opcode: str) -> tuple[Form, str, str, tuple[str, ...]] | None:
     family = _BY_HEAD.get(words[0], ())
     exact = ((form, form.match(words)) for form in family)
     incomplete = ((form, form.match_incomplete(words)) for form in family)
-    unknown = ((form, form.match(words, k)) for k in range(1, len(words)) for form in family)
-    for form, slots in chain(exact, incomplete, unknown):
+    for form, slots in chain(exact, incomplete, _with_a_stranger(family, words)):
         near = None if slots is None else _nearest_row(form, slots)
         if near is not None:
             return form, *near
     return None
+
+
+def _with_a_stranger(
+    family: Iterable[Form], words: tuple[str, ...]
+) -> Iterator[tuple[Form, dict[str, str] | None]]:
+    """Matches in which one word stands in a slot that does not know it, the likeliest slot first.
+
+    A word is likely in a slot that has it in some form, or has one that is spelled like it.
+    """
+    spellings: dict[str, set[str]] = {}
+    for form in forms():
+        for slot, known in form.vocabulary.items():
+            spellings.setdefault(slot, set()).update(known)
+        for slot, spelling in form.composites.items():
+            spellings.setdefault(slot, set()).add(re.sub(r"\{\w+\}", "8", spelling))
+    places = [
+        (form, word.slot, stranger)
+        for stranger in words[1:]
+        for form in family
+        for word in form.syntax.words
+        if word.slot and not word.literal
+    ]
+    places.sort(key=lambda place: -max(_likeness(place[2], known) for known in spellings[place[1]]))
+    return ((form, form.match_with(words, slot, stranger)) for form, slot, stranger in places)
+
+
+def _likeness(word: str, other: str) -> float:
+    return SequenceMatcher(None, re.sub(r"\d+", "8", word), re.sub(r"\d+", "8", other)).ratio()
 
 
 def _nearest_row(form: Form, slots: Mapping[str, str]) -> tuple[str, str, tuple[str, ...]] | None:
