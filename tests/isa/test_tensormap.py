@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - opcodes are as long as they are
 from __future__ import annotations
 
 import numpy as np

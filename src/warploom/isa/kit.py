@@ -173,7 +173,8 @@ class Form:
         places = {name for place in self.syntax.places for name in place.names}
         if places != set(self.operands):
             raise FormError(
-                f"form {self.name}: operands {sorted(self.operands)} do not cover its syntax line's {sorted(places)}"
+                f"form {self.name}: operands {sorted(self.operands)} do not cover "
+                f"its syntax line's {sorted(places)}"
             )
         for place in self.operands.values():
             if isinstance(place.type, str) and place.type not in TYPES and place.type not in slots:
@@ -236,7 +237,7 @@ def match_opcode(opcode: str) -> tuple[Match, ...]:
 
 
 def nearest_slot(opcode: str) -> tuple[Form, str, str, tuple[str, ...]] | None:
-    """For an opcode that no row allows: the form it follows, the slot at fault, its word, what is legal there.
+    """For an opcode that no row allows: the form it follows, the slot at fault, its word, what is legal.
 
     The slot at fault is the one whose word alone could be changed to reach a row.
     """

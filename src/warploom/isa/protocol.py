@@ -26,6 +26,12 @@ class Value(Protocol):
     type: str
 
 
+class Address(Value, Protocol):
+    """An address operand; `extra` are the coordinate vectors after its base, read as s32."""
+
+    extra: tuple[Value, ...]
+
+
 class Bound(Protocol):
     """A bound instruction: each slot of the form is an attribute holding its word ("" when absent), and
     each operand place an attribute holding its Value (None when the optional operand is absent).
