@@ -78,8 +78,8 @@ class Form:
         self.columns, self.rows = read_rows(name, rows)
         self.composites = dict(words or {})
         self.syntax: Syntax = read_syntax(name, syntax, self.columns, self.composites)
-        self.orders = (self.syntax.words,) + tuple(
-            read_syntax(name, opcode, self.columns, self.composites).words for opcode in spellings
+        self.orders = tuple(
+            read_syntax(name, opcode, self.columns, self.composites).words for opcode in (syntax, *spellings)
         )
         self.operands = dict(operands)
         self.touches = frozenset(touches.split())
@@ -136,7 +136,9 @@ class Form:
     @property
     def parts(self) -> frozenset[str]:
         """The columns that are parts of a composite word."""
-        return frozenset(part for word in self.syntax.words if word.composite for part in word.composite.groupindex)
+        return frozenset(
+            part for word in self.syntax.words if word.composite for part in word.composite.groupindex
+        )
 
     def row_of(self, slots: Mapping[str, str]) -> Row | None:
         """The first row that allows all the slot values, or None."""
@@ -161,14 +163,15 @@ class Form:
             raise FormError(f"form {self.name}: a spelling has other words than its syntax line")
         places = {name for place in self.syntax.places for name in place.names}
         if places != set(self.operands):
-            raise FormError(
-                f"form {self.name}: operands {sorted(self.operands)} do not cover its syntax line's {sorted(places)}"
-            )
+            declared, written = sorted(self.operands), sorted(places)
+            raise FormError(f"form {self.name}: operands {declared} do not cover its syntax line's {written}")
         for place in self.operands.values():
             if isinstance(place.type, str) and place.type not in TYPES and place.type not in slots:
                 raise FormError(f"form {self.name}: {place.type!r} is neither a type nor a slot")
             if place.when and place.when not in slots:
-                raise FormError(f"form {self.name}: an operand stands with {place.when!r}, which is not a slot")
+                raise FormError(
+                    f"form {self.name}: an operand stands with {place.when!r}, which is not a slot"
+                )
         if unknown := self.touches - EFFECTS:
             raise FormError(f"form {self.name}: unknown effects {sorted(unknown)}")
 
@@ -223,10 +226,10 @@ def match_opcode(opcode: str) -> tuple[Match, ...]:
 
 
 def nearest_slot(opcode: str) -> tuple[Form, str, str, tuple[str, ...]] | None:
-    """For an opcode that no row allows: the form it follows, the slot at fault, its word, what is legal there.
+    """For an opcode that no row allows: the form it follows, the slot at fault, its word, what is legal.
 
-    The slot at fault is the one whose word alone could be changed to reach a row; where that could be several,
-    the one that knows a word like it.
+    The slot at fault is the one whose word alone could be changed to reach a row; where it could be one of
+    several, the one that knows the word most like it.
     """
     words = tuple(opcode.split("."))
     family = _BY_HEAD.get(words[0], ())
