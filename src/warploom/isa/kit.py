@@ -44,7 +44,7 @@ EFFECTS = frozenset(
         "calls",  # goes to a function and comes back
         "leaves",  # returns from a function or leaves the kernel
         "waits",  # may suspend the warp; a basic block starts at it, so that it can be taken up again
-        "warp",  # every lane of the member mask executes it together
+        "warp",  # every lane of the warp executes it together
         "warpgroup",  # the four warps of a warpgroup execute it together
         "tensor",  # multiplies matrices (counted as MACs)
         "async",  # takes effect later, by the schedule
