@@ -19,11 +19,11 @@ LEGAL = {
 }
 
 REFUSED = {
-    "cp.async.cg.shared.global [%r1], [%rd1], 8;": "async_copy.cp_async/operands",
-    "cp.async.ca.shared.global [%r1], [%rd1], 2;": "async_copy.cp_async/operands",
+    "cp.async.cg.shared.global [%r1], [%rd1], 8;": "async_copy.cp_async/cp_size",
+    "cp.async.ca.shared.global [%r1], [%rd1], 2;": "async_copy.cp_async/cp_size",
     "cp.async.cg.global.shared [%rd1], [%r1], 16;": "isa.modifiers",
     "cp.async.wait_group %r1;": "async_copy.wait_group/operands",
-    "cp.async.wait_group -1;": "async_copy.wait_group/operands",
+    "cp.async.wait_group -1;": "async_copy.wait_group/N",
 }
 
 

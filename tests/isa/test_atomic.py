@@ -27,10 +27,10 @@ REFUSED = {
     "atom.add.noftz.f32 %f1, [%rd1], %f2;": "atomic.atom/type",
     "atom.inc.s32 %r1, [%rd1], 1;": "atomic.atom/type",
     "atom.cas.b32 %r1, [%rd1], %r2;": "atomic.cas/operands",
-    "atom.local.add.u32 %r1, [%rd1], 1;": "isa.modifiers",
-    "red.acquire.gpu.add.u32 [%rd1], 1;": "isa.modifiers",
-    "red.exch.b32 [%rd1], 1;": "isa.modifiers",
-    "red.shared.add.v2.f32 [%r1], {%f1,%f2};": "isa.modifiers",
+    "atom.local.add.u32 %r1, [%rd1], 1;": "atomic.atom/space",
+    "red.acquire.gpu.add.u32 [%rd1], 1;": "atomic.red/sem",
+    "red.exch.b32 [%rd1], 1;": "atomic.red/op",
+    "red.shared.add.v2.f32 [%r1], {%f1,%f2};": "atomic.red_vector/scope",
     "atom.add.u32 [%rd1], 1;": "atomic.atom/operands",
 }
 

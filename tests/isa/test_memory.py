@@ -37,19 +37,19 @@ LEGAL = {
 }
 
 REFUSED = {
-    "ld.global.v3.u32 {%r1,%r2,%r3}, [%rd1];": "isa.modifiers",
+    "ld.global.v3.u32 {%r1,%r2,%r3}, [%rd1];": "memory.ld/vec",
     "ld.shared.v4.b64 {%rd1,%rd2,%rd3,%rd4}, [%r1];": "memory.ld/type",
     "ld.global.v8.b64 {%rd1,%rd2,%rd3,%rd4,%rd5,%rd6,%rd7,%rd8}, [%rd1];": "memory.ld/type",
-    "ld.acquire.global.u32 %r1, [%rd1];": "isa.modifiers",
+    "ld.acquire.global.u32 %r1, [%rd1];": "memory.ld_ordered/scope",
     "ld.global.v2.u32 %r1, [%rd1];": "memory.ld/operands",
     "ld.global.u32 %r1, %rd1;": "memory.ld/operands",
     "ld.global.u32 %r1, [%rd1], %rd2;": "memory.ld/operands",
     "ld.global.L2::cache_hint.u32 %r1, [%rd1];": "memory.ld/operands",
-    "ld.shared.nc.u32 %r1, [%rd1];": "isa.modifiers",
-    "st.const.u32 [%rd1], %r1;": "isa.modifiers",
-    "st.acquire.gpu.u32 [%rd1], %r1;": "isa.modifiers",
-    "discard.global.L2 [%rd1], 64;": "memory.discard/operands",
-    "mapa.shared::cta.u32 %r1, %r2, 1;": "isa.modifiers",
+    "ld.shared.nc.u32 %r1, [%rd1];": "memory.ld/cop",
+    "st.const.u32 [%rd1], %r1;": "memory.st/cop",
+    "st.acquire.gpu.u32 [%rd1], %r1;": "memory.st_ordered/sem",
+    "discard.global.L2 [%rd1], 64;": "memory.discard/size",
+    "mapa.shared::cta.u32 %r1, %r2, 1;": "memory.mapa/space",
 }
 
 

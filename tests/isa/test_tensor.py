@@ -26,7 +26,7 @@ REFUSED = {
     f"{LOAD}.{BYTES} [%r1], [%rd1, {{%r2, %r3}}], [%r4], %h1;": "tensor.load/operands",
     f"{LOAD}.im2col.{BYTES} [%r1], [%rd1, {{%r2, %r3}}], [%r4];": "isa.modifiers",
     f"cp.async.bulk.tensor.2d.shared::cta.global.{BYTES}.multicast::cluster [%r1], [%rd1, {{%r2, %r3}}], [%r4], %h1;": "tensor.load/multicast",
-    "cp.async.bulk.tensor.6d.global.shared::cta.bulk_group [%rd1, {%r2, %r3}], [%r1];": "isa.modifiers",
+    "cp.async.bulk.tensor.6d.global.shared::cta.bulk_group [%rd1, {%r2, %r3}], [%r1];": "tensor.store/dim",
 }
 
 

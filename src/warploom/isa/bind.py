@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from warploom.diag import Diagnostic, Severity, Source, Span
 from warploom.isa.kit import Form, Match, forms_of, match_opcode, nearest_slot
@@ -112,10 +113,10 @@ def _operand_hint(match: Match) -> str:
 
 
 def _list(constants: Collection[int | str]) -> str:
-    words = [str(constant) for constant in constants]
-    if len(words) > 8:
-        words = [*words[:5], f"… {words[-1]}"]
-    return ", ".join(words)
+    if len(constants) <= 8:
+        return ", ".join(str(constant) for constant in constants)
+    *few, last = (*islice(constants, 5), constants[-1] if isinstance(constants, Sequence) else max(constants))
+    return f"{', '.join(str(constant) for constant in few)}, … {last}"
 
 
 def _place_operands(match: Match, operands: tuple[Operand, ...]) -> dict[str, BoundOperand] | None:

@@ -25,8 +25,9 @@ declared twice stops the import.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from itertools import chain
 from typing import Any
 
@@ -43,7 +44,7 @@ EFFECTS = frozenset(
         "calls",  # goes to a function and comes back
         "leaves",  # returns from a function or leaves the kernel
         "waits",  # may suspend the warp; a basic block starts at it, so that it can be taken up again
-        "warp",  # every lane of the member mask executes it together
+        "warp",  # every lane of the warp executes it together
         "warpgroup",  # the four warps of a warpgroup execute it together
         "tensor",  # multiplies matrices (counted as MACs)
         "async",  # takes effect later, by the schedule
@@ -110,10 +111,10 @@ class Form:
         first = self.syntax.words[0]
         return frozenset({first.literal}) if first.literal else self.vocabulary[first.slot]
 
-    def match(self, words: tuple[str, ...], unknown: int = -1) -> dict[str, str] | None:
+    def match(self, words: tuple[str, ...], unknown: tuple[int, str] = (-1, "")) -> dict[str, str] | None:
         """Slot values when the opcode words follow the syntax line (whatever the rows say).
 
-        The word at `unknown` may stand in any slot.
+        `unknown` is a word's position and a slot in which it may stand, whatever the vocabulary.
         """
         for order in self.orders:
             slots = match_words(order, words, self.vocabulary, unknown)
@@ -135,7 +136,9 @@ class Form:
     @property
     def parts(self) -> frozenset[str]:
         """The columns that are parts of a composite word."""
-        return frozenset(part for word in self.syntax.words if word.composite for part in word.composite.groupindex)
+        return frozenset(
+            part for word in self.syntax.words if word.composite for part in word.composite.groupindex
+        )
 
     def row_of(self, slots: Mapping[str, str]) -> Row | None:
         """The first row that allows all the slot values, or None."""
@@ -167,7 +170,9 @@ class Form:
             if isinstance(place.type, str) and place.type not in TYPES and place.type not in slots:
                 raise FormError(f"form {self.name}: {place.type!r} is neither a type nor a slot")
             if place.when and place.when not in slots:
-                raise FormError(f"form {self.name}: an operand stands with {place.when!r}, which is not a slot")
+                raise FormError(
+                    f"form {self.name}: an operand stands with {place.when!r}, which is not a slot"
+                )
         if unknown := self.touches - EFFECTS:
             raise FormError(f"form {self.name}: unknown effects {sorted(unknown)}")
 
@@ -224,18 +229,51 @@ def match_opcode(opcode: str) -> tuple[Match, ...]:
 def nearest_slot(opcode: str) -> tuple[Form, str, str, tuple[str, ...]] | None:
     """For an opcode that no row allows: the form it follows, the slot at fault, its word, what is legal there.
 
-    The slot at fault is the one whose word alone could be changed to reach a row.
+    The slot at fault is the one whose word alone could be changed to reach a row; where that could be several,
+    the one that knows a word like it.
     """
     words = tuple(opcode.split("."))
     family = _BY_HEAD.get(words[0], ())
-    exact = ((form, form.match(words)) for form in family)
-    incomplete = ((form, form.match_incomplete(words)) for form in family)
-    unknown = ((form, form.match(words, k)) for k in range(1, len(words)) for form in family)
-    for form, slots in chain(exact, incomplete, unknown):
+    for form in family:
+        slots = form.match(words)
         near = None if slots is None else _nearest_row(form, slots)
         if near is not None:
             return form, *near
-    return None
+    found = chain(_with_unknown_word(words, family), _with_missing_word(words, family))
+    return max(found, key=_likeness, default=None)
+
+
+def _with_missing_word(
+    words: tuple[str, ...], family: Iterable[Form]
+) -> Iterator[tuple[Form, str, str, tuple[str, ...]]]:
+    """Every slot that would make the opcode legal if it had a word."""
+    for form in family:
+        slots = form.match_incomplete(words)
+        near = None if slots is None else _nearest_row(form, slots)
+        if near is not None:
+            yield form, *near
+
+
+def _with_unknown_word(
+    words: tuple[str, ...], family: Iterable[Form]
+) -> Iterator[tuple[Form, str, str, tuple[str, ...]]]:
+    """Every slot in which one word of the opcode, unknown there, would stand."""
+    for form in family:
+        for column in form.columns:
+            for k in range(1, len(words)):
+                slots = form.match(words, (k, column))
+                near = None if slots is None else _nearest_row(form, slots)
+                if near is not None and near[0] == column:
+                    yield form, *near
+
+
+def _likeness(near: tuple[Form, str, str, tuple[str, ...]]) -> float:
+    """How like the word is to the likest that is legal: 0 to 2, and halfway where there is no word."""
+    _, _, word, legal = near
+    if not word:
+        return 1.0
+    alike = (SequenceMatcher(None, word, other).ratio() + (word[0] == other[:1]) for other in legal)
+    return max(alike)
 
 
 def _nearest_row(form: Form, slots: Mapping[str, str]) -> tuple[str, str, tuple[str, ...]] | None:

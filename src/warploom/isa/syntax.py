@@ -112,11 +112,11 @@ def match_words(
     pattern: tuple[Word, ...],
     words: tuple[str, ...],
     vocabulary: Mapping[str, frozenset[str]],
-    unknown: int = -1,
+    unknown: tuple[int, str] = (-1, ""),
 ) -> dict[str, str] | None:
     """Slot values when `words` follow the pattern, else None. An absent optional word binds to "".
 
-    The word at `unknown` may stand in any slot, whatever the vocabulary.
+    `unknown` is a word's position and a slot in which it may stand, whatever the vocabulary.
     """
     return _match(pattern, 0, words, 0, vocabulary, unknown)
 
@@ -127,13 +127,13 @@ def _match(
     words: tuple[str, ...],
     w: int,
     vocabulary: Mapping[str, frozenset[str]],
-    unknown: int,
+    unknown: tuple[int, str],
 ) -> dict[str, str] | None:
     if p == len(pattern):
         return {} if w == len(words) else None
     word = pattern[p]
     if w < len(words):
-        bound = _bind(word, words[w], vocabulary, w == unknown)
+        bound = _bind(word, words[w], vocabulary, unknown[1] if w == unknown[0] else "")
         if bound is not None:
             rest = _match(pattern, p + 1, words, w + 1, vocabulary, unknown)
             if rest is not None:
@@ -146,9 +146,9 @@ def _match(
 
 
 def _bind(
-    word: Word, text: str, vocabulary: Mapping[str, frozenset[str]], unknown: bool
+    word: Word, text: str, vocabulary: Mapping[str, frozenset[str]], allowed: str
 ) -> dict[str, str] | None:
-    if unknown and not word.literal:
+    if allowed and word.slot == allowed and not word.literal:
         return {word.slot: text}
     if word.composite is not None:
         found = word.composite.fullmatch(text)

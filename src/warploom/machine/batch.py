@@ -288,6 +288,10 @@ class Batch:
         """Test for the completion of a phase."""
         self.machine.mbarriers.wait(self, _memory_of(space), addresses, phase, parity, blocking, result)
 
+    def pending_count(self, states: Array) -> Array:
+        """The pending arrivals that state tokens recorded."""
+        return self.machine.mbarriers.pending(states)
+
     # Asynchronous engines ---------------------------------------------------------------------------------
 
     def defer(

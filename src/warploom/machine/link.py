@@ -136,8 +136,14 @@ class Linker:
                 return tuple(self._argument(scope, item) for item in operand.items)
             case "sink":
                 return None
+            case "any" if isinstance(operand, Negated) or self._is_predicate(scope, operand):
+                return self._value(scope, operand, "pred")
             case _:
                 return self._value(scope, operand, bound.type)
+
+    def _is_predicate(self, scope: Scope, operand: Operand) -> bool:
+        found = scope.register(operand.text) if isinstance(operand, Name) else None
+        return found is not None and found.width == 1
 
     def _value(self, scope: Scope, operand: Operand, type: str) -> Any:
         match operand:
