@@ -38,6 +38,7 @@ from warploom.isa.table import FormError, Row, read_rows
 from warploom.isa.types import TYPES
 
 Meaning = Callable[[Any, Any], None]
+Limit = Callable[[str, Mapping[str, str]], str]
 
 EFFECTS = frozenset(
     {
@@ -70,6 +71,7 @@ class Form:
         rows: str = "",
         words: Mapping[str, str] | None = None,
         touches: str = "",
+        limit: Limit | None = None,
         spellings: tuple[str, ...] = (),
         source: str,
     ) -> None:
@@ -86,6 +88,7 @@ class Form:
         self.touches = frozenset(touches.split())
         self.vocabulary = self._vocabulary()
         self._meaning: Meaning | None = None
+        self._limit = limit
         self._check()
         _register(self)
 
@@ -95,6 +98,10 @@ class Form:
             raise FormError(f"form {self.name}: a second meaning")
         self._meaning = function
         return function
+
+    def complaint(self, arch: str, slots: Mapping[str, str]) -> str:
+        """Why `arch` cannot execute the form with these slots, in a sentence; "" when it can."""
+        return "" if self._limit is None else self._limit(arch, slots)
 
     @property
     def act(self) -> Meaning | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from warploom import layout
-from warploom.isa.fragments import fragment, k_of, read_operands, select_model, variant, write_result
+from warploom.isa.fragments import fragment, k_of, read_operands, has_arithmetic, select_model, variant, write_result
 from warploom.isa.kit import Form
 from warploom.isa.operands import Slots, immediate, inp
 from warploom.isa.protocol import Bound, Warps
@@ -48,6 +48,7 @@ FLOAT = Form(
     """,  # noqa: E501
     operands=_OPERANDS,
     touches="warp tensor",
+    limit=has_arithmetic("mma"),
     source="PTX ISA 9.7.14.6.3",
 )
 
@@ -64,6 +65,7 @@ INTEGER = Form(
     operands=_OPERANDS,
     spellings=("mma.spvariant.sync.aligned.shape.row.col.dtype.atype.btype.ctype{.satfinite}",),
     touches="warp tensor",
+    limit=has_arithmetic("mma"),
     source="PTX ISA 9.7.14.6.3",
 )
 

@@ -13,6 +13,7 @@ from warploom.isa.fragments import (
     read_operands,
     register_type,
     scatter,
+    has_arithmetic,
     select_model,
     variant,
     write_result,
@@ -167,6 +168,7 @@ HALF = Form(
     operands=_OPERANDS,
     spellings=("wmma.mma.sync.aligned.shape.alayout.blayout.dtype.ctype",),
     touches="warp tensor",
+    limit=has_arithmetic("wmma"),
     source="PTX ISA 9.7.14.4.5",
 )
 
@@ -185,6 +187,7 @@ FLOAT = Form(
         "wmma.mma.sync.aligned.shape.alayout.blayout.dtype.atype.btype.ctype{.rnd}",
     ),
     touches="warp tensor",
+    limit=has_arithmetic("wmma"),
     source="PTX ISA 9.7.14.4.5",
 )
 
@@ -201,6 +204,7 @@ INTEGER = Form(
     operands=_OPERANDS,
     spellings=("wmma.mma.sync.aligned.shape.alayout.blayout.dtype.atype.btype.ctype{.satfinite}",),
     touches="warp tensor",
+    limit=has_arithmetic("wmma"),
     source="PTX ISA 9.7.14.4.5",
 )
 
@@ -215,6 +219,7 @@ BIT = Form(
     operands=_OPERANDS,
     spellings=("wmma.mma.bitOp.popc.sync.aligned.shape.alayout.blayout.dtype.atype.btype.ctype",),
     touches="warp tensor",
+    limit=has_arithmetic("wmma"),
     source="PTX ISA 9.7.14.4.5",
 )
 
