@@ -2,9 +2,12 @@
 
     python tools/make_ptx.py FOLDER [--triton-python PYTHON]
 
-nvcc 13.0 is taken from PATH; Triton 3.6 from the interpreter named, which needs no GPU and no torch. Where a tool is
-missing the script says so, writes what the other gives, and ends with status 1.
+nvcc 13.0 is taken from PATH; Triton 3.6 from the interpreter named, which needs no GPU and no torch. Where a
+tool is missing the script says so, writes what the other gives, and ends with status 1.
 """
+
+# The CUDA texts below keep lines of their own length; this script calls compilers and prints.
+# ruff: noqa: E501, S603, T201
 
 from __future__ import annotations
 
@@ -402,6 +405,7 @@ class Job:
     flags: tuple[str, ...]
 
     def name(self) -> str:
+        """The file to write."""
         flags = "".join(f"_{flag.strip('-').replace('=', '_')}" for flag in self.flags)
         return f"nvcc_{self.source.stem}_{self.target}{flags}.ptx"
 

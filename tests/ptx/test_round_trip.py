@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -22,14 +22,16 @@ def read(path: Path) -> str:
 
 def without_origin(node: _T) -> _T:
     """The same tree as a program would build it."""
-    value: Any = node
-    if isinstance(value, tuple):
-        items: Any = value
-        return type(value)(without_origin(item) for item in items)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = [field.name for field in dataclasses.fields(value) if field.init]
-        return dataclasses.replace(value, **{name: without_origin(getattr(value, name)) for name in fields})
-    return node
+    return cast("_T", _rebuilt(node))
+
+
+def _rebuilt(node: Any) -> Any:
+    if isinstance(node, tuple):
+        return tuple(_rebuilt(item) for item in cast("tuple[Any, ...]", node))
+    if not dataclasses.is_dataclass(node) or isinstance(node, type):
+        return node
+    names = [field.name for field in dataclasses.fields(node) if field.init]
+    return dataclasses.replace(node, **{name: _rebuilt(getattr(node, name)) for name in names})
 
 
 def loosened(module: Module) -> Module:

@@ -28,9 +28,7 @@ def _row_lanes(i: Bound) -> Lanes:
 
 def _fragment(i: Bound, family: str) -> layout.FragmentMap:
     element = getattr(i, "dst_fmt", "") or i.type
-    return layout.fragment(
-        family, "D", i.shape, element, num=int(i.num.lstrip("x")), trans=bool(i.trans)
-    )
+    return layout.fragment(family, "D", i.shape, element, num=int(i.num.lstrip("x")), trans=bool(i.trans))
 
 
 def _load_rows(warps: Warps, i: Bound) -> NDArray[np.uint8]:

@@ -123,8 +123,7 @@ FLOAT_REGISTERS = Form(
 
 INTEGER = Form(
     name="wgmma.integer",
-    syntax="wgmma.mma_async.sync.aligned.shape{.satfinite}.dtype.atype.btype"
-    "  d, a-desc, b-desc, scale-d;",
+    syntax="wgmma.mma_async.sync.aligned.shape{.satfinite}.dtype.atype.btype  d, a-desc, b-desc, scale-d;",
     rows=_INTEGER_ROWS,
     words=_SHAPE,
     operands=_SHARED,
@@ -146,8 +145,7 @@ INTEGER_REGISTERS = Form(
 
 BIT = Form(
     name="wgmma.bit",
-    syntax="wgmma.mma_async.sync.aligned.shape.dtype.atype.btype.bitOp.popc"
-    "  d, a-desc, b-desc, scale-d;",
+    syntax="wgmma.mma_async.sync.aligned.shape.dtype.atype.btype.bitOp.popc  d, a-desc, b-desc, scale-d;",
     rows=_BIT_ROWS,
     words=_SHAPE,
     operands=_SHARED,
@@ -284,9 +282,7 @@ def _multiply(warps: Warps, i: Bound, model: Model, captured: Mapping[str, Array
     warps.count_macs(d.size * k_of(i.shape))
 
 
-def _read_a(
-    warps: Warps, i: Bound, groups: NDArray[np.intp], captured: Mapping[str, Array]
-) -> Matrix:
+def _read_a(warps: Warps, i: Bound, groups: NDArray[np.intp], captured: Mapping[str, Array]) -> Matrix:
     sparse = getattr(i, "sp_meta", None) is not None
     if "a_desc" not in captured:
         return gather(warps, i.a, layout.fragment("wgmma", "A", i.shape, i.atype, sparse=sparse), i.atype)
@@ -295,9 +291,7 @@ def _read_a(
     return _read_tile(warps, descriptors, 64, stored, i.atype, bool(getattr(i, "imm_trans_a", 0)))
 
 
-def _read_b(
-    warps: Warps, i: Bound, groups: NDArray[np.intp], captured: Mapping[str, Array]
-) -> Matrix:
+def _read_b(warps: Warps, i: Bound, groups: NDArray[np.intp], captured: Mapping[str, Array]) -> Matrix:
     descriptors = captured["b_desc"][groups[:, 0], 0]
     return _read_tile(
         warps, descriptors, int(i.n), k_of(i.shape), i.btype, bool(getattr(i, "imm_trans_b", 0))
@@ -377,7 +371,7 @@ COMMIT = Form(
 
 
 @COMMIT.meaning
-def commit(warps: Warps, i: Bound) -> None:  # noqa: ARG001
+def commit(warps: Warps, i: Bound) -> None:
     # WRITE
     warps.commit("wgmma")
 
@@ -385,7 +379,7 @@ def commit(warps: Warps, i: Bound) -> None:  # noqa: ARG001
 WAIT = Form(
     name="wgmma.wait_group",
     syntax="wgmma.wait_group.sync.aligned  N;",
-    operands={"N": immediate()},
+    operands={"N": immediate(values=range(1 << 31))},
     touches="warpgroup async",
     source="PTX ISA 9.7.15.7.3",
 )

@@ -104,12 +104,16 @@ def _lines_of(warps: Warps, i: Bound, found: layout.FragmentMap) -> _Lines:
     count, elements = (found.rows, found.cols) if i.layout == "row" else (found.cols, found.rows)
     bits = bits_of(i.type)
     stride = np.uint64(elements) if i.stride is None else warps.read(i.stride).astype(np.uint64)
-    starts = warps.addresses(i.p) + np.arange(32, dtype=np.uint64) * (stride * np.uint64(bits) // np.uint64(8))
+    starts = warps.addresses(i.p) + np.arange(32, dtype=np.uint64) * (
+        stride * np.uint64(bits) // np.uint64(8)
+    )
     unit = i.type if register_type(i.type) == i.type else f"b{max(bits, 8) if bits > 1 else 32}"
     # A piece is what must be aligned: a line, a fragment or 16 bytes, whichever is least.
     piece = min(elements * bits, found.registers * found.register_bits, 128) // 8
     lanes = np.arange(32)[None, :] < count
-    return _Lines(count, lanes, starts, unit, 8 * piece // bits_of(unit), range(0, elements * bits // 8, piece))
+    return _Lines(
+        count, lanes, starts, unit, 8 * piece // bits_of(unit), range(0, elements * bits // 8, piece)
+    )
 
 
 STORE = Form(

@@ -18,7 +18,9 @@ Rounding = Literal["rn", "rz", "rm", "rp"]
 
 _SET_ROUNDING = {"rz": 0, "rn": 1, "rp": 2, "rm": 3}
 """The operand of llvm.set.rounding."""
-NAN64 = 0x7FF8000000000000
+_QUIET = np.uint64(1 << 51)
+_INVALID = np.uint64(0xFFF8 << 48)
+"""What an operation without a NaN among its operands gives where it has no result."""
 
 _jit = njit(cache=True, nogil=True, error_model="numpy", boundscheck=False)
 
@@ -108,12 +110,41 @@ def multiply_add(
     return d
 
 
+@_jit
+def _nan(a: Any, b: Any, c: Any, where: Any, mode: int, found: Any) -> None:
+    """The NaN of each chain at `where`: the first of b, the sum and a, made quiet, at its last such step."""
+    value = np.empty(1, np.float64)
+    bits = value.view(np.uint64)
+    factor = np.empty(2, np.float64)
+    words = factor.view(np.uint64)
+    for i in range(len(where)):
+        g, m, n = where[i]
+        value[0] = c[g, m, n]
+        for k in range(a.shape[2]):
+            factor[0], factor[1] = b[g, n, k], a[g, m, k]
+            if np.isnan(factor[0]):
+                bits[0] = words[0] | _QUIET
+            elif np.isnan(value[0]):
+                bits[0] |= _QUIET
+            elif np.isnan(factor[1]):
+                bits[0] = words[1] | _QUIET
+            else:
+                value[0] = _directed_fma(factor[1], factor[0], value[0], mode)
+                if np.isnan(value[0]):
+                    bits[0] = _INVALID
+        found[i] = bits[0]
+
+
 def double(
     a: NDArray[Any], b: NDArray[Any], c: NDArray[Any], rounding: Rounding = "rn"
 ) -> NDArray[np.float64]:
-    """The f64 sum, its NaN canonical."""
+    """The f64 sum with the unit's NaNs: the operands' own, made quiet, b before the sum before a."""
     d = multiply_add(a, b, c, rounding)
-    d.view(np.uint64)[np.isnan(d)] = NAN64
+    where = np.argwhere(np.isnan(d))
+    if len(where):
+        found = np.empty(len(where), np.uint64)
+        _nan(a, b, c, where, _SET_ROUNDING[rounding], found)
+        d.view(np.uint64)[tuple(where.T)] = found
     return d
 
 

@@ -267,6 +267,20 @@ def _multiply_add(operands: _Operands, model: Model, options: _Options) -> Array
     return _added(d, operands.addend(model), model)
 
 
+def _pairs(operands: _Operands, model: Model, options: _Options) -> Array:
+    a, b = (x.view(np.float16).astype(np.float32) for x in _signed(operands, model, options))
+    zeros = np.zeros((len(a), a.shape[1], b.shape[1]), np.float32)
+    addend = operands.addend(model).view(np.float16).astype(np.float32)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for first in (0, 2):
+            pair = slice(first, first + 2)
+            addend = addend + chains.multiply_add(a[:, :, pair], b[:, :, pair], zeros)
+        total = addend.astype(np.float16)
+    bits = total.view(np.uint16)
+    bits[np.isnan(total)] = 0x7FFF
+    return bits
+
+
 def _double(operands: _Operands, model: Model, options: _Options) -> Array:
     return chains.double(operands.a, operands.b, operands.addend(model), options.rounding)
 
@@ -294,6 +308,7 @@ _COMPUTE: dict[Sum, Callable[[_Operands, Model, _Options], Array]] = {
     Sum.GROUPS: _scaled,
     Sum.HALVES: _halves,
     Sum.MULTIPLY_ADD: _multiply_add,
+    Sum.PAIRS: _pairs,
     Sum.DOUBLE: _double,
     Sum.INTEGER: _integer,
     Sum.XOR: _bits,

@@ -273,7 +273,7 @@ def dp4a(a: Array, b: Array, c: Array, a_signed: bool, b_signed: bool) -> Array:
 
 
 def dp2a(a: Array, b: Array, c: Array, half: Literal["lo", "hi"], a_signed: bool, b_signed: bool) -> Array:
-    """Two products of a 16-bit part of ``a`` and a byte of one half of ``b``, added to ``c``.  Source: dp2a."""
+    """Two products of 16-bit parts of ``a`` and bytes of a half of ``b``, added to ``c``.  Source: dp2a."""
     total = c.astype(np.int64)
     for i in range(2):
         byte = i + (2 if half == "hi" else 0)

@@ -24,6 +24,7 @@ class Sum(Enum):
     FUSED = "fused steps of L products, chained"
     HALVES = "f16 steps over k%4 in {0,1}, then {2,3}, from zero; the addend by an IEEE addition"
     MULTIPLY_ADD = "f32 multiply-adds from zero in ascending k; the addend by an IEEE addition"
+    PAIRS = "in f32, the addend plus the first two products, plus the last two; then rounded to f16"
     GROUPS = "four exact sums of 16 products, each times its scales, then one fused step"
     DOUBLE = "f64 multiply-adds from the addend in ascending k"
     INTEGER = "exact integers, wrapped or clamped to 32 bits"
@@ -37,7 +38,7 @@ class Model:
 
     `length` is L, the most products in one fused step; `fraction` is F, the bits kept below the largest
     exponent. `kept` counts the mantissa bits of an f32 result (23, or 13 where accumulators are E8M13).
-    `emin`, where known, is the least exponent that terms are aligned to. `scale_type` is the type of the
+    `emin`, where one is known, is the least exponent that terms are aligned to. `scale_type` is the type of the
     block scales, None where the instruction takes none.
     """
 
@@ -65,7 +66,8 @@ class Unit:
     """One kind of matrix unit: L by element type (0: not there), F, and what fp8 has.
 
     `fp8` is (L, F, mantissa bits kept in an f32 result), "f16" where fp8 is unpacked to f16, or None;
-    `narrow` are the element types of eight bits and fewer that it takes.
+    `narrow` are the element types of eight bits and fewer that it takes; `emins` are the least exponents
+    of f16, bf16 and tf32 sums with f32 and with f16 results, where they have been measured.
     """
 
     name: str
@@ -75,14 +77,20 @@ class Unit:
     fraction: int
     fp8: tuple[int, int, int] | Literal["f16"] | None = None
     narrow: frozenset[str] = FP8
+    emins: tuple[int | None, int | None] = (None, None)
+
+    def emin(self, d_type: str) -> int | None:
+        """The least exponent of a sum with results of `d_type`."""
+        return self.emins[d_type == "f16"]
 
 
+_HOPPER_EMINS = (-133, -21)
 _WARP_UNITS = {
     "Volta": Unit("Volta", f16=4, bf16=0, tf32=0, fraction=23),
     "Turing": Unit("Turing", f16=8, bf16=0, tf32=0, fraction=24),
     "Ampere": Unit("Ampere", f16=8, bf16=8, tf32=4, fraction=24),
     "Ada": Unit("Ada", f16=8, bf16=8, tf32=4, fraction=24, fp8=(16, 13, 13)),
-    "Hopper": Unit("Hopper", f16=16, bf16=16, tf32=8, fraction=25, fp8="f16"),
+    "Hopper": Unit("Hopper", f16=16, bf16=16, tf32=8, fraction=25, fp8="f16", emins=_HOPPER_EMINS),
     "Blackwell": Unit("Blackwell", f16=16, bf16=16, tf32=8, fraction=25, fp8="f16"),
     "RTX Blackwell": Unit(
         "RTX Blackwell",
@@ -94,7 +102,9 @@ _WARP_UNITS = {
         narrow=F8F6F4,
     ),
 }
-_WGMMA_UNIT = Unit("Hopper warpgroup", f16=16, bf16=16, tf32=8, fraction=25, fp8=(32, 13, 13))
+_WGMMA_UNIT = Unit(
+    "Hopper warpgroup", f16=16, bf16=16, tf32=8, fraction=25, fp8=(32, 13, 13), emins=_HOPPER_EMINS
+)
 _TCGEN05_UNIT = Unit(
     "Blackwell tensor memory",
     f16=16,
@@ -179,7 +189,7 @@ def select(
             return _half_or_tf32(matrix_unit, types, engine, k, length)
     if matrix_unit.fp8 is not None and a_type in matrix_unit.narrow and b_type in matrix_unit.narrow:
         if matrix_unit.fp8 == "f16":
-            return Model(*types, Sum.HALVES, 16, matrix_unit.fraction)
+            return Model(*types, Sum.HALVES, 16, matrix_unit.fraction, emin=matrix_unit.emin(d_type))
         length, fraction, kept = matrix_unit.fp8
         return Model(*types, Sum.FUSED, length, fraction, kept)
     raise NoModelError(
@@ -190,14 +200,15 @@ def select(
 
 def _half_or_tf32(unit: Unit, types: tuple[str, str, str, str], engine: Engine, k: int, length: int) -> Model:
     if types[0] == "f16" and k == 4 and unit.name in ("Hopper", "Blackwell"):
-        if types[3] != "f32":
+        if types[2] != types[3]:
             raise NoModelError(
-                f"no sum of f16 at k = 4 with {types[3]} results is known for {unit.name}; f32 results are"
+                f"no sum of f16 at k = 4 from {types[2]} to {types[3]} is known for {unit.name}; "
+                "those from f32 to f32 and from f16 to f16 are"
             )
-        return Model(*types, Sum.MULTIPLY_ADD)
+        return Model(*types, Sum.MULTIPLY_ADD if types[3] == "f32" else Sum.PAIRS)
     if types[0] == "tf32" and engine == "wmma" and unit.fraction == 25:
         length = 4
-    return Model(*types, Sum.FUSED, length, unit.fraction)
+    return Model(*types, Sum.FUSED, length, unit.fraction, emin=unit.emin(types[3]))
 
 
 def _scaled(unit: Unit, types: tuple[str, str, str, str], scale_type: Scale, k: int) -> Model:

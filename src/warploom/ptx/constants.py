@@ -117,12 +117,12 @@ def initializer(cursor: Cursor, depth: int = 0) -> Initializer:
     """
     if cursor.accept("{"):
         depth = cursor.nest(depth, "initialisers")
-        items: list[Initializer] = []
-        while not cursor.accept("}"):
+        if cursor.accept("}"):
+            return ()
+        items = [initializer(cursor, depth)]
+        while cursor.accept(","):
             items.append(initializer(cursor, depth))
-            if not cursor.accept(","):
-                cursor.expect("}", ",")
-                break
+        cursor.expect("}", ",")
         return tuple(items)
     value = constant_or_name(cursor, depth)
     if isinstance(value, Name) and cursor.accept("="):
@@ -194,7 +194,9 @@ def _number(cursor: Cursor, value: _Value, start: int) -> _Number:
     if isinstance(value, Symbol) and value.name == "WARP_SZ":
         return _Number(_WARP_SIZE)
     span = Span(start, cursor.pos)
-    cursor.fail("constant", f"found '{cursor.text[start : cursor.pos]}'; expected an integer constant", span)
+    return cursor.fail(
+        "constant", f"found '{cursor.text[start : cursor.pos]}'; expected an integer constant", span
+    )
 
 
 def _unary(cursor: Cursor, depth: int) -> _Value:
@@ -203,9 +205,9 @@ def _unary(cursor: Cursor, depth: int) -> _Value:
         return _primary(cursor, depth)
     cursor.take()
     value = _unary(cursor, cursor.nest(depth, "signs"))
-    if isinstance(value, Float) and token.text in "+-":
-        flipped = value.bits ^ (1 << ((value.width or _BITS) - 1)) if token.text == "-" else value.bits
-        return Float(flipped, value.width).spelled(cursor.text[token.start : cursor.pos])
+    if isinstance(value, Float) and value.width is None and token.text in "+-":
+        flipped = value.bits ^ (1 << (_BITS - 1)) if token.text == "-" else value.bits
+        return Float(flipped).spelled(cursor.text[token.start : cursor.pos])
     number = _number(cursor, value, token.end)
     if token.text == "-":
         # A literal keeps its mathematical value; only arithmetic wraps.
@@ -237,7 +239,7 @@ def _primary(cursor: Cursor, depth: int) -> _Value:
         return Symbol(name, generic=True)
     if token.kind in ("name", "word"):
         return Symbol(cursor.take().text)
-    cursor.expected("a constant")
+    return cursor.expected("a constant")
 
 
 def _masked(cursor: Cursor, mask: int, depth: int) -> Symbol:

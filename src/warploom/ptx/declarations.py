@@ -45,7 +45,7 @@ class _Shape:
 
 
 def variables(cursor: Cursor, start: int, linkage: tuple[str, ...]) -> list[Variable]:
-    """Read a declaration that begins at `start` with its linkage, and its `;`: one variable for each name in it.
+    """Read a declaration that begins at `start` with its linkage, and its `;`: one variable for each name.
 
     The first variable's place begins with the declaration and the last one's ends with it.
 
@@ -120,7 +120,7 @@ def argument(cursor: Cursor) -> Argument:
         return Text(cursor.take().text[1:-1])
     if token.kind == "name" or token.kind in ("integer", "float", "word") or token.text in ("-", "("):
         return constant_or_name(cursor)
-    cursor.expected("a string", "a constant", "a name")
+    return cursor.expected("a string", "a constant", "a name")
 
 
 def function_directives(cursor: Cursor, *closers: str) -> tuple[Directive, ...]:
@@ -149,7 +149,7 @@ def prototype(cursor: Cursor) -> Prototype:
 
 
 def _usual(cursor: Cursor, linkage: tuple[str, ...], closers: str) -> tuple[Variable, int] | None:
-    """One declaration by pattern, with its start; None where it needs the tokens, and then nothing is read."""
+    """One declaration by pattern, with its start; None, with nothing read, where it needs the tokens."""
     match = _USUAL.match(cursor.text, cursor.pos)
     if match is None or cursor.text[match.end()] not in closers:
         return None

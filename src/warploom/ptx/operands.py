@@ -1,7 +1,7 @@
 """Operands of instructions.
 
-`OperandReader` answers for the text of one operand from what it has read before, by pattern for the usual shapes;
-`operand` reads any shape from tokens and reports its errors.
+`OperandReader` answers for the text of one operand from what it has read before, by pattern for the usual
+shapes; `operand` reads any shape from tokens and reports its errors.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def operands(cursor: Cursor, closer: str, depth: int = 0) -> tuple[Operand, ...]
         if cursor.accept(","):
             continue
         if breaks_line and closer == ";" and not cursor.at(";") and isinstance(found[-1], Name):
-            # What was read as an operand leads its line: it begins the next statement, and the ';' is missing.
+            # What was read as an operand leads its line: it begins the next statement, and a ';' is missing.
             cursor.seek(before)
         cursor.expect(closer, ",")
         return tuple(found)

@@ -1,7 +1,8 @@
 """The parser: text to tree.
 
-A function body is read statement by statement with one pattern match for the usual ones. What the pattern does not
-recognise is read from tokens, which also finds every error. After an error, reading goes on with the next statement.
+A function body is read statement by statement with one pattern match for the usual ones. What the pattern
+does not recognise is read from tokens, which also finds every error. After an error, reading goes on with the
+next statement.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from typing import TypeVar
 
 from warploom.diag import Source, Span
 from warploom.ptx import declarations, lexer
-from warploom.ptx.cursor import MODULE_WORDS, Cursor, Hopeless, PtxSyntaxError, Unreadable, describe
 from warploom.ptx.constants import literal
+from warploom.ptx.cursor import MODULE_WORDS, Cursor, Hopeless, PtxSyntaxError, Unreadable, describe
 from warploom.ptx.declarations import LINKAGE, SPACES
 from warploom.ptx.operands import OperandReader, operands
+from warploom.ptx.spans import continues_opcode
 from warploom.ptx.tree import (
     Argument,
     Block,
@@ -31,7 +33,6 @@ from warploom.ptx.tree import (
     Statement,
     Text,
     TopLevel,
-    Variable,
 )
 
 _HEADER = (".version", ".target", ".address_size")
@@ -74,7 +75,7 @@ class _Parser:
             ".callprototype": self._callprototype,
         }
 
-    # Module scope ------------------------------------------------------------------------------------------------
+    # Module scope -------------------------------------------------------------------------------------------
 
     def module(self) -> Module:
         items: list[TopLevel] = []
@@ -152,13 +153,10 @@ class _Parser:
             cursor.fail("header", f"found a second {token.text}, which {place}", Span(token.start, token.end))
         elif token.kind == "word":
             items.append(self._directive())
-        elif token.text == ";":
-            # A lone ';' is nothing; assemblers accept it.
-            cursor.take()
         else:
             cursor.expected("a directive", "a function", "a variable")
 
-    # Functions ---------------------------------------------------------------------------------------------------
+    # Functions ----------------------------------------------------------------------------------------------
 
     def _function(self, items: list[TopLevel], start: int, linkage: tuple[str, ...]) -> None:
         cursor = self.cursor
@@ -222,7 +220,7 @@ class _Parser:
         message = f"found {describe(token)}; expected '}}' to close the '{{' of line {line}"
         self.cursor.report("expected", message, Span(token.start, token.end))
 
-    # Statements --------------------------------------------------------------------------------------------------
+    # Statements ---------------------------------------------------------------------------------------------
 
     def _usual_statements(self, statements: list[Statement]) -> None:
         """Read statements as long as each is an instruction, a label or a location in its usual shape."""
@@ -272,8 +270,6 @@ class _Parser:
             statements.extend(declarations.variables(cursor, token.start, tuple(linkage)))
         elif token.kind == "word":
             statements.append(self._directive())
-        elif token.text == ";":
-            cursor.take()
         elif token.text == "@" or token.kind == "name":
             self._instruction_or_label(statements)
         else:
@@ -298,11 +294,11 @@ class _Parser:
             cursor.expected("an instruction")
         cursor.seek(opcode.end())
         words = opcode[0]
-        while cursor.peek().kind == "word":
+        while continues_opcode(cursor):
             words += cursor.take().text
         statements.append(self._placed(Instruction(guard, words, operands(cursor, ";")), token.start))
 
-    # Directives --------------------------------------------------------------------------------------------------
+    # Directives ---------------------------------------------------------------------------------------------
 
     def _directive(self) -> Directive:
         cursor = self.cursor

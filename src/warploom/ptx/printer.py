@@ -1,8 +1,8 @@
 """The printer: tree to text.
 
-A module that was parsed prints its own text. Elsewhere each node that was parsed prints its own text, with the blanks
-and comments before it and those after it on its line, and each node made by program prints in canonical form. So a
-module whose statements were partly replaced keeps the text of all the others.
+A module that was parsed prints its own text. Elsewhere each node that was parsed prints its own text, with
+the blanks and comments before it and those after it on its line, and each node made by program prints in
+canonical form. So a module whose statements were partly replaced keeps the text of all the others.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from warploom.diag import Source
-from warploom.ptx.lexer import DATA, SPACES, TRIVIA
+from warploom.ptx.lexer import DATA, SPACES, STRING, TRIVIA
 from warploom.ptx.tree import (
     Address,
     Argument,
@@ -42,7 +42,7 @@ from warploom.ptx.tree import (
 )
 
 _LINE_REST = re.compile(r"(?:[ \t\f\v]++|/\*[^*\n]*+\*/|//[^\n]*+)*")
-_PIECE = re.compile(rf'(?P<gap>{TRIVIA})(?:"(?:[^"\\\n]|\\[^\n])*+"|[^\s"/]++|/|\Z)', re.ASCII)
+_PIECE = re.compile(rf'(?P<gap>{TRIVIA})(?:{STRING}|[^\s"/#]++|["/#]|\Z)', re.ASCII)
 _UNENDED = frozenset((".version", ".target", ".address_size", ".loc", ".file", ".section"))
 """Directives that end with their line and take no `;`."""
 
@@ -159,7 +159,7 @@ class _Writer:
             case _:
                 raise TypeError(f"{type(node).__name__} has no text")
 
-    # Sequences ---------------------------------------------------------------------------------------------------
+    # Sequences ----------------------------------------------------------------------------------------------
 
     def _module(self, items: Sequence[Node]) -> str:
         text, last = self._sequence(items, "")
@@ -223,7 +223,7 @@ class _Writer:
             }
         return gaps.get(start, start)
 
-    # Nodes -------------------------------------------------------------------------------------------------------
+    # Nodes --------------------------------------------------------------------------------------------------
 
     def _function(self, node: Function) -> str:
         words = [f".{word}" for word in (*node.linkage, node.kind)]
