@@ -111,11 +111,16 @@ class Form:
         first = self.syntax.words[0]
         return frozenset({first.literal}) if first.literal else self.vocabulary[first.slot]
 
+<<<<<<< HEAD
     def match(self, words: tuple[str, ...], unknown: tuple[int, str] = (-1, "")) -> dict[str, str] | None:
         """Slot values when the opcode words follow the syntax line (whatever the rows say).
 
         `unknown` is a word's position and a slot in which it may stand, whatever the vocabulary.
         """
+=======
+    def match(self, words: tuple[str, ...]) -> dict[str, str] | None:
+        """Slot values when the opcode words follow the syntax line (whatever the rows say)."""
+>>>>>>> main
         for order in self.orders:
             slots = match_words(order, words, self.vocabulary, unknown)
             if slots is not None:
@@ -189,6 +194,8 @@ class Match:
     row: Row
 
 
+_LIKELY = 0.99  # of two words that are spelled alike but for their numbers
+
 _FORMS: dict[str, Form] = {}
 _BY_HEAD: dict[str, list[Form]] = {}
 _MATCHES: dict[str, tuple[Match, ...]] = {}
@@ -234,26 +241,25 @@ def nearest_slot(opcode: str) -> tuple[Form, str, str, tuple[str, ...]] | None:
     """
     words = tuple(opcode.split("."))
     family = _BY_HEAD.get(words[0], ())
+<<<<<<< HEAD
     for form in family:
         slots = form.match(words)
+=======
+    exact = ((form, form.match(words)) for form in family)
+    incomplete = ((form, form.match_incomplete(words)) for form in family)
+    alike, unlike = _with_a_stranger(family, words)
+    for form, slots in chain(exact, alike, incomplete, unlike):
+>>>>>>> main
         near = None if slots is None else _nearest_row(form, slots)
         if near is not None:
             return form, *near
-    found = chain(_with_unknown_word(words, family), _with_missing_word(words, family))
-    return max(found, key=_likeness, default=None)
+    return None
 
 
-def _with_missing_word(
-    words: tuple[str, ...], family: Iterable[Form]
-) -> Iterator[tuple[Form, str, str, tuple[str, ...]]]:
-    """Every slot that would make the opcode legal if it had a word."""
-    for form in family:
-        slots = form.match_incomplete(words)
-        near = None if slots is None else _nearest_row(form, slots)
-        if near is not None:
-            yield form, *near
+_Matches = Iterator[tuple[Form, dict[str, str] | None]]
 
 
+<<<<<<< HEAD
 def _with_unknown_word(
     words: tuple[str, ...], family: Iterable[Form]
 ) -> Iterator[tuple[Form, str, str, tuple[str, ...]]]:
@@ -274,6 +280,34 @@ def _likeness(near: tuple[Form, str, str, tuple[str, ...]]) -> float:
         return 1.0
     alike = (SequenceMatcher(None, word, other).ratio() + (word[0] == other[:1]) for other in legal)
     return max(alike)
+=======
+def _with_a_stranger(family: Iterable[Form], words: tuple[str, ...]) -> tuple[_Matches, _Matches]:
+    """Matches in which one word stands in a slot that does not know it, the likeliest slot first.
+
+    The first part are slots that have the word in some form, or have one that is spelled like it.
+    """
+    spellings: dict[str, set[str]] = {}
+    for form in forms():
+        for slot, known in form.vocabulary.items():
+            spellings.setdefault(slot, set()).update(known)
+        for slot, spelling in form.composites.items():
+            spellings.setdefault(slot, set()).add(re.sub(r"\{\w+\}", "8", spelling))
+    places = [
+        (max(_likeness(stranger, known) for known in spellings[word.slot]), form, word.slot, stranger)
+        for stranger in words[1:]
+        for form in family
+        for word in form.syntax.words
+        if word.slot and not word.literal
+    ]
+    places.sort(key=lambda place: -place[0])
+    matches = [(form, form.match_with(words, slot, stranger)) for _, form, slot, stranger in places]
+    likely = sum(place[0] >= _LIKELY for place in places)
+    return iter(matches[:likely]), iter(matches[likely:])
+
+
+def _likeness(word: str, other: str) -> float:
+    return SequenceMatcher(None, re.sub(r"\d+", "8", word), re.sub(r"\d+", "8", other)).ratio()
+>>>>>>> main
 
 
 def _nearest_row(form: Form, slots: Mapping[str, str]) -> tuple[str, str, tuple[str, ...]] | None:
