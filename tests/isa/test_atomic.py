@@ -31,11 +31,7 @@ REFUSED = {
     "atom.local.add.u32 %r1, [%rd1], 1;": "atomic.atom/space",
     "red.acquire.gpu.add.u32 [%rd1], 1;": "atomic.red/sem",
     "red.exch.b32 [%rd1], 1;": "atomic.red/op",
-<<<<<<< HEAD
-    "red.shared.add.v2.f32 [%r1], {%f1,%f2};": "atomic.red_vector/scope",
-=======
     "red.shared.add.v2.f32 [%r1], {%f1,%f2};": "atomic.red_vector/space",
->>>>>>> main
     "atom.add.u32 [%rd1], 1;": "atomic.atom/operands",
 }
 

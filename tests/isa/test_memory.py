@@ -49,13 +49,8 @@ REFUSED = {
     "ld.global.u32 %r1, %rd1;": "memory.ld/operands",
     "ld.global.u32 %r1, [%rd1], %rd2;": "memory.ld/operands",
     "ld.global.L2::cache_hint.u32 %r1, [%rd1];": "memory.ld/operands",
-<<<<<<< HEAD
-    "ld.shared.nc.u32 %r1, [%rd1];": "memory.ld/cop",
-    "st.const.u32 [%rd1], %r1;": "memory.st/cop",
-=======
     "ld.shared.nc.u32 %r1, [%rd1];": "memory.ld_nc/ss",
     "st.const.u32 [%rd1], %r1;": "memory.st/ss",
->>>>>>> main
     "st.acquire.gpu.u32 [%rd1], %r1;": "memory.st_ordered/sem",
     "discard.global.L2 [%rd1], 64;": "memory.discard/size",
     "mapa.shared::cta.u32 %r1, %r2, 1;": "memory.mapa/space",

@@ -24,6 +24,7 @@ declared twice stops the import.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -111,21 +112,24 @@ class Form:
         first = self.syntax.words[0]
         return frozenset({first.literal}) if first.literal else self.vocabulary[first.slot]
 
-<<<<<<< HEAD
-    def match(self, words: tuple[str, ...], unknown: tuple[int, str] = (-1, "")) -> dict[str, str] | None:
-        """Slot values when the opcode words follow the syntax line (whatever the rows say).
-
-        `unknown` is a word's position and a slot in which it may stand, whatever the vocabulary.
-        """
-=======
     def match(self, words: tuple[str, ...]) -> dict[str, str] | None:
         """Slot values when the opcode words follow the syntax line (whatever the rows say)."""
->>>>>>> main
         for order in self.orders:
-            slots = match_words(order, words, self.vocabulary, unknown)
+            slots = match_words(order, words, self.vocabulary)
             if slots is not None:
                 return slots
         return None
+
+    def match_with(self, words: tuple[str, ...], slot: str, stranger: str) -> dict[str, str] | None:
+        """Slot values when the word `stranger` might stand in a slot."""
+        pattern = tuple(
+            replace(word, composite=re.compile(re.escape(stranger)))
+            if word.slot == slot and word.composite
+            else word
+            for word in self.syntax.words
+        )
+        known = self.vocabulary.get(slot, frozenset())
+        return match_words(pattern, words, {**self.vocabulary, slot: known | {stranger}})
 
     def match_incomplete(self, words: tuple[str, ...]) -> dict[str, str] | None:
         """Slot values when one required slot has no word in the opcode; it binds to ""."""
@@ -169,7 +173,8 @@ class Form:
         places = {name for place in self.syntax.places for name in place.names}
         if places != set(self.operands):
             raise FormError(
-                f"form {self.name}: operands {sorted(self.operands)} do not cover its syntax line's {sorted(places)}"
+                f"form {self.name}: operands {sorted(self.operands)} do not cover "
+                f"its syntax line's {sorted(places)}"
             )
         for place in self.operands.values():
             if isinstance(place.type, str) and place.type not in TYPES and place.type not in slots:
@@ -234,22 +239,17 @@ def match_opcode(opcode: str) -> tuple[Match, ...]:
 
 
 def nearest_slot(opcode: str) -> tuple[Form, str, str, tuple[str, ...]] | None:
-    """For an opcode that no row allows: the form it follows, the slot at fault, its word, what is legal there.
+    """For an opcode that no row allows: the form it follows, the slot at fault, its word, what is legal.
 
     The slot at fault is the one whose word alone could be changed to reach a row; where that could be several,
     the one that knows a word like it.
     """
     words = tuple(opcode.split("."))
     family = _BY_HEAD.get(words[0], ())
-<<<<<<< HEAD
-    for form in family:
-        slots = form.match(words)
-=======
     exact = ((form, form.match(words)) for form in family)
     incomplete = ((form, form.match_incomplete(words)) for form in family)
     alike, unlike = _with_a_stranger(family, words)
     for form, slots in chain(exact, alike, incomplete, unlike):
->>>>>>> main
         near = None if slots is None else _nearest_row(form, slots)
         if near is not None:
             return form, *near
@@ -259,28 +259,6 @@ def nearest_slot(opcode: str) -> tuple[Form, str, str, tuple[str, ...]] | None:
 _Matches = Iterator[tuple[Form, dict[str, str] | None]]
 
 
-<<<<<<< HEAD
-def _with_unknown_word(
-    words: tuple[str, ...], family: Iterable[Form]
-) -> Iterator[tuple[Form, str, str, tuple[str, ...]]]:
-    """Every slot in which one word of the opcode, unknown there, would stand."""
-    for form in family:
-        for column in form.columns:
-            for k in range(1, len(words)):
-                slots = form.match(words, (k, column))
-                near = None if slots is None else _nearest_row(form, slots)
-                if near is not None and near[0] == column:
-                    yield form, *near
-
-
-def _likeness(near: tuple[Form, str, str, tuple[str, ...]]) -> float:
-    """How like the word is to the likest that is legal: 0 to 2, and halfway where there is no word."""
-    _, _, word, legal = near
-    if not word:
-        return 1.0
-    alike = (SequenceMatcher(None, word, other).ratio() + (word[0] == other[:1]) for other in legal)
-    return max(alike)
-=======
 def _with_a_stranger(family: Iterable[Form], words: tuple[str, ...]) -> tuple[_Matches, _Matches]:
     """Matches in which one word stands in a slot that does not know it, the likeliest slot first.
 
@@ -307,7 +285,6 @@ def _with_a_stranger(family: Iterable[Form], words: tuple[str, ...]) -> tuple[_M
 
 def _likeness(word: str, other: str) -> float:
     return SequenceMatcher(None, re.sub(r"\d+", "8", word), re.sub(r"\d+", "8", other)).ratio()
->>>>>>> main
 
 
 def _nearest_row(form: Form, slots: Mapping[str, str]) -> tuple[str, str, tuple[str, ...]] | None:
