@@ -79,8 +79,8 @@ class Form:
         self.columns, self.rows = read_rows(name, rows)
         self.composites = dict(words or {})
         self.syntax: Syntax = read_syntax(name, syntax, self.columns, self.composites)
-        self.orders = (self.syntax.words,) + tuple(
-            read_syntax(name, opcode, self.columns, self.composites).words for opcode in spellings
+        self.orders = tuple(
+            read_syntax(name, opcode, self.columns, self.composites).words for opcode in (syntax, *spellings)
         )
         self.operands = dict(operands)
         self.touches = frozenset(touches.split())
@@ -132,10 +132,13 @@ class Form:
         return match_words(pattern, words, {**self.vocabulary, slot: known | {stranger}})
 
     def match_incomplete(self, words: tuple[str, ...]) -> dict[str, str] | None:
-        """Slot values when one required slot has no word in the opcode; it binds to ""."""
+        """Slot values when one required slot has no word in the opcode; it binds to "".
+
+        The first two words name the instruction: without the second it is another one.
+        """
         pattern = self.syntax.words
         for k, word in enumerate(pattern):
-            if word.slot and not word.optional:
+            if word.slot and not word.optional and k > 1:
                 eased = (*pattern[:k], replace(word, optional=True), *pattern[k + 1 :])
                 slots = match_words(eased, words, self.vocabulary)
                 if slots is not None:
@@ -172,10 +175,8 @@ class Form:
             raise FormError(f"form {self.name}: a spelling has other words than its syntax line")
         places = {name for place in self.syntax.places for name in place.names}
         if places != set(self.operands):
-            raise FormError(
-                f"form {self.name}: operands {sorted(self.operands)} do not cover "
-                f"its syntax line's {sorted(places)}"
-            )
+            declared, written = sorted(self.operands), sorted(places)
+            raise FormError(f"form {self.name}: operands {declared} do not cover its syntax line's {written}")
         for place in self.operands.values():
             if isinstance(place.type, str) and place.type not in TYPES and place.type not in slots:
                 raise FormError(f"form {self.name}: {place.type!r} is neither a type nor a slot")
@@ -198,8 +199,6 @@ class Match:
     slots: Mapping[str, str]
     row: Row
 
-
-_LIKELY = 0.99  # of two words that are spelled alike but for their numbers
 
 _FORMS: dict[str, Form] = {}
 _BY_HEAD: dict[str, list[Form]] = {}
@@ -241,28 +240,26 @@ def match_opcode(opcode: str) -> tuple[Match, ...]:
 def nearest_slot(opcode: str) -> tuple[Form, str, str, tuple[str, ...]] | None:
     """For an opcode that no row allows: the form it follows, the slot at fault, its word, what is legal.
 
-    The slot at fault is the one whose word alone could be changed to reach a row; where that could be several,
-    the one that knows a word like it.
+    The slot at fault is the one whose word alone could be changed to reach a row; where it could be one of
+    several, the one that knows the word most like it.
     """
     words = tuple(opcode.split("."))
     family = _BY_HEAD.get(words[0], ())
     exact = ((form, form.match(words)) for form in family)
     incomplete = ((form, form.match_incomplete(words)) for form in family)
-    alike, unlike = _with_a_stranger(family, words)
-    for form, slots in chain(exact, alike, incomplete, unlike):
+    for form, slots in chain(exact, incomplete, _with_a_stranger(family, words)):
         near = None if slots is None else _nearest_row(form, slots)
         if near is not None:
             return form, *near
     return None
 
 
-_Matches = Iterator[tuple[Form, dict[str, str] | None]]
-
-
-def _with_a_stranger(family: Iterable[Form], words: tuple[str, ...]) -> tuple[_Matches, _Matches]:
+def _with_a_stranger(
+    family: Iterable[Form], words: tuple[str, ...]
+) -> Iterator[tuple[Form, dict[str, str] | None]]:
     """Matches in which one word stands in a slot that does not know it, the likeliest slot first.
 
-    The first part are slots that have the word in some form, or have one that is spelled like it.
+    A word is likely in a slot that has it in some form, or has one that is spelled like it.
     """
     spellings: dict[str, set[str]] = {}
     for form in forms():
@@ -271,16 +268,14 @@ def _with_a_stranger(family: Iterable[Form], words: tuple[str, ...]) -> tuple[_M
         for slot, spelling in form.composites.items():
             spellings.setdefault(slot, set()).add(re.sub(r"\{\w+\}", "8", spelling))
     places = [
-        (max(_likeness(stranger, known) for known in spellings[word.slot]), form, word.slot, stranger)
+        (form, word.slot, stranger)
         for stranger in words[1:]
         for form in family
         for word in form.syntax.words
         if word.slot and not word.literal
     ]
-    places.sort(key=lambda place: -place[0])
-    matches = [(form, form.match_with(words, slot, stranger)) for _, form, slot, stranger in places]
-    likely = sum(place[0] >= _LIKELY for place in places)
-    return iter(matches[:likely]), iter(matches[likely:])
+    places.sort(key=lambda place: -max(_likeness(place[2], known) for known in spellings[place[1]]))
+    return ((form, form.match_with(words, slot, stranger)) for form, slot, stranger in places)
 
 
 def _likeness(word: str, other: str) -> float:
