@@ -45,7 +45,7 @@ FLOAT = Form(
         sp::ordered_metadata  m16n8k64           -             f16    e4m3,e5m2                 e4m3,e5m2                 f16    8.7  sm_120a,sm_120f
         sp::ordered_metadata  m16n8k64           kind::f8f6f4  f32    e4m3,e5m2,e3m2,e2m3,e2m1  e4m3,e5m2,e3m2,e2m3,e2m1  f32    8.7  sm_120a,sm_120f
         sp::ordered_metadata  m16n8k64           kind::f8f6f4  f16    e4m3,e5m2,e3m2,e2m3,e2m1  e4m3,e5m2,e3m2,e2m3,e2m1  f16    8.7  sm_120a,sm_120f
-    """,
+    """,  # noqa: E501
     operands=_OPERANDS,
     touches="warp tensor",
     source="PTX ISA 9.7.14.6.3",

@@ -330,7 +330,8 @@ def _offsets(
 ) -> tuple[NDArray[np.int32], int, int]:
     """Offsets of the 8-byte words of a tile from its start, the swizzle and the base offset.
 
-    `fields` is a descriptor without its start address. Words run along K, of a transposed tile along its rows.
+    `fields` is a descriptor without its start address. Words run along K, or along the rows of a transposed
+    tile.
     """
     descriptor = layout.Descriptor.decode(fields << 14)
     unit = np.dtype(STORAGE[element]).itemsize

@@ -88,7 +88,7 @@ def load_matrix(warps: Warps, i: Bound) -> None:
 class _Lines:
     """How a matrix lies in memory: lane n moves line n, a row or (by columns) a column, in pieces.
 
-    `pieces` are the offsets of a line's pieces in bytes, each of `units` elements of type `unit`: elements, or
+    `pieces` are the offsets of a line's pieces in bytes, each of `units` units of type `unit`: an element, or
     as many of them as fill a byte (4 bits) or a word (single bits).
     """
 
