@@ -1,8 +1,12 @@
 # ruff: noqa: E501 - opcodes are as long as they are
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from isa.binding import binding, form_of, refusal
+from isa.recorder import Recorder, bound, lanes
+
+from warploom.isa import memory
 
 LEGAL = {
     "ld.global.u32 %r1, [%rd1+4];": "memory.ld",
@@ -83,4 +87,17 @@ def test_a_stranger_is_put_in_the_slot_it_resembles() -> None:
     assert refusal("ld.global.v3.u32 %r1, [%rd1];").message == (
         "'ld.global.v3.u32' has '.v3'; expected none, '.v2', '.v4', '.v8'"
     )
-    assert refusal("st.const.u32 [%rd1], %r1;").code == "memory.st/ss"
+    assert refusal("mbarrier.init.shared::cluster.b64 [%r1], 1;").code == "mbarrier.init/space"
+
+
+@pytest.mark.parametrize(("vec", "type", "size"), [("", "u32", 4), ("v2", "b64", 16), ("v4", "f32", 16)])
+def test_an_asynchronous_store_counts_its_bytes(vec: str, type: str, size: int) -> None:
+    one = np.zeros((2, 32), np.bool_)
+    one[0, 0] = True
+    warps = Recorder(one)
+    count = int(vec[1:] or 1)
+    value = np.stack([lanes(5, f"u{size // count}")] * count)
+    i = bound(ss="shared::cluster", vec=vec, type=type, a=lanes(0, np.uint64), mbar=lanes(64, np.uint64))
+    memory.store_async(warps, bound(**vars(i), b=value if vec else value[0]))
+    assert warps.events == [("mbarrier", "shared::cluster", "complete_tx", 0, size)]
+    assert np.count_nonzero(warps.memory[:size]) == count
