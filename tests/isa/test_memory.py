@@ -1,7 +1,7 @@
+# ruff: noqa: E501 - opcodes are as long as they are
 from __future__ import annotations
 
 import pytest
-
 from isa.binding import binding, form_of, refusal
 
 LEGAL = {
@@ -45,8 +45,8 @@ REFUSED = {
     "ld.global.u32 %r1, %rd1;": "memory.ld/operands",
     "ld.global.u32 %r1, [%rd1], %rd2;": "memory.ld/operands",
     "ld.global.L2::cache_hint.u32 %r1, [%rd1];": "memory.ld/operands",
-    "ld.shared.nc.u32 %r1, [%rd1];": "memory.ld/cop",
-    "st.const.u32 [%rd1], %r1;": "memory.st/cop",
+    "ld.shared.nc.u32 %r1, [%rd1];": "memory.ld_nc/ss",
+    "st.const.u32 [%rd1], %r1;": "memory.st/ss",
     "st.acquire.gpu.u32 [%rd1], %r1;": "memory.st_ordered/sem",
     "discard.global.L2 [%rd1], 64;": "memory.discard/size",
     "mapa.shared::cta.u32 %r1, %r2, 1;": "memory.mapa/space",
@@ -77,3 +77,10 @@ def test_one_register_in_braces_is_bare() -> None:
 
 def test_a_cache_policy_stands_with_its_hint() -> None:
     assert "cache_policy: absent, as '.level::cache_hint' is" in refusal("ld.u32 %r1, [%rd1], %rd2;").hint
+
+
+def test_a_stranger_is_put_in_the_slot_it_resembles() -> None:
+    assert refusal("ld.global.v3.u32 %r1, [%rd1];").message == (
+        "'ld.global.v3.u32' has '.v3'; expected none, '.v2', '.v4', '.v8'"
+    )
+    assert refusal("st.const.u32 [%rd1], %r1;").code == "memory.st/ss"
