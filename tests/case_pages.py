@@ -1,4 +1,4 @@
-"""Reads the Markdown suites of `tests/cases` and wraps their snippets in kernels. `tests/cases/README.md` rules."""
+"""Reads the Markdown suites of `tests/cases` and wraps their snippets in kernels; their README rules."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ _FENCE = re.compile(r"^```ptx +(?P<verb>\w+)(?P<words>[^\n]*)\n(?P<text>.*?)^```
 _HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
 _POOLS = {
     "p": ("pred", 16),
-    "b": ("b8", 16),
     "h": ("b16", 16),
     "r": ("b32", 64),
     "f": ("f32", 64),
@@ -56,7 +55,9 @@ class Column:
         if self.type in _FLOATS:
             return self._float_pattern(word)
         value = int(word)
-        low, high = (-(1 << self.bits - 1), 1 << self.bits - 1) if self.type[0] == "s" else (0, 1 << self.bits)
+        low, high = (
+            (-(1 << self.bits - 1), 1 << self.bits - 1) if self.type[0] == "s" else (0, 1 << self.bits)
+        )
         assert low <= value < high, f"{word} is not in {self.type}"
         return value % (1 << self.bits)
 
@@ -121,7 +122,9 @@ class Case:
         rows: list[tuple[list[str], list[str]]] = []
         for comment in self.comments[head + 1 :]:
             words = comment.replace("=>", " ").split()
-            assert len(words) == len(inputs) + len(results), f"{self.id}: row {comment!r} does not fit the head"
+            assert len(words) == len(inputs) + len(results), (
+                f"{self.id}: row {comment!r} does not fit the head"
+            )
             rows.append((words[: len(inputs)], words[len(inputs) :]))
         assert 0 < len(rows) <= self.block, f"{self.id}: {len(rows)} rows for {self.block} threads"
         return inputs, results, rows
@@ -199,7 +202,10 @@ def _store(column: Column, offset: int) -> list[str]:
 def read_page(path: Path) -> list[Case]:
     """The cases of a page, in order."""
     text = path.read_text(encoding="utf-8")
-    headings = [(found.start(), found[1]) for found in _HEADING.finditer(re.sub(r"```.*?```", _blanks, text, flags=re.DOTALL))]
+    headings = [
+        (found.start(), found[1])
+        for found in _HEADING.finditer(re.sub(r"```.*?```", _blanks, text, flags=re.DOTALL))
+    ]
     cases: list[Case] = []
     for fence in _FENCE.finditer(text):
         heading = next((name for start, name in reversed(headings) if start < fence.start()), path.stem)

@@ -59,7 +59,7 @@ def check_returns(case: Case) -> None:
     module = case.module(inputs, results)
     wl.launch(module, grid=1, block=case.block, args=[given, got], shared=case.shared, arch=case.target)
     wrong = [
-        f"row {lane + 1}: {column.register} is {int(got[k, lane]):#0{column.bits // 4 + 2}x}, not {words[1][k]}"
+        f"row {lane + 1}: {column.register} is {int(got[k, lane]):#x}, not {words[1][k]}"
         for lane, words in enumerate(rows)
         for k, column in enumerate(results)
         if not column.holds(words[1][k], int(got[k, lane]))
@@ -78,5 +78,3 @@ _VERBS = {
 @pytest.mark.parametrize("case", all_cases(), ids=lambda case: case.id)
 def test_case(case: Case) -> None:
     _VERBS[case.verb](case)
-
-

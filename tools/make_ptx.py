@@ -2,9 +2,12 @@
 
     python tools/make_ptx.py FOLDER [--triton-python PYTHON]
 
-nvcc 13.0 is taken from PATH; Triton 3.6 from the interpreter named, which needs no GPU and no torch. Where a tool is
-missing the script says so, writes what the other gives, and ends with status 1.
+nvcc 13.0 is taken from PATH; Triton 3.6 from the interpreter named, which needs no GPU and no torch. Where a
+tool is missing the script says so, writes what the other gives, and ends with status 1.
 """
+
+# The CUDA texts below keep lines of their own length; this script calls compilers and prints.
+# ruff: noqa: E501, S603, T201
 
 from __future__ import annotations
 
@@ -349,7 +352,7 @@ from triton.compiler import ASTSource
 def scale(x, y, n, B: tl.constexpr):
     i = tl.program_id(0) * B + tl.arange(0, B)
     m = i < n
-    tl.store(y + i, tl.exp(tl.load(x + i, mask=m)) * 2.0, mask=m)
+    tl.store(y + i, tl.exp(tl.load(x + i, mask=m).to(tl.float32)) * 2.0, mask=m)
 
 
 @triton.jit
@@ -402,6 +405,7 @@ class Job:
     flags: tuple[str, ...]
 
     def name(self) -> str:
+        """The file to write."""
         flags = "".join(f"_{flag.strip('-').replace('=', '_')}" for flag in self.flags)
         return f"nvcc_{self.source.stem}_{self.target}{flags}.ptx"
 
@@ -422,7 +426,17 @@ def nvcc_files(folder: Path) -> int:
 
 
 def _compile(job: Job, output: Path) -> bool:
-    command = ["nvcc", "-ptx", "-std=c++17", "-w", f"-arch={job.target}", *job.flags, "-o", str(output), str(job.source)]
+    command = [
+        "nvcc",
+        "-ptx",
+        "-std=c++17",
+        "-w",
+        f"-arch={job.target}",
+        *job.flags,
+        "-o",
+        str(output),
+        str(job.source),
+    ]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode:
         print(f"nvcc refused {output.name}:\n{result.stderr}", file=sys.stderr)

@@ -1,10 +1,11 @@
+# ruff: noqa: E501 - opcodes are as long as they are
 from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from isa.binding import form_of, refusal
 from isa.recorder import Recorder, bound, lanes
+
 from warploom.isa import atomic
 from warploom.isa.reductions import combine
 
@@ -27,10 +28,10 @@ REFUSED = {
     "atom.add.noftz.f32 %f1, [%rd1], %f2;": "atomic.atom/type",
     "atom.inc.s32 %r1, [%rd1], 1;": "atomic.atom/type",
     "atom.cas.b32 %r1, [%rd1], %r2;": "atomic.cas/operands",
-    "atom.local.add.u32 %r1, [%rd1], 1;": "isa.modifiers",
-    "red.acquire.gpu.add.u32 [%rd1], 1;": "isa.modifiers",
-    "red.exch.b32 [%rd1], 1;": "isa.modifiers",
-    "red.shared.add.v2.f32 [%r1], {%f1,%f2};": "isa.modifiers",
+    "atom.local.add.u32 %r1, [%rd1], 1;": "atomic.atom/space",
+    "red.acquire.gpu.add.u32 [%rd1], 1;": "atomic.red/sem",
+    "red.exch.b32 [%rd1], 1;": "atomic.red/op",
+    "red.shared.add.v2.f32 [%r1], {%f1,%f2};": "atomic.red_vector/space",
     "atom.add.u32 [%rd1], 1;": "atomic.atom/operands",
 }
 

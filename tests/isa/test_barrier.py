@@ -1,7 +1,7 @@
+# ruff: noqa: E501 - opcodes are as long as they are
 from __future__ import annotations
 
 import pytest
-
 from isa.binding import binding, form_of, refusal
 
 LEGAL = {
@@ -31,12 +31,12 @@ REFUSED = {
     "bar.sync.aligned 0;": "barrier.sync/aligned",
     "bar.arrive 1;": "barrier.arrive/operands",
     "bar.red.popc.pred %p1, 0, %p2;": "barrier.red/type",
-    "barrier.cluster.arrive.acquire;": "isa.modifiers",
+    "barrier.cluster.arrive.acquire;": "barrier.cluster_arrive/sem",
     "fence.mbarrier_init.acquire.cluster;": "barrier.fence_restricted/sem",
-    "fence.mbarrier_init.release.gpu;": "isa.modifiers",
+    "fence.mbarrier_init.release.gpu;": "barrier.fence_restricted/scope",
     "fence.proxy.tensormap::generic.acquire.gpu;": "barrier.fence_proxy_acquire/operands",
-    "fence.proxy.tensormap::generic.acquire.gpu [%rd1], 64;": "barrier.fence_proxy_acquire/operands",
-    "membar.gpu;": "isa.modifiers",
+    "fence.proxy.tensormap::generic.acquire.gpu [%rd1], 64;": "barrier.fence_proxy_acquire/size",
+    "membar.gpu;": "barrier.membar/level",
 }
 
 

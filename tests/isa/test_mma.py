@@ -7,7 +7,18 @@ from typing import Any
 import numpy as np
 import pytest
 from isa.fake import FakeWarps
-from isa.matrices import cases, decode, encode, hold, numbers, padded, product_of, registers_of, vector, wrapped
+from isa.matrices import (
+    cases,
+    decode,
+    encode,
+    hold,
+    numbers,
+    padded,
+    product_of,
+    registers_of,
+    vector,
+    wrapped,
+)
 
 from warploom import layout
 from warploom.isa import mma
@@ -21,9 +32,7 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(2026)
 
 
-@pytest.mark.parametrize(
-    PARAMETERS, cases(mma.HALF, mma.FLOAT, mma.DOUBLE, mma.INTEGER, mma.BIT)
-)
+@pytest.mark.parametrize(PARAMETERS, cases(mma.HALF, mma.FLOAT, mma.DOUBLE, mma.INTEGER, mma.BIT))
 def test_dense_products(form: Any, opcode: str, slots: dict[str, str], row: Any) -> None:
     warps = FakeWarps(WARPS, row.targets[0])
     run_mma(warps, opcode, slots)
@@ -113,8 +122,11 @@ def test_block_scaled_products(
         values = registers_of(fragment, padded(encode(matrix, element), slots, element), element)
         hold(warps.registers, name, values, register_type(element))
     hold(warps.registers, "d", np.zeros((4, WARPS, 32), np.uint32), "f32")
-    # Powers of two: the exponent of ue8m0 counts from 127, that of ue4m3 lies over three bits and counts from 7.
-    power_a, power_b = random.integers(-2, 3, (WARPS, 16, vectors)), random.integers(-2, 3, (WARPS, 8, vectors))
+    # Powers of two: ue8m0 counts them from 127, ue4m3 from 7 and over three mantissa bits.
+    power_a, power_b = (
+        random.integers(-2, 3, (WARPS, 16, vectors)),
+        random.integers(-2, 3, (WARPS, 8, vectors)),
+    )
     words_a, words_b = random.integers(0, 2**32, (2, WARPS, 32), np.uint32)
     for power, words, is_a in ((power_a, words_a, True), (power_b, words_b, False)):
         bits = power + 127 if slots["stype"] == "ue8m0" else (power + 7) << 3

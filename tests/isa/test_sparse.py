@@ -7,7 +7,19 @@ from typing import Any
 import numpy as np
 import pytest
 from isa.fake import FakeWarps
-from isa.matrices import cases, decode, encode, hold, numbers, padded, product_of, registers_of, stored_and_dense, vector, wrapped
+from isa.matrices import (
+    cases,
+    decode,
+    encode,
+    hold,
+    numbers,
+    padded,
+    product_of,
+    registers_of,
+    stored_and_dense,
+    vector,
+    wrapped,
+)
 
 from warploom import layout
 from warploom.isa import sparse

@@ -28,9 +28,7 @@ def in_memory(matrix: Array, element: str, by: str, stride: int) -> Array:
     return np.ascontiguousarray(bits).reshape(len(matrix), -1).view(np.uint8)
 
 
-@pytest.mark.parametrize(
-    PARAMETERS, cases(wmma.HALF, wmma.FLOAT, wmma.INTEGER, wmma.BIT)
-)
+@pytest.mark.parametrize(PARAMETERS, cases(wmma.HALF, wmma.FLOAT, wmma.INTEGER, wmma.BIT))
 @pytest.mark.parametrize("padding", [0, 32])
 def test_products_through_memory(
     form: Any, opcode: str, slots: dict[str, str], row: Any, padding: int

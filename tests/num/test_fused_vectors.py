@@ -9,6 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+
 from warploom.num import fused, models
 
 VECTORS = Path(__file__).parents[1] / "vectors" / "published_mma.npz"

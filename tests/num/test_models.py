@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+
 from warploom.num import models
 from warploom.num.models import Sum
 
@@ -50,22 +51,22 @@ def test_what_has_a_sum_of_its_own() -> None:
             "Turing matrix units have no sum of bf16 by bf16; of float types they have f16",
         ),
         (
-            ("sm_89", "mma", "e2m1", "e2m1", "f32"),
-            "Ada matrix units have no sum of e2m1 by e2m1; of float types they have f16, bf16, tf32, e4m3, e5m2",
+            ("sm_80", "mma", "e4m3", "e5m2", "f32"),
+            "Ampere matrix units have no sum of e4m3 by e5m2; of float types they have f16, bf16, tf32",
         ),
     ],
 )
 def test_what_is_not_there_is_named(
     arguments: tuple[str, models.Engine, str, str, str], sentence: str
 ) -> None:
-    with pytest.raises(models.NoModel) as told:
+    with pytest.raises(models.NoModelError) as told:
         models.select(*arguments)
     assert str(told.value) == sentence
 
 
 def test_unknown_architecture_lists_the_known() -> None:
     with pytest.raises(
-        models.NoModel, match=r"^no matrix arithmetic is known for architecture 'sm_50'; known: sm_70, "
+        models.NoModelError, match=r"^no matrix arithmetic is known for architecture 'sm_50'; known: sm_70, "
     ):
         models.generation("sm_50")
 

@@ -61,7 +61,11 @@ def rcp64(warps: Warps, i: Bound) -> None:
 
 TANH = Form(
     name="approximate.tanh",
-    syntax="tanh.approx.f32  d, a;",
+    syntax="tanh.approx.type  d, a;",
+    rows="""
+        type  ptx  target
+        f32   7.0  sm_75
+    """,
     operands={"d": out("f32"), "a": inp("f32")},
     source="PTX ISA 9.7.3.22",
 )

@@ -9,7 +9,7 @@ import numpy as np
 
 from warploom.isa.kit import Form
 from warploom.isa.lanes import spread
-from warploom.isa.operands import Place, Slots, address, immediate, inp
+from warploom.isa.operands import Slots, address, amount_or_predicate, immediate, inp
 from warploom.isa.protocol import Array, Bound, Warps
 
 
@@ -31,7 +31,7 @@ CP_ASYNC = Form(
         "dst": address(),
         "src": address(),
         "cp_size": immediate("u32", _sizes),
-        "src_size": Place("any", "read", "b32"),  # bytes to read, or a predicate: read none
+        "src_size": amount_or_predicate("b32"),  # bytes to read, or a predicate: read none
         "cache_policy": inp("b64", when="level::cache_hint"),
     },
     touches="async",
@@ -62,9 +62,9 @@ def copy(warps: Warps, i: Bound) -> None:
 def _carry_out(size: int, warps: Warps, captured: Mapping[str, Array]) -> None:
     source, destination, amount = captured["source"], captured["destination"], captured["amount"]
     if ((amount == 0) | (amount == size)).all():
-        type, count = _ELEMENTS[size]
-        values = warps.load("global", source, type, count, lanes=amount > 0)
-        warps.store("shared", destination, type, values)
+        element, count = _ELEMENTS[size]
+        values = warps.load("global", source, element, count, lanes=amount > 0)
+        warps.store("shared", destination, element, values)
         return
     loaded = [warps.load("global", source + np.uint64(n), "b8", lanes=amount > n) for n in range(size)]
     warps.store("shared", destination, "b8", np.concatenate(loaded))
@@ -87,7 +87,7 @@ def commit(warps: Warps, i: Bound) -> None:
 WAIT_GROUP = Form(
     name="async_copy.wait_group",
     syntax="cp.async.wait_group  N;",
-    operands={"N": immediate("u32", range(2**32))},
+    operands={"N": immediate("u32", range(2**31))},
     touches="async",
     source="PTX ISA 9.7.9.25.3.3",
 )

@@ -317,7 +317,7 @@ def commit(warps: Warps, i: Bound) -> None:
 WAIT_GROUP = Form(
     name="bulk.wait_group",
     syntax="cp.async.bulk.wait_group{.read}  N;",
-    operands={"N": immediate("u32", range(2**32))},
+    operands={"N": immediate("u32", range(2**31))},
     touches="async",
     source="PTX ISA 9.7.9.25.5.6",
 )

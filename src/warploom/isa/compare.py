@@ -44,7 +44,13 @@ SETP = Form(
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -,ftz  f32          1.0  -
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      f64          1.0  -
     """,
-    operands={"p": pred_out(), "q": pred_out(), "a": inp("type"), "b": inp("type"), "c": pred_in(when="BoolOp")},
+    operands={
+        "p": pred_out(),
+        "q": pred_out(),
+        "a": inp("type"),
+        "b": inp("type"),
+        "c": pred_in(when="BoolOp"),
+    },
     source="PTX ISA 9.7.6.2",
 )
 
@@ -68,7 +74,13 @@ SETP_PAIR = Form(
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -,ftz  f16x2   4.2  sm_53
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      bf16x2  7.8  sm_90
     """,
-    operands={"p": pred_out(), "q": pred_out(), "a": inp("type"), "b": inp("type"), "c": pred_in(when="BoolOp")},
+    operands={
+        "p": pred_out(),
+        "q": pred_out(),
+        "a": inp("type"),
+        "b": inp("type"),
+        "c": pred_in(when="BoolOp"),
+    },
     source="PTX ISA 9.7.7.2",
 )
 
@@ -80,10 +92,12 @@ def setp(warps: Warps, i: Bound) -> None:
     a, b = warps.read(i.a), warps.read(i.b)
     # COMPUTE
     truth = _compare(i, i.type, a, b)
-    p, q = _combine(warps, i, truth), _combine(warps, i, ~truth)
+    p = _combine(warps, i, truth)
+    q = None if i.q is None else _combine(warps, i, ~truth)
     # WRITE
     warps.write(i.p, p)
-    warps.write(i.q, q)
+    if q is not None:
+        warps.write(i.q, q)
 
 
 @SETP_HALF.meaning
@@ -124,7 +138,8 @@ SET = Form(
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -,ftz  f16                   f16,f32      4.2  sm_53
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      f16                   f64          4.2  sm_53
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -,ftz  u16,s16,u32,s32       f16          6.5  sm_53
-        eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -,ftz  f16x2,u32,s32         f16x2        4.2  sm_53
+        eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -,ftz  f16x2                 f16x2        4.2  sm_53
+        eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -,ftz  u32,s32               f16x2        6.5  sm_53
         eq,ne                                              -,and,or,xor  -      bf16                  b16,b32,b64  7.8  sm_90
         eq,ne,lt,le,gt,ge,lo,ls,hi,hs                      -,and,or,xor  -      bf16                  u16,u32,u64  7.8  sm_90
         eq,ne,lt,le,gt,ge                                  -,and,or,xor  -      bf16                  s16,s32,s64  7.8  sm_90
@@ -197,9 +212,10 @@ def slct(warps: Warps, i: Bound) -> None:
     # READ
     a, b, c = warps.read(i.a), warps.read(i.b), warps.read(i.c)
     # COMPUTE
-    if i.stype == "s32":
-        d = np.where(compare.integers("ge", c, np.int32(0)), a, b)
-    else:
-        d = np.where(compare.floats("ge", c, np.float32(0), ftz=bool(i.ftz)), a, b)
+    zero = np.zeros_like(c)
+    positive = (
+        compare.integers("ge", c, zero) if i.stype == "s32" else compare.floats("ge", c, zero, bool(i.ftz))
+    )
+    d = np.where(positive, a, b)
     # WRITE
     warps.write(i.d, d)

@@ -32,10 +32,10 @@ CVT = Form(
         -                  -      sat    u8,u16,u32,u64,s8,s16,s32        s64                              1.0  -
         rni,rzi,rmi,rpi    -      -,sat  u8,u16,u32,u64,s8,s16,s32,s64    f16,f64                          1.0  -
         rni,rzi,rmi,rpi    -,ftz  -,sat  u8,u16,u32,u64,s8,s16,s32,s64    f32                              1.0  -
-        rni,rzi,rmi,rpi    -      -      u16,u32,u64,s16,s32,s64          bf16                             7.8  sm_90
+        rni,rzi,rmi,rpi    -      -      u8,u16,u32,u64,s8,s16,s32,s64    bf16                             7.8  sm_90
         rn,rz,rm,rp        -      -,sat  f16,f64                          u8,u16,u32,u64,s8,s16,s32,s64    1.0  -
         rn,rz,rm,rp        -,ftz  -,sat  f32                              u8,u16,u32,u64,s8,s16,s32,s64    1.0  -
-        rn,rz,rm,rp        -      -      bf16                             u16,u32,u64,s16,s32,s64          7.8  sm_90
+        rn,rz,rm,rp        -      -      bf16                             u8,u16,u32,u64,s8,s16,s32,s64    7.8  sm_90
         -,rni,rzi,rmi,rpi  -      -,sat  f16                              f16                              1.0  -
         -,rni,rzi,rmi,rpi  -,ftz  -,sat  f32                              f32                              1.0  -
         -,rni,rzi,rmi,rpi  -      -,sat  f64                              f64                              1.0  -
@@ -43,13 +43,13 @@ CVT = Form(
         -                  -,ftz  -,sat  f32                              f16                              1.0  -
         -                  -,ftz  -,sat  f64                              f32                              1.0  -
         -                  -      -,sat  f64                              f16                              1.0  -
-        -,rn,rz,rm,rp      -,ftz  -      f32                              bf16                             7.1  sm_80
+        -,rn,rz,rm,rp      -      -      f32                              bf16                             7.1  sm_80
+        -,rn,rz,rm,rp      ftz    -      f32                              bf16                             7.8  sm_90
         -,rn,rz,rm,rp      -      -      f64                              bf16                             7.8  sm_90
         rn,rz,rm,rp        -      -,sat  f16                              f64                              1.0  -
         rn,rz,rm,rp        -,ftz  -,sat  f16                              f32                              1.0  -
         rn,rz,rm,rp        -,ftz  -,sat  f32                              f64                              1.0  -
-        rn,rz              -,ftz  -      bf16                             f32                              7.0  sm_80
-        rm,rp              -,ftz  -      bf16                             f32                              7.8  sm_80
+        rn,rz,rm,rp        -,ftz  -      bf16                             f32                              7.0  sm_80
         rn,rz,rm,rp        -      -      bf16                             f64                              7.8  sm_90
         -,rn,rz,rm,rp      -      -      f16                              bf16                             7.8  sm_90
         -,rn,rz,rm,rp      -      -      bf16                             f16                              7.8  sm_90
@@ -75,7 +75,9 @@ HALF = Form(
     rows="""
         rnd    relu    satfinite  dtype     ptx  target
         rn,rz  relu    -          f16,bf16  7.0  sm_80
-        rn,rz  -,relu  satfinite  f16,bf16  8.1  sm_80
+        rn,rz  -       satfinite  f16       8.1  sm_75
+        rn,rz  -       satfinite  bf16      8.1  sm_80
+        rn,rz  relu    satfinite  f16,bf16  8.1  sm_80
     """,
     operands={"d": out("dtype"), "a": inp("f32")},
     source="PTX ISA 9.7.9.21",
@@ -145,10 +147,10 @@ NARROW = Form(
     name="convert.narrow",
     syntax="cvt.rnd.satfinite{.relu}.dtype.f32  d, a, b;",
     rows="""
-        rnd    relu    dtype                 ptx  target
-        rn     -,relu  e4m3x2,e5m2x2         7.8  sm_89
-        rn     -,relu  e2m3x2,e3m2x2,e2m1x2  8.6  sm_100a,sm_120a
-        rz,rp  -       ue8m0x2               8.6  sm_100a,sm_120a
+        rnd    satfinite  relu    dtype                 ptx  target
+        rn     satfinite  -,relu  e4m3x2,e5m2x2         7.8  sm_89
+        rn     satfinite  -,relu  e2m3x2,e3m2x2,e2m1x2  8.6  sm_100a,sm_120a
+        rz,rp  satfinite  -       ue8m0x2               8.6  sm_100a,sm_120a
     """,
     operands={"d": out("dtype"), "a": inp("f32"), "b": inp("f32")},
     source="PTX ISA 9.7.9.21",
@@ -169,9 +171,9 @@ NARROW_HALVES = Form(
     name="convert.narrow_halves",
     syntax="cvt.rnd.satfinite{.relu}.dtype.atype  d, a;",
     rows="""
-        rnd    relu    dtype          atype   ptx  target
-        rn     -,relu  e4m3x2,e5m2x2  f16x2   7.8  sm_89
-        rz,rp  -       ue8m0x2        bf16x2  8.6  sm_100a,sm_120a
+        rnd    satfinite  relu    dtype          atype   ptx  target
+        rn     satfinite  -,relu  e4m3x2,e5m2x2  f16x2   7.8  sm_89
+        rz,rp  satfinite  -       ue8m0x2        bf16x2  8.6  sm_100a,sm_120a
     """,
     operands={"d": out("dtype"), "a": inp("atype")},
     source="PTX ISA 9.7.9.21",

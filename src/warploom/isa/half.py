@@ -68,7 +68,8 @@ ABS = Form(
     syntax="op{.ftz}.type  d, a;",
     rows="""
         op       ftz    type         ptx  target
-        abs,neg  -,ftz  f16,f16x2    6.5  sm_53
+        neg      -,ftz  f16,f16x2    6.0  sm_53
+        abs      -,ftz  f16,f16x2    6.5  sm_53
         abs,neg  -      bf16,bf16x2  7.0  sm_80
     """,
     operands={"d": out("type"), "a": inp("type")},

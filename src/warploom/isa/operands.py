@@ -88,6 +88,11 @@ def immediate(type: TypeRule = "s32", values: Values = None) -> Place:
     return Place("immediate", "none", type, values=values)
 
 
+def amount_or_predicate(type: TypeRule) -> Place:
+    """A source of a type, or a predicate in its stead: what is declared decides."""
+    return Place("any", "read", type)
+
+
 def sink() -> Place:
     """The sink `_`, where nothing else may stand."""
     return Place("sink", "none")

@@ -65,7 +65,12 @@ def _nanoseconds(geometry: Geometry) -> int:
     return geometry.ticks * _TICK_NANOSECONDS
 
 
-_BIT: ValueOf = lambda geometry: np.uint32(1) << geometry.lane  # noqa: E731
+def _this_lane(geometry: Geometry) -> Array:
+    return np.left_shift(np.uint32(1), geometry.lane)
+
+
+def _lanes_below(geometry: Geometry) -> Array:
+    return np.subtract(_this_lane(geometry), np.uint32(1))
 
 
 def _registers() -> list[SpecialRegister]:
@@ -81,11 +86,11 @@ def _registers() -> list[SpecialRegister]:
             "%cluster_ctarank", "u32", lambda g: _linear(_cluster_ctaid(g), g.cluster), (7, 8), "sm_90"
         ),
         SpecialRegister("%cluster_nctarank", "u32", lambda g: int(np.prod(g.cluster)), (7, 8), "sm_90"),
-        SpecialRegister("%lanemask_eq", "u32", _BIT, (2, 0)),
-        SpecialRegister("%lanemask_le", "u32", lambda g: (_BIT(g) << np.uint32(1)) - np.uint32(1), (2, 0)),
-        SpecialRegister("%lanemask_lt", "u32", lambda g: _BIT(g) - np.uint32(1), (2, 0)),
-        SpecialRegister("%lanemask_ge", "u32", lambda g: ~(_BIT(g) - np.uint32(1)), (2, 0)),
-        SpecialRegister("%lanemask_gt", "u32", lambda g: ~((_BIT(g) << np.uint32(1)) - np.uint32(1)), (2, 0)),
+        SpecialRegister("%lanemask_eq", "u32", _this_lane, (2, 0)),
+        SpecialRegister("%lanemask_lt", "u32", _lanes_below, (2, 0)),
+        SpecialRegister("%lanemask_le", "u32", lambda g: _lanes_below(g) | _this_lane(g), (2, 0)),
+        SpecialRegister("%lanemask_ge", "u32", lambda g: ~_lanes_below(g), (2, 0)),
+        SpecialRegister("%lanemask_gt", "u32", lambda g: ~(_lanes_below(g) | _this_lane(g)), (2, 0)),
         SpecialRegister("%clock", "u32", lambda g: g.ticks & 0xFFFFFFFF, dynamic=True),
         SpecialRegister("%clock_hi", "u32", lambda g: g.ticks >> 32, (5, 0), dynamic=True),
         SpecialRegister("%clock64", "u64", lambda g: g.ticks, (2, 0), dynamic=True),
@@ -98,7 +103,6 @@ def _registers() -> list[SpecialRegister]:
         SpecialRegister("%total_smem_size", "u32", lambda g: g.total_shared, (4, 1)),
         SpecialRegister("%aggr_smem_size", "u32", lambda g: g.total_shared, (8, 1), "sm_90"),
         SpecialRegister("%current_graph_exec", "u64", lambda g: 0, (8, 0), "sm_50"),
-        SpecialRegister("WARP_SZ", "u32", lambda g: 32),
     ]
     vectors: list[tuple[str, Callable[[Geometry], Sequence[Array | int]], tuple[int, int], str]] = [
         ("%tid", lambda g: g.thread, (1, 0), ""),

@@ -88,7 +88,6 @@ SHFL_SYNC = Form(
         "c": inp("b32"),
         "membermask": inp("b32"),
     },
-    touches="warp",
     source="PTX ISA 9.7.9.6",
 )
 
@@ -144,7 +143,6 @@ VOTE_SYNC = Form(
         ballot       b32   6.0 sm_30
     """,
     operands={"d": out("type"), "a": pred_in(), "membermask": inp("b32")},
-    touches="warp",
     source="PTX ISA 9.7.13.9",
 )
 
@@ -198,7 +196,6 @@ MATCH_ANY = Form(
         b32,b64  6.0 sm_70
     """,
     operands={"d": out("b32"), "a": inp("type"), "membermask": inp("b32")},
-    touches="warp",
     source="PTX ISA 9.7.13.10",
 )
 
@@ -222,7 +219,6 @@ MATCH_ALL = Form(
         b32,b64  6.0 sm_70
     """,
     operands={"d": out("b32"), "p": pred_out(), "a": inp("type"), "membermask": inp("b32")},
-    touches="warp",
     source="PTX ISA 9.7.13.10",
 )
 
@@ -234,7 +230,8 @@ def match_all(warps: Warps, i: Bound) -> None:
     a = np.broadcast_to(warps.read(i.a), (warps.count, 32))
     # COMPUTE
     sharers = _sharers(warps, members)
-    alike = np.where(sharers, a[:, :, np.newaxis] == a[:, np.newaxis, :], True).all(axis=-1)
+    differing = sharers & (a[:, :, np.newaxis] != a[:, np.newaxis, :])
+    alike = np.logical_not(np.logical_or.reduce(differing, axis=-1))
     d = np.where(alike, _ballot(sharers)[..., 0], np.uint32(0))
     # WRITE
     warps.write(i.d, d)
@@ -252,7 +249,6 @@ REDUX = Form(
         min,max      -,abs  -,NaN  f32      8.6 sm_100a
     """,
     operands={"d": out("type"), "a": inp("type"), "membermask": inp("b32")},
-    touches="warp",
     source="PTX ISA 9.7.13.12",
 )
 
@@ -298,7 +294,6 @@ ELECT = Form(
     name="warp.elect",
     syntax="elect.sync  d|p, membermask;",
     operands={"d": out("b32"), "p": pred_out(), "membermask": inp("b32")},
-    touches="warp",
     source="PTX ISA 9.7.13.14",
 )
 
@@ -319,7 +314,7 @@ WARP_SYNC = Form(
     name="warp.bar",
     syntax="bar.warp.sync  membermask;",
     operands={"membermask": inp("b32")},
-    touches="warp waits",
+    touches="waits",
     source="PTX ISA 9.7.13.2",
 )
 

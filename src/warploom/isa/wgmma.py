@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom import layout
-from warploom.isa.fragments import Matrix, fragment, gather, k_of, scatter, select_model, variant
+from warploom.isa.fragments import Matrix, fragment, gather, k_of, scatter, has_arithmetic, select_model, variant
 from warploom.isa.kit import Form
 from warploom.isa.operands import Place, immediate, inp, pred_in
 from warploom.isa.protocol import Array, Bound, Warps
@@ -85,6 +85,7 @@ HALF = Form(
     words=_SHAPE,
     operands=_SHARED | _SIGNS | _TRANSPOSE_A | _TRANSPOSE_B,
     touches="warpgroup tensor async",
+    limit=has_arithmetic("wgmma"),
     source="PTX ISA 9.7.15.5.2",
 )
 
@@ -96,6 +97,7 @@ HALF_REGISTERS = Form(
     words=_SHAPE,
     operands=_REGISTERS | _SIGNS | _TRANSPOSE_B,
     touches="warpgroup tensor async",
+    limit=has_arithmetic("wgmma"),
     source="PTX ISA 9.7.15.5.2",
 )
 
@@ -107,6 +109,7 @@ FLOAT = Form(
     words=_SHAPE,
     operands=_SHARED | _SIGNS,
     touches="warpgroup tensor async",
+    limit=has_arithmetic("wgmma"),
     source="PTX ISA 9.7.15.5.2",
 )
 
@@ -118,18 +121,19 @@ FLOAT_REGISTERS = Form(
     words=_SHAPE,
     operands=_REGISTERS | _SIGNS,
     touches="warpgroup tensor async",
+    limit=has_arithmetic("wgmma"),
     source="PTX ISA 9.7.15.5.2",
 )
 
 INTEGER = Form(
     name="wgmma.integer",
-    syntax="wgmma.mma_async.sync.aligned.shape{.satfinite}.dtype.atype.btype"
-    "  d, a-desc, b-desc, scale-d;",
+    syntax="wgmma.mma_async.sync.aligned.shape{.satfinite}.dtype.atype.btype  d, a-desc, b-desc, scale-d;",
     rows=_INTEGER_ROWS,
     words=_SHAPE,
     operands=_SHARED,
     spellings=("wgmma.mma_async.sync.aligned.shape.dtype.atype.btype{.satfinite}",),
     touches="warpgroup tensor async",
+    limit=has_arithmetic("wgmma"),
     source="PTX ISA 9.7.15.5.2",
 )
 
@@ -141,17 +145,18 @@ INTEGER_REGISTERS = Form(
     operands=_REGISTERS,
     spellings=("wgmma.mma_async.sync.aligned.shape.dtype.atype.btype{.satfinite}",),
     touches="warpgroup tensor async",
+    limit=has_arithmetic("wgmma"),
     source="PTX ISA 9.7.15.5.2",
 )
 
 BIT = Form(
     name="wgmma.bit",
-    syntax="wgmma.mma_async.sync.aligned.shape.dtype.atype.btype.bitOp.popc"
-    "  d, a-desc, b-desc, scale-d;",
+    syntax="wgmma.mma_async.sync.aligned.shape.dtype.atype.btype.bitOp.popc  d, a-desc, b-desc, scale-d;",
     rows=_BIT_ROWS,
     words=_SHAPE,
     operands=_SHARED,
     touches="warpgroup tensor async",
+    limit=has_arithmetic("wgmma"),
     source="PTX ISA 9.7.15.5.2",
 )
 
@@ -162,6 +167,7 @@ BIT_REGISTERS = Form(
     words=_SHAPE,
     operands=_REGISTERS,
     touches="warpgroup tensor async",
+    limit=has_arithmetic("wgmma"),
     source="PTX ISA 9.7.15.5.2",
 )
 
@@ -173,6 +179,7 @@ SPARSE_HALF = Form(
     words=_SHAPE,
     operands=_SPARSE_SHARED | _SIGNS | _TRANSPOSE_A | _TRANSPOSE_B,
     touches="warpgroup tensor async",
+    limit=has_arithmetic("wgmma"),
     source="PTX ISA 9.7.15.6.2",
 )
 
@@ -184,6 +191,7 @@ SPARSE_HALF_REGISTERS = Form(
     words=_SHAPE,
     operands=_SPARSE_REGISTERS | _SIGNS | _TRANSPOSE_B,
     touches="warpgroup tensor async",
+    limit=has_arithmetic("wgmma"),
     source="PTX ISA 9.7.15.6.2",
 )
 
@@ -195,6 +203,7 @@ SPARSE_FLOAT = Form(
     words=_SHAPE,
     operands=_SPARSE_SHARED | _SIGNS,
     touches="warpgroup tensor async",
+    limit=has_arithmetic("wgmma"),
     source="PTX ISA 9.7.15.6.2",
 )
 
@@ -206,6 +215,7 @@ SPARSE_FLOAT_REGISTERS = Form(
     words=_SHAPE,
     operands=_SPARSE_REGISTERS | _SIGNS,
     touches="warpgroup tensor async",
+    limit=has_arithmetic("wgmma"),
     source="PTX ISA 9.7.15.6.2",
 )
 
@@ -218,6 +228,7 @@ SPARSE_INTEGER = Form(
     operands=_SPARSE_SHARED,
     spellings=("wgmma.mma_async.sp.sync.aligned.shape.dtype.atype.btype{.satfinite}",),
     touches="warpgroup tensor async",
+    limit=has_arithmetic("wgmma"),
     source="PTX ISA 9.7.15.6.2",
 )
 
@@ -230,6 +241,7 @@ SPARSE_INTEGER_REGISTERS = Form(
     operands=_SPARSE_REGISTERS,
     spellings=("wgmma.mma_async.sp.sync.aligned.shape.dtype.atype.btype{.satfinite}",),
     touches="warpgroup tensor async",
+    limit=has_arithmetic("wgmma"),
     source="PTX ISA 9.7.15.6.2",
 )
 
@@ -284,9 +296,7 @@ def _multiply(warps: Warps, i: Bound, model: Model, captured: Mapping[str, Array
     warps.count_macs(d.size * k_of(i.shape))
 
 
-def _read_a(
-    warps: Warps, i: Bound, groups: NDArray[np.intp], captured: Mapping[str, Array]
-) -> Matrix:
+def _read_a(warps: Warps, i: Bound, groups: NDArray[np.intp], captured: Mapping[str, Array]) -> Matrix:
     sparse = getattr(i, "sp_meta", None) is not None
     if "a_desc" not in captured:
         return gather(warps, i.a, layout.fragment("wgmma", "A", i.shape, i.atype, sparse=sparse), i.atype)
@@ -295,9 +305,7 @@ def _read_a(
     return _read_tile(warps, descriptors, 64, stored, i.atype, bool(getattr(i, "imm_trans_a", 0)))
 
 
-def _read_b(
-    warps: Warps, i: Bound, groups: NDArray[np.intp], captured: Mapping[str, Array]
-) -> Matrix:
+def _read_b(warps: Warps, i: Bound, groups: NDArray[np.intp], captured: Mapping[str, Array]) -> Matrix:
     descriptors = captured["b_desc"][groups[:, 0], 0]
     return _read_tile(
         warps, descriptors, int(i.n), k_of(i.shape), i.btype, bool(getattr(i, "imm_trans_b", 0))
@@ -336,7 +344,8 @@ def _offsets(
 ) -> tuple[NDArray[np.int32], int, int]:
     """Offsets of the 8-byte words of a tile from its start, the swizzle and the base offset.
 
-    `fields` is a descriptor without its start address. Words run along K, of a transposed tile along its rows.
+    `fields` is a descriptor without its start address. Words run along K, or along the rows of a transposed
+    tile.
     """
     descriptor = layout.Descriptor.decode(fields << 14)
     unit = np.dtype(STORAGE[element]).itemsize
@@ -377,7 +386,7 @@ COMMIT = Form(
 
 
 @COMMIT.meaning
-def commit(warps: Warps, i: Bound) -> None:  # noqa: ARG001
+def commit(warps: Warps, i: Bound) -> None:
     # WRITE
     warps.commit("wgmma")
 
@@ -385,7 +394,7 @@ def commit(warps: Warps, i: Bound) -> None:  # noqa: ARG001
 WAIT = Form(
     name="wgmma.wait_group",
     syntax="wgmma.wait_group.sync.aligned  N;",
-    operands={"N": immediate()},
+    operands={"N": immediate(values=range(1 << 31))},
     touches="warpgroup async",
     source="PTX ISA 9.7.15.7.3",
 )

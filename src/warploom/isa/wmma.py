@@ -13,6 +13,7 @@ from warploom.isa.fragments import (
     read_operands,
     register_type,
     scatter,
+    has_arithmetic,
     select_model,
     variant,
     write_result,
@@ -88,7 +89,7 @@ def load_matrix(warps: Warps, i: Bound) -> None:
 class _Lines:
     """How a matrix lies in memory: lane n moves line n, a row or (by columns) a column, in pieces.
 
-    `pieces` are the offsets of a line's pieces in bytes, each of `units` elements of type `unit`: elements, or
+    `pieces` are the offsets of a line's pieces in bytes, each of `units` units of type `unit`: an element, or
     as many of them as fill a byte (4 bits) or a word (single bits).
     """
 
@@ -104,12 +105,16 @@ def _lines_of(warps: Warps, i: Bound, found: layout.FragmentMap) -> _Lines:
     count, elements = (found.rows, found.cols) if i.layout == "row" else (found.cols, found.rows)
     bits = bits_of(i.type)
     stride = np.uint64(elements) if i.stride is None else warps.read(i.stride).astype(np.uint64)
-    starts = warps.addresses(i.p) + np.arange(32, dtype=np.uint64) * (stride * np.uint64(bits) // np.uint64(8))
+    starts = warps.addresses(i.p) + np.arange(32, dtype=np.uint64) * (
+        stride * np.uint64(bits) // np.uint64(8)
+    )
     unit = i.type if register_type(i.type) == i.type else f"b{max(bits, 8) if bits > 1 else 32}"
     # A piece is what must be aligned: a line, a fragment or 16 bytes, whichever is least.
     piece = min(elements * bits, found.registers * found.register_bits, 128) // 8
     lanes = np.arange(32)[None, :] < count
-    return _Lines(count, lanes, starts, unit, 8 * piece // bits_of(unit), range(0, elements * bits // 8, piece))
+    return _Lines(
+        count, lanes, starts, unit, 8 * piece // bits_of(unit), range(0, elements * bits // 8, piece)
+    )
 
 
 STORE = Form(
@@ -163,6 +168,7 @@ HALF = Form(
     operands=_OPERANDS,
     spellings=("wmma.mma.sync.aligned.shape.alayout.blayout.dtype.ctype",),
     touches="warp tensor",
+    limit=has_arithmetic("wmma"),
     source="PTX ISA 9.7.14.4.5",
 )
 
@@ -181,6 +187,7 @@ FLOAT = Form(
         "wmma.mma.sync.aligned.shape.alayout.blayout.dtype.atype.btype.ctype{.rnd}",
     ),
     touches="warp tensor",
+    limit=has_arithmetic("wmma"),
     source="PTX ISA 9.7.14.4.5",
 )
 
@@ -197,6 +204,7 @@ INTEGER = Form(
     operands=_OPERANDS,
     spellings=("wmma.mma.sync.aligned.shape.alayout.blayout.dtype.atype.btype.ctype{.satfinite}",),
     touches="warp tensor",
+    limit=has_arithmetic("wmma"),
     source="PTX ISA 9.7.14.4.5",
 )
 
@@ -211,6 +219,7 @@ BIT = Form(
     operands=_OPERANDS,
     spellings=("wmma.mma.bitOp.popc.sync.aligned.shape.alayout.blayout.dtype.atype.btype.ctype",),
     touches="warp tensor",
+    limit=has_arithmetic("wmma"),
     source="PTX ISA 9.7.14.4.5",
 )
 

@@ -65,9 +65,10 @@ class Batch:
     def guard(self, predicate: Array) -> bool:
         """Restrict to the lanes where the predicate holds; False when none is left."""
         if self.base is None:
-            lanes = np.broadcast_to(predicate, (self.count, 32))
-            if lanes.all():
+            if predicate.all():
                 return True
+            # A copy: the instruction may write the predicate's register.
+            lanes = np.broadcast_to(predicate, (self.count, 32)).copy()
         else:
             lanes = predicate & self.base
         if not lanes.any():
@@ -286,6 +287,10 @@ class Batch:
     ) -> None:
         """Test for the completion of a phase."""
         self.machine.mbarriers.wait(self, _memory_of(space), addresses, phase, parity, blocking, result)
+
+    def pending_count(self, states: Array) -> Array:
+        """The pending arrivals that state tokens recorded."""
+        return self.machine.mbarriers.pending(states)
 
     # Asynchronous engines ---------------------------------------------------------------------------------
 

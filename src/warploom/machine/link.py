@@ -67,6 +67,7 @@ class Linker:
     files: Mapping[int, NDArray[Any]]
     segments: Mapping[str, int]
     geometry: Geometry
+    arch: str
     rank_base: NDArray[np.uint64]  # (warps, 1): rank << 24 of each warp's CTA
     clustered: bool
     problems: list[Diagnostic] = field(default_factory=list)
@@ -85,6 +86,13 @@ class Linker:
                 self.problems.append(
                     diagnostic(problem.code, problem.message, self.program.source, step.instruction.span)
                 )
+        form = step.binding.form
+        if complaint := form.complaint(self.arch, step.binding.slots):
+            message = f"'{step.instruction.opcode}' cannot run on {self.arch}: {complaint}"
+            span = step.instruction.span
+            self.problems.append(
+                diagnostic("machine.unsupported", message, self.program.source, span, "", form.source)
+            )
         guard = self._guard(step)
         effects = step.binding.form.touches
         gather = "warpgroup" if "warpgroup" in effects else "warp" if "warp" in effects else ""
@@ -136,8 +144,14 @@ class Linker:
                 return tuple(self._argument(scope, item) for item in operand.items)
             case "sink":
                 return None
+            case "any" if isinstance(operand, Negated) or self._is_predicate(scope, operand):
+                return self._value(scope, operand, "pred")
             case _:
                 return self._value(scope, operand, bound.type)
+
+    def _is_predicate(self, scope: Scope, operand: Operand) -> bool:
+        found = scope.register(operand.text) if isinstance(operand, Name) else None
+        return found is not None and found.width == 1
 
     def _value(self, scope: Scope, operand: Operand, type: str) -> Any:
         match operand:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 MAX_COUNT = 2**20 - 1
-_ACTIONS = {"init": 0, "inval": 1, "arrive": 2, "arrive_drop": 3, "expect_tx": 4, "complete_tx": 5}
+_ACTIONS = {"init": 0, "inval": 1, "arrive": 2, "arrive_drop": 3, "expect_tx": 4, "complete_tx": 5, "increment": 6}
 _UNINITIALISED, _COUNT, _OVERFLOW, _TRANSACTIONS = 1, 2, 3, 4
 _PHASE_SHIFT = 61
 
@@ -82,6 +82,11 @@ def _act(words, index, mask, action, amounts, transactions, tokens, completed, p
                 pending -= amount
                 if action == 3:
                     expected -= amount
+            if action == 6:
+                pending += amount
+                if pending > 1048575:
+                    problem[0] = 3
+                    return -1 - (w * 32 + lane)
             if pending == 0 and count == 0:
                 phase ^= 1
                 pending = expected
@@ -140,6 +145,11 @@ class Mbarriers:
         if problem == _TRANSACTIONS:
             return Fault("machine.mbarrier", f"{action} takes the transactions of {where} beyond 2^20 - 1", lane)
         return Fault("machine.mbarrier", f"{action} on {where} goes beyond the arrivals its phase expects", lane)
+
+    @staticmethod
+    def pending(tokens: Array) -> Array:
+        """The pending arrivals that tokens recorded."""
+        return ((tokens >> np.uint64(20)) & np.uint64(MAX_COUNT)).astype(np.uint32)
 
     # Waiting ----------------------------------------------------------------------------------------------
 

@@ -169,8 +169,9 @@ class Memory:
     ) -> NDArray[np.int64]:  # fmt: skip
         out = np.zeros(mask.shape, np.int64)
         lane = access.window_index(
-            addresses, mask, low, high, stride, lane_stride, first, rank, ranks, remote, size, out, self._fault
-        )
+            _signed(addresses), access.uniform(mask), low, high, stride, lane_stride, first, rank, ranks, remote,
+            size, out, self._fault,
+        )  # fmt: skip
         if lane >= 0:
             address = int(np.broadcast_to(addresses, mask.shape).reshape(-1)[lane])
             raise self._window_fault(name, address, size, low, high, lane)
@@ -206,54 +207,41 @@ class Memory:
         """Load `count` elements per lane. Shapes: (count, warps, 32) of `dtype`; lanes not in `mask` get 0."""
         raw = _UNSIGNED[dtype.itemsize]
         out = np.zeros((count, *mask.shape), raw)
+        size = count * raw.itemsize
         for part, kind, local in self._by_window(space, addresses, mask):
-            self._load(kind, place, local, part, out, count)
+            held, index = self._reach(kind, place, local, part, size, storing=False)
+            if self.written is not None and held is self.shared:
+                self._check_written(index, part, size)
+            access.load_indexed(held.view(raw), index, access.uniform(part), out)
         return out.view(dtype)
-
-    def _load(self, space: str, place: Place, addresses: Array, mask: Lanes, out: Array, count: int) -> None:
-        width = out.itemsize
-        if space in ("global", "const"):
-            lane = access.load_flat(
-                self.arena.bytes.view(out.dtype), GLOBAL_BASE, addresses, mask, self.arena.starts, self.arena.ends,
-                count, out, self._fault,
-            )  # fmt: skip
-            if lane >= 0:
-                raise self._global_fault("load", addresses, mask, lane, width * count)
-            return
-        if space == "local":
-            index = self.local_index(place, addresses, mask, width * count)
-            access.load_indexed(self.local.view(out.dtype), index, mask, out)
-            return
-        index = self.shared_index(space, place, addresses, mask, width * count)
-        if self.written is not None:
-            self._check_written(index, mask, width * count)
-        access.load_indexed(self.shared.view(out.dtype), index, mask, out)
 
     def store(self, space: str, place: Place, addresses: Array, mask: Lanes, values: Array) -> None:
         """Store. Shapes of values: (count, warps, 32) or broadcastable; the last lane wins where lanes collide."""
-        raw = np.ascontiguousarray(values).view(_UNSIGNED[values.dtype.itemsize])
+        raw = access.uniform(values).view(_UNSIGNED[values.dtype.itemsize])
+        size = raw.itemsize * raw.shape[0]
         for part, kind, local in self._by_window(space, addresses, mask):
-            self._store(kind, place, local, part, raw)
+            held, index = self._reach(kind, place, local, part, size, storing=True)
+            if self.written is not None and held is self.shared:
+                self.mark_written(index[part], size)
+            access.store_indexed(held.view(raw.dtype), index, access.uniform(part), raw)
 
-    def _store(self, space: str, place: Place, addresses: Array, mask: Lanes, values: Array) -> None:
-        size = values.itemsize * values.shape[0]
-        if space in ("global", "const"):
-            lane = access.store_flat(
-                self.arena.bytes.view(values.dtype), GLOBAL_BASE, addresses, mask, self.arena.starts, self.arena.ends,
-                self.arena.state, values, self._fault,
-            )  # fmt: skip
-            if lane >= 0:
-                raise self._global_fault("store", addresses, mask, lane, size)
-            return
+    def _reach(
+        self, space: str, place: Place, addresses: Array, mask: Lanes, size: int, storing: bool
+    ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """The memory that an access of `size` bytes a lane reaches, and checked byte offsets in it."""
         if space == "local":
-            access.store_indexed(
-                self.local.view(values.dtype), self.local_index(place, addresses, mask, size), mask, values
-            )
-            return
-        index = self.shared_index(space, place, addresses, mask, size)
-        if self.written is not None:
-            self.mark_written(index[mask], size)
-        access.store_indexed(self.shared.view(values.dtype), index, mask, values)
+            return self.local, self.local_index(place, addresses, mask, size)
+        if space not in ("global", "const"):
+            return self.shared, self.shared_index(space, place, addresses, mask, size)
+        arena = self.arena
+        index = np.zeros(mask.shape, np.int64)
+        lane = access.arena_index(
+            _signed(addresses), access.uniform(mask), GLOBAL_BASE, size, arena.starts, arena.ends, arena.state,
+            storing, index, self._fault,
+        )  # fmt: skip
+        if lane >= 0:
+            raise self._global_fault("store" if storing else "load", addresses, mask, lane, size)
+        return arena.bytes, index
 
     def _global_fault(self, verb: str, addresses: Array, mask: Lanes, lane: int, size: int) -> Fault:
         address = int(np.broadcast_to(addresses, mask.shape).reshape(-1)[lane])
@@ -332,10 +320,9 @@ class Memory:
         """Split an access by the memory it reaches: lanes, memory, addresses in that memory."""
         if space in ("global", "const") or space.startswith("shared") or space == "local":
             return ((mask, space, addresses),)
-        wide = np.broadcast_to(addresses.astype(np.uint64), mask.shape)
-        in_global = mask & (wide >= GLOBAL_BASE)
-        if (in_global == mask).all():
-            return ((mask, "global", wide),)
+        if (addresses >= GLOBAL_BASE).all():
+            return ((mask, "global", addresses),)
+        wide = addresses.astype(np.uint64)
         in_shared = mask & (wide >= SHARED_WINDOW) & (wide < SHARED_WINDOW + WINDOW_SIZE)
         in_local = mask & (wide >= LOCAL_WINDOW) & (wide < LOCAL_WINDOW + WINDOW_SIZE)
         parts = (
@@ -361,3 +348,8 @@ class Memory:
         if not known.all():
             flat = int(np.flatnonzero(~known)[0])
             self.unwritten_reads.append((flat, int(index.reshape(-1)[flat]) % self.shared_stride + SHARED_START))
+
+
+def _signed(addresses: Array) -> NDArray[np.int64]:
+    """Addresses as the compiled kernels take them. Addresses at and above 2**63 become negative: out of bounds."""
+    return access.uniform(addresses.view(np.int64) if addresses.dtype == np.uint64 else addresses.astype(np.int64))

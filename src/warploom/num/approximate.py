@@ -1,8 +1,9 @@
 """The approximate functions.
 
-Each is a table look-up of the machine's special function unit, framed by the scalings that the assembler emits.  The
-look-up is computed here in f64 and rounded to nearest, which is within the bounds the manual gives and may differ
-from the silicon in the last bits; the framing, hence subnormals, overflow and special values, is the machine's own.
+Each is a table look-up of the machine's special function unit, framed by the scalings that the assembler
+emits.  The look-up is computed here in f64 and rounded to nearest, which is within the bounds the manual
+gives and may differ from the silicon in the last bits; the framing, hence subnormals, overflow and special
+values, is the machine's own (ptxas of CUDA 13.0 for sm_90).
 ``ftz`` leaves the framing out.  f16 and bf16 are uint16 patterns, their pairs uint32.
 Source: the approx and full forms of the PTX ISA.
 """
@@ -30,7 +31,12 @@ def _unit(function: Callable[[Array], Array], x: Array) -> Array:
 
 
 def _small(x: Array) -> Array:
-    return np.abs(x) < _TINY
+    return quietly(np.less, np.abs(x), _TINY)
+
+
+def _raised(x: Array, small: Array) -> Array:
+    """Subnormals times 2**24."""
+    return floats.mul(x, np.where(small, _UP, np.float32(1)))
 
 
 def _unusual(magnitude: Array) -> Array:
@@ -66,33 +72,39 @@ def lg2(x: Array, ftz: bool = False) -> Array:
     if ftz:
         return _unit(np.log2, x)
     small = _small(x)
-    result = _unit(np.log2, np.where(small, x * _UP, x))
+    result = _unit(np.log2, _raised(x, small))
     return np.where(small, floats.add(result, np.full_like(result, -24)), result)
 
 
-def _turns(function: Callable[[Array], Array], x: Array) -> Array:
+def _sine_of_turns(t: Array) -> Array:
+    part = t - np.rint(t)
+    part = np.where(np.abs(part) > 0.25, np.copysign(0.5, part) - part, part)
+    return np.where(part == 0, np.copysign(0.0, t), np.sin(2.0 * np.pi * part))
+
+
+def _cosine_of_turns(t: Array) -> Array:
+    return np.sin(2.0 * np.pi * (0.25 - np.abs(t - np.rint(t))))
+
+
+def _turns(x: Array, ftz: bool) -> Array:
     # The argument becomes turns, cut to f32, before its whole part is dropped.
-    turns = floats.mul(x, _INVERSE_TURN, "rz")
-
-    def lookup(t: Array) -> Array:
-        return function(2.0 * np.pi * (t - np.rint(t)))
-
-    return _unit(lookup, turns)
+    return floats.mul(x, _INVERSE_TURN, "rz", ftz=ftz)
 
 
 def sin(x: Array, ftz: bool = False) -> Array:
     """Sine of f32 radians."""
-    return _turns(np.sin, floats.flush(x) if ftz else x)
+    return _unit(_sine_of_turns, _turns(x, ftz))
 
 
 def cos(x: Array, ftz: bool = False) -> Array:
     """Cosine of f32 radians."""
-    return _turns(np.cos, floats.flush(x) if ftz else x)
+    return _unit(_cosine_of_turns, _turns(x, ftz))
 
 
 def tanh(x: Array) -> Array:
     """Hyperbolic tangent of f32; subnormals pass."""
-    return floats.canonical(np.tanh(x.astype(np.float64)).astype(np.float32))
+    with np.errstate(all="ignore"):
+        return floats.canonical(np.tanh(x.astype(np.float64)).astype(np.float32))
 
 
 def rcp(x: Array, ftz: bool = False) -> Array:
@@ -111,8 +123,8 @@ def sqrt(x: Array, ftz: bool = False) -> Array:
     if ftz:
         return _unit(_root, x)
     small = _small(x)
-    result = _unit(_root, np.where(small, x * _UP, x))
-    return np.where(small, result * np.float32(2.0**-12), result)
+    result = _unit(_root, _raised(x, small))
+    return floats.mul(result, np.where(small, np.float32(2.0**-12), np.float32(1)))
 
 
 def rsqrt(x: Array, ftz: bool = False) -> Array:
@@ -125,8 +137,8 @@ def rsqrt(x: Array, ftz: bool = False) -> Array:
     if ftz:
         return _unit(_reciprocal_root, x)
     small = _small(x)
-    result = _unit(_reciprocal_root, np.where(small, x * _UP, x))
-    return np.where(small, result * np.float32(2.0**12), result)
+    result = _unit(_reciprocal_root, _raised(x, small))
+    return floats.mul(result, np.where(small, np.float32(2.0**12), np.float32(1)))
 
 
 def _double(function: Callable[[Array], Array], x: Array) -> Array:
@@ -197,7 +209,7 @@ def _half_or_pair(function: Callable[[Array], Array], patterns: Array, fmt: Form
 
 
 def ex2_half(patterns: Array, fmt: Format, ftz: bool = False) -> Array:
-    """2 to the power of f16, bf16 or pairs of them; subnormals are kept unless ``ftz`` (bf16 always flushes)."""
+    """2 to the power of f16, bf16 or pairs; subnormals are kept unless ``ftz``, which bf16 always has."""
     return _half_or_pair(np.exp2, patterns, fmt, ftz)
 
 

@@ -64,7 +64,7 @@ def _ones_below(count: Array, dtype: np.dtype[Any]) -> Array:
     """Masks of ``count`` low ones, for counts from 0 to the width and beyond."""
     width = dtype.itemsize * 8
     kept = np.minimum(count, width - 1).astype(dtype)
-    masks = (dtype.type(1) << kept) - dtype.type(1)
+    masks: Array = (dtype.type(1) << kept) - dtype.type(1)
     return np.where(count >= width, ~dtype.type(0), masks)
 
 
@@ -120,7 +120,7 @@ def szext(a: Array, width: Array, mode: Mode) -> Array:
 
 
 def fns(mask: Array, base: Array, offset: Array) -> Array:
-    """Position of the n-th one of ``mask`` counted from ``base``; all ones where there is none.  Source: fns."""
+    """Position of the n-th one of ``mask`` from ``base`` on; all ones where there is none.  Source: fns."""
     mask, base, offset = np.broadcast_arrays(mask, base, offset)
     start = base.astype(np.int64)
     wanted = as_signed(offset).astype(np.int64)
@@ -139,11 +139,11 @@ def fns(mask: Array, base: Array, offset: Array) -> Array:
     return np.where(hit.any(axis=-1), hit.argmax(axis=-1), -1).astype(np.int32).view(np.uint32)
 
 
-def _two_input(table: int, b: Array, c: Array) -> Array | int:
-    """A function of two inputs; bit ``2*b + c`` of ``table`` is its value.  0 and -1 stand for constants."""
+def _two_input(table: int, b: Array, c: Array) -> Any:
+    """A function of two inputs; bit ``2*b + c`` of ``table`` is its value.  A constant is a scalar."""
     match table:
         case 0b0000:
-            return 0
+            return b.dtype.type(0)
         case 0b0001:
             return ~(b | c)
         case 0b0010:
@@ -173,26 +173,28 @@ def _two_input(table: int, b: Array, c: Array) -> Array | int:
         case 0b1110:
             return b | c
         case _:
-            return -1
+            return ~b.dtype.type(0)
 
 
 def lop3(a: Array, b: Array, c: Array, lut: int) -> Array:
     """Any function of three inputs; bit ``4*a + 2*b + c`` of ``lut`` is its value.  Source: lop3."""
     low, high = lut & 15, (lut >> 4) & 15
     where_set, where_clear = _two_input(high, b, c), _two_input(low, b, c)
-    zero = (a ^ a) | (b ^ b) | (c ^ c) if (low in (0, 15) or high in (0, 15)) else None
     if low == high:
         result = where_set
-    elif isinstance(where_clear, int):
-        result = (a & where_set) if where_clear == 0 else (~a | where_set)
-    elif isinstance(where_set, int):
-        result = (~a & where_clear) if where_set == 0 else (a | where_clear)
+    elif low == 0:
+        result = a & where_set
+    elif low == 15:
+        result = ~a | where_set
+    elif high == 0:
+        result = ~a & where_clear
+    elif high == 15:
+        result = a | where_clear
     else:
         result = where_clear ^ (a & (where_set ^ where_clear))
-    if isinstance(result, int):
-        assert zero is not None
-        return zero if result == 0 else ~zero
-    return result
+    # A function of fewer inputs may have missed the shape of the others.
+    shape = a.shape if a.shape == b.shape == c.shape else np.broadcast_shapes(a.shape, b.shape, c.shape)
+    return result if np.shape(result) == shape else np.broadcast_to(result, shape)
 
 
 _PERMUTATIONS: dict[str, tuple[tuple[int, int, int, int], ...]] = {

@@ -2,7 +2,8 @@
 
 # pyright: reportUnknownMemberType=false, reportUntypedFunctionDecorator=false, reportMissingTypeStubs=false
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownParameterType=false
-# pyright: reportMissingParameterType=false
+# pyright: reportMissingParameterType=false, reportCallIssue=false, reportArgumentType=false
+# ruff: noqa: PLR0917
 from __future__ import annotations
 
 from typing import Any, Literal
@@ -18,14 +19,16 @@ Rounding = Literal["rn", "rz", "rm", "rp"]
 
 _SET_ROUNDING = {"rz": 0, "rn": 1, "rp": 2, "rm": 3}
 """The operand of llvm.set.rounding."""
-NAN64 = 0x7FF8000000000000
+_QUIET = np.uint64(1 << 51)
+_INVALID = np.uint64(0xFFF8 << 48)
+"""What an operation without a NaN among its operands gives where it has no result."""
 
 _jit = njit(cache=True, nogil=True, error_model="numpy", boundscheck=False)
 
 
 @intrinsic
 def _fma(context, a, b, c):
-    """a * b + c, rounded once to nearest even."""
+    """The f32 or f64 a * b + c, rounded once to nearest even."""
 
     def generate(context, builder, signature, arguments):
         return builder.fma(*arguments)
@@ -35,7 +38,7 @@ def _fma(context, a, b, c):
 
 @intrinsic
 def _directed_fma(context, a, b, c, mode):
-    """a * b + c in f64, rounded once in the direction of llvm.set.rounding's `mode`."""
+    """The f64 a * b + c, rounded once in the direction of llvm.set.rounding's `mode`."""
 
     def generate(context, builder, signature, arguments):
         *operands, mode = arguments
@@ -95,7 +98,7 @@ def _directed(a: Any, b: Any, d: Any, mode: int) -> None:
 def multiply_add(
     a: NDArray[Any], b: NDArray[Any], c: NDArray[Any], rounding: Rounding = "rn"
 ) -> NDArray[Any]:
-    """c + a b by multiply-adds in ascending k, in the common type of the operands (f32 or f64).
+    """C + A B by multiply-adds in ascending k, in the common type of the operands (f32 or f64).
 
     Shapes: a (G, M, K), b (G, N, K), c and the result (G, M, N).
     """
@@ -108,12 +111,41 @@ def multiply_add(
     return d
 
 
+@_jit
+def _nan(a: Any, b: Any, c: Any, where: Any, mode: int, found: Any) -> None:
+    """The NaN of each chain at `where`: the first of b, the sum and a, made quiet, at its last such step."""
+    value = np.empty(1, np.float64)
+    bits = value.view(np.uint64)
+    factor = np.empty(2, np.float64)
+    words = factor.view(np.uint64)
+    for i in range(len(where)):
+        g, m, n = where[i]
+        value[0] = c[g, m, n]
+        for k in range(a.shape[2]):
+            factor[0], factor[1] = b[g, n, k], a[g, m, k]
+            if np.isnan(factor[0]):
+                bits[0] = words[0] | _QUIET
+            elif np.isnan(value[0]):
+                bits[0] |= _QUIET
+            elif np.isnan(factor[1]):
+                bits[0] = words[1] | _QUIET
+            else:
+                value[0] = _directed_fma(factor[1], factor[0], value[0], mode)
+                if np.isnan(value[0]):
+                    bits[0] = _INVALID
+        found[i] = bits[0]
+
+
 def double(
     a: NDArray[Any], b: NDArray[Any], c: NDArray[Any], rounding: Rounding = "rn"
 ) -> NDArray[np.float64]:
-    """The f64 sum, its NaN canonical."""
+    """The f64 sum with the unit's NaNs: the operands' own, made quiet, b before the sum before a."""
     d = multiply_add(a, b, c, rounding)
-    d.view(np.uint64)[np.isnan(d)] = NAN64
+    where = np.argwhere(np.isnan(d))
+    if len(where):
+        found = np.empty(len(where), np.uint64)
+        _nan(a, b, c, where, _SET_ROUNDING[rounding], found)
+        d.view(np.uint64)[tuple(where.T)] = found
     return d
 
 
@@ -179,7 +211,7 @@ def _bits(a: Any, b: Any, d: Any, exclusive: bool) -> None:
 
 
 def bits(a: NDArray[Any], b: NDArray[Any], c: NDArray[Any], exclusive: bool) -> NDArray[np.int32]:
-    """c plus the number of ones in a xor b, or in a and b, over 32-bit words of K."""
+    """C plus the number of ones in A xor B, or in A and B, over 32-bit words of K."""
     d = c.copy()
     _bits(np.ascontiguousarray(a), np.ascontiguousarray(b.swapaxes(1, 2)), d, exclusive)
     return d

@@ -7,7 +7,6 @@ Source: setp, set.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import cast
 
 import numpy as np
 
@@ -66,7 +65,7 @@ def floats(comparison: str, a: Array, b: Array, ftz: bool = False) -> Array:
         case _:
             pass
     if comparison in _UNORDERED:
-        return ~cast(Array, quietly(_ORDERED[_UNORDERED[comparison]], a, b))
+        return ~quietly(_ORDERED[_UNORDERED[comparison]], a, b)
     return quietly(_ORDERED[comparison], a, b)
 
 

@@ -1,7 +1,8 @@
 """Conversions among integers, floats, halves and the narrow formats.
 
-Types are named as in PTX: s8 … u64, f16, bf16, f32, f64, tf32 and the narrow formats of `formats`.  Integers, f32 and
-f64 travel as natural NumPy types; f16 and bf16 as uint16 patterns, tf32 as uint32, pairs of halves as uint32.
+Types are named as in PTX: s8 … u64, f16, bf16, f32, f64, tf32 and the narrow formats of `formats`.
+Integers, f32 and f64 travel as natural NumPy types; f16 and bf16 as uint16 patterns, tf32 as uint32, pairs
+of halves as uint32.
 Shapes: any, broadcast together.
 Source: the conversion instruction of the PTX ISA.
 """
@@ -89,8 +90,8 @@ def tf32_from_float(
 ) -> Array:
     """tf32 patterns (uint32, low 13 bits zero) of f32 values.
 
-    rna is the machine's own sequence: it adds half a unit to the pattern of a finite number and cuts, so that a NaN
-    whose upper bits are zero becomes infinity.
+    rna is the machine's own sequence: it adds half a unit to the pattern of a finite number and cuts, so
+    that a NaN whose upper bits are zero becomes infinity.
     """
     if rounding != "rna":
         return formats.encode(x, TF32, rounding, satfinite, relu)
@@ -165,7 +166,7 @@ def integer_from_float(x: Array, target: str, rounding: IntegralRounding, ftz: b
 
 
 def _jammed(x: Array) -> Array:
-    """f64 values of integers, exact or with the last of at least 42 bits set: enough to round once more to f32."""
+    """f64 values of integers, exact or rounded to odd at 42 bits or more: enough to round again to f32."""
     if x.dtype.itemsize < 8:
         return x.astype(np.float64)
     negative = x < 0
@@ -193,7 +194,8 @@ def float_from_integer(x: Array, target: str, rounding: Rounding = "rn") -> Arra
 
 def integral(x: Array, rounding: IntegralRounding) -> Array:
     """Round f32 or f64 to a whole number of the same type; -0 stays."""
-    whole = formats.round_to_integer(cast("NDArray[np.float64]", x), _ROUNDINGS[rounding])
+    with np.errstate(all="ignore"):
+        whole = formats.round_to_integer(cast("NDArray[np.float64]", x), _ROUNDINGS[rounding])
     return floats.canonical(whole) if x.dtype.itemsize == 4 else whole
 
 
@@ -238,7 +240,8 @@ def convert(
     if target in ("f16", "bf16"):
         return half_from_float(value, FORMATS[target], mode, relu, satfinite)
     if target == "f64":
-        return value.astype(np.float64)
+        with np.errstate(all="ignore"):
+            return value.astype(np.float64)
     if value.dtype.itemsize == 8:
         value = floats.narrow(value, mode)
         return floats.flush(value) if ftz else value

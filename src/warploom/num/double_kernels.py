@@ -1,18 +1,18 @@
 """Compiled f64 arithmetic in the directed rounding modes, on integers alone.
 
-``mode`` is 0 for rn, 1 for rz, 2 for rm and 3 for rp.  This module imports Numba: only functions import it.
+``mode`` is 1 for rz, 2 for rm and 3 for rp.  This module imports Numba: only functions import it.
 """
 
 # pyright: reportUntypedFunctionDecorator=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportUnknownArgumentType=false
-# pyright: reportMissingTypeStubs=false, reportMissingTypeArgument=false
+# pyright: reportMissingTypeStubs=false, reportMissingTypeArgument=false, reportCallIssue=false
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit, vectorize
 
-from warploom.num.float_kernels import nan64
+from warploom.num.float_kernels import fused, nan64
 
 _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
@@ -58,12 +58,8 @@ def _round_pack(negative, exponent, significand, mode):
         exponent = np.int64(-1022)
     kept = significand >> np.uint64(11)
     rest = significand & np.uint64(0x7FF)
-    if mode == 0:
-        up = rest > np.uint64(0x400) or (rest == np.uint64(0x400) and (kept & _ONE) == _ONE)
-        outward = True
-    else:
-        outward = (mode == 2 and negative) or (mode == 3 and not negative)
-        up = outward and rest != _ZERO
+    outward = (mode == 2 and negative) or (mode == 3 and not negative)
+    up = outward and rest != _ZERO
     code = kept + (np.uint64(exponent + 1022) << np.uint64(52)) + (_ONE if up else _ZERO)
     if code >= _INF:
         code = _INF if outward else _INF - _ONE
@@ -89,7 +85,8 @@ def _multiply(a, b):
 @njit(cache=True)
 def _fma(a, b, c, mode):
     if not (np.isfinite(a) and np.isfinite(b) and np.isfinite(c)):
-        r = a * b + c
+        # A finite product must not overflow before it meets the infinity.
+        r = fused(a, b, c)
         return r if r == r else nan64(a, b, c)
     negative = np.signbit(a) != np.signbit(b)
     if a == 0.0 or b == 0.0:
@@ -100,7 +97,7 @@ def _fma(a, b, c, mode):
     eb, mb = _unpack(b)
     high, low = _multiply(ma << np.uint64(10), mb << np.uint64(10))
     exponent = ea + eb + 1
-    # The leading bit is 125 (or 124, then one step lower): 20 zero bits below the product keep every sum exact enough.
+    # The leading bit is brought to 125: 20 zero bits below the product keep every sum exact enough.
     if not high >> np.uint64(61):
         high = (high << _ONE) | (low >> np.uint64(63))
         low <<= _ONE

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -28,6 +28,7 @@ class Element:
 
     @property
     def bias(self) -> int:
+        """What is added to the exponent to store it."""
         return (1 << (self.exponent_bits - 1)) - 1
 
     @property
@@ -42,6 +43,7 @@ class Element:
 
     @property
     def sign_bit(self) -> int:
+        """The sign, as it stands in the stored word."""
         return 1 << (self.exponent_bits + self.mantissa_bits + self.ignored)
 
     @property
@@ -80,11 +82,11 @@ INTEGERS: dict[str, DTypeLike] = {
 FP8 = frozenset({"e4m3", "e5m2"})
 F8F6F4 = frozenset({"e4m3", "e5m2", "e3m2", "e2m3", "e2m1"})
 
-STORAGE: dict[str, DTypeLike] = {
-    **{name: element.storage for name, element in FLOATS.items()},
-    **INTEGERS,
-    "b1": np.uint32,
-    "f64": np.float64,
-    "s32": np.int32,
+STORAGE: dict[str, np.dtype[Any]] = {
+    **{name: np.dtype(element.storage) for name, element in FLOATS.items()},
+    **{name: np.dtype(dtype) for name, dtype in INTEGERS.items()},
+    "b1": np.dtype(np.uint32),
+    "f64": np.dtype(np.float64),
+    "s32": np.dtype(np.int32),
 }
 """The dtype of an operand array, by element type."""

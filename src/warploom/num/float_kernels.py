@@ -1,13 +1,13 @@
 """Compiled f32 and f64 arithmetic, as NumPy ufuncs made by Numba on first use with a type.
 
 This module imports Numba: only functions import it, never another module's top level.
-A NaN result of f32 is 0x7FFFFFFF.  A NaN result of f64 is the first NaN operand made quiet, or 0xFFF8000000000000
-where no operand is a NaN, so that every host gives the same bits.
+A NaN result of f32 is 0x7FFFFFFF.  A NaN result of f64 is the first NaN operand made quiet, or
+0xFFF8000000000000 where no operand is a NaN, so that every host gives the same bits.
 """
 
 # pyright: reportUntypedFunctionDecorator=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownParameterType=false, reportMissingParameterType=false, reportUnknownArgumentType=false
-# pyright: reportMissingTypeStubs=false, reportMissingTypeArgument=false
+# pyright: reportMissingTypeStubs=false, reportMissingTypeArgument=false, reportCallIssue=false
 
 from __future__ import annotations
 
@@ -159,6 +159,12 @@ def fma64(a, b, c):
 def div64(a, b):
     r = a / b
     return r if r == r else nan64(a, b, b)
+
+
+@vectorize(cache=True)
+def sqrt64(a):
+    r = np.sqrt(a)
+    return r if r == r else nan64(a, a, a)
 
 
 @njit(cache=True, inline="always")

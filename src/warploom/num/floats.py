@@ -1,9 +1,9 @@
 """f32 and f64 PTX arithmetic over arrays, in every rounding mode.
 
 Shapes: any, broadcast together; all operands of one call have one type.
-NaN: an f32 result is 0x7FFFFFFF; an f64 result is the first NaN operand made quiet, or 0xFFF8000000000000 where the
-operation itself is invalid.  ``ftz`` (f32 alone) replaces subnormal operands and results by zeros of their sign, the
-result after rounding.  ``sat`` clamps to [0, 1], NaN to +0.
+NaN: an f32 result is 0x7FFFFFFF; an f64 result is the first NaN operand made quiet, or 0xFFF8000000000000
+where the operation itself is invalid.  ``ftz`` (f32 alone) replaces subnormal operands and results by zeros
+of their sign, the result after rounding.  ``sat`` clamps to [0, 1], NaN to +0.
 Source: floating-point instructions of the PTX ISA.
 """
 
@@ -20,7 +20,7 @@ from warploom.num.quiet import quietly
 
 NAN32 = np.uint32(0x7FFFFFFF).view(np.float32)
 _ONE: Array = np.array(1, dtype=np.float32)
-_MODES: dict[str, int] = {"rn": 0, "rz": 1, "rm": 2, "rp": 3}
+_MODES: dict[str, int] = {"rz": 1, "rm": 2, "rp": 3}
 
 
 @cache
@@ -157,7 +157,7 @@ def div(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False) -> Arr
         return quietly(_directed().div, a, b, _MODES[rounding])
     if ftz:
         a, b = flush(a), flush(b)
-    # Two significands of 24 bits have no quotient within 2**-53 of a number or midpoint of f32 but that number itself.
+    # A quotient of 24-bit significands is no nearer than 2**-53 to an f32 or a midpoint without being it.
     return _finish(narrow(quietly(np.divide, a, b, dtype=np.float64), rounding), ftz, False)
 
 
@@ -169,6 +169,8 @@ def rcp(a: Array, rounding: Rounding = "rn", ftz: bool = False) -> Array:
 def sqrt(a: Array, rounding: Rounding = "rn", ftz: bool = False) -> Array:
     """Source: sqrt (IEEE forms)."""
     if _is_double(a):
+        if rounding == "rn":
+            return quietly(_compiled().sqrt64, a)
         return quietly(_directed().sqrt, a, _MODES[rounding])
     if ftz:
         a = flush(a)

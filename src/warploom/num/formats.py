@@ -13,7 +13,7 @@ Array: TypeAlias = NDArray[Any]
 """Any array of the floor; its NumPy type says width and sign."""
 
 Rounding = Literal["rn", "rz", "rm", "rp", "rna"]
-"""Nearest even, toward zero, toward minus infinity, toward plus infinity, nearest with ties away from zero."""
+"""Nearest even, toward zero, minus infinity, plus infinity, and nearest with ties away from zero."""
 
 NanRule = Literal["ieee", "ones", "none"]
 """``ieee``: every code above infinity; ``ones``: only the code of all ones (sign aside); ``none``: no NaN."""
@@ -155,11 +155,14 @@ def encode(
 ) -> Array:
     """Bit patterns of float32 or float64 values, rounded once.
 
-    ``saturate`` turns overflow and infinities into the largest finite number; a format without infinity always does
-    so.  ``relu`` turns negative values into +0.  NaN gives ``nan_code``, and +max in a format without NaN.
-    An unsigned format takes the magnitude.
+    ``saturate`` turns overflow and infinities into the largest finite number; a format without infinity
+    always does so.  ``relu`` turns negative values into +0.  NaN gives ``nan_code``, and +max in a format
+    without NaN.  An unsigned format takes the magnitude.
     """
-    x = np.asarray(values, dtype=np.float64)
+    with np.errstate(all="ignore"):
+        x = np.asarray(values, dtype=np.float64)
+    if not fmt.signed:
+        x = np.abs(x)
     negative = np.signbit(x)
     nan = np.isnan(x)
     if relu:

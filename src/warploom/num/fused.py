@@ -6,10 +6,11 @@ sums go through `fused_fast`; the few outputs it does not reach go through `fuse
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ class Workers:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Operands:
     """The operands of one call or of a worker's share of it."""
 
@@ -60,7 +61,7 @@ class _Operands:
         return np.zeros((len(self.a), self.a.shape[1], self.b.shape[1]), STORAGE[model.c_type])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Options:
     negate_a: bool
     negate_b: bool
@@ -120,37 +121,39 @@ def _check(operands: _Operands, model: Model) -> None:
         or (operands.index is None and a.shape[2] != b.shape[2])
     ):
         raise ValueError(f"a and b must be (G, M, K) and (G, N, K); found {a.shape} and {b.shape}")
-    outputs = (len(a), a.shape[1], b.shape[1])
-    scales = None if operands.scale_a is None else (*a.shape[:2], operands.scale_a.shape[-1])
-    wanted: Sequence[tuple[str, Array | None, tuple[int, ...] | None, Any]] = (
-        ("a", a, a.shape, STORAGE[model.a_type]),
-        ("b", b, b.shape, STORAGE[model.b_type]),
-        ("c", operands.c, outputs, STORAGE[model.c_type]),
-        ("index", operands.index, a.shape, None),
-        ("scale_a", operands.scale_a, scales, np.uint8),
-        ("scale_b", operands.scale_b, scales and (*b.shape[:2], scales[2]), np.uint8),
-    )
-    for name, array, shape, dtype in wanted:
-        if array is None:
-            continue
-        if array.shape != shape:
-            raise ValueError(f"{name} must have shape {shape}; found {array.shape}")
-        if dtype is not None and array.dtype != dtype:
-            raise ValueError(f"{name} must be of {np.dtype(dtype)}; found {array.dtype}")
+    _check_one("a", a, a.shape, STORAGE[model.a_type])
+    _check_one("b", b, b.shape, STORAGE[model.b_type])
+    if operands.c is not None:
+        _check_one("c", operands.c, (len(a), a.shape[1], b.shape[1]), STORAGE[model.c_type])
+    if operands.index is not None:
+        _check_one("index", operands.index, a.shape, operands.index.dtype)
     if (model.scale_type is None) != (operands.scale_a is None or operands.scale_b is None):
         raise ValueError("block scales must be given for both operands of a scaled model, and for no other")
+    if operands.scale_a is not None and operands.scale_b is not None:
+        count = operands.scale_a.shape[-1]
+        _check_one("scale_a", operands.scale_a, (*a.shape[:2], count), np.dtype(np.uint8))
+        _check_one("scale_b", operands.scale_b, (*b.shape[:2], count), np.dtype(np.uint8))
+
+
+def _check_one(name: str, array: Array, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    if array.shape != shape:
+        raise ValueError(f"{name} must have shape {shape}; found {array.shape}")
+    if array.dtype != dtype:
+        raise ValueError(f"{name} must be of {dtype}; found {array.dtype}")
 
 
 def _parts(operands: _Operands, workers: Workers | None) -> list[tuple[slice, slice]]:
     """The shares of the work: runs of groups or, where these are few, of rows."""
+    if workers is None:
+        return [(slice(None), slice(None))]
     groups, rows, depth = operands.a.shape
     count = groups * rows * operands.b.shape[1] * depth // _SHARE
-    count = min(count, workers.count if workers else 1)
+    count = min(count, workers.count)
     if count <= 1:
         return [(slice(None), slice(None))]
     if groups >= count:
         edges = [groups * i // count for i in range(count + 1)]
-        return [(slice(i, j), slice(None)) for i, j in zip(edges, edges[1:], strict=False)]
+        return [(slice(i, j), slice(None)) for i, j in pairwise(edges)]
     step = -(-rows // (16 * count)) * 16
     return [(slice(g, g + 1), slice(m, m + step)) for g in range(groups) for m in range(0, rows, step)]
 
@@ -201,22 +204,20 @@ def _padded(operands: _Operands, model: Model) -> _Operands:
     rows, columns = _up(rows, fused_fast.ROWS), _up(columns, 8)
     to_depth = _up(depth, 4 if depth <= model.length else model.length)
 
-    def fill(array: Array | None, *shape: int, dtype: Any = None) -> Array | None:
-        if array is None:
-            return None
-        if array.shape == shape:
-            return np.ascontiguousarray(array, dtype)
-        full = np.zeros(shape, dtype or array.dtype)
+    def fill(array: Array | None, *shape: int) -> Array | None:
+        if array is None or array.shape == shape:
+            return array if array is None or array.flags.c_contiguous else np.ascontiguousarray(array)
+        full = np.zeros(shape, array.dtype)
         full[tuple(slice(size) for size in array.shape)] = array
         return full
 
     a = fill(operands.a, groups, rows, to_depth)
     b = fill(operands.b, groups, columns, b_depth if operands.index is not None else to_depth)
     c = fill(operands.c, groups, rows, columns)
-    index = fill(operands.index, groups, rows, to_depth, dtype=np.int32)
+    index = fill(operands.index, groups, rows, to_depth)
     assert a is not None
     assert b is not None
-    return _Operands(a, b, c, index, None, None)
+    return _Operands(a, b, c, None if index is None else index.astype(np.int32, copy=False), None, None)
 
 
 def _up(size: int, step: int) -> int:
@@ -226,7 +227,7 @@ def _up(size: int, step: int) -> int:
 def _halves(operands: _Operands, model: Model, options: _Options) -> Array:
     """fp8 unpacked to f16 and summed by two chained f16 steps from zero; the addend comes last."""
     depth = operands.a.shape[2]
-    order = np.argsort(np.arange(depth) % 4 >= 2, kind="stable")
+    order = np.array([k for half in (0, 2) for k in range(depth) if k & 2 == half])
     a, b, index = fused_fast.chosen(np.ascontiguousarray(operands.a), order), operands.b, operands.index
     if index is None:
         b = fused_fast.chosen(np.ascontiguousarray(b), order)
@@ -266,6 +267,20 @@ def _multiply_add(operands: _Operands, model: Model, options: _Options) -> Array
     return _added(d, operands.addend(model), model)
 
 
+def _pairs(operands: _Operands, model: Model, options: _Options) -> Array:
+    a, b = (x.view(np.float16).astype(np.float32) for x in _signed(operands, model, options))
+    zeros = np.zeros((len(a), a.shape[1], b.shape[1]), np.float32)
+    addend = operands.addend(model).view(np.float16).astype(np.float32)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for first in (0, 2):
+            pair = slice(first, first + 2)
+            addend = addend + chains.multiply_add(a[:, :, pair], b[:, :, pair], zeros)
+        total = addend.astype(np.float16)
+    bits = total.view(np.uint16)
+    bits[np.isnan(total)] = 0x7FFF
+    return bits
+
+
 def _double(operands: _Operands, model: Model, options: _Options) -> Array:
     return chains.double(operands.a, operands.b, operands.addend(model), options.rounding)
 
@@ -293,6 +308,7 @@ _COMPUTE: dict[Sum, Callable[[_Operands, Model, _Options], Array]] = {
     Sum.GROUPS: _scaled,
     Sum.HALVES: _halves,
     Sum.MULTIPLY_ADD: _multiply_add,
+    Sum.PAIRS: _pairs,
     Sum.DOUBLE: _double,
     Sum.INTEGER: _integer,
     Sum.XOR: _bits,

@@ -4,7 +4,10 @@ Where the vector kernels do not reach (NaN, infinities, exponents at the ends of
 do. Everything is compiled for unsigned 32-bit operand words, so that one compilation serves all types.
 """
 
-# pyright: reportUnknownMemberType=false, reportUntypedFunctionDecorator=false
+# pyright: reportUnknownMemberType=false, reportUntypedFunctionDecorator=false, reportMissingTypeStubs=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownParameterType=false
+# pyright: reportMissingParameterType=false, reportCallIssue=false, reportArgumentType=false
+# ruff: noqa: PLR0917
 from __future__ import annotations
 
 from typing import Any
@@ -233,8 +236,8 @@ def dots(
 
 
 def outputs(
-    positions: Numbers, d: NDArray[Any], a: NDArray[Any], b: NDArray[Any], c: NDArray[Any] | None, model: Model,
-    index: NDArray[Any] | None = None,
+    positions: Numbers, d: NDArray[Any], a: NDArray[Any], b: NDArray[Any], c: NDArray[Any] | None,
+    model: Model, index: NDArray[Any] | None = None,
     a_scales: NDArray[Any] | None = None, b_scales: NDArray[Any] | None = None,
 ) -> None:  # fmt: skip
     """Recomputes the outputs at flat `positions` of d (G, M, N) in place."""

@@ -9,7 +9,8 @@ to the auto-vectoriser, so that its speed does not hang on what that makes of a 
 
 # pyright: reportUnknownMemberType=false, reportUntypedFunctionDecorator=false, reportMissingTypeStubs=false
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownParameterType=false
-# pyright: reportMissingParameterType=false
+# pyright: reportMissingParameterType=false, reportCallIssue=false, reportArgumentType=false
+# ruff: noqa: PLR0917
 from __future__ import annotations
 
 from functools import cache
@@ -22,12 +23,14 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from warploom.num.elements import FLOATS, Element
+from warploom.num.elements import FLOATS
 from warploom.num.models import Model, Sum
 
 Words = NDArray[Any]
 Floats = NDArray[np.float32]
 Numbers = NDArray[np.int64]
+Value = Any
+"""A value of the code being written; llvmlite has no types for what its builder returns."""
 
 ROWS = 4
 _UNROLL = 4
@@ -52,7 +55,7 @@ class _Lanes:
     def constant(self, kind: ir.VectorType, value: float) -> ir.Constant:
         return ir.Constant(kind, [value] * self.count)
 
-    def splat(self, value: ir.Value, count: int | None = None) -> ir.Value:
+    def splat(self, value: Value, count: int | None = None) -> Value:
         """`value` in every lane."""
         count = count or self.count
         vector = ir.VectorType(value.type, count)
@@ -60,19 +63,19 @@ class _Lanes:
         zeros = ir.Constant(ir.VectorType(_I32, count), [0] * count)
         return self.builder.shuffle_vector(first, ir.Constant(vector, ir.Undefined), zeros)
 
-    def load(self, kind: ir.Type, base: ir.Value, offset: ir.Value, align: int = 0) -> ir.Value:
+    def load(self, kind: Any, base: Value, offset: Value, align: int = 0) -> Value:
         """The vector (or scalar) at element `offset` of the array at address `base`."""
         return self.builder.load(self.pointer(kind, base, offset), align=align or _size(_element(kind)))
 
-    def store(self, value: ir.Value, base: ir.Value, offset: ir.Value) -> None:
+    def store(self, value: Value, base: Value, offset: Value) -> None:
         pointer = self.pointer(value.type, base, offset)
         self.builder.store(value, pointer, align=_size(_element(value.type)))
 
-    def pointer(self, kind: ir.Type, base: ir.Value, offset: ir.Value) -> ir.Value:
+    def pointer(self, kind: Any, base: Value, offset: Value) -> Value:
         element = self.builder.inttoptr(base, _element(kind).as_pointer())
         return self.builder.bitcast(self.builder.gep(element, [offset]), kind.as_pointer())
 
-    def call(self, name: str, *operands: ir.Value) -> ir.Value:
+    def call(self, name: str, *operands: Value) -> Value:
         """An LLVM intrinsic whose result has its operands' type."""
         kind = operands[0].type
         suffix = f"v{kind.count}{_letter(kind.element)}"
@@ -84,19 +87,19 @@ class _Lanes:
         return self.builder.call(function, operands)
 
 
-def _element(kind: ir.Type) -> ir.Type:
+def _element(kind: Any) -> Any:
     return kind.element if isinstance(kind, ir.VectorType) else kind
 
 
-def _size(kind: ir.Type) -> int:
+def _size(kind: Any) -> int:
     return {_F32: 4, _F64: 8}.get(kind) or kind.width // 8
 
 
-def _letter(kind: ir.Type) -> str:
+def _letter(kind: Any) -> str:
     return {_F32: "f32", _F64: "f64"}.get(kind) or f"i{kind.width}"
 
 
-def _exponents(v: _Lanes, value: ir.Value, emin: ir.Value) -> ir.Value:
+def _exponents(v: _Lanes, value: Value, emin: Value) -> Value:
     """The exponents of f32 `value` as i32: at least `emin`, with the words for zero and for no number."""
     b = v.builder
     bits = b.bitcast(value, v.i32)
@@ -108,13 +111,13 @@ def _exponents(v: _Lanes, value: ir.Value, emin: ir.Value) -> ir.Value:
     return b.select(zero, v.constant(v.i32, 2 * _ZERO), exponent)
 
 
-def _toward_zero(v: _Lanes, value: ir.Value, mask: ir.Value) -> ir.Value:
+def _toward_zero(v: _Lanes, value: Value, mask: Value) -> Value:
     """Exact f64 sums as f32 values with the mantissa bits of `mask`."""
     b = v.builder
     return b.fptrunc(b.bitcast(b.and_(b.bitcast(value, v.i64), mask), v.f64), v.f32)
 
 
-def _to_nearest_half(v: _Lanes, value: ir.Value) -> tuple[ir.Value, ir.Value]:
+def _to_nearest_half(v: _Lanes, value: Value) -> tuple[Value, Value]:
     """Exact f64 sums as f32 values that f16 holds, and which of them it does not hold."""
     b = v.builder
     # Adding and taking away 1.5 * 2**52 quanta rounds to nearest even at f16's quantum.
@@ -145,7 +148,7 @@ def _emit(
     v: _Lanes, sparse: bool, index, flags, a, ea, b, eb, c, d,
     depth, columns, length, fraction, emin_c, emin, half, mask,
 ) -> None:  # fmt: skip
-    """Writes the tile: rows of A at `a` and exponents at `ea` (depth apart), the strip of B at `b` and `eb`."""
+    """Writes the tile: rows of A at `a`, exponents at `ea`, both depth apart; the strip of B at `b`, `eb`."""
     build = v.builder
     rows = range(ROWS)
     half = build.icmp_signed("!=", half, ir.Constant(_I64, 0))
@@ -168,21 +171,21 @@ def _emit(
     sums = [cgutils.alloca_once(build, v.i32) for _ in rows]
     wide = [cgutils.alloca_once(build, v.f64) for _ in rows]
 
-    def strip(kind: ir.VectorType, base: ir.Value, k: ir.Value, r: int) -> ir.Value:
+    def strip(kind: ir.VectorType, base: Value, k: Value, r: int) -> Value:
         column = k
         if sparse:
             column = build.sext(v.load(_I32, index, build.add(row_start[r], k)), _I64)
         return v.load(kind, base, build.mul(column, ir.Constant(_I64, v.count)))
 
-    def steps(start: ir.Value, stop: ir.Value, body: Any) -> None:
+    def steps(start: Value, stop: Value, body: Any) -> None:
         with cgutils.for_range_slice(build, start, stop, ir.Constant(_I64, _UNROLL), _I64) as (k, _):
             for u in range(_UNROLL):
                 at = build.add(k, ir.Constant(_I64, u))
-                shared: dict[Any, ir.Value] = {}
+                shared: dict[Any, Value] = {}
                 for r in rows:
                     body(at, r, shared)
 
-    def raise_top(k: ir.Value, r: int, shared: dict[Any, ir.Value]) -> None:
+    def raise_top(k: Value, r: int, shared: dict[Any, Value]) -> None:
         key = r if sparse else 0
         if key not in shared:
             shared[key] = strip(v.i16, eb, k, r)
@@ -200,7 +203,7 @@ def _emit(
             exponent = _exponents(v, build.load(accumulators[r]), emin_c)
             build.store(build.trunc(exponent, v.i16), tops[r])
         steps(first, last, raise_top)
-        scales: list[ir.Value] = []
+        scales: list[Value] = []
         for r in rows:
             top = build.sext(build.load(tops[r]), v.i32)
             empty = build.icmp_signed("<", top, v.constant(v.i32, -_FAR))
@@ -214,7 +217,7 @@ def _emit(
             addend = build.fptosi(build.fmul(build.load(accumulators[r]), scales[r]), v.i32)
             build.store(build.sitofp(addend, v.f64), wide[r])
 
-        def add_product(k: ir.Value, r: int, shared: dict[Any, ir.Value]) -> None:
+        def add_product(k: Value, r: int, shared: dict[Any, Value]) -> None:
             key = r if sparse else 0
             if key not in shared:
                 shared[key] = strip(v.f32, b, k, r)
@@ -308,7 +311,8 @@ def _exponent_words(values: Floats, exponents: Any, emin: int, factor: int) -> N
 def _run(
     a: Any, b: Any, c: Any, d: Any, index: Any, flags: Any, lanes: int, a_layout: Numbers, b_layout: Numbers,
     length: int, fraction: int, emin_c: int, emin: int, half: int, mask: int,
-) -> None:  # fmt: skip
+) -> int:  # fmt: skip
+    """All tiles; how many of them hold an output that is not right."""
     groups, rows, depth = a.shape
     columns, b_depth = b.shape[1], b.shape[2]
     strips = columns // lanes
@@ -341,6 +345,11 @@ def _run(
                     d[g].ctypes.data + at,
                     depth, columns, length, fraction, emin_c, emin, half, mask,
                 )  # fmt: skip
+    wrong = 0
+    every = flags.reshape(-1)
+    for i in range(len(every)):
+        wrong += every[i] != 0
+    return wrong
 
 
 @_jit
@@ -374,7 +383,7 @@ def chosen(words: NDArray[Any], order: Numbers) -> NDArray[Any]:
 def widened(halves: NDArray[Any]) -> Floats:
     """C-contiguous f16 bits as f32 values; what is not a number becomes an infinity."""
     values = np.empty(halves.shape, np.float32)
-    _decode(halves.reshape(-1), values.reshape(-1), layout(FLOATS["f16"], False))
+    _decode(halves.reshape(-1), values.reshape(-1), layout("f16", False))
     return values
 
 
@@ -386,8 +395,9 @@ def halved(values: Floats) -> NDArray[np.uint16]:
 
 
 @cache
-def layout(element: Element, negate: bool, emin: int | None = None) -> Numbers:
+def layout(name: str, negate: bool, emin: int | None = None) -> Numbers:
     """What decoding needs to know of an element type, its least exponent replaced by `emin`."""
+    element = FLOATS[name]
     stored = element.mantissa_bits + element.ignored
     scale = np.array(2.0 ** (127 - element.bias), np.float32).view(np.uint32)
     fields = (
@@ -404,6 +414,7 @@ def layout(element: Element, negate: bool, emin: int | None = None) -> Numbers:
 
 
 _NONE = np.empty((0, 0, 0), np.float32)
+_NOWHERE = np.empty(0, np.int64)
 
 
 def run(
@@ -419,14 +430,13 @@ def run(
     lanes = 16 if columns % 16 == 0 else 8
     flags = np.empty((groups, columns // lanes, rows), np.uint16 if lanes == 16 else np.uint8)
     least = FLOATS["f16"].emin if model.sum is Sum.HALVES else None
-    _run(
+    wrong = _run(
         a, b, _NONE if c is None else c, d, index, flags, lanes,
-        layout(FLOATS[model.a_type], negate_a, least), layout(FLOATS[model.b_type], negate_b, least),
+        layout(model.a_type, negate_a, least), layout(model.b_type, negate_b, least),
         min(model.length, a.shape[2]), model.fraction, FLOATS[model.c_type].emin,
         -(1 << 30) if model.emin is None else model.emin, int(model.d_type == "f16"), -1 << (52 - model.kept),
     )  # fmt: skip
-    if not flags.any():
-        return np.empty(0, np.int64)
+    if not wrong:
+        return _NOWHERE
     bits = np.unpackbits(flags.view(np.uint8), axis=-1, bitorder="little")
-    wrong = bits.reshape(groups, columns // lanes, rows, lanes).transpose(0, 2, 1, 3)
-    return np.flatnonzero(wrong)
+    return np.flatnonzero(bits.reshape(groups, columns // lanes, rows, lanes).transpose(0, 2, 1, 3))

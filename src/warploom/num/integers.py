@@ -5,12 +5,11 @@ Shapes: any of one or more dimensions, broadcast together.  Results wrap unless 
 
 from __future__ import annotations
 
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 
 from warploom.num.formats import Array
-from warploom.num.quiet import quietly
 
 _WIDER: dict[np.dtype[Any], type[np.generic]] = {
     np.dtype(np.int8): np.int16,
@@ -154,7 +153,8 @@ def _divmod(a: Array, b: Array) -> tuple[Array, Array]:
     The compiled division ends in ``NOT b`` for a zero divisor, signed or not, quotient and remainder alike.
     """
     zero = b == 0
-    divisor = np.where(zero, b.dtype.type(1), b)
+    quotient: Array
+    divisor: Array = np.where(zero, b.dtype.type(1), b)
     if _is_signed(a):
         # -1 is handled apart: the most negative number has no quotient by it, and wraps to itself.
         minus = b == -1
@@ -236,9 +236,40 @@ def halves(
     function = {"add": np.add, "sub": np.subtract, "min": np.minimum, "max": np.maximum}[operation]
     parts: list[Array] = []
     for x, y in zip(_per_half(a, dtype), _per_half(b, dtype), strict=True):
-        result = cast(Array, function(x, y))
+        result: Array = function(x, y)
         parts.append(_relu(result) if relu else result)
     return _joined(parts[0], parts[1])
+
+
+_QUARTERS = {
+    "add": np.add,
+    "sub": np.subtract,
+    "min": np.minimum,
+    "max": np.maximum,
+    "absdiff": lambda a, b: np.abs(a - b),
+}
+
+
+def quarters(op: str, a: Array, b: Array, signed: bool, sat: bool) -> Array:
+    """`op` on the four bytes of 32-bit words, exact and then clamped to bytes (`sat`) or cut to them.
+
+    The bytes of a and b are signed when their dtypes are, those of the result when `signed`.
+    Source: PTX ISA 9.7.18.2.
+    """
+    wide = _QUARTERS[op](_bytes(a), _bytes(b))
+    if sat:
+        wide = np.clip(wide, -128 if signed else 0, 127 if signed else 255)
+    return wide.astype(np.uint8).view(np.uint32)[..., 0]
+
+
+def sum_quarters(a: Array, signed: bool) -> Array:
+    """The sum of the four bytes of each word, as uint32."""
+    return _bytes(a.view(np.int32) if signed else a).sum(axis=-1).astype(np.uint32)
+
+
+def _bytes(a: Array) -> Array:
+    byte = np.int8 if _is_signed(a) else np.uint8
+    return np.ascontiguousarray(a).view(byte).reshape(*a.shape, 4).astype(np.int32)
 
 
 def sad(a: Array, b: Array, c: Array) -> Array:
@@ -273,14 +304,9 @@ def dp4a(a: Array, b: Array, c: Array, a_signed: bool, b_signed: bool) -> Array:
 
 
 def dp2a(a: Array, b: Array, c: Array, half: Literal["lo", "hi"], a_signed: bool, b_signed: bool) -> Array:
-    """Two products of a 16-bit part of ``a`` and a byte of one half of ``b``, added to ``c``.  Source: dp2a."""
+    """Two products of 16-bit parts of ``a`` and bytes of a half of ``b``, added to ``c``.  Source: dp2a."""
     total = c.astype(np.int64)
     for i in range(2):
         byte = i + (2 if half == "hi" else 0)
         total = total + _part(a, i, 16, a_signed) * _part(b, byte, 8, b_signed)
     return _dot_result(total, c, a_signed or b_signed)
-
-
-def quiet_divmod(a: Array, b: Array) -> tuple[Array, Array]:
-    """Quotient and remainder at once."""
-    return quietly(_divmod, a, b)

@@ -24,6 +24,7 @@ class Sum(Enum):
     FUSED = "fused steps of L products, chained"
     HALVES = "f16 steps over k%4 in {0,1}, then {2,3}, from zero; the addend by an IEEE addition"
     MULTIPLY_ADD = "f32 multiply-adds from zero in ascending k; the addend by an IEEE addition"
+    PAIRS = "in f32, the addend plus the first two products, plus the last two; then rounded to f16"
     GROUPS = "four exact sums of 16 products, each times its scales, then one fused step"
     DOUBLE = "f64 multiply-adds from the addend in ascending k"
     INTEGER = "exact integers, wrapped or clamped to 32 bits"
@@ -37,8 +38,8 @@ class Model:
 
     `length` is L, the most products in one fused step; `fraction` is F, the bits kept below the largest
     exponent. `kept` counts the mantissa bits of an f32 result (23, or 13 where accumulators are E8M13).
-    `emin`, where known, is the least exponent that terms are aligned to. `scale_type` is the type of the
-    block scales, None where the instruction takes none.
+    `emin`, where one is known, is the least exponent that terms are aligned to. `scale_type` is the type
+    of the block scales, None where the instruction takes none.
     """
 
     a_type: str
@@ -53,7 +54,7 @@ class Model:
     scale_type: Scale | None = None
 
 
-class NoModel(LookupError):
+class NoModelError(LookupError):
     """No arithmetic is known for what was asked; the sentence says what was, and what would be."""
 
     def __str__(self) -> str:
@@ -65,7 +66,8 @@ class Unit:
     """One kind of matrix unit: L by element type (0: not there), F, and what fp8 has.
 
     `fp8` is (L, F, mantissa bits kept in an f32 result), "f16" where fp8 is unpacked to f16, or None;
-    `narrow` are the element types of eight bits and fewer that it takes.
+    `narrow` are the element types of eight bits and fewer that it takes; `emins` are the least exponents
+    of f16, bf16 and tf32 sums with f32 and with f16 results, where they have been measured.
     """
 
     name: str
@@ -75,14 +77,20 @@ class Unit:
     fraction: int
     fp8: tuple[int, int, int] | Literal["f16"] | None = None
     narrow: frozenset[str] = FP8
+    emins: tuple[int | None, int | None] = (None, None)
+
+    def emin(self, d_type: str) -> int | None:
+        """The least exponent of a sum with results of `d_type`."""
+        return self.emins[d_type == "f16"]
 
 
+_HOPPER_EMINS = (-133, -21)
 _WARP_UNITS = {
     "Volta": Unit("Volta", f16=4, bf16=0, tf32=0, fraction=23),
     "Turing": Unit("Turing", f16=8, bf16=0, tf32=0, fraction=24),
     "Ampere": Unit("Ampere", f16=8, bf16=8, tf32=4, fraction=24),
     "Ada": Unit("Ada", f16=8, bf16=8, tf32=4, fraction=24, fp8=(16, 13, 13)),
-    "Hopper": Unit("Hopper", f16=16, bf16=16, tf32=8, fraction=25, fp8="f16"),
+    "Hopper": Unit("Hopper", f16=16, bf16=16, tf32=8, fraction=25, fp8="f16", emins=_HOPPER_EMINS),
     "Blackwell": Unit("Blackwell", f16=16, bf16=16, tf32=8, fraction=25, fp8="f16"),
     "RTX Blackwell": Unit(
         "RTX Blackwell",
@@ -94,7 +102,9 @@ _WARP_UNITS = {
         narrow=F8F6F4,
     ),
 }
-_WGMMA_UNIT = Unit("Hopper warpgroup", f16=16, bf16=16, tf32=8, fraction=25, fp8=(32, 13, 13))
+_WGMMA_UNIT = Unit(
+    "Hopper warpgroup", f16=16, bf16=16, tf32=8, fraction=25, fp8=(32, 13, 13), emins=_HOPPER_EMINS
+)
 _TCGEN05_UNIT = Unit(
     "Blackwell tensor memory",
     f16=16,
@@ -115,29 +125,29 @@ _GENERATIONS: dict[int, str] = {
 def generation(arch: str) -> str:
     """The generation of `arch` ("sm_90a" gives "Hopper").
 
-    Errors: NoModel where the architecture is not one of the table's.
+    Errors: NoModelError where the architecture is not one of the table's.
     """
     found = re.fullmatch(r"(?:sm|compute)_(\d+)[af]?", arch)
     name = _GENERATIONS.get(int(found[1])) if found else None
     if name is None:
         known = ", ".join(f"sm_{number}" for number in _GENERATIONS)
-        raise NoModel(f"no matrix arithmetic is known for architecture {arch!r}; known: {known}")
+        raise NoModelError(f"no matrix arithmetic is known for architecture {arch!r}; known: {known}")
     return name
 
 
 def unit(arch: str, engine: Engine) -> Unit:
     """The matrix unit that runs `engine` on `arch`.
 
-    Errors: NoModel where that architecture has no such unit.
+    Errors: NoModelError where that architecture has no such unit.
     """
     name = generation(arch)
     if engine == "wgmma":
         if name != "Hopper":
-            raise NoModel(f"{arch} has no warpgroup matrix unit; sm_90a has")
+            raise NoModelError(f"{arch} has no warpgroup matrix unit; sm_90a has")
         return _WGMMA_UNIT
     if engine == "tcgen05":
         if name != "Blackwell":
-            raise NoModel(f"{arch} has no tensor-memory matrix unit; sm_100a has")
+            raise NoModelError(f"{arch} has no tensor-memory matrix unit; sm_100a has")
         return _TCGEN05_UNIT
     return _WARP_UNITS[name]
 
@@ -148,8 +158,8 @@ def select(
     a_type: str,
     b_type: str,
     d_type: str,
-    c_type: str | None = None,
     *,
+    c_type: str | None = None,
     k: int = 0,
     scale_type: Scale | None = None,
     operation: Literal["xor", "and"] = "xor",
@@ -160,7 +170,7 @@ def select(
     `scale_type` names the block scales of a scaled instruction; `operation` is that of b1 elements.
     A sparse instruction has the model of the dense one, L counting stored elements.
 
-    Errors: NoModel, saying which types the unit has arithmetic for.
+    Errors: NoModelError, saying which types the unit has arithmetic for.
     """
     c_type = c_type or d_type
     types = (a_type, b_type, c_type, d_type)
@@ -179,10 +189,10 @@ def select(
             return _half_or_tf32(matrix_unit, types, engine, k, length)
     if matrix_unit.fp8 is not None and a_type in matrix_unit.narrow and b_type in matrix_unit.narrow:
         if matrix_unit.fp8 == "f16":
-            return Model(*types, Sum.HALVES, 16, matrix_unit.fraction)
+            return Model(*types, Sum.HALVES, 16, matrix_unit.fraction, emin=matrix_unit.emin(d_type))
         length, fraction, kept = matrix_unit.fp8
         return Model(*types, Sum.FUSED, length, fraction, kept)
-    raise NoModel(
+    raise NoModelError(
         f"{matrix_unit.name} matrix units have no sum of {a_type} by {b_type}; "
         f"of float types they have {_has(matrix_unit)}"
     )
@@ -190,19 +200,20 @@ def select(
 
 def _half_or_tf32(unit: Unit, types: tuple[str, str, str, str], engine: Engine, k: int, length: int) -> Model:
     if types[0] == "f16" and k == 4 and unit.name in ("Hopper", "Blackwell"):
-        if types[3] != "f32":
-            raise NoModel(
-                f"no sum of f16 at k = 4 with {types[3]} results is known for {unit.name}; f32 results are"
+        if types[2] != types[3]:
+            raise NoModelError(
+                f"no sum of f16 at k = 4 from {types[2]} to {types[3]} is known for {unit.name}; "
+                "those from f32 to f32 and from f16 to f16 are"
             )
-        return Model(*types, Sum.MULTIPLY_ADD)
+        return Model(*types, Sum.MULTIPLY_ADD if types[3] == "f32" else Sum.PAIRS)
     if types[0] == "tf32" and engine == "wmma" and unit.fraction == 25:
         length = 4
-    return Model(*types, Sum.FUSED, length, unit.fraction)
+    return Model(*types, Sum.FUSED, length, unit.fraction, emin=unit.emin(types[3]))
 
 
 def _scaled(unit: Unit, types: tuple[str, str, str, str], scale_type: Scale, k: int) -> Model:
     if unit.name not in ("RTX Blackwell", "Blackwell tensor memory"):
-        raise NoModel(f"{unit.name} matrix units take no block scales; those of sm_120a and sm_100a do")
+        raise NoModelError(f"{unit.name} matrix units take no block scales; those of sm_120a and sm_100a do")
     if types[0] == types[1] == "e2m1" and k != 32:
         return Model(*types, Sum.GROUPS, 64, 35, scale_type=scale_type)
     return Model(*types, Sum.FUSED, 32, 25, scale_type=scale_type)

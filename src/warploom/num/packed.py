@@ -1,8 +1,9 @@
-"""f16 and bf16 arithmetic on patterns: uint16 for one number, uint32 for a pair (f16x2, bf16x2); f32x2 on uint64.
+"""f16 and bf16 arithmetic on patterns: uint16 for a number, uint32 for a pair; f32x2 on uint64.
 
 Shapes: any, broadcast together; the NumPy type of the first operand says whether numbers or pairs are meant.
-A NaN result is 0x7FFF.  ``ftz`` (f16 alone) replaces subnormal operands and results by zeros of their sign, the
-result after rounding.  ``sat`` clamps to [0, 1] with NaN to +0; ``relu`` turns negative results into +0, NaN stays.
+A NaN result is 0x7FFF.  ``ftz`` (f16 alone) replaces subnormal operands and results by zeros of their sign,
+the result after rounding.  ``sat`` clamps to [0, 1] with NaN to +0; ``relu`` turns negative results into +0,
+NaN stays.
 Source: half-precision and mixed-precision instructions of the PTX ISA.
 """
 
@@ -200,7 +201,7 @@ def _f32_pair(x: Array) -> tuple[Array, Array]:
 def f32x2(
     operation: Callable[..., Array], *operands: Array, rounding: Rounding = "rn", ftz: bool = False
 ) -> Array:
-    """``floats.add``, ``sub``, ``mul`` or ``fma`` on both halves of uint64 patterns.  Source: the f32x2 forms."""
+    """An operation of `floats` on both halves of uint64 patterns.  Source: the f32x2 forms."""
     parts = [_f32_pair(x) for x in operands]
     low = operation(*(p[0] for p in parts), rounding=rounding, ftz=ftz)
     high = operation(*(p[1] for p in parts), rounding=rounding, ftz=ftz)

@@ -1,7 +1,8 @@
 """Runs an array function with NumPy's floating-point warnings off, at the cost of a plain call.
 
-PTX arithmetic has no traps: an invalid or overflowing operation is an ordinary result.  ``np.errstate`` costs more
-than an addition of a batch of warps, so the setting is made once, in a context of its own, and calls go through it.
+PTX arithmetic has no traps: an invalid or overflowing operation is an ordinary result.  ``np.errstate``
+costs more than an addition of a batch of warps, so the setting is made once, in a context of its own, and
+calls go through it.
 """
 
 from __future__ import annotations

@@ -127,13 +127,13 @@ def multiply(
     Shapes: a (G, M, K), b (G, N, K), c (G, M, N); `index` (G, M, K) gives the column of b for each stored
     element of a sparse a; scales (G, M, S) and (G, N, S), one for each K/S elements.
     """
-    groups, rows, length = a.shape
+    groups, rows, _ = a.shape
     columns = b.shape[1]
     d = np.zeros((groups, rows, columns), STORAGE[model.d_type])
     for g in range(groups):
         for m in range(rows):
             for n in range(columns):
-                where = index[g, m] if index is not None else np.arange(length)
+                where = slice(None) if index is None else index[g, m]
                 left, right = a[g, m].tolist(), b[g, n][where].tolist()
                 scales: list[tuple[int, int]] = []
                 if scale_a is not None and scale_b is not None:
@@ -142,7 +142,7 @@ def multiply(
                     d[g, m, n] = integer(left, right, int(c[g, m, n]), satfinite)
                 else:
                     flip = (negate_a, negate_b)
-                    d[g, m, n] = dot(left, right, int(c[g, m, n]), model, flip, scales)
+                    d[g, m, n] = dot(left, right, int(c[g, m, n]), model, flip=flip, scales=scales)
     return d
 
 
@@ -159,6 +159,7 @@ def dot(
     b: list[int],
     c: int,
     model: Model,
+    *,
     flip: tuple[bool, bool],
     scales: list[tuple[int, int]],
 ) -> int:

@@ -10,12 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from warploom.diag import Span
-from warploom.ptx.cursor import Cursor
-from warploom.ptx.lexer import floating, integer_value
+from warploom.ptx.cursor import Cursor, describe
+from warploom.ptx.lexer import Token, floating, integer_value
 from warploom.ptx.tree import Float, Initializer, Integer, Name, Property, Symbol
 
 _BITS = 64
 _WARP_SIZE = 32
+_LONGEST = _BITS + 2
+"""Characters of the longest 64-bit literal, a binary one; leading zeros beyond it are taken for a fault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,12 @@ def constant(cursor: Cursor, depth: int = 0) -> Integer | Float | Symbol:
     return value
 
 
+def constant_or_name(cursor: Cursor, depth: int = 0) -> Integer | Float | Symbol | Name:
+    """Read one constant expression; a symbol with nothing added is a name."""
+    value = constant(cursor, depth)
+    return Name(value.name) if isinstance(value, Symbol) and value == Symbol(value.name) else value
+
+
 def integer_constant(cursor: Cursor, what: str) -> int:
     """Read a constant expression that must be an integer."""
     token = cursor.peek()
@@ -85,6 +93,23 @@ def integer_constant(cursor: Cursor, what: str) -> int:
     return value.value
 
 
+def literal(cursor: Cursor, token: Token) -> int:
+    """Value of an integer token just taken.
+
+    Errors: ptx.syntax/number
+    """
+    text = token.text
+    digits = text.rstrip("U")
+    fault = ""
+    if digits.isdigit() and digits[0] == "0" and not set(digits) <= set("01234567"):
+        fault = "is no number; expected octal digits after 0"
+    elif len(digits) > _LONGEST or integer_value(text) >= 2**_BITS:
+        fault = f"does not fit in {_BITS} bits"
+    if fault:
+        cursor.fail("number", f"found {describe(token)}, which {fault}", Span(token.start, token.end))
+    return integer_value(text)
+
+
 def initializer(cursor: Cursor, depth: int = 0) -> Initializer:
     """Read what follows `=`: a constant, a name, or braces around more of these.
 
@@ -92,19 +117,16 @@ def initializer(cursor: Cursor, depth: int = 0) -> Initializer:
     """
     if cursor.accept("{"):
         depth = cursor.nest(depth, "initialisers")
-        items: list[Initializer] = []
-        while not cursor.accept("}"):
+        if cursor.accept("}"):
+            return ()
+        items = [initializer(cursor, depth)]
+        while cursor.accept(","):
             items.append(initializer(cursor, depth))
-            if not cursor.accept(","):
-                cursor.expect("}", ",")
-                break
+        cursor.expect("}", ",")
         return tuple(items)
-    token = cursor.peek()
-    value = constant(cursor, depth)
-    if isinstance(value, Symbol) and value == Symbol(token.text):
-        if cursor.accept("="):
-            return Property(value.name, initializer(cursor, cursor.nest(depth, "initialisers")))
-        return Name(value.name)
+    value = constant_or_name(cursor, depth)
+    if isinstance(value, Name) and cursor.accept("="):
+        return Property(value.text, initializer(cursor, cursor.nest(depth, "initialisers")))
     return value
 
 
@@ -172,7 +194,9 @@ def _number(cursor: Cursor, value: _Value, start: int) -> _Number:
     if isinstance(value, Symbol) and value.name == "WARP_SZ":
         return _Number(_WARP_SIZE)
     span = Span(start, cursor.pos)
-    cursor.fail("constant", f"found '{cursor.text[start : cursor.pos]}'; expected an integer constant", span)
+    return cursor.fail(
+        "constant", f"found '{cursor.text[start : cursor.pos]}'; expected an integer constant", span
+    )
 
 
 def _unary(cursor: Cursor, depth: int) -> _Value:
@@ -181,13 +205,14 @@ def _unary(cursor: Cursor, depth: int) -> _Value:
         return _primary(cursor, depth)
     cursor.take()
     value = _unary(cursor, cursor.nest(depth, "signs"))
-    if isinstance(value, Float) and token.text in "+-":
-        flipped = value.bits ^ (1 << ((value.width or _BITS) - 1)) if token.text == "-" else value.bits
-        return Float(flipped, value.width).spelled(cursor.text[token.start : cursor.pos])
+    if isinstance(value, Float) and value.width is None and token.text in "+-":
+        flipped = value.bits ^ (1 << (_BITS - 1)) if token.text == "-" else value.bits
+        return Float(flipped).spelled(cursor.text[token.start : cursor.pos])
     number = _number(cursor, value, token.end)
     if token.text == "-":
         # A literal keeps its mathematical value; only arithmetic wraps.
-        return _Number(-number.value) if not number.unsigned else _wrap(-number.value, True)
+        plain = not number.unsigned or number.value == 2 ** (_BITS - 1)
+        return _Number(-number.value) if plain else _wrap(-number.value, True)
     if token.text == "!":
         return _Number(int(not number.value))
     return number if token.text == "+" else _wrap(~number.value, number.unsigned)
@@ -197,7 +222,7 @@ def _primary(cursor: Cursor, depth: int) -> _Value:
     token = cursor.peek()
     if token.kind == "integer":
         cursor.take()
-        value = _literal(cursor, token.text, token.start)
+        value = literal(cursor, token)
         if cursor.at("("):
             return _masked(cursor, value, depth)
         return _Number(value, token.text.endswith("U") or value >= 2 ** (_BITS - 1))
@@ -214,14 +239,7 @@ def _primary(cursor: Cursor, depth: int) -> _Value:
         return Symbol(name, generic=True)
     if token.kind in ("name", "word"):
         return Symbol(cursor.take().text)
-    cursor.expected("a constant")
-
-
-def _literal(cursor: Cursor, text: str, start: int) -> int:
-    if text[0] == "0" and text.rstrip("U").isdigit() and not set(text) <= set("01234567U"):
-        span = Span(start, start + len(text))
-        cursor.fail("number", f"found '{text}', which is no number; expected octal digits after 0", span)
-    return integer_value(text)
+    return cursor.expected("a constant")
 
 
 def _masked(cursor: Cursor, mask: int, depth: int) -> Symbol:

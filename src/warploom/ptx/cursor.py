@@ -21,8 +21,8 @@ _SECTION = "PTX ISA 4"
 class PtxSyntaxError(WarploomError):
     """A text that is not PTX; carries every syntax diagnostic found.
 
-    Errors: ptx.syntax/expected, ptx.syntax/header, ptx.syntax/character, ptx.syntax/string, ptx.syntax/comment,
-    ptx.syntax/number, ptx.syntax/constant, ptx.syntax/nesting, ptx.syntax/limit
+    Errors: ptx.syntax/expected, ptx.syntax/header, ptx.syntax/character, ptx.syntax/string,
+    ptx.syntax/comment, ptx.syntax/number, ptx.syntax/constant, ptx.syntax/nesting, ptx.syntax/limit
     """
 
 
@@ -103,8 +103,7 @@ class Cursor:
 
     def report(self, rule: str, message: str, span: Span, hint: str = "") -> None:
         """Record an error and go on."""
-        # A statement that is given up twice at one place has one fault.
-        if any(known.span is not None and known.span.start == span.start for known in self.diagnostics[-1:]):
+        if self.diagnostics and self._follows(self.diagnostics[-1], span):
             return
         if len(self.diagnostics) >= ERROR_LIMIT:
             message = f"more than {ERROR_LIMIT} syntax errors; reading stops here"
@@ -129,9 +128,9 @@ class Cursor:
     def recover(self, start: int, *, body: bool) -> None:
         """After an error in the statement at `start`, find where the next statement begins.
 
-        That is after the next `;`, or at a token that leads its line where a `;` is missing before it, or before a
-        word that only stands at module scope. In a function body it is also before a `}` that the statement did not
-        open; at module scope, after one that closes.
+        That is after the next `;`, or at a token that leads its line where a `;` is missing before it, or
+        before a word that only stands at module scope. In a function body it is also before a `}` that the
+        statement did not open; at module scope, after one that closes.
         """
         fault = self.peek()
         if self._unended:
@@ -151,7 +150,11 @@ class Cursor:
             elif token.text == "{":
                 depth += 1
             self.seek(token.end)
-            if reached and (token.text == ";" or (token.text == "}" and depth <= 0 and not body)):
+            if reached and token.text == ";":
+                return
+            if reached and token.text == "}" and depth <= 0 and not body:
+                after = self._lex(quiet=True)
+                self.seek(after.end if after.text == ";" else token.end)
                 return
 
     def skip_to(self, *texts: str) -> None:
@@ -164,6 +167,13 @@ class Cursor:
     def breaks_line(self) -> bool:
         """True when the next token stands on a later line than the last one taken."""
         return "\n" in self.text[self.pos : self.peek().start]
+
+    def _follows(self, known: Diagnostic, span: Span) -> bool:
+        """True for a fault that a known one explains: at its place, or after a stray character."""
+        if known.span is None:
+            return False
+        passed_over = known.code.endswith("/character") and not self.text[known.span.end : span.start].strip()
+        return known.span.start == span.start or passed_over
 
     def _leads_line(self, token: Token) -> bool:
         return token.kind != "end" and token.text not in ("}", ";") and self.breaks_line()

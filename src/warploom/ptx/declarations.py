@@ -9,15 +9,15 @@ import re
 from dataclasses import dataclass, field
 
 from warploom.diag import Span
-from warploom.ptx.constants import constant, initializer, integer_constant
+from warploom.ptx.constants import constant_or_name, initializer, integer_constant, literal
 from warploom.ptx.cursor import Cursor
 from warploom.ptx.lexer import NAME, TRIVIA
-from warploom.ptx.tree import Argument, Directive, Name, Prototype, Symbol, Text, Variable
+from warploom.ptx.tree import Argument, Directive, Prototype, Text, Variable
 
 LINKAGE = frozenset((".extern", ".visible", ".weak", ".common"))
 SPACES = frozenset((".reg", ".sreg", ".const", ".global", ".local", ".param", ".shared", ".tex"))
 
-_COUNT = "(?:[1-9][0-9]*+|0)"
+_COUNT = "(?:[1-9][0-9]{0,8}+|0)"
 _USUAL = re.compile(
     TRIVIA
     # 1 space, 2 alignment, 3 type, 4 pointer, 5 name, 6 register count, 7 dimension
@@ -44,32 +44,29 @@ class _Shape:
     attributes: list[str] = field(default_factory=list[str])
 
 
-def variables(cursor: Cursor, linkage: tuple[str, ...]) -> list[Variable]:
-    """Read a declaration and its `;`: one variable for each name in it.
+def variables(cursor: Cursor, start: int, linkage: tuple[str, ...]) -> list[Variable]:
+    """Read a declaration that begins at `start` with its linkage, and its `;`: one variable for each name.
+
+    The first variable's place begins with the declaration and the last one's ends with it.
 
     Errors: ptx.syntax/expected, ptx.syntax/constant, ptx.syntax/nesting
     """
     usual = _usual(cursor, linkage, ";")
     if usual is not None:
-        variable, start = usual
         cursor.take()
-        _place(cursor, variable, start, cursor.pos)
-        return [variable]
-    start = cursor.peek().start
+        _place(cursor, usual[0], start)
+        return [usual[0]]
     space, shape = _space_and_shape(cursor)
     found: list[Variable] = []
     while True:
-        first = cursor.peek().start
         found.append(_declared(cursor, space, shape, linkage))
-        end = cursor.pos
-        if not cursor.accept(","):
+        if not cursor.at(","):
             cursor.expect(";", ",")
-            break
-        _place(cursor, found[-1], first, end)
-    if len(found) == 1:
-        first, end = start, cursor.pos
-    _place(cursor, found[-1], first, end)
-    return found
+            _place(cursor, found[-1], start)
+            return found
+        _place(cursor, found[-1], start)
+        cursor.take()
+        start = cursor.peek().start
 
 
 def parameters(cursor: Cursor) -> tuple[Variable, ...]:
@@ -85,7 +82,7 @@ def parameters(cursor: Cursor) -> tuple[Variable, ...]:
             space, shape = _space_and_shape(cursor)
             usual = _declared(cursor, space, shape, ()), start
         variable, start = usual
-        _place(cursor, variable, start, cursor.pos)
+        _place(cursor, variable, start)
         found.append(variable)
         if not cursor.accept(","):
             cursor.expect(")", ",")
@@ -122,9 +119,8 @@ def argument(cursor: Cursor) -> Argument:
     if token.kind == "string":
         return Text(cursor.take().text[1:-1])
     if token.kind == "name" or token.kind in ("integer", "float", "word") or token.text in ("-", "("):
-        value = constant(cursor)
-        return Name(value.name) if isinstance(value, Symbol) and value == Symbol(value.name) else value
-    cursor.expected("a string", "a constant", "a name")
+        return constant_or_name(cursor)
+    return cursor.expected("a string", "a constant", "a name")
 
 
 def function_directives(cursor: Cursor, *closers: str) -> tuple[Directive, ...]:
@@ -153,7 +149,7 @@ def prototype(cursor: Cursor) -> Prototype:
 
 
 def _usual(cursor: Cursor, linkage: tuple[str, ...], closers: str) -> tuple[Variable, int] | None:
-    """One declaration by pattern, with its start; None where it needs the tokens, and then nothing is read."""
+    """One declaration by pattern, with its start; None, with nothing read, where it needs the tokens."""
     match = _USUAL.match(cursor.text, cursor.pos)
     if match is None or cursor.text[match.end()] not in closers:
         return None
@@ -174,8 +170,8 @@ def _usual(cursor: Cursor, linkage: tuple[str, ...], closers: str) -> tuple[Vari
     return variable, match.start(1) - 1
 
 
-def _place(cursor: Cursor, variable: Variable, start: int, end: int) -> None:
-    object.__setattr__(variable, "origin", (cursor.source, start, end))
+def _place(cursor: Cursor, variable: Variable, start: int) -> None:
+    object.__setattr__(variable, "origin", (cursor.source, start, cursor.pos))
 
 
 def _space_and_shape(cursor: Cursor) -> tuple[str, _Shape]:
@@ -258,5 +254,6 @@ def _declared(cursor: Cursor, space: str, shape: _Shape, linkage: tuple[str, ...
 def _count(cursor: Cursor) -> int:
     """The register count of `%r<100>`. A `>` here closes, so that this is a literal and no expression."""
     token = cursor.expect_kind("integer", "a register count")
+    count = literal(cursor, token)
     cursor.expect(">")
-    return int(token.text.rstrip("U"), 0)
+    return count

@@ -1,7 +1,7 @@
 """Tokens of PTX text, and the patterns that read whole statements at once.
 
-Two readers share these patterns. `STATEMENT` recognises one usual statement of a function body in a single match;
-whatever it does not recognise, and every error, goes through the tokens of `TOKEN`.
+Two readers share these patterns. `STATEMENT` recognises one usual statement of a function body in a single
+match; whatever it does not recognise, and every error, goes through the tokens of `TOKEN`.
 """
 
 from __future__ import annotations
@@ -11,15 +11,24 @@ from typing import NamedTuple
 
 from warploom.ptx.tree import Float, Integer
 
-TRIVIA = r"(?:[ \t\r\n\f\v]++|//[^\n]*+|/\*[^*]*+\*++(?:[^/*][^*]*+\*++)*/)*"
+_COMMENT = r"//[^\n]*+|/\*[^*]*+\*++(?:[^/*][^*]*+\*++)*/"
+_LINE_MARKER = r"#[ \t]*+(?:line[ \t]++)?[0-9][^\n]*+"
+TRIVIA = rf"(?:[ \t\r\n\f\v]++|{_COMMENT}|{_LINE_MARKER})*"
+"""Blanks, comments, and what a C preprocessor leaves to tell where a line came from."""
+
+STRING = r'"[^"\n]*+"'
+"""A string; PTX has no escapes."""
+
 NAME = r"(?:[A-Za-z_][\w$]*+|[$%][\w$]++)"
 MEMBER = NAME + r"(?:\.[A-Za-z_][\w$]*+)*"
 WORD = r"\w++(?:::\w++)*"
 OPCODE = rf"[A-Za-z_][\w$]*+(?:\.{WORD})*"
 INTEGER = r"(?:0[xX][0-9A-Fa-f]++|0[bB][01]++|[0-9]++)U?+"
-DECIMAL = r"(?:[0-9]++\.[0-9]*+(?:[eE][+-]?[0-9]++)?|[0-9]++[eE][+-]?[0-9]++|\.[0-9]++(?:[eE][+-]?[0-9]++)?)(?![\w$.])"
+_POWER = "[eE][+-]?[0-9]++"
+DECIMAL = rf"(?:[0-9]++\.[0-9]*+(?:{_POWER})?|[0-9]++{_POWER}|\.[0-9]++(?:{_POWER})?)(?![\w$.])"
 BITS = r"0[fF][0-9A-Fa-f]{8}|0[dD][0-9A-Fa-f]{16}"
 
+_SHORT = "[1-9][0-9]{0,8}+|0"
 _BLANK = r"[ \t\r\n\f\v]*+"
 
 STATEMENT = re.compile(
@@ -30,7 +39,7 @@ STATEMENT = re.compile(
     # 4 label
     + rf"|({NAME}){_BLANK}:(?!:)"
     # 5 source location that ends with its line; 6, 7, 8 its file, line and column
-    + r"|(\.loc)[ \t]++([0-9]++)[ \t]++([0-9]++)[ \t]++([0-9]++)[ \t]*+(?=[\r\n]|//)"
+    + rf"|(\.loc)[ \t]++({_SHORT})[ \t]++({_SHORT})[ \t]++({_SHORT})[ \t]*+(?=[\r\n]|//)(?!{TRIVIA},)"
     + ")",
     re.ASCII,
 )
@@ -38,7 +47,10 @@ LAST_OF_INSTRUCTION = 3
 LAST_OF_LABEL = 4
 
 DATA_LINE = re.compile(
-    TRIVIA + r"(\.b(?:8|16|32|64))[ \t]++((?:[0-9]++[ \t]*+,[ \t]*+)*[0-9]++)[ \t]*+(?=[\r\n}]|//)", re.ASCII
+    TRIVIA
+    + r"(\.b(?:8|16|32|64))[ \t]++((?:[0-9]++[ \t]*+,[ \t]*+)*[0-9]++)"
+    + rf"(?=[ \t]*+(?:[\r\n}}]|//))(?={TRIVIA}[.}}$A-Za-z_])",
+    re.ASCII,
 )
 """A line of integers in a `.section`."""
 
@@ -52,7 +64,7 @@ OPERAND_PARTS = re.compile(r"(?:[^,{}\[\]()]++|\{[^{}]*+\}|\[[^\[\]]*+\]|\([^()]
 TOKEN = re.compile(
     TRIVIA
     + "(?:"
-    + r'(?P<string>"(?:[^"\\\n]|\\[^\n])*+")'
+    + rf"(?P<string>{STRING})"
     + rf"|(?P<float>{BITS}(?![\w$])|{DECIMAL})"
     + rf"|(?P<integer>{INTEGER}(?![\w$]))"
     + rf"|(?P<word>\.{WORD}|\.[A-Za-z_$][\w$]*+)"
@@ -77,7 +89,7 @@ class Token(NamedTuple):
 
 
 def integer_value(text: str) -> int:
-    """Value of an integer literal: decimal, octal (leading 0), hexadecimal or binary, with an optional `U`."""
+    """Value of an integer literal: decimal, octal (leading 0), hexadecimal or binary, maybe with a `U`."""
     digits = text.rstrip("U")
     if digits[:2] in ("0x", "0X"):
         return int(digits, 16)
@@ -99,5 +111,5 @@ def floating(text: str) -> Float:
     """A floating-point literal: `0f` and 8 digits, `0d` and 16 digits, or a decimal."""
     width = {"0f": 32, "0d": 64}.get(text[:2].lower())
     if width is not None:
-        return Float(int(text[2:], 16), width).spelled(text)
+        return Float(int(f"0x{text[2:]}", 0), width).spelled(text)
     return Float.decimal(float(text)).spelled(text)

@@ -1,7 +1,7 @@
 """Operands of instructions.
 
-`OperandReader` answers for the text of one operand from what it has read before, by pattern for the usual shapes;
-`operand` reads any shape from tokens and reports its errors.
+`OperandReader` answers for the text of one operand from what it has read before, by pattern for the usual
+shapes; `operand` reads any shape from tokens and reports its errors.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from warploom.diag import Span
-from warploom.ptx.constants import constant
+from warploom.ptx.constants import constant, constant_or_name
 from warploom.ptx.cursor import Cursor
 from warploom.ptx.lexer import BITS, DECIMAL, INTEGER, MEMBER, NAME, OPERAND_PARTS, floating, integer
 from warploom.ptx.tree import (
@@ -36,6 +36,9 @@ _ADDRESS = re.compile(
     rf"\[{_BLANK}({NAME}){_BLANK}(?:\+{_BLANK}(-?{INTEGER}){_BLANK})?\]", re.ASCII
 ).fullmatch
 _PAIR = re.compile(rf"({MEMBER}){_BLANK}\|{_BLANK}({MEMBER})", re.ASCII).fullmatch
+_SHORT = 18
+"""Characters of a literal that is sure to fit in 64 bits."""
+
 _PLAIN_VECTOR = re.compile(r"\{[^{}\[\]()|]*+\}").fullmatch
 _OPERAND_SIGNS = frozenset("{[(!-+~")
 _OCTAL_FAULT = re.compile(r"-?0[0-9]*[89]", re.ASCII).match
@@ -76,14 +79,14 @@ class OperandReader(dict[str, Operand]):
             name, offset = match.groups()
             if offset is None:
                 return Address(Name(name))
-            if not _OCTAL_FAULT(offset):
+            if len(offset) <= _SHORT and not _OCTAL_FAULT(offset):
                 return Address(Name(name), integer(offset).value)
         elif first == "{" and _PLAIN_VECTOR(text):
             items = self.read(text[1:-1])
             if items:
                 return Vector(items)
         elif _INTEGER(text):
-            if not _OCTAL_FAULT(text):
+            if len(text) <= _SHORT and not _OCTAL_FAULT(text):
                 return integer(text)
         elif match := _NEGATED(text):
             return Negated(match[1])
@@ -118,7 +121,7 @@ def operands(cursor: Cursor, closer: str, depth: int = 0) -> tuple[Operand, ...]
         if cursor.accept(","):
             continue
         if breaks_line and closer == ";" and not cursor.at(";") and isinstance(found[-1], Name):
-            # What was read as an operand leads its line: it begins the next statement, and the ';' is missing.
+            # What was read as an operand leads its line: it begins the next statement, and a ';' is missing.
             cursor.seek(before)
         cursor.expect(closer, ",")
         return tuple(found)
@@ -144,12 +147,12 @@ def _single(cursor: Cursor, depth: int) -> Operand:
         if name.kind == "name" and name.text != "WARP_SZ":
             return Negated(cursor.take().text, token.text)
         cursor.seek(token.start)
-        return constant(cursor)
+        return constant_or_name(cursor)
     if token.kind == "name":
         return _named(cursor, depth)
     if not _begins_operand(cursor):
         cursor.expected("an operand")
-    return constant(cursor)
+    return constant_or_name(cursor)
 
 
 def _named(cursor: Cursor, depth: int) -> Operand:
@@ -160,7 +163,7 @@ def _named(cursor: Cursor, depth: int) -> Operand:
         return Name(token.text)
     if cursor.at("+", "-", "*", "/", "%", "<<", ">>", "(") and token.text[0] != "%":
         cursor.seek(token.start)
-        return constant(cursor)
+        return constant_or_name(cursor)
     return Name(token.text)
 
 
@@ -173,7 +176,7 @@ def _tuple(cursor: Cursor, depth: int) -> Operand:
         if cursor.at(",", ";", ")", "}"):
             return Tuple(items)
     cursor.seek(start)
-    return constant(cursor, depth)
+    return constant_or_name(cursor, depth)
 
 
 def _address(cursor: Cursor, depth: int) -> Address:

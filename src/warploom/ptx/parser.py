@@ -1,7 +1,8 @@
 """The parser: text to tree.
 
-A function body is read statement by statement with one pattern match for the usual ones. What the pattern does not
-recognise is read from tokens, which also finds every error. After an error, reading goes on with the next statement.
+A function body is read statement by statement with one pattern match for the usual ones. What the pattern
+does not recognise is read from tokens, which also finds every error. After an error, reading goes on with the
+next statement.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ from typing import TypeVar
 
 from warploom.diag import Source, Span
 from warploom.ptx import declarations, lexer
-from warploom.ptx.cursor import MODULE_WORDS, Cursor, Hopeless, PtxSyntaxError, Unreadable
+from warploom.ptx.constants import literal
+from warploom.ptx.cursor import MODULE_WORDS, Cursor, Hopeless, PtxSyntaxError, Unreadable, describe
 from warploom.ptx.declarations import LINKAGE, SPACES
 from warploom.ptx.operands import OperandReader, operands
+from warploom.ptx.spans import continues_opcode
 from warploom.ptx.tree import (
     Argument,
     Block,
@@ -30,7 +33,6 @@ from warploom.ptx.tree import (
     Statement,
     Text,
     TopLevel,
-    Variable,
 )
 
 _HEADER = (".version", ".target", ".address_size")
@@ -73,7 +75,7 @@ class _Parser:
             ".callprototype": self._callprototype,
         }
 
-    # Module scope ------------------------------------------------------------------------------------------------
+    # Module scope -------------------------------------------------------------------------------------------
 
     def module(self) -> Module:
         items: list[TopLevel] = []
@@ -106,8 +108,7 @@ class _Parser:
                 elif word != ".address_size":
                     what = "the first directive" if word == ".version" else "the directive after .version"
                     span = Span(token.start, token.end)
-                    found = "the end of the text" if token.kind == "end" else f"'{token.text}'"
-                    cursor.report("header", f"found {found}; expected {word} as {what}", span)
+                    cursor.report("header", f"found {describe(token)}; expected {word} as {what}", span)
                     return
             except Unreadable:
                 cursor.recover(start, body=False)
@@ -115,9 +116,9 @@ class _Parser:
     def _version(self) -> tuple[Argument, ...]:
         token = self.cursor.expect_kind("float", "a version such as 8.7")
         major, _, minor = token.text.partition(".")
-        if not (major.isdigit() and minor.isdigit()):
+        if not (major.isdigit() and minor.isdigit() and len(token.text) < 10):
             span = Span(token.start, token.end)
-            self.cursor.fail("expected", f"found '{token.text}'; expected a version such as 8.7", span)
+            self.cursor.fail("expected", f"found {describe(token)}; expected a version such as 8.7", span)
         return Integer(int(major)), Integer(int(minor))
 
     def _target(self) -> tuple[Argument, ...]:
@@ -130,7 +131,7 @@ class _Parser:
         token = self.cursor.expect_kind("integer", "32 or 64")
         if token.text not in ("32", "64"):
             span = Span(token.start, token.end)
-            self.cursor.fail("expected", f"found '{token.text}'; expected 32 or 64", span)
+            self.cursor.fail("expected", f"found {describe(token)}; expected 32 or 64", span)
         return (Integer(int(token.text)),)
 
     def _top_level(self, items: list[TopLevel]) -> None:
@@ -143,7 +144,7 @@ class _Parser:
         if token.text in (".entry", ".func"):
             self._function(items, start, tuple(linkage))
         elif token.text in SPACES:
-            items.extend(self._variables(start, tuple(linkage)))
+            items.extend(declarations.variables(cursor, start, tuple(linkage)))
         elif linkage:
             cursor.expected("'.entry'", "'.func'", "a state space such as .global")
         elif token.text in _HEADER:
@@ -152,19 +153,10 @@ class _Parser:
             cursor.fail("header", f"found a second {token.text}, which {place}", Span(token.start, token.end))
         elif token.kind == "word":
             items.append(self._directive())
-        elif token.text == ";":
-            # A lone ';' is nothing; assemblers accept it.
-            cursor.take()
         else:
             cursor.expected("a directive", "a function", "a variable")
 
-    def _variables(self, start: int, linkage: tuple[str, ...]) -> list[Variable]:
-        found = declarations.variables(self.cursor, linkage)
-        if len(found) == 1:
-            self._placed(found[0], start)
-        return found
-
-    # Functions ---------------------------------------------------------------------------------------------------
+    # Functions ----------------------------------------------------------------------------------------------
 
     def _function(self, items: list[TopLevel], start: int, linkage: tuple[str, ...]) -> None:
         cursor = self.cursor
@@ -225,11 +217,10 @@ class _Parser:
     def _unclosed(self, start: int) -> None:
         token = self.cursor.peek()
         line, _ = self.source.position(start)
-        found = "the end of the text" if token.kind == "end" else f"'{token.text}'"
-        message = f"found {found}; expected '}}' to close the '{{' of line {line}"
+        message = f"found {describe(token)}; expected '}}' to close the '{{' of line {line}"
         self.cursor.report("expected", message, Span(token.start, token.end))
 
-    # Statements --------------------------------------------------------------------------------------------------
+    # Statements ---------------------------------------------------------------------------------------------
 
     def _usual_statements(self, statements: list[Statement]) -> None:
         """Read statements as long as each is an instruction, a label or a location in its usual shape."""
@@ -276,11 +267,9 @@ class _Parser:
             linkage: list[str] = []
             while cursor.peek().text in LINKAGE:
                 linkage.append(cursor.take().text[1:])
-            statements.extend(self._variables(token.start, tuple(linkage)))
+            statements.extend(declarations.variables(cursor, token.start, tuple(linkage)))
         elif token.kind == "word":
             statements.append(self._directive())
-        elif token.text == ";":
-            cursor.take()
         elif token.text == "@" or token.kind == "name":
             self._instruction_or_label(statements)
         else:
@@ -305,11 +294,11 @@ class _Parser:
             cursor.expected("an instruction")
         cursor.seek(opcode.end())
         words = opcode[0]
-        while cursor.peek().kind == "word":
+        while continues_opcode(cursor):
             words += cursor.take().text
         statements.append(self._placed(Instruction(guard, words, operands(cursor, ";")), token.start))
 
-    # Directives --------------------------------------------------------------------------------------------------
+    # Directives ---------------------------------------------------------------------------------------------
 
     def _directive(self) -> Directive:
         cursor = self.cursor
@@ -345,7 +334,8 @@ class _Parser:
         return Directive(".file", tuple(args))
 
     def _integer(self) -> Integer:
-        return lexer.integer(self.cursor.expect_kind("integer", "an integer").text)
+        token = self.cursor.expect_kind("integer", "an integer")
+        return Integer.spelled(literal(self.cursor, token), token.text)
 
     def _callprototype(self) -> Directive:
         prototype = declarations.prototype(self.cursor)

@@ -1,8 +1,8 @@
 """The printer: tree to text.
 
-A module that was parsed prints its own text. Elsewhere each node that was parsed prints its own text, with the blanks
-and comments before it and those after it on its line, and each node made by program prints in canonical form. So a
-module whose statements were partly replaced keeps the text of all the others.
+A module that was parsed prints its own text. Elsewhere each node that was parsed prints its own text, with
+the blanks and comments before it and those after it on its line, and each node made by program prints in
+canonical form. So a module whose statements were partly replaced keeps the text of all the others.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from warploom.diag import Source
-from warploom.ptx.lexer import DATA, SPACES, TRIVIA
+from warploom.ptx.lexer import DATA, SPACES, STRING, TRIVIA
 from warploom.ptx.tree import (
     Address,
     Argument,
@@ -30,6 +30,7 @@ from warploom.ptx.tree import (
     Negated,
     Node,
     Operand,
+    Origin,
     Pair,
     Property,
     Prototype,
@@ -41,7 +42,7 @@ from warploom.ptx.tree import (
 )
 
 _LINE_REST = re.compile(r"(?:[ \t\f\v]++|/\*[^*\n]*+\*/|//[^\n]*+)*")
-_PIECE = re.compile(rf'(?P<gap>{TRIVIA})(?:"(?:[^"\\\n]|\\[^\n])*+"|[^\s"/]++|/|\Z)', re.ASCII)
+_PIECE = re.compile(rf'(?P<gap>{TRIVIA})(?:{STRING}|[^\s"/#]++|["/#]|\Z)', re.ASCII)
 _UNENDED = frozenset((".version", ".target", ".address_size", ".loc", ".file", ".section"))
 """Directives that end with their line and take no `;`."""
 
@@ -135,10 +136,11 @@ class _Writer:
     def __init__(self) -> None:
         self._gaps: dict[int, dict[int, int]] = {}
 
-    def node(self, node: Node, indent: str = "") -> str:
-        if node.origin is not None and not _shares_declaration(node):
-            source, start, end = node.origin
-            return source.text[start:end]
+    def node(self, node: Node) -> str:
+        origin, _ = _own_text((node,), 0)
+        return self._canonical(node, "") if origin is None else origin[0].text[origin[1] : origin[2]]
+
+    def _canonical(self, node: Node, indent: str) -> str:
         match node:
             case Instruction():
                 return _instruction_text(node)
@@ -157,60 +159,60 @@ class _Writer:
             case _:
                 raise TypeError(f"{type(node).__name__} has no text")
 
-    # Sequences ---------------------------------------------------------------------------------------------------
+    # Sequences ----------------------------------------------------------------------------------------------
 
     def _module(self, items: Sequence[Node]) -> str:
-        text = self._sequence(items, "").removeprefix("\n")
-        after, closed = self._after(items, lambda source, end: end == len(source.text))
-        return text + (after if closed else "\n")
+        text, last = self._sequence(items, "")
+        end = self._after(last, lambda source, stop: stop == len(source.text))
+        if items and _own_text(items, 0)[0] is None:
+            text = text.lstrip("\n")
+        return text + ("\n" if end is None else end)
 
     def _braced(self, nodes: Sequence[Node], indent: str) -> str:
-        text = self._sequence(nodes, f"{indent}\t")
-        after, closed = self._after(nodes, lambda source, end: source.text.startswith("}", end))
-        return f"{{{text}{after}}}" if closed else f"{{{text}\n{indent}}}"
+        text, last = self._sequence(nodes, f"{indent}\t")
+        end = self._after(last, lambda source, stop: source.text.startswith("}", stop))
+        if end is None:
+            end = f"\n{indent}"
+        return f"{{{text}{end}}}"
 
-    def _sequence(self, nodes: Sequence[Node], indent: str) -> str:
+    def _sequence(self, nodes: Sequence[Node], indent: str) -> tuple[str, Origin | None]:
+        """The text of nodes one under another, and the origin of the last one."""
         parts: list[str] = []
-        previous: Node | None = None
-        for node in nodes:
-            parts.append(self._lead(node, previous, indent))
-            parts.append(self.node(node, indent))
-            parts.append(self._rest(node))
-            previous = node
-        return "".join(parts)
+        previous: Origin | None = None
+        index = 0
+        while index < len(nodes):
+            node = nodes[index]
+            origin, count = _own_text(nodes, index)
+            if origin is None:
+                parts.append(f"\n\n{indent}" if isinstance(node, Function) else f"\n{indent}")
+                parts.append(self._canonical(node, indent))
+            else:
+                source, start, end = origin
+                parts.append(self._lead(origin, previous, index == 0, indent))
+                parts.append(source.text[start : _rest_end(source, end, _gap_end(source, end))])
+            previous = origin
+            index += count
+        return "".join(parts), previous
 
-    def _lead(self, node: Node, previous: Node | None, indent: str) -> str:
-        """Blanks and comments before a node."""
-        line = f"\n{indent}"
-        if node.origin is None or _shares_declaration(node):
-            return f"\n{line}" if isinstance(node, Function) else line
-        source, start, _ = node.origin
+    def _lead(self, origin: Origin, previous: Origin | None, first: bool, indent: str) -> str:
+        """Blanks and comments before a node that prints its own text."""
+        source, start, _ = origin
         begin = self._gap(source, start)
+        follows = previous is not None and previous[0] is source and previous[2] == begin
         if begin > 0 and source.text[begin - 1] != "{":
             begin = _rest_end(source, begin, start)
         lead = source.text[begin:start]
-        before = None if previous is None else previous.origin
-        follows = before is not None and before[0] is source and before[2] == begin
-        if "\n" in lead or follows or (previous is None and begin == 0):
+        if "\n" in lead or follows or (first and begin == 0):
             return lead
-        return f"{line}{lead.lstrip()}"
+        return f"\n{indent}{lead.lstrip()}"
 
-    def _rest(self, node: Node) -> str:
-        """Blanks and comments that follow a node on its line."""
-        if node.origin is None or _shares_declaration(node):
-            return ""
-        source, _, end = node.origin
-        return source.text[end : _rest_end(source, end, _gap_end(source, end))]
-
-    def _after(self, nodes: Sequence[Node], closes: Callable[[Source, int], bool]) -> tuple[str, bool]:
+    def _after(self, last: Origin | None, closes: Callable[[Source, int], bool]) -> str | None:
         """Blanks and comments between the last node and what closed it in its source, where that is so."""
-        if not nodes or nodes[-1].origin is None or _shares_declaration(nodes[-1]):
-            return "", False
-        source, _, end = nodes[-1].origin
+        if last is None:
+            return None
+        source, _, end = last
         stop = _gap_end(source, end)
-        if not closes(source, stop):
-            return "", False
-        return source.text[_rest_end(source, end, _gap_end(source, end)) : stop], True
+        return source.text[_rest_end(source, end, stop) : stop] if closes(source, stop) else None
 
     def _gap(self, source: Source, start: int) -> int:
         """Where the blanks and comments before a node begin."""
@@ -221,7 +223,7 @@ class _Writer:
             }
         return gaps.get(start, start)
 
-    # Nodes -------------------------------------------------------------------------------------------------------
+    # Nodes --------------------------------------------------------------------------------------------------
 
     def _function(self, node: Function) -> str:
         words = [f".{word}" for word in (*node.linkage, node.kind)]
@@ -284,11 +286,26 @@ def _parameter_text(param: Variable) -> str:
     return param.source_text or _declaration_text(param)
 
 
-def _shares_declaration(node: Node) -> bool:
-    """True for a variable declared in a list, whose own text is no whole statement."""
-    return (
-        isinstance(node, Variable) and node.origin is not None and node.origin[0].text[node.origin[1]] != "."
-    )
+def _own_text(nodes: Sequence[Node], index: int) -> tuple[Origin | None, int]:
+    """The place of the text that `nodes[index]` prints, and how many nodes that text says.
+
+    Variables declared in one list print its text when all of them stand together.
+    """
+    origin = nodes[index].origin
+    if origin is None or not isinstance(nodes[index], Variable):
+        return origin, 1
+    source, start, end = origin
+    count = 1
+    while source.text[end - 1] != ";":
+        following = nodes[index + count].origin if index + count < len(nodes) else None
+        comma = _gap_end(source, end)
+        if following is None or following[0] is not source or source.text[comma : comma + 1] != ",":
+            return None, 1
+        if _gap_end(source, comma + 1) != following[1]:
+            return None, 1
+        end = following[2]
+        count += 1
+    return ((source, start, end), count) if source.text[start] == "." else (None, 1)
 
 
 def _gap_end(source: Source, start: int) -> int:

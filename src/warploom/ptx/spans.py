@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from warploom.diag import Source, Span
-from warploom.ptx.cursor import Cursor
+from warploom.ptx.cursor import MODULE_WORDS, Cursor
+from warploom.ptx.declarations import LINKAGE, SPACES
 from warploom.ptx.lexer import OPCODE_TEXT
 
 _OPENERS = frozenset("([{")
+_DIRECTIVES = (".loc", ".file", ".pragma", ".section", ".branchtargets", ".calltargets", ".callprototype")
+_STATEMENT_WORDS = frozenset((*SPACES, *LINKAGE, *MODULE_WORDS, *_DIRECTIVES))
 _CLOSERS = frozenset(")]}")
 
 
@@ -22,10 +25,16 @@ def instruction_spans(source: Source, start: int, end: int) -> tuple[tuple[Span,
     if opcode is not None:
         cursor.seek(opcode.end())
         words = _words(opcode[0], opcode.start())
-    while cursor.peek().kind == "word":
+    while continues_opcode(cursor):
         token = cursor.take()
         words.append(Span(token.start + 1, token.end))
     return tuple(words), _between_commas(cursor, end - 1)
+
+
+def continues_opcode(cursor: Cursor) -> bool:
+    """True where a word of the opcode stands apart; on a new line, no word that begins a statement."""
+    token = cursor.peek()
+    return token.kind == "word" and not (cursor.breaks_line() and token.text in _STATEMENT_WORDS)
 
 
 def item_spans(source: Source, span: Span) -> tuple[Span, ...]:

@@ -1,8 +1,8 @@
 """The tree of a PTX module: frozen nodes that know no opcodes.
 
-A node that the parser made remembers where it came from; a node made by program, or by `dataclasses.replace`, does
-not. Equality never looks at the origin or at the spelling of a literal. Printing writes the remembered text of a node
-where there is one and the canonical text elsewhere (see `printer`).
+A node that the parser made remembers where it came from; a node made by program, or by `dataclasses.replace`,
+does not. Equality never looks at the origin or at the spelling of a literal. Printing writes the remembered
+text of a node where there is one and the canonical text elsewhere (see `printer`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from warploom.diag import Source, Span
 Origin: TypeAlias = tuple[Source, int, int]
 
 
-# Operands --------------------------------------------------------------------------------------------------------
+# Operands ---------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Integer:
 class Float:
     """A floating-point constant.
 
-    `width` is 32 for `0f3F800000`, 64 for `0d…`, and None for a decimal, whose `bits` are those of a binary64.
+    `width` is 32 for `0f3F800000`, 64 for `0d…`, None for a decimal, whose `bits` are those of a binary64.
     """
 
     bits: int
@@ -142,7 +142,7 @@ class Tuple:
 Operand: TypeAlias = Name | Integer | Float | Symbol | Negated | Pair | Vector | Address | Element | Tuple
 
 
-# Initialisers ----------------------------------------------------------------------------------------------------
+# Initialisers -----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ class Property:
 Initializer: TypeAlias = "Integer | Float | Name | Symbol | Property | tuple[Initializer, ...]"
 
 
-# Statements ------------------------------------------------------------------------------------------------------
+# Statements -------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,8 +284,8 @@ class Directive(Node):
 class Variable(Node):
     """A variable of any state space, a parameter, or a range of registers.
 
-    `%r<100>` has name `%r` and count 100. `shape` holds the array dimensions, None for `[]`. `attributes` are kept as
-    text: `.ptr .global .align 1`, `.attribute(.managed)`.
+    `%r<100>` has name `%r` and count 100. `shape` holds the array dimensions, None for `[]`. `attributes` are
+    kept as text: `.ptr .global .align 1`, `.attribute(.managed)`.
     """
 
     space: str
@@ -325,7 +325,7 @@ Statement: TypeAlias = Instruction | Label | Variable | Block | Directive
 
 @dataclass(frozen=True, slots=True)
 class Function(Node):
-    """An `.entry` or `.func`; `body` is None for a declaration. `linkage` holds "visible", "extern", "weak"."""
+    """An `.entry` or `.func`; `body` is None for a declaration; `linkage` holds "visible", "extern"…"""
 
     kind: str
     name: str

@@ -1,0 +1,237 @@
+"""Speed of the matrix units' sums on one thread: products a second, beside NumPy and mmaemu.
+
+    python bench/mma.py [--repeat 20]
+
+Every row is checked first: NumPy's bits, and mmaemu's where it has the type, must equal Warploom's.
+mmaemu (PyPI) is left out where it is not installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+
+from warploom.num import fused, models
+from warploom.num.elements import FLOATS
+from warploom.num.models import Model, Sum
+
+Array = NDArray[Any]
+FINITE = ("normal", "subnormal")
+DTYPES: dict[str, Any] = {
+    "f16": np.float16,
+    "bf16": ml_dtypes.bfloat16,
+    "tf32": np.float32,
+    "e4m3": ml_dtypes.float8_e4m3fn,
+    "e5m2": ml_dtypes.float8_e5m2,
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One kernel: the instruction's shape, how many of it, and what its operands hold."""
+
+    name: str
+    model: Model
+    shape: tuple[int, int, int, int]
+    data: str = "normal"
+    sparse: bool = False
+
+    @property
+    def products(self) -> int:
+        """Products in the whole batch."""
+        groups, rows, columns, depth = self.shape
+        return groups * rows * columns * depth * (32 if self.model.a_type == "b1" else 1)
+
+
+def cases() -> list[Case]:
+    """The rows of the table."""
+    hopper, group = ("sm_90a", "mma"), ("sm_90a", "wgmma")
+    tile, warps = (16, 64, 256, 16), (1024, 16, 8, 16)
+    half = models.select(*group, "f16", "f16", "f32")
+    bf16 = models.select(*group, "bf16", "bf16", "f32")
+    fp8 = models.select(*group, "e4m3", "e4m3", "f32")
+    s8 = models.select(*hopper, "s8", "s8", "s32")
+    return [
+        Case("m64n256k16 f16 f32", half, tile),
+        Case("m64n256k16 bf16 f32", bf16, tile),
+        Case("m64n256k16 f16 f16", models.select(*group, "f16", "f16", "f16"), tile),
+        Case("m64n256k8 tf32 f32", models.select(*group, "tf32", "tf32", "f32"), (16, 64, 256, 8)),
+        Case("m64n256k32 e4m3 f32", fp8, (16, 64, 256, 32)),
+        Case("m64n256k32 s8 s32", s8, (16, 64, 256, 32)),
+        Case("m16n8k16 f16 f32", half, warps),
+        Case("m16n8k16 bf16 f32", bf16, warps),
+        Case("m16n8k16 f16 f16", models.select(*hopper, "f16", "f16", "f16"), warps),
+        Case("m16n8k32 sparse f16 f32", half, warps, sparse=True),
+        Case("m16n8k32 e4m3 f32, sm_90", models.select(*hopper, "e4m3", "e4m3", "f32"), (1024, 16, 8, 32)),
+        Case(
+            "m16n8k32 e4m3 f32, sm_89",
+            models.select("sm_89", "mma", "e4m3", "e4m3", "f32"),
+            (1024, 16, 8, 32),
+        ),
+        Case("m16n8k32 s8 s32", s8, (1024, 16, 8, 32)),
+        Case("m16n8k16 f64", models.select(*hopper, "f64", "f64", "f64"), warps),
+        Case("m16n8k256 b1 xor", models.select(*hopper, "b1", "b1", "s32"), (1024, 16, 8, 8)),
+        Case("one m16n8k16 f16 f32", half, (1, 16, 8, 16)),
+        Case("GEMM 256x256x4096 e4m3", fp8, (1, 256, 256, 4096)),
+        Case("m64n256k16 f16 f32", half, tile, "subnormal"),
+        Case("m64n256k16 f16 f32", half, (4, 64, 256, 16), "1 in 1000 inf"),
+        Case("m64n256k16 bf16 f32", bf16, (2, 64, 256, 16), "any bits"),
+    ]
+
+
+def operands(case: Case) -> tuple[Array, Array, Array, Array | None]:
+    """A, B, C and the index of a sparse A."""
+    rng = np.random.default_rng(1)
+    groups, rows, columns, depth = case.shape
+    wide = depth * (1 + case.sparse)
+    index = 2 * np.arange(depth) + rng.integers(0, 2, (groups, rows, depth)) if case.sparse else None
+    shapes = (groups, rows, depth), (groups, columns, wide), (groups, rows, columns)
+    name = case.model.a_type
+    if name == "f64":
+        a, b, c = (rng.standard_normal(shape) for shape in shapes)
+    elif name == "b1":
+        a, b = (rng.integers(0, 1 << 32, shape, dtype=np.uint32) for shape in shapes[:2])
+        c = np.zeros(shapes[2], np.int32)
+    elif name == "s8":
+        a, b = (rng.integers(-128, 128, shape).astype(np.int8) for shape in shapes[:2])
+        c = rng.integers(-1000, 1000, shapes[2]).astype(np.int32)
+    else:
+        a, b = (_floats(rng, name, shape, case.data) for shape in shapes[:2])
+        c = rng.standard_normal(shapes[2]).astype(np.float32 if case.model.d_type == "f32" else np.float16)
+        c = c.view(f"u{c.itemsize}")
+        if "GEMM" in case.name:
+            c[:] = 0
+    return a, b, c, index
+
+
+def _floats(rng: np.random.Generator, name: str, shape: tuple[int, ...], data: str) -> Array:
+    element = FLOATS[name]
+    if data == "any bits":
+        return rng.integers(0, 2 * element.sign_bit, shape).astype(element.storage)
+    values = rng.standard_normal(shape)
+    if data == "subnormal":
+        values *= 2.0 ** (element.emin - 1)
+    words = values.astype(DTYPES[name]).view(element.storage)
+    words = words >> element.ignored << element.ignored
+    if data == "1 in 1000 inf":
+        words[rng.random(shape) < 0.001] = element.first_special
+    return words
+
+
+def plain_numpy(a: Array, b: Array, c: Array, model: Model, index: Array | None) -> Array | None:
+    """The same sums as one would write them in NumPy, over finite numbers."""
+    if index is not None or model.sum in (Sum.HALVES, Sum.DOUBLE):
+        return None
+    if model.sum is Sum.INTEGER:
+        return c + np.matmul(a.astype(np.int32), b.astype(np.int32).swapaxes(1, 2))
+    if model.sum is Sum.XOR:
+        met = np.bitwise_count(a[:, :, None] ^ b[:, None])
+        return c + met.sum(-1, dtype=np.int32)
+    kind = np.float32 if model.d_type == "f32" else np.float16
+    left, right = (x.view(DTYPES[model.a_type]).astype(np.float64) for x in (a, b))
+    least = FLOATS[model.a_type].emin
+    d = c.view(kind).astype(np.float64)
+    for k in range(0, a.shape[2], model.length):
+        d = _step(left[:, :, k : k + model.length], right[:, :, k : k + model.length], d, model, least)
+    return d.astype(kind).view(c.dtype)
+
+
+def _step(a: Array, b: Array, c: Array, model: Model, least: int) -> Array:
+    def exponents(x: Array, emin: int) -> Array:
+        return np.where(x == 0, -1000, np.maximum(np.frexp(x)[1] - 1, emin))
+
+    products = a[:, :, None] * b[:, None]
+    sums = exponents(a, least)[:, :, None] + exponents(b, least)[:, None]
+    top = np.maximum(sums.max(-1), exponents(c, -126 if model.d_type == "f32" else -14))
+    scale = np.ldexp(1.0, model.fraction - top)
+    total = np.trunc(products * scale[..., None]).sum(-1) + np.trunc(c * scale)
+    total = total / scale
+    if model.d_type == "f16":
+        return total.astype(np.float16).astype(np.float64)
+    keep = np.int64(-1 << (52 - model.kept))
+    return (total.view(np.int64) & keep).view(np.float64)
+
+
+def mmaemu_call(a: Array, b: Array, case: Case) -> Callable[[], Array] | None:
+    """The chain of mmaemu on the same operands, where it has such a call."""
+    if "GEMM" not in case.name or find_spec("mmaemu") is None:
+        return None
+    import torch
+    from mmaemu.model.chain import chain_gemm
+
+    torch.set_num_threads(1)
+    left, right = torch.from_numpy(a[0]), torch.from_numpy(b[0])
+    return lambda: chain_gemm(left, right, fmt_a="e4m3", fmt_b="e4m3", preset="hopper").numpy()[None]
+
+
+def seconds(call: Callable[[], Any], repeat: int) -> float:
+    """The best of `repeat` runs, or of as many as fit in two seconds."""
+    best, spent = float("inf"), 0.0
+    for _ in range(repeat):
+        start = time.perf_counter()
+        call()
+        best = min(best, time.perf_counter() - start)
+        spent += time.perf_counter() - start
+        if spent > 2:
+            break
+    return best
+
+
+def measure(case: Case, repeat: int) -> list[str]:
+    """One row of the table."""
+    a, b, c, index = operands(case)
+    d = fused.multiply(a, b, c, case.model, index=index)
+
+    def rate(call: Callable[[], Any], repeat: int) -> float:
+        return case.products / seconds(call, repeat) / 1e6
+
+    own = rate(lambda: fused.multiply(a, b, c, case.model, index=index), repeat)
+    row = [case.name, str(case.shape[0]), case.data, f"{own:,.0f}"]
+    numpy_call = partial(plain_numpy, a, b, c, case.model, index) if case.data in FINITE else None
+    for name, call in (("NumPy", numpy_call), ("mmaemu", mmaemu_call(a, b, case))):
+        other = None if call is None else call()
+        if call is None or other is None:
+            row += ["", ""]
+            continue
+        np.testing.assert_array_equal(other.view(d.dtype), d, f"{case.name}, {name}")
+        theirs = rate(call, 3)
+        row += [f"{theirs:,.1f}", f"{own / theirs:,.0f}"]
+    return row
+
+
+def main() -> None:
+    """Prints the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeat", type=int, default=20)
+    repeat: int = parser.parse_args().repeat
+    table = Table(title=f"Millions of products a second on one thread ({processor()})")
+    for heading in ("kernel", "batch", "operands", "Warploom", "NumPy", "ratio", "mmaemu", "ratio"):
+        table.add_column(heading, justify="left" if heading in ("kernel", "operands") else "right")
+    for case in cases():
+        table.add_row(*measure(case, repeat))
+    Console(width=130).print(table)
+
+
+def processor() -> str:
+    """The name of this machine's processor."""
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    names = [line.partition(": ")[2] for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
+if __name__ == "__main__":
+    main()

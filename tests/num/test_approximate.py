@@ -1,0 +1,194 @@
+"""Approximations: the manual's bounds, and the special cases exactly."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from exact_rounding import columns
+from hypothesis import given, settings
+
+from warploom.num import approximate
+from warploom.num.formats import BF16, F16, decode
+
+pytestmark = pytest.mark.filterwarnings("error")
+NAN = 0x7FFFFFFF
+INF = 0x7F800000
+MINUS = 0x80000000
+
+
+def bits_of(x):
+    return [int(v) for v in np.asarray(x, dtype="f4").view("u4")]
+
+
+def single(*patterns):
+    return np.array(patterns, dtype="u4").view("f4")
+
+
+def relative(got, wanted):
+    return np.abs(got.astype("f8") - wanted) / np.abs(wanted)
+
+
+SPECIALS = single(0, MINUS, 1, MINUS + 1, INF, MINUS + INF, 0x7FC00001)
+
+
+@pytest.mark.parametrize(
+    ("function", "kept", "flushed"),
+    [
+        (approximate.ex2, [0x3F800000] * 4 + [INF, 0, NAN], [0x3F800000] * 4 + [INF, 0, NAN]),
+        (
+            approximate.lg2,
+            [MINUS + INF] * 2 + [0xC3150000, NAN, INF, NAN, NAN],
+            [MINUS + INF] * 4 + [INF, NAN, NAN],
+        ),
+        (
+            approximate.rcp,
+            [INF, MINUS + INF, INF, MINUS + INF, 0, MINUS, NAN],
+            [INF, MINUS + INF] * 2 + [0, MINUS, NAN],
+        ),
+        (
+            approximate.sqrt,
+            [0, MINUS, 0x1A3504F3, NAN, INF, NAN, NAN],
+            [0, MINUS, 0, MINUS, INF, NAN, NAN],
+        ),
+        (
+            approximate.rsqrt,
+            [INF, MINUS + INF, 0x64B504F3, NAN, 0, NAN, NAN],
+            [INF, MINUS + INF] * 2 + [0, NAN, NAN],
+        ),
+        (approximate.sin, [0, MINUS, 0, MINUS, NAN, NAN, NAN], [0, MINUS, 0, MINUS, NAN, NAN, NAN]),
+        (approximate.cos, [0x3F800000] * 4 + [NAN] * 3, [0x3F800000] * 4 + [NAN] * 3),
+    ],
+    ids=lambda v: getattr(v, "__name__", ""),
+)
+def test_special_values(function, kept, flushed):
+    assert [hex(v) for v in bits_of(function(SPECIALS))] == [hex(v) for v in kept]
+    assert [hex(v) for v in bits_of(function(SPECIALS, ftz=True))] == [hex(v) for v in flushed]
+
+
+def test_large_angles_follow_the_turns_cut_to_f32():
+    large = np.array([2.0**30], dtype="f4")
+    turns = float(np.float32(0.15915494)) * 2.0**30
+    assert approximate.sin(large).tolist() == [
+        float(np.float32(np.sin(2 * np.pi * (turns - np.rint(turns)))))
+    ]
+
+
+def test_tanh_special_values():
+    assert bits_of(approximate.tanh(SPECIALS)) == [0, MINUS, 1, MINUS + 1, 0x3F800000, 0xBF800000, NAN]
+
+
+def normal(rows):
+    x = rows[0].view("f4")
+    return x[np.isfinite(x) & (np.abs(x) >= 2.0**-126)]
+
+
+@settings(max_examples=40, deadline=None)
+@given(columns(8, 23, 1, 128))
+def test_bounds(rows):
+    x = normal(rows)
+    positive, wide = np.abs(x), x.astype("f8")
+    inside = x[(np.abs(x) > 2.0**-126) & (np.abs(x) < 2.0**126)]
+    assert (relative(approximate.rcp(inside, ftz=True), 1 / inside.astype("f8")) <= 2.0**-23).all()
+    assert (relative(approximate.sqrt(positive), np.sqrt(np.abs(wide))) <= 2.0**-23).all()
+    assert (relative(approximate.rsqrt(positive), 1 / np.sqrt(np.abs(wide))) <= 2.0**-22.9).all()
+    logs = np.log2(np.abs(wide))
+    assert (np.abs(approximate.lg2(positive) - logs) <= np.maximum(2.0**-22, np.abs(logs) * 2.0**-23)).all()
+    moderate = x[np.abs(x) < 120]
+    assert (relative(approximate.ex2(moderate), np.exp2(moderate.astype("f8"))) <= 2.0**-22).all()
+    angles = x[np.abs(x) < np.pi]
+    assert (np.abs(approximate.sin(angles) - np.sin(angles.astype("f8"))) <= 2.0**-20.5).all()
+    assert (np.abs(approximate.cos(angles) - np.cos(angles.astype("f8"))) <= 2.0**-20.5).all()
+    assert (relative(approximate.tanh(angles), np.tanh(angles.astype("f8"))) <= 2.0**-11).all()
+
+
+@settings(max_examples=40, deadline=None)
+@given(columns(8, 23, 2, 128))
+def test_quotients(rows):
+    a, b = (r.view("f4") for r in rows)
+    with np.errstate(all="ignore"):
+        wanted = a.astype("f8") / b.astype("f8")
+    fine = (
+        np.isfinite(a)
+        & np.isfinite(b)
+        & (np.abs(wanted) >= 2.0**-126)
+        & (np.abs(wanted) < 2.0**127)
+        & (np.abs(a) >= 2.0**-100)
+        & (b != 0)
+    )
+    full = approximate.div_full(a, b)
+    assert (relative(full[fine], wanted[fine]) <= 2 * 2.0**-23).all()
+    usual = fine & (np.abs(b) >= 2.0**-126) & (np.abs(b) <= 2.0**126)
+    assert (relative(approximate.div(a, b)[usual], wanted[usual]) <= 2 * 2.0**-23).all()
+
+
+def test_large_and_small_divisors():
+    large = np.array([2.0**127, -(2.0**127)], dtype="f4")
+    assert bits_of(approximate.div(np.array([3, np.inf], dtype="f4"), large)) == [0, NAN]
+    assert approximate.div_full(np.array([2.0**127, 2.0**126], dtype="f4"), large).tolist() == [1, -0.5]
+    small = np.full(2, 2.0**-130, dtype="f4")
+    one = np.array([2.0**-20, -1.0], dtype="f4")
+    assert approximate.div_full(one, small).tolist() == [2.0**110, -np.inf]
+    assert approximate.div_full(one, small, ftz=True).tolist() == [np.inf, -np.inf]
+    assert approximate.div(one, small).tolist() == [2.0**110, -np.inf]
+    # One unusual divisor does not change what its neighbours get.
+    a, b = np.array([7, 7], dtype="f4"), np.array([3, 2.0**-130], dtype="f4")
+    assert approximate.div_full(a, b)[0] == approximate.div_full(a[:1], b[:1])[0]
+    assert approximate.rcp(b)[0] == approximate.rcp(b[:1])[0]
+
+
+def test_ex2_reaches_subnormals_unless_flushed():
+    x = np.array([-126, -127, -149, -150, 128, 127], dtype="f4")
+    assert approximate.ex2(x).tolist() == [2.0**-126, 2.0**-127, 2.0**-149, 0, np.inf, 2.0**127]
+    assert approximate.ex2(x, ftz=True).tolist() == [2.0**-126, 0, 0, 0, np.inf, 2.0**127]
+
+
+def test_gross_double_forms():
+    x = np.array([3.0, -(2.0**-1060), 0.0, -np.inf, np.nan, 2.0**1023, -4.0])
+    got = approximate.rcp64(x).view("u8")
+    assert (got & np.uint64(0xFFFFFFFF)).tolist() == [0] * 7
+    assert [hex(v >> 32) for v in got.tolist()] == [
+        "0x3fd55555",
+        "0xfff00000",
+        "0x7ff00000",
+        "0x80000000",
+        "0x7fffffff",
+        "0x0",
+        "0xbfd00000",
+    ]
+    roots = approximate.rsqrt(x, ftz=True).view("u8")
+    assert [hex(v >> 32) for v in roots.tolist()[:3]] == ["0x3fe279a7", "0xfff00000", "0x7ff00000"]
+    assert (
+        np.abs(approximate.rsqrt(np.array([3.0, 2.0**-1070])) - [3**-0.5, 2.0**535]) <= [2.0**-52, 0]
+    ).all()
+    assert np.isnan(approximate.rsqrt(np.array([-1.0])))[0]
+
+
+@pytest.mark.parametrize("fmt", [F16, BF16], ids=["f16", "bf16"])
+def test_halves(fmt):
+    codes = np.arange(1 << 16, dtype="u2")
+    values = decode(codes, fmt)
+    with np.errstate(all="ignore"):
+        exact = {approximate.ex2_half: np.exp2(values), approximate.tanh_half: np.tanh(values)}
+    for function, wanted in exact.items():
+        got = function(codes, fmt)
+        assert (got[np.isnan(values)] == 0x7FFF).all()
+        result = decode(got, fmt)
+        fine = (
+            np.isfinite(values)
+            & (np.abs(wanted) <= fmt.max_finite)
+            & (np.abs(wanted) >= 2.0**fmt.min_exponent)
+        )
+        error = np.abs(result[fine] - wanted[fine]) / np.abs(wanted[fine])
+        assert (error <= 2.0 ** -(fmt.mantissa_bits + 1)).all()
+        pair = codes.astype("u4") | (codes[::-1].astype("u4") << np.uint32(16))
+        assert np.array_equal(
+            function(pair, fmt), got.astype("u4") | (got[::-1].astype("u4") << np.uint32(16))
+        )
+    minus_20 = np.array([0xCD00 if fmt is F16 else 0xC300], dtype="u2")
+    kept = decode(approximate.ex2_half(minus_20, fmt), fmt)
+    assert kept[0] == (2.0**-20 if fmt is F16 else 2.0**-128)
+    assert approximate.ex2_half(minus_20, fmt, ftz=True).tolist() == [0]
+    assert decode(approximate.ex2_half(np.array([1, 0x8001], dtype="u2"), fmt, ftz=True), fmt).tolist() == [
+        1,
+        1,
+    ]
