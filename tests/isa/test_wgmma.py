@@ -1,4 +1,4 @@
-"""Every type of the warpgroup multiplications against whole-number products, through descriptors and registers."""
+"""Every type of the warpgroup multiplications, through descriptors and registers, against whole numbers."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ class Machine:
         self._place_lanes()
         clustered = self.cluster_size > 1
         rank_base = (self.rank[self.cta_of] << 24).astype(np.uint64)[:, None]
-        self.linker = Linker(program, self.files, segments, grid, rank_base, clustered)
+        self.linker = Linker(program, self.files, segments, grid, arch, rank_base, clustered)
         self.linked = [self.linker.link(step) for step in program.steps]
         if self.linker.problems:
             raise Unsupported(self.linker.problems)
@@ -296,6 +296,10 @@ class Machine:
     def at(self, pc: int, warp: int, lane: int) -> None:
         """What happens now is the doing of an earlier instruction."""
         self._where = (pc, warp, lane)
+
+    def at_batch(self) -> None:
+        """What happens now is again the doing of the batch's instruction."""
+        self._where = None
 
     def note_unwritten(self, reads: Sequence[tuple[int, int]]) -> None:
         """Shared memory was read that nothing wrote: (flat lane in the batch, shared address)."""
