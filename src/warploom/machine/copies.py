@@ -267,8 +267,8 @@ class _Pick:
 
     def number(self, array: Array) -> int:
         """The lane's element; arrays may be broadcast along either axis."""
-        wide = np.asarray(array)
-        return int(wide[self.position if wide.shape[0] > 1 else 0, self.lane if wide.shape[1] > 1 else 0])
+        rows, columns = array.shape
+        return int(array[self.position if rows > 1 else 0, self.lane if columns > 1 else 0])
 
     def optional(self, array: Array | None) -> int | None:
         """The lane's element, or None."""

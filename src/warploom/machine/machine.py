@@ -194,10 +194,12 @@ class Machine:
         return self.strands.least(ready)
 
     def _block(self, rows: Rows) -> None:
-        """Run one batch to the end of its basic block."""
+        """Run one batch to the end of its basic block, or, under a random schedule, to anywhere in it."""
         strands = self.strands
         first = int(strands.pc[rows[0]])
         end = self.program.block_end[first]
+        if self.schedule.kind == "random":
+            end = self.engines.random.randint(first + 1, end)
         mask = None if strands.full[rows].all() else strands.mask[rows]
         batch = Batch(self, rows, strands.warp[rows], mask)
         self.batch = batch
