@@ -14,6 +14,7 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -108,11 +109,8 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()
     compared = find_spec("triton") is not None and find_spec("torch") is not None
-    versions = ""
-    if compared:
-        import triton_gemm
-
-        versions = f"; {triton_gemm.VERSIONS}"
+    other: Any = import_module("triton_gemm") if compared else None
+    versions = f"; {other.VERSIONS}" if compared else ""
     cores = f"{len(os.sched_getaffinity(0))} cores of {processor()}"
     what = f"GEMM of {options.size}^3, M MAC/s, median of {options.rounds} rounds"
     table = Table(title=f"{what} ({cores}{versions})")
@@ -122,7 +120,7 @@ def main() -> None:
         a, b = case.operands(options.size)
         calls: list[Callable[[], Array]] = [lambda case=case, a=a, b=b: warploom(case, a, b, options.workers)]
         if compared:
-            calls.append(lambda case=case, a=a, b=b: triton_gemm.gemm(a, b, case.result, case.transposed))
+            calls.append(lambda case=case, a=a, b=b: other.gemm(a, b, case.result, case.transposed))
         for who, call in zip(("Warploom", "Triton"), calls, strict=False):
             check(case, a, b, call(), who)
         spent = medians(calls, options.rounds)
