@@ -63,7 +63,8 @@ def gather(
     registers = warps.read_vector(value)
     if fragment_map.lanes == 128:
         groups = warps.warpgroups()
-        registers = registers[:, groups].reshape(len(registers), len(groups), 128)
+        by_group = registers if _in_order(groups) else registers[:, groups]
+        registers = by_group.reshape(len(registers), len(groups), 128)
     tiled = fragment_map.tiles > 1
     found = fragment_map.gather(
         registers.transpose(1, 0, 2), signed=element == "s4", transposed=transposed and not tiled
@@ -91,10 +92,15 @@ def scatter(
     registers = registers.view(TYPES[register_type(element)].dtype)
     if fragment_map.lanes == 128:
         groups = warps.warpgroups()
-        by_warp = np.empty((len(registers), warps.count, 32), registers.dtype)
-        by_warp[:, groups] = registers.reshape(len(registers), len(groups), 4, 32)
-        registers = by_warp
+        registers = registers.reshape(len(registers), warps.count, 32)
+        if not _in_order(groups):
+            registers = registers[:, np.argsort(groups, axis=None)]
     warps.write_vector(value, registers)
+
+
+def _in_order(groups: NDArray[np.intp]) -> bool:
+    """Whether the warps of the batch are its warpgroups, one after the other."""
+    return np.array_equal(groups.reshape(-1), np.arange(groups.size))
 
 
 def read_operands(

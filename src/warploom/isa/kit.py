@@ -141,11 +141,11 @@ class Form:
     def match_incomplete(self, words: tuple[str, ...]) -> dict[str, str] | None:
         """Slot values when one required slot has no word in the opcode; it binds to "".
 
-        The first two words name the instruction: without the second it is another one.
+        A slot called a variant names another instruction: it is never what is missing.
         """
         pattern = self.syntax.words
         for k, word in enumerate(pattern):
-            if word.slot and not word.optional and k > 1:
+            if word.slot and not word.optional and not word.slot.endswith("variant"):
                 eased = (*pattern[:k], replace(word, optional=True), *pattern[k + 1 :])
                 slots = match_words(eased, words, self.vocabulary)
                 if slots is not None:

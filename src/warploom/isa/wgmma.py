@@ -281,10 +281,10 @@ def _multiply(warps: Warps, i: Bound, model: Model, captured: Mapping[str, Array
     groups = warps.warpgroups()
     a, b = _read_a(warps, i, groups, captured), _read_b(warps, i, groups, captured)
     accumulator = layout.fragment("wgmma", "D", i.shape, i.dtype)
-    c = gather(warps, i.d, accumulator, i.dtype)
     keeps = captured["scale_d"][groups[:, 0], 0].astype(np.bool_)
-    if not keeps.all():
-        c = np.where(keeps[:, None, None], c, c.dtype.type(0))
+    c = gather(warps, i.d, accumulator, i.dtype) if keeps.any() else None
+    if c is not None and not keeps.all():
+        c[~keeps] = 0
     index = None
     if (metadata := getattr(i, "sp_meta", None)) is not None:
         registers = np.broadcast_to(warps.read(metadata), (warps.count, 32))[groups].reshape(-1, 128)
