@@ -378,5 +378,6 @@ class Memory:
 
 
 def _signed(addresses: Array) -> NDArray[np.int64]:
-    """Addresses as the compiled kernels take them. Addresses at and above 2**63 become negative: out of bounds."""
-    return access.uniform(addresses.view(np.int64) if addresses.dtype == np.uint64 else addresses.astype(np.int64))
+    """Addresses as the compiled kernels take them; those from 2**63 on become negative, which is out of bounds."""
+    wide = addresses.view(np.int64) if addresses.dtype == np.uint64 else addresses.astype(np.int64)
+    return access.uniform(wide)
