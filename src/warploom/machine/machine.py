@@ -27,8 +27,6 @@ from warploom.machine.strands import State, Strands
 Array = NDArray[Any]
 Rows = NDArray[np.intp]
 
-SPIN_LIMIT = 4096  # epochs that lanes may wait at a meeting point for lanes that spin
-
 
 @dataclass(slots=True)
 class Grid:
@@ -179,11 +177,10 @@ class Machine:
             self._guarded(lambda rows=self._choose(ready): self._block(rows))
             self._guarded(self.engines.between_blocks)
             self.steps += 1
+            if self.steps % 64 == 0 and strands.diverged:
+                strands.release_outrun()
             if self.steps % 256 == 0:
                 report()
-                strands = self.strands
-                if strands.diverged and strands.release_stuck(SPIN_LIMIT):
-                    continue
             if self.instructions > self.step_budget:
                 raise self._runaway()
 
