@@ -23,19 +23,19 @@ def test_every_thread_goes_its_own_way(program: programs.Program) -> None:
 
 
 def test_lanes_meet_after_a_branch_a_loop_and_a_switch() -> None:
-    # One ballot with all lanes after each; a warp that is not whole again would wait for ever.
+    # Nothing here makes lanes wait: they are all active again because they meet.
     found = run("""
         and.b32 %r1, %r0, 1;
         setp.eq.u32 %p1, %r1, 0;
         @%p1 bra EVEN;
         add.u32 %r2, %r2, 5;
         EVEN:
-        vote.sync.ballot.b32 %r10, 1, -1;
+        activemask.b32 %r10;
         LOOP:
         add.u32 %r3, %r3, 1;
         setp.lt.u32 %p2, %r3, %r0;
         @%p2 bra LOOP;
-        vote.sync.ballot.b32 %r11, 1, -1;
+        activemask.b32 %r11;
         and.b32 %r4, %r0, 3;
         TABLE: .branchtargets A, B, A, C;
         brx.idx %r4, TABLE;
@@ -47,7 +47,7 @@ def test_lanes_meet_after_a_branch_a_loop_and_a_switch() -> None:
         C:
         add.u32 %r2, %r2, 300;
         END:
-        vote.sync.ballot.b32 %r12, 1, -1;
+        activemask.b32 %r12;
         and.b32 %r10, %r10, %r11;
         and.b32 %r10, %r10, %r12;
         setp.eq.u32 %p3, %r10, -1;
