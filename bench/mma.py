@@ -26,7 +26,7 @@ from rich.table import Table
 
 from warploom.num import fused, models
 from warploom.num.elements import FLOATS
-from warploom.num.models import Model, Sum
+from warploom.num.models import Engine, Model, Sum
 
 Array = NDArray[Any]
 FINITE = ("normal", "subnormal")
