@@ -5,15 +5,14 @@ The address kernels turn addresses (int64) into byte offsets and return the flat
 the first lane at fault, or -1. `words` is the memory seen as elements of the access's width; consecutive
 elements make one access (a vector).
 
-Every layout and every dtype of an argument is compiled anew on first use: callers pass C-contiguous, writeable
-arrays (`uniform`), so that the address kernels compile once and the others once for each width.
+Every layout and every dtype of an argument is compiled anew on first use: callers pass C-contiguous,
+writeable arrays (`uniform`), so that the address kernels compile once and the others once for each width.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from warploom.num._compile import njit

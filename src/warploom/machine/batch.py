@@ -228,7 +228,7 @@ class Batch:
     ) -> Array:
         """A matrix in shared memory for each warpgroup of the batch, or for some of them."""
         leaders = self.warpgroups()[:, 0] if groups is None else self.warpgroups()[groups, 0]
-        return self.machine.memory.tile(self.place.cta[leaders], starts, offsets, swizzle, base_offset, width)
+        return self.machine.memory.tile(self.place.cta[leaders], leaders, starts, offsets, swizzle, base_offset, width)
 
     # Control ----------------------------------------------------------------------------------------------
 

@@ -28,8 +28,8 @@ Array = NDArray[Any]
 def _tile_in(arena, base, rows, left, inside, offsets, row_bytes, start, mask, shared, origin, fill):  # type: ignore[no-untyped-def]
     """Load a box in chunks of 16 bytes: row r goes to shared addresses start + offsets[r], swizzled.
 
-    Bytes [left, left + inside) of a row come from the arena, at base + rows[r]; the others are `fill`, and all
-    of a row where rows[r] is negative. Tensor maps keep sources, rows and `left` at multiples of 16 bytes.
+    Bytes [left, left + inside) of a row come from the arena, at base + rows[r]; the others are `fill`, and so
+    is a row whose rows[r] is negative. Tensor maps keep sources, rows and `left` at multiples of 16 bytes.
     """
     from_words = arena.view(np.uint64)
     to_words = shared.view(np.uint64)
@@ -51,7 +51,7 @@ def _tile_in(arena, base, rows, left, inside, offsets, row_bytes, start, mask, s
 
 @njit
 def _tile_out(arena, base, rows, left, inside, offsets, start, mask, shared, origin):  # type: ignore[no-untyped-def]
-    """Store a box: bytes [left, left + inside) of each row that is in bounds go to the arena, at base + rows[r]."""
+    """Store a box: bytes [left, left + inside) of each row in bounds go to the arena, at base + rows[r]."""
     from_words = shared.view(np.uint64)
     to_words = arena.view(np.uint64)
     for r in range(len(rows)):

@@ -40,12 +40,14 @@ class Schedule:
     @staticmethod
     def parse(text: str) -> Schedule:
         """Read `eager`, `lazy` or `random:SEED`. Errors: UsageError."""
-        kind, colon, seed = text.partition(":")
         if text in ("eager", "lazy"):
             return Schedule(text)
-        if kind == "random" and colon and seed.isdecimal():
+        kind, _, seed = text.partition(":") if isinstance(text, str) else ("", "", "")
+        if kind == "random" and seed.isdecimal():
             return Schedule("random", int(seed))
-        raise UsageError(f"there is no schedule '{text}'; expected 'eager', 'lazy' or 'random:SEED'")
+        raise UsageError(
+            f"there is no schedule {text!r}; expected 'eager', 'lazy' or 'random:SEED'", code="launch.schedule"
+        )
 
 
 @dataclass(slots=True)
@@ -171,13 +173,13 @@ class Engines:
             self.copies.append(copy)
         if self.kind == "eager":
             self._carry_out(list(self.copies))
-            self.machine.at_batch()
 
     def _carry_out(self, copies: list[_Copy]) -> None:
         for copy in copies:
             self.copies.remove(copy)
             self.machine.at(copy.pc, copy.warp, copy.lane)
             self.copier.carry_out(copy.request, copy.position, copy.lane, copy.cta)
+        self.machine.at_batch()
 
     @staticmethod
     def _lanes(batch: Batch) -> list[tuple[int, int]]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.diag import Diagnostic
+from warploom.diag import Diagnostic, UsageError
 from warploom.layout import TensorMapFields
 from warploom.machine.barriers import Barriers
 from warploom.machine.batch import Batch
@@ -317,6 +317,8 @@ class Machine:
             return action()
         except Fault as fault:
             raise Trap([self._diagnose(fault)]) from None
+        except UsageError as error:
+            raise Trap([self._diagnose(Fault("machine.refused", str(error)))]) from None
 
     def _diagnose(self, fault: Fault) -> Diagnostic:
         pc, warp, lane = self.pc, -1, -1
@@ -344,7 +346,8 @@ class Machine:
             row = int(slot)
             what = self.barriers.describe(row) or self.mbarriers.describe(row)
             if not what:
-                what = "other lanes of its warp or warps of its warpgroup at the same instruction"
+                whole = self.linked[int(strands.pc[row])].gather == "warpgroup"
+                what = f"the other {'warps of its warpgroup' if whole else 'lanes of its warp'} at this instruction"
             waits_after = strands.state[row] == State.WAITING and not self.mbarriers.describe(row)
             pc = int(strands.pc[row]) - (1 if waits_after else 0)
             groups.setdefault((pc, what), []).append(int(strands.warp[row]))
@@ -352,7 +355,8 @@ class Machine:
         return Deadlock(found)
 
     def _waiting(self, pc: int, what: str, warps: list[int]) -> Diagnostic:
-        others = f" and {len(warps) - 1} more warps" if len(warps) > 1 else ""
+        count = len(warps) - 1
+        others = f" and {count} more warp{'s' if count > 1 else ''}" if count else ""
         message = f"deadlock: {self.describe(min(warps))}{others} wait{'' if others else 's'} for {what}"
         return diagnostic("machine.deadlock", message, self.program.source, self.program.span_of(pc))
 
@@ -361,6 +365,6 @@ class Machine:
             f"the kernel was stopped after {self.instructions} warp instructions, the limit of this run; "
             f"{self.describe(int(self.batch.warp_index[0]) if self.batch.count else -1)}"
         )
-        hint = "a loop may never end; raise step_budget if the kernel is that long"
+        hint = "a loop may never end; raise WARPLOOM_STEP_BUDGET if the kernel is that long"
         span = self.program.span_of(min(self.pc, len(self.program.steps) - 1))
         return Trap([diagnostic("machine.runaway", message, self.program.source, span, hint)])

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.diag import UsageError
 from warploom.machine import access
 from warploom.machine.faults import Fault
 
@@ -25,6 +26,7 @@ GLOBAL_BASE = 0x7F00_0000_0000
 SHARED_WINDOW = 0x7E00_0000_0000
 LOCAL_WINDOW = 0x7D00_0000_0000
 WINDOW_SIZE = 0x1_0000_0000
+FAR_BELOW = 0x7C00_0000_0000  # addresses below every window: null pointers and the like
 SHARED_START = 0x400  # the first KiB of a CTA's window is the system's, as on hardware since sm_80
 GAP = 4096
 ALIGNMENT = 1024
@@ -64,7 +66,16 @@ class Arena:
 
     def seal(self) -> None:
         """Allocate the reserved segments; none can be added afterwards."""
-        self.bytes = np.zeros(self._end - GLOBAL_BASE, np.uint8)
+        size = self._end - GLOBAL_BASE
+        try:
+            self.bytes = np.zeros(size, np.uint8)
+        except MemoryError:
+            largest = max(self.segments, key=lambda segment: segment.size)
+            raise UsageError(
+                f"the kernel's buffers and variables take {size} bytes, more than there is memory for; the largest is "
+                f"{largest.name} with {largest.size} bytes",
+                code="launch.memory",
+            ) from None
         self.starts = np.array([segment.start for segment in self.segments], np.int64)
         self.ends = np.array([segment.start + segment.size for segment in self.segments], np.int64)
         self.state = np.array([access.CLEAN if s.writable else access.LOCKED for s in self.segments], np.uint8)
@@ -85,12 +96,15 @@ class Arena:
         inside = [s for s in self.segments if s.start <= address < s.start + s.size]
         if inside:
             over = inside[0]
-            return f"it begins {address - over.start} bytes into {over.name}, which has {over.size} bytes"
+            return f"it begins {address - over.start} bytes into {over.name} of {over.size} bytes"
         near = min(self.segments, key=lambda s: min(abs(address - s.start), abs(address - s.start - s.size)))
         end = near.start + near.size
+        where = f"the nearest buffer, {near.name} of {near.size} bytes,"
         if address >= end:
-            return f"the nearest buffer, {near.name} of {near.size} bytes, ends {address - end} bytes before it"
-        return f"the nearest buffer, {near.name} of {near.size} bytes, begins {near.start - address} bytes after it"
+            return f"{where} ends {f'{address - end} bytes' if address > end else 'just'} before it"
+        if address < FAR_BELOW:
+            return f"no buffer is near it; the nearest, {near.name} of {near.size} bytes, begins at {near.start:#x}"
+        return f"{where} begins {near.start - address} bytes after it"
 
     def touch(self, address: int) -> None:
         """Note that the segment that holds an address was written. Errors: Fault read-only."""
@@ -193,6 +207,13 @@ class Memory:
                 lane,
                 "use .shared::cluster for an address that mapa made",
             )
+        if name == "shared" and address >> 24 >= self.cluster_size:
+            return Fault(
+                "machine.out-of-bounds",
+                f"{size}-byte access at shared address {address:#x} names the CTA of rank {address >> 24}; the cluster "
+                f"has {self.cluster_size}",
+                lane,
+            )
         held = f"{high - low} bytes of {name} memory, at {low:#x} to {high:#x}" if high > low else f"no {name} memory"
         whose = "the thread" if name == "local" else "the CTA"
         return Fault(
@@ -290,8 +311,13 @@ class Memory:
             chosen[lanes[turn == number]] = True
             yield chosen.reshape(mask.shape)
 
-    def tile(self, cta: Array, starts: Array, offsets: Array, swizzle: int, base_offset: int, width: int) -> Array:
-        """A swizzled matrix of each CTA's shared memory. Shapes: cta and starts (groups,), offsets (rows, k)."""
+    def tile(
+        self, cta: Array, leaders: Array, starts: Array, offsets: Array, swizzle: int, base_offset: int, width: int
+    ) -> Array:
+        """A swizzled matrix of each CTA's shared memory, for groups of warps led by `leaders` of the batch.
+
+        Shapes: cta, leaders and starts (groups,), offsets (rows, k).
+        """
         dtype = _UNSIGNED[width]
         out = np.empty((len(starts), *offsets.shape), dtype)
         origins = cta * self.shared_stride
@@ -307,6 +333,7 @@ class Memory:
                 f"a matrix at shared addresses {low:#x} to {high:#x} is out of bounds: the CTA has "
                 f"{self.shared_bytes} bytes of shared memory, at {SHARED_START:#x} to "
                 f"{SHARED_START + self.shared_bytes:#x}",
+                int(leaders[group]) * 32,
             )
         return out
 
@@ -351,5 +378,6 @@ class Memory:
 
 
 def _signed(addresses: Array) -> NDArray[np.int64]:
-    """Addresses as the compiled kernels take them. Addresses at and above 2**63 become negative: out of bounds."""
-    return access.uniform(addresses.view(np.int64) if addresses.dtype == np.uint64 else addresses.astype(np.int64))
+    """Addresses as the compiled kernels take them; those from 2**63 on become negative, which is out of bounds."""
+    wide = addresses.view(np.int64) if addresses.dtype == np.uint64 else addresses.astype(np.int64)
+    return access.uniform(wide)
