@@ -35,6 +35,8 @@ WHEELS = {
 _TIMEOUT = 120
 _BATCH = 400
 _OPTIONS = ("-O0", "-w", "-o", os.devnull)
+_OPTIMISED = ("-w", "-o", os.devnull)
+_BROKEN = "Internal compiler error"  # -O0 alone breaks on some that every other level takes
 _COMPLAINT = re.compile(r"^ptxas (?:.*?, line (\d+); )?(error|fatal)\s*: (.*)$", re.MULTILINE)
 _ENTRY = re.compile(r"'e(\d+)'")
 _ABORTED = "Ptx assembly aborted due to errors"
@@ -98,26 +100,42 @@ class Assembler:
                 verdicts.update((k, Verdict(True)) for k in pending)
                 break
             refused, ending = _attribute(output, owners)
-            for k, message in refused.items():
-                verdicts[pending[k]] = Verdict(False, message)
-            if ending is not None or not refused:
-                verdicts.update(self._one_by_one(probes, pending, ending, target, version))
+            verdicts.update((pending[k], Verdict(False, message)) for k, message in refused.items())
+            if ending is not None:
+                verdicts.update(self._ended_by(probes, pending, ending, target, version))
+            elif not refused:
+                verdicts.update(self._halves(probes, pending, target, version))
             pending = [k for k in pending if k not in verdicts]
         return [verdicts[k] for k in range(len(probes))]
 
-    def _one_by_one(
-        self, probes: Sequence[Probe], pending: list[int], ending: int | None, target: str, version: Version
+    def _ended_by(
+        self, probes: Sequence[Probe], pending: list[int], ending: int, target: str, version: Version
     ) -> dict[int, Verdict]:
-        """Ask alone the probe at which reading ended; where that is none, or it is innocent, all of them."""
-        if ending is not None:
-            suspect = self._alone(probes[pending[ending]], target, version)
-            if not suspect.ok:
-                return {pending[ending]: suspect}
+        """Ask alone the probe at which reading ended; where it is innocent, ask all of them so."""
+        suspect = self._alone(probes[pending[ending]], target, version)
+        if not suspect.ok:
+            return {pending[ending]: suspect}
         return {k: self._alone(probes[k], target, version) for k in pending}
+
+    def _halves(
+        self, probes: Sequence[Probe], pending: list[int], target: str, version: Version
+    ) -> dict[int, Verdict]:
+        """A refusal that names no probe: ask in halves."""
+        if len(pending) == 1:
+            return {pending[0]: self._alone(probes[pending[0]], target, version)}
+        middle = len(pending) // 2
+        found: dict[int, Verdict] = {}
+        for half in (pending[:middle], pending[middle:]):
+            found.update(
+                zip(half, self._together([probes[k] for k in half], target, version), strict=True)
+            )
+        return found
 
     def _alone(self, probe: Probe, target: str, version: Version) -> Verdict:
         text, owners = write_module((probe,), target, version)
         status, output = self.run(text, target)
+        if _BROKEN in output:
+            status, output = self.run(text, target, _OPTIMISED)
         if status == 0:
             return Verdict(True)
         refused, _ = _attribute(output, owners)
