@@ -1,10 +1,11 @@
+# ruff: noqa: E501 - opcodes are as long as they are
 from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from isa.binding import binding, form_of, refusal
 from isa.recorder import Recorder, bound, lanes
+
 from warploom.isa import async_copy
 
 LEGAL = {

@@ -1,10 +1,11 @@
+# ruff: noqa: E501 - opcodes are as long as they are
 from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from isa.binding import form_of, refusal
 from isa.recorder import Recorder, bound, lanes
+
 from warploom.isa import bulk
 
 COPY = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
@@ -47,7 +48,9 @@ def test_refused(text: str, code: str) -> None:
 def test_a_load_asks_for_every_lane_with_its_own_operands() -> None:
     warps = Recorder()
     size = lanes(64)
-    i = bound(dst="shared::cluster", srcMem=lanes(np.arange(32) * 64, np.uint64), dstMem=lanes(512, np.uint64))
+    i = bound(
+        dst="shared::cluster", srcMem=lanes(np.arange(32) * 64, np.uint64), dstMem=lanes(512, np.uint64)
+    )
     i.size, i.mbar, i.ctaMask = size, lanes(8, np.uint64), lanes(5)
     bulk.load(warps, i)
     (request,) = warps.requests

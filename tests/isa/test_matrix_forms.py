@@ -65,7 +65,7 @@ TWO = "{%r0, %r1}"
 LEGAL = [
     f"mma.sync.aligned.m8n8k4.col.row.f32.f16.f16.f16 {vector('d', 8)}, {TWO}, {TWO}, {vector('c', 4)};",
     f"mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32 {D4}, {TWO}, {{%r2}}, {F4};",
-    "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64.rn {%d0,%d1,%d2,%d3}, {%a0,%a1}, {%b0}, {%c0,%c1,%c2,%c3};",
+    f"mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64.rn {D4}, {TWO}, {{%r2}}, {F4};",
     f"mma.sync.aligned.row.col.m16n8k16.f32.f16.f16.f32 {D4}, {vector('r', 4)}, {TWO}, {F4};",
     f"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {D4}, %ad, %bd, %p1, 1, -1, 0, 1;",
     f"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {D4}, {vector('r', 4)}, %bd, !%p1, 1, 1, 1;",
@@ -104,18 +104,24 @@ REFUSED = [
     (f"mma.sync.aligned.m16n8k64.row.col.s32.s8.s8.s32 {D4}, {F4}, {TWO}, {F4};", "mma.integer/shape"),
     (f"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {D4}, {TWO}, {TWO}, {F4};", "mma.half/operands"),
     (
-        "mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue4m3"
-        f" {D4}, {F4}, {TWO}, {F4}, %s0, {{0, 0}}, %s1, {{0, 0}};",
+        (
+            "mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue4m3"
+            f" {D4}, {F4}, {TWO}, {F4}, %s0, {{0, 0}}, %s1, {{0, 0}};"
+        ),
         "mma.scaled/stype",
     ),
     (
-        "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0"
-        f" {D4}, {F4}, {TWO}, {F4}, %s0, {{1, 0}}, %s1, {{0, 0}};",
+        (
+            "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0"
+            f" {D4}, {F4}, {TWO}, {F4}, %s0, {{1, 0}}, %s1, {{0, 0}};"
+        ),
         "mma.scaled/byte_id_a",
     ),
     (
-        "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0"
-        f" {D4}, {F4}, {TWO}, {F4}, %s0, {{2, 2}}, %s1, {{0, 0}};",
+        (
+            "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0"
+            f" {D4}, {F4}, {TWO}, {F4}, %s0, {{2, 2}}, %s1, {{0, 0}};"
+        ),
         "mma.scaled/thread_id_a",
     ),
     (

@@ -1,9 +1,10 @@
+# ruff: noqa: E501 - opcodes are as long as they are
 from __future__ import annotations
 
 import pytest
-
 from isa.binding import binding, form_of, refusal
 from isa.recorder import Recorder, bound, lanes
+
 from warploom.isa import mbarrier
 
 LEGAL = {

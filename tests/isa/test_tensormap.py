@@ -1,12 +1,13 @@
+# ruff: noqa: E501 - opcodes are as long as they are
 from __future__ import annotations
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from isa.binding import form_of, refusal
 from isa.recorder import Recorder, bound, lanes
+
 from warploom.isa import tensormap
 from warploom.layout.tensormap import TensorMapFields
 

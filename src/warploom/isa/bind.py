@@ -10,7 +10,19 @@ from warploom.diag import Diagnostic, Severity, Source, Span
 from warploom.isa.kit import Form, Match, forms_of, match_opcode, nearest_slot
 from warploom.isa.operands import Place
 from warploom.isa.syntax import PlaceName
-from warploom.ptx import Address, Float, Instruction, Integer, Name, Negated, Operand, Pair, Symbol, Tuple, Vector
+from warploom.ptx import (
+    Address,
+    Float,
+    Instruction,
+    Integer,
+    Name,
+    Negated,
+    Operand,
+    Pair,
+    Symbol,
+    Tuple,
+    Vector,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +59,9 @@ def bind(instruction: Instruction, source: Source | None = None) -> Binding | Di
         if wrong is None:
             return Binding(match.form, match.slots, operands)
     code, message, hint, section = wrong or _explain(instruction, matches)
-    return Diagnostic(code, Severity.ERROR, message, source, _place(instruction, bool(matches)), hint, section)
+    return Diagnostic(
+        code, Severity.ERROR, message, source, _place(instruction, bool(matches)), hint, section
+    )
 
 
 def _place(instruction: Instruction, whole: bool) -> Span | None:
@@ -80,7 +94,12 @@ def _explain(instruction: Instruction, matches: tuple[Match, ...]) -> tuple[str,
     family = forms_of(opcode.partition(".")[0])
     if family:
         lines = "; ".join(dict.fromkeys(form.syntax_line.partition(" ")[0] for form in family))
-        return "isa.modifiers", f"'{opcode}' is not a form that is implemented", f"implemented: {lines}", family[0].source
+        return (
+            "isa.modifiers",
+            f"'{opcode}' is not a form that is implemented",
+            f"implemented: {lines}",
+            family[0].source,
+        )
     return "isa.unknown", f"'{opcode}' is not an instruction that is implemented", "", ""
 
 
@@ -193,7 +212,11 @@ def _fits(operand: Operand, place: Place, count: int) -> bool:
 def _fits_coordinates(operand: Address, count: int) -> bool:
     if count == 0:
         return not operand.extra
-    return len(operand.extra) == 1 and isinstance(operand.extra[0], Vector) and len(operand.extra[0].items) == count
+    return (
+        len(operand.extra) == 1
+        and isinstance(operand.extra[0], Vector)
+        and len(operand.extra[0].items) == count
+    )
 
 
 def _fits_register(operand: Operand, place: Place, count: int) -> bool:

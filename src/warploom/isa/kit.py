@@ -24,6 +24,7 @@ declared twice stops the import.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -37,6 +38,7 @@ from warploom.isa.table import FormError, Row, read_rows
 from warploom.isa.types import TYPES
 
 Meaning = Callable[[Any, Any], None]
+Limit = Callable[[str, Mapping[str, str]], str]
 
 EFFECTS = frozenset(
     {
@@ -69,6 +71,7 @@ class Form:
         rows: str = "",
         words: Mapping[str, str] | None = None,
         touches: str = "",
+        limit: Limit | None = None,
         spellings: tuple[str, ...] = (),
         source: str,
     ) -> None:
@@ -78,13 +81,14 @@ class Form:
         self.columns, self.rows = read_rows(name, rows)
         self.composites = dict(words or {})
         self.syntax: Syntax = read_syntax(name, syntax, self.columns, self.composites)
-        self.orders = (self.syntax.words,) + tuple(
-            read_syntax(name, opcode, self.columns, self.composites).words for opcode in spellings
+        self.orders = tuple(
+            read_syntax(name, opcode, self.columns, self.composites).words for opcode in (syntax, *spellings)
         )
         self.operands = dict(operands)
         self.touches = frozenset(touches.split())
         self.vocabulary = self._vocabulary()
         self._meaning: Meaning | None = None
+        self._limit = limit
         self._check()
         _register(self)
 
@@ -94,6 +98,10 @@ class Form:
             raise FormError(f"form {self.name}: a second meaning")
         self._meaning = function
         return function
+
+    def complaint(self, arch: str, slots: Mapping[str, str]) -> str:
+        """Why `arch` cannot execute the form with these slots, in a sentence; "" when it can."""
+        return "" if self._limit is None else self._limit(arch, slots)
 
     @property
     def act(self) -> Meaning | None:
@@ -111,22 +119,33 @@ class Form:
         first = self.syntax.words[0]
         return frozenset({first.literal}) if first.literal else self.vocabulary[first.slot]
 
-    def match(self, words: tuple[str, ...], unknown: tuple[int, str] = (-1, "")) -> dict[str, str] | None:
-        """Slot values when the opcode words follow the syntax line (whatever the rows say).
-
-        `unknown` is a word's position and a slot in which it may stand, whatever the vocabulary.
-        """
+    def match(self, words: tuple[str, ...]) -> dict[str, str] | None:
+        """Slot values when the opcode words follow the syntax line (whatever the rows say)."""
         for order in self.orders:
-            slots = match_words(order, words, self.vocabulary, unknown)
+            slots = match_words(order, words, self.vocabulary)
             if slots is not None:
                 return slots
         return None
 
+    def match_with(self, words: tuple[str, ...], slot: str, stranger: str) -> dict[str, str] | None:
+        """Slot values when the word `stranger` might stand in a slot."""
+        pattern = tuple(
+            replace(word, composite=re.compile(re.escape(stranger)))
+            if word.slot == slot and word.composite
+            else word
+            for word in self.syntax.words
+        )
+        known = self.vocabulary.get(slot, frozenset())
+        return match_words(pattern, words, {**self.vocabulary, slot: known | {stranger}})
+
     def match_incomplete(self, words: tuple[str, ...]) -> dict[str, str] | None:
-        """Slot values when one required slot has no word in the opcode; it binds to ""."""
+        """Slot values when one required slot has no word in the opcode; it binds to "".
+
+        A slot called a variant names another instruction: it is never what is missing.
+        """
         pattern = self.syntax.words
         for k, word in enumerate(pattern):
-            if word.slot and not word.optional:
+            if word.slot and not word.optional and not word.slot.endswith("variant"):
                 eased = (*pattern[:k], replace(word, optional=True), *pattern[k + 1 :])
                 slots = match_words(eased, words, self.vocabulary)
                 if slots is not None:
@@ -163,9 +182,8 @@ class Form:
             raise FormError(f"form {self.name}: a spelling has other words than its syntax line")
         places = {name for place in self.syntax.places for name in place.names}
         if places != set(self.operands):
-            raise FormError(
-                f"form {self.name}: operands {sorted(self.operands)} do not cover its syntax line's {sorted(places)}"
-            )
+            declared, written = sorted(self.operands), sorted(places)
+            raise FormError(f"form {self.name}: operands {declared} do not cover its syntax line's {written}")
         for place in self.operands.values():
             if isinstance(place.type, str) and place.type not in TYPES and place.type not in slots:
                 raise FormError(f"form {self.name}: {place.type!r} is neither a type nor a slot")
@@ -227,53 +245,48 @@ def match_opcode(opcode: str) -> tuple[Match, ...]:
 
 
 def nearest_slot(opcode: str) -> tuple[Form, str, str, tuple[str, ...]] | None:
-    """For an opcode that no row allows: the form it follows, the slot at fault, its word, what is legal there.
+    """For an opcode that no row allows: the form it follows, the slot at fault, its word, what is legal.
 
-    The slot at fault is the one whose word alone could be changed to reach a row; where that could be several,
-    the one that knows a word like it.
+    The slot at fault is the one whose word alone could be changed to reach a row; where it could be one of
+    several, the one that knows the word most like it.
     """
     words = tuple(opcode.split("."))
     family = _BY_HEAD.get(words[0], ())
-    for form in family:
-        slots = form.match(words)
+    exact = ((form, form.match(words)) for form in family)
+    incomplete = ((form, form.match_incomplete(words)) for form in family)
+    for form, slots in chain(exact, incomplete, _with_a_stranger(family, words)):
         near = None if slots is None else _nearest_row(form, slots)
         if near is not None:
             return form, *near
-    found = chain(_with_unknown_word(words, family), _with_missing_word(words, family))
-    return max(found, key=_likeness, default=None)
+    return None
 
 
-def _with_missing_word(
-    words: tuple[str, ...], family: Iterable[Form]
-) -> Iterator[tuple[Form, str, str, tuple[str, ...]]]:
-    """Every slot that would make the opcode legal if it had a word."""
-    for form in family:
-        slots = form.match_incomplete(words)
-        near = None if slots is None else _nearest_row(form, slots)
-        if near is not None:
-            yield form, *near
+def _with_a_stranger(
+    family: Iterable[Form], words: tuple[str, ...]
+) -> Iterator[tuple[Form, dict[str, str] | None]]:
+    """Matches in which one word stands in a slot that does not know it, the likeliest slot first.
+
+    A word is likely in a slot that has it in some form, or has one that is spelled like it.
+    """
+    spellings: dict[str, set[str]] = {}
+    for form in forms():
+        for slot, known in form.vocabulary.items():
+            spellings.setdefault(slot, set()).update(known)
+        for slot, spelling in form.composites.items():
+            spellings.setdefault(slot, set()).add(re.sub(r"\{\w+\}", "8", spelling))
+    places = [
+        (form, word.slot, stranger)
+        for stranger in words[1:]
+        for form in family
+        for word in form.syntax.words
+        if word.slot and not word.literal
+    ]
+    places.sort(key=lambda place: -max(_likeness(place[2], known) for known in spellings[place[1]]))
+    return ((form, form.match_with(words, slot, stranger)) for form, slot, stranger in places)
 
 
-def _with_unknown_word(
-    words: tuple[str, ...], family: Iterable[Form]
-) -> Iterator[tuple[Form, str, str, tuple[str, ...]]]:
-    """Every slot in which one word of the opcode, unknown there, would stand."""
-    for form in family:
-        for column in form.columns:
-            for k in range(1, len(words)):
-                slots = form.match(words, (k, column))
-                near = None if slots is None else _nearest_row(form, slots)
-                if near is not None and near[0] == column:
-                    yield form, *near
-
-
-def _likeness(near: tuple[Form, str, str, tuple[str, ...]]) -> float:
-    """How like the word is to the likest that is legal: 0 to 2, and halfway where there is no word."""
-    _, _, word, legal = near
-    if not word:
-        return 1.0
-    alike = (SequenceMatcher(None, word, other).ratio() + (word[0] == other[:1]) for other in legal)
-    return max(alike)
+def _likeness(word: str, other: str) -> float:
+    return SequenceMatcher(None, re.sub(r"\d+", "8", word), re.sub(r"\d+", "8", other)).ratio()
 
 
 def _nearest_row(form: Form, slots: Mapping[str, str]) -> tuple[str, str, tuple[str, ...]] | None:

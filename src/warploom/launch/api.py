@@ -153,8 +153,10 @@ def _budget() -> int:
 def _module(ptx: str | Path | Module) -> Module:
     if isinstance(ptx, Module):
         return ptx
-    if isinstance(ptx, str) and ("\n" in ptx or ".version" in ptx):
+    if isinstance(ptx, str) and (not ptx or "\n" in ptx or ".version" in ptx):
         return parse(ptx)
+    if not isinstance(ptx, (str, os.PathLike)):
+        raise UsageError(f"ptx is {ptx!r}; expected a text, a path or a Module", code="launch.ptx")
     path = Path(ptx)
     try:
         return parse(path.read_text(encoding="utf-8"), str(path))

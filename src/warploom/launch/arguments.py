@@ -108,7 +108,7 @@ def collect(program: Program, args: Sequence[object]) -> list[tuple[str, Array]]
     if len(args) != len(expected):
         names = ", ".join(f".{p.type} {p.name}{f'[{p.size}]' if p.is_array else ''}" for p in expected)
         raise UsageError(
-            f"kernel {program.kernel.name} takes {len(expected)} arguments, {len(args)} were given",
+            f"kernel {program.kernel.name} takes {_arguments(len(expected))}; {len(args)} were given",
             code="launch.arguments",
             hint=f"its parameters are: {names or 'none'}",
         )
@@ -193,12 +193,18 @@ def _check_pointer(number: int, parameter: Parameter, array: Array) -> None:
         raise _wrong(number, parameter, array, "a TensorMap" if parameter.is_array else "a number")
     if array.dtype.hasobject:
         raise _wrong(number, parameter, array, "an array of numbers")
+    if not array.dtype.isnative:
+        raise _wrong(number, parameter, array, "an array in this machine's byte order")
     if not array.flags.c_contiguous:
         raise UsageError(
             f"argument {number} ({parameter.name}) is an array of shape {array.shape} that is not contiguous",
             code="launch.argument",
             hint="pass numpy.ascontiguousarray(...), or a TensorMap over the view",
         )
+
+
+def _arguments(count: int) -> str:
+    return f"{count} argument{'' if count == 1 else 's'}"
 
 
 def _wrong(number: int, parameter: Parameter, value: object, expected: str) -> UsageError:

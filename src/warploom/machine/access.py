@@ -1,13 +1,19 @@
 # pyright: reportUnknownMemberType=false
 """Compiled gathers and scatters: one lane after the other, every access checked.
 
-Each kernel returns the flat index (warp * 32 + lane) of the first lane at fault, or -1. `words` is the
-memory seen as elements of the access's width; `count` consecutive elements make one access (a vector).
+The address kernels turn addresses (int64) into byte offsets and return the flat index (warp * 32 + lane) of
+the first lane at fault, or -1. `words` is the memory seen as elements of the access's width; consecutive
+elements make one access (a vector).
+
+Every layout and every dtype of an argument is compiled anew on first use: callers pass C-contiguous,
+writeable arrays (`uniform`), so that the address kernels compile once and the others once for each width.
 """
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
+
+from numpy.typing import NDArray
 
 from warploom.num._compile import njit
 
@@ -17,6 +23,11 @@ REMOTE = 3
 READ_ONLY = 4
 
 CLEAN, DIRTY, LOCKED = 0, 1, 2  # of a segment
+
+
+def uniform(array: NDArray[Any]) -> NDArray[Any]:
+    """The array as compiled code takes it: C-contiguous and writeable."""
+    return array if array.flags.c_contiguous and array.flags.writeable else array.copy(order="C")
 
 
 @njit
@@ -38,10 +49,11 @@ def find_segment(starts, ends, address, size, hint):  # type: ignore[no-untyped-
 
 
 @njit
-def load_flat(words, base, addresses, mask, starts, ends, count, out, fault):  # type: ignore[no-untyped-def]
-    """Load from the global arena, whose first byte has the virtual address `base`."""
-    width = out.itemsize
-    size = width * count
+def arena_index(addresses, mask, base, size, starts, ends, state, storing, out, fault):  # type: ignore[no-untyped-def]
+    """Byte offsets in the global arena, whose first byte has the virtual address `base`.
+
+    With `storing`, `state[segment]` becomes DIRTY for each segment reached.
+    """
     warps, lanes = mask.shape
     rows, columns = addresses.shape
     segment = -1
@@ -49,7 +61,7 @@ def load_flat(words, base, addresses, mask, starts, ends, count, out, fault):  #
         for lane in range(lanes):
             if not mask[w, lane]:
                 continue
-            address = np.int64(addresses[w if rows > 1 else 0, lane if columns > 1 else 0])
+            address = addresses[w if rows > 1 else 0, lane if columns > 1 else 0]
             if address % size != 0:
                 fault[0] = MISALIGNED
                 return w * 32 + lane
@@ -57,43 +69,12 @@ def load_flat(words, base, addresses, mask, starts, ends, count, out, fault):  #
             if segment < 0:
                 fault[0] = OUT_OF_BOUNDS
                 return w * 32 + lane
-            first = (address - base) // width
-            for item in range(count):
-                out[item, w, lane] = words[first + item]
-    return -1
-
-
-@njit
-def store_flat(words, base, addresses, mask, starts, ends, state, values, fault):  # type: ignore[no-untyped-def]
-    """Store to the global arena; `state[segment]` becomes DIRTY for each segment written."""
-    count = values.shape[0]
-    width = values.itemsize
-    size = width * count
-    warps, lanes = mask.shape
-    rows, columns = addresses.shape
-    value_rows, value_columns = values.shape[1], values.shape[2]
-    segment = -1
-    for w in range(warps):
-        for lane in range(lanes):
-            if not mask[w, lane]:
-                continue
-            address = np.int64(addresses[w if rows > 1 else 0, lane if columns > 1 else 0])
-            if address % size != 0:
-                fault[0] = MISALIGNED
-                return w * 32 + lane
-            segment = find_segment(starts, ends, address, size, segment)
-            if segment < 0:
-                fault[0] = OUT_OF_BOUNDS
-                return w * 32 + lane
-            if state[segment] == LOCKED:
-                fault[0] = READ_ONLY
-                return w * 32 + lane
-            state[segment] = DIRTY
-            first = (address - base) // width
-            for item in range(count):
-                words[first + item] = values[
-                    item, w if value_rows > 1 else 0, lane if value_columns > 1 else 0
-                ]
+            if storing:
+                if state[segment] == LOCKED:
+                    fault[0] = READ_ONLY
+                    return w * 32 + lane
+                state[segment] = DIRTY
+            out[w, lane] = address - base
     return -1
 
 
@@ -111,7 +92,7 @@ def window_index(addresses, mask, low, high, stride, lane_stride, first, rank, r
         for lane in range(lanes):
             if not mask[w, lane]:
                 continue
-            address = np.int64(addresses[w if rows > 1 else 0, lane if columns > 1 else 0])
+            address = addresses[w if rows > 1 else 0, lane if columns > 1 else 0]
             if address % size != 0:
                 fault[0] = MISALIGNED
                 return w * 32 + lane

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from warploom.isa.types import TYPES
 from warploom.machine.faults import Fault
 from warploom.machine.memory import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_SIZE, Place
-from warploom.machine.strands import State
 
 if TYPE_CHECKING:
     from warploom.machine.machine import Machine
@@ -42,9 +41,9 @@ class Batch:
         self.warp_index = warp_index
         self.count = len(warp_index)
         first = int(warp_index[0]) if self.count else 0
-        self.is_run = bool(self.count) and int(warp_index[-1]) - first + 1 == self.count and (
-            self.count < 3 or bool((np.diff(warp_index) == 1).all())
-        )
+        spans = bool(self.count) and int(warp_index[-1]) - first + 1 == self.count
+        # Warps are in order as long as none has diverged.
+        self.is_run = spans and (not self.machine.strands.diverged or bool((np.diff(warp_index) == 1).all()))
         self.warps: slice | Rows = slice(first, first + self.count) if self.is_run else warp_index
         self._place: Place | None = None
 
@@ -65,9 +64,10 @@ class Batch:
     def guard(self, predicate: Array) -> bool:
         """Restrict to the lanes where the predicate holds; False when none is left."""
         if self.base is None:
-            lanes = np.broadcast_to(predicate, (self.count, 32))
-            if lanes.all():
+            if predicate.all():
                 return True
+            # A copy: the instruction may write the predicate's register.
+            lanes = np.broadcast_to(predicate, (self.count, 32)).copy()
         else:
             lanes = predicate & self.base
         if not lanes.any():
@@ -79,7 +79,7 @@ class Batch:
         """Back to all lanes of the strands."""
         self.mask = self.base
 
-    def suspend(self, which: NDArray[np.bool_], pc: int, state: State) -> Rows:
+    def suspend(self, which: NDArray[np.bool_], pc: int, state: int) -> Rows:
         """Take strands out of the batch, to go on at `pc` when they are woken; returns their slots."""
         strands = self.machine.strands
         rows = self.rows[which]
@@ -228,7 +228,7 @@ class Batch:
     ) -> Array:
         """A matrix in shared memory for each warpgroup of the batch, or for some of them."""
         leaders = self.warpgroups()[:, 0] if groups is None else self.warpgroups()[groups, 0]
-        return self.machine.memory.tile(self.place.cta[leaders], starts, offsets, swizzle, base_offset, width)
+        return self.machine.memory.tile(self.place.cta[leaders], leaders, starts, offsets, swizzle, base_offset, width)
 
     # Control ----------------------------------------------------------------------------------------------
 

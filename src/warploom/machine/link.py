@@ -67,6 +67,7 @@ class Linker:
     files: Mapping[int, NDArray[Any]]
     segments: Mapping[str, int]
     geometry: Geometry
+    arch: str
     rank_base: NDArray[np.uint64]  # (warps, 1): rank << 24 of each warp's CTA
     clustered: bool
     problems: list[Diagnostic] = field(default_factory=list)
@@ -85,6 +86,13 @@ class Linker:
                 self.problems.append(
                     diagnostic(problem.code, problem.message, self.program.source, step.instruction.span)
                 )
+        form = step.binding.form
+        if complaint := form.complaint(self.arch, step.binding.slots):
+            message = f"'{step.instruction.opcode}' cannot run on {self.arch}: {complaint}"
+            span = step.instruction.span
+            self.problems.append(
+                diagnostic("machine.unsupported", message, self.program.source, span, "", form.source)
+            )
         guard = self._guard(step)
         effects = step.binding.form.touches
         gather = "warpgroup" if "warpgroup" in effects else "warp" if "warp" in effects else ""

@@ -48,9 +48,19 @@ class Scope:
     variables: dict[str, Storage] = field(default_factory=dict)
     labels: dict[str, int] = field(default_factory=dict)
     tables: dict[str, Directive] = field(default_factory=dict)
+    found: dict[str, RegisterPlace] = field(default_factory=dict)
 
     def register(self, name: str) -> RegisterPlace | None:
         """The register of a name, from this scope outwards."""
+        known = self.found.get(name)
+        if known is not None:
+            return known
+        place = self._register(name)
+        if place is not None:
+            self.found[name] = place
+        return place
+
+    def _register(self, name: str) -> RegisterPlace | None:
         scope: Scope | None = self
         numbered = _NUMBERED.fullmatch(name)
         while scope is not None:
@@ -444,7 +454,7 @@ def _find_blocks(program: Program, bodies: Mapping[str, tuple[int, int]]) -> Non
             leaders.add(pc + 1)
         if "waits" in effects:
             leaders.update((pc, pc + 1))
-        if effects & {"warp", "warpgroup"}:
+        if "warpgroup" in effects:  # its four warps may come one by one, and are to go on as one batch
             leaders.add(pc)
     program.meet = postdominators(following)
     program.block_end = [0] * count

@@ -8,7 +8,6 @@ disjoint.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +16,8 @@ Mask = NDArray[np.bool_]
 Rows = NDArray[np.intp]
 
 
-class State(IntEnum):
-    """What a strand is doing."""
+class State:
+    """What a strand is doing. Plain integers: they are compared with arrays, and often."""
 
     DONE = 0  # the slot is free; in a warp's own slot: it has left the kernel or its lanes are elsewhere
     READY = 1
