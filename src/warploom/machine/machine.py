@@ -226,6 +226,8 @@ class Machine:
                 held = step.guard.fetch(batch)
                 if not batch.guard(~held if step.negated else held):
                     continue
+                if step.whole:
+                    batch.dismiss_idle(pc + 1)
             counts[step.family] += batch.count
             self.instructions += batch.count
             step.act(batch, step.operands)
