@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from warploom.isa.types import TYPES
 from warploom.machine.faults import Fault
 from warploom.machine.memory import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_SIZE, Place
+from warploom.machine.strands import State
 
 if TYPE_CHECKING:
     from warploom.machine.machine import Machine
@@ -32,8 +33,8 @@ class Batch:
     def __init__(self, machine: Machine, rows: Rows, warp_index: Rows, mask: Lanes | None) -> None:
         self.machine = machine
         self.rows = rows  # strand slots; empty for a batch made by an asynchronous engine
-        self.base = mask  # lanes of the strands, before the guard
-        self.mask = mask
+        self.base: Lanes | None = mask  # lanes of the strands, before the guard
+        self.mask: Lanes | None = mask
         self.select(warp_index)
 
     def select(self, warp_index: Rows) -> None:
@@ -96,6 +97,13 @@ class Batch:
         self.rows = self.rows[stay]
         self.select(self.warp_index[stay])
         return rows
+
+    def dismiss_idle(self, pc: int) -> None:
+        """Take strands none of whose lanes passed the guard out of the batch; they go on at `pc`."""
+        if self.mask is not None and self.mask is not self.base:
+            idle = ~self.mask.any(axis=1)
+            if idle.any():
+                self.suspend(idle, pc, State.READY)
 
     def single(self, position: int, lanes: Lanes) -> Batch:
         """One warp of the batch, with some of its lanes."""

@@ -40,8 +40,8 @@ class Grid:
     explicit_cluster: bool
     sm_count: int = 132
     ticks: int = 0
-    thread: tuple[Array, Array, Array] = field(default_factory=lambda: (np.zeros((1, 32), np.uint32),) * 3)
-    cta: tuple[Array, Array, Array] = field(default_factory=lambda: (np.zeros((1, 1), np.uint32),) * 3)
+    thread: tuple[Array, Array, Array] = field(default_factory=lambda: _zeros(32))
+    cta: tuple[Array, Array, Array] = field(default_factory=lambda: _zeros(1))
     lane: Array = field(default_factory=lambda: np.arange(32, dtype=np.uint32)[None, :])
     warp: Array = field(default_factory=lambda: np.zeros((1, 1), np.uint32))
 
@@ -66,6 +66,11 @@ class Grid:
         origins = np.stack(np.unravel_index(np.arange(int(np.prod(counts))), counts[::-1])[::-1], axis=1)
         ranks = np.stack(np.unravel_index(np.arange(self.cluster_size), self.cluster[::-1])[::-1], axis=1)
         return origins[:, None, :] * np.array(self.cluster) + ranks[None, :, :]
+
+
+def _zeros(lanes: int) -> tuple[Array, Array, Array]:
+    nothing = np.zeros((1, lanes), np.uint32)
+    return nothing, nothing, nothing
 
 
 class Machine:
@@ -218,6 +223,8 @@ class Machine:
                 held = step.guard.fetch(batch)
                 if not batch.guard(~held if step.negated else held):
                     continue
+                if step.whole:
+                    batch.dismiss_idle(pc + 1)
             counts[step.family] += batch.count
             self.instructions += batch.count
             step.act(batch, step.operands)
