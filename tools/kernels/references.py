@@ -357,23 +357,18 @@ def cast(arrays: Arrays, options: Options) -> dict[str, Any]:
     return {"y": x.astype(np.float32).astype(y.dtype) if x.dtype.itemsize < 8 else x.astype(y.dtype)}
 
 
-def _philox(seed: int, count: int, width: int = 32) -> Array:
-    """The first word of Philox4x32-10 (or 4x64) at counters (i, 0, 0, 0)."""
-    mask = (1 << width) - 1
-    ka, kb, ra, rb = {
-        32: (0x9E3779B9, 0xBB67AE85, 0xD2511F53, 0xCD9E8D57),
-        64: (0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B, 0xD2E7470EE14C6C93, 0xCA5A826395121157),
-    }[width]
-    first: list[tuple[int, int]] = []
+def _philox(seed: int, count: int) -> Array:
+    """The first two words of Philox4x32-10 at counters (i, 0, 0, 0)."""
+    mask = (1 << 32) - 1
+    words: list[tuple[int, int]] = []
     for counter in range(count):
-        c, k0, k1 = [counter, 0, 0, 0], seed & mask, seed >> width
+        c, k0, k1 = [counter, 0, 0, 0], seed & mask, seed >> 32
         for _ in range(10):
-            high_b, low_b = rb * c[2] >> width, rb * c[2] & mask
-            high_a, low_a = ra * c[0] >> width, ra * c[0] & mask
-            c = [high_b ^ c[1] ^ k0, low_b, high_a ^ c[3] ^ k1, low_a]
-            k0, k1 = (k0 + ka) & mask, (k1 + kb) & mask
-        first.append((c[0], c[1]))
-    return np.array(first, object)
+            left, right = 0xCD9E8D57 * c[2], 0xD2511F53 * c[0]
+            c = [(left >> 32) ^ c[1] ^ k0, left & mask, (right >> 32) ^ c[3] ^ k1, right & mask]
+            k0, k1 = (k0 + 0x9E3779B9) & mask, (k1 + 0xBB67AE85) & mask
+        words.append((c[0], c[1]))
+    return np.array(words, object)
 
 
 def _uniform(words: Array) -> Array:
@@ -384,7 +379,7 @@ def _uniform(words: Array) -> Array:
 @reference
 def random(arrays: Arrays, options: Options) -> dict[str, Any]:
     """Triton's random numbers."""
-    words = _philox(int(arrays["seed"]), arrays["y"].size, 64 if options["kind"] == "randint64" else 32)
+    words = _philox(int(arrays["seed"]), arrays["y"].size)
     if options["kind"].startswith("randint"):
         return {"y": words[:, 0]}
     first, second = _uniform(words[:, 0]), _uniform(words[:, 1])

@@ -5,7 +5,6 @@ Everything that is not implemented is found here, before execution starts, and r
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -16,8 +15,6 @@ from warploom.machine.faults import Unsupported, diagnostic
 from warploom.machine.flow import EXIT, postdominators
 from warploom.machine.registers import Declared
 from warploom.ptx import Block, Directive, Function, Instruction, Label, Module, Name, Statement, Variable
-
-_NUMBERED = re.compile(r"(.*?)(0|[1-9]\d*)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +38,11 @@ class Storage:
 
 @dataclass(eq=False, slots=True)
 class Scope:
-    """Names declared between braces. Registers are kept as ranges, so that `%r<1000>` is one entry."""
+    """Names declared between braces. `%r<1000>` is one entry, in `ranges`: width, first index, type, count."""
 
     parent: Scope | None
-    registers: dict[str, tuple[int, int, str, int | None]] = field(default_factory=dict)
+    registers: dict[str, RegisterPlace] = field(default_factory=dict)
+    ranges: dict[str, tuple[int, int, str, int]] = field(default_factory=dict)
     variables: dict[str, Storage] = field(default_factory=dict)
     labels: dict[str, int] = field(default_factory=dict)
     tables: dict[str, Directive] = field(default_factory=dict)
@@ -62,16 +60,22 @@ class Scope:
 
     def _register(self, name: str) -> RegisterPlace | None:
         scope: Scope | None = self
-        numbered = _NUMBERED.fullmatch(name)
         while scope is not None:
-            single = scope.registers.get(name)
-            if single is not None and single[3] is None:
-                return RegisterPlace(single[0], single[1], single[2])
-            if numbered is not None:
-                width_first = scope.registers.get(numbered[1])
-                if width_first is not None and width_first[3] is not None and int(numbered[2]) < width_first[3]:
-                    return RegisterPlace(width_first[0], width_first[1] + int(numbered[2]), width_first[2])
+            place = scope.registers.get(name) or scope._numbered(name)
+            if place is not None:
+                return place
             scope = scope.parent
+        return None
+
+    def _numbered(self, name: str) -> RegisterPlace | None:
+        """A register of a range: `%r12` is of `%r<20>`, or of `%r1<3>`."""
+        digits = len(name) - len(name.rstrip("0123456789"))
+        for count in range(digits, 0, -1):
+            stem, number = name[:-count], name[-count:]
+            held = self.ranges.get(stem)
+            if held is not None and (number == "0" or number[0] != "0") and int(number) < held[3]:
+                width, first, type, _ = held
+                return RegisterPlace(width, first + int(number), type)
         return None
 
     def variable(self, name: str) -> Storage | None:
@@ -319,7 +323,10 @@ class _Loader:
             self._refuse("machine.register", f"registers of type {vector}.{variable.type} are not implemented", variable.span)
             return
         width, first = self.registers.declare(variable.type, variable.count or 1)
-        scope.registers[variable.name] = (width, first, variable.type, variable.count)
+        if variable.count is None:
+            scope.registers[variable.name] = RegisterPlace(width, first, variable.type)
+        else:
+            scope.ranges[variable.name] = (width, first, variable.type, variable.count)
 
     def _kernel_parameters(self) -> tuple[Parameter, ...]:
         placed: list[Parameter] = []
