@@ -1,5 +1,8 @@
 """What a launch may ask of an architecture."""
 
+# A caller may hand over anything, whatever the annotation says.
+# pyright: reportUnnecessaryIsInstance=false
+
 from __future__ import annotations
 
 import re

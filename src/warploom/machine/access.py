@@ -24,14 +24,16 @@ READ_ONLY = 4
 
 CLEAN, DIRTY, LOCKED = 0, 1, 2  # of a segment
 
+Array = NDArray[Any]
 
-def uniform(array: NDArray[Any]) -> NDArray[Any]:
+
+def uniform(array: Array) -> Array:
     """The array as compiled code takes it: C-contiguous and writeable."""
     return array if array.flags.c_contiguous and array.flags.writeable else array.copy(order="C")
 
 
 @njit
-def find_segment(starts, ends, address, size, hint):  # type: ignore[no-untyped-def]
+def find_segment(starts: Array, ends: Array, address: int, size: int, hint: int) -> int:
     """Index of the segment that holds [address, address + size), or -1. `hint` is tried first."""
     if hint >= 0 and starts[hint] <= address and address + size <= ends[hint]:
         return hint
@@ -49,7 +51,10 @@ def find_segment(starts, ends, address, size, hint):  # type: ignore[no-untyped-
 
 
 @njit
-def arena_index(addresses, mask, base, size, starts, ends, state, storing, out, fault):  # type: ignore[no-untyped-def]
+def arena_index(
+    addresses: Array, mask: Array, base: int, size: int, starts: Array, ends: Array, state: Array, storing: bool,
+    out: Array, fault: Array,
+) -> int:  # fmt: skip
     """Byte offsets in the global arena, whose first byte has the virtual address `base`.
 
     With `storing`, `state[segment]` becomes DIRTY for each segment reached.
@@ -79,7 +84,10 @@ def arena_index(addresses, mask, base, size, starts, ends, state, storing, out, 
 
 
 @njit
-def window_index(addresses, mask, low, high, stride, lane_stride, first, rank, ranks, remote, size, out, fault):  # type: ignore[no-untyped-def]
+def window_index(
+    addresses: Array, mask: Array, low: int, high: int, stride: int, lane_stride: int, first: Array, rank: Array,
+    ranks: int, remote: bool, size: int, out: Array, fault: Array,
+) -> int:  # fmt: skip
     """Byte offsets, in the memory that holds all windows, of addresses in per-CTA or per-lane windows.
 
     A window is [low, high) of the low 24 bits of an address; the bits above are a cluster rank. `first[w]`
@@ -113,7 +121,7 @@ def window_index(addresses, mask, low, high, stride, lane_stride, first, rank, r
 
 
 @njit
-def load_indexed(words, index, mask, out):  # type: ignore[no-untyped-def]
+def load_indexed(words: Array, index: Array, mask: Array, out: Array) -> None:
     """Load elements at byte offsets that were checked."""
     count, warps, lanes = out.shape
     width = out.itemsize
@@ -126,7 +134,7 @@ def load_indexed(words, index, mask, out):  # type: ignore[no-untyped-def]
 
 
 @njit
-def store_indexed(words, index, mask, values):  # type: ignore[no-untyped-def]
+def store_indexed(words: Array, index: Array, mask: Array, values: Array) -> None:
     """Store elements at byte offsets that were checked."""
     count = values.shape[0]
     warps, lanes = mask.shape
@@ -143,7 +151,10 @@ def store_indexed(words, index, mask, values):  # type: ignore[no-untyped-def]
 
 
 @njit
-def gather_tile(words, origins, starts, offsets, chunk_mask, phase, low, high, out):  # type: ignore[no-untyped-def]
+def gather_tile(
+    words: Array, origins: Array, starts: Array, offsets: Array, chunk_mask: int, phase: int, low: int, high: int,
+    out: Array,
+) -> int:  # fmt: skip
     """Read a matrix for each group: element (r, k) is at starts[g] + offsets[r, k], with its chunk swizzled.
 
     Returns the group that leaves its window, or -1.

@@ -32,8 +32,8 @@ class Batch:
     def __init__(self, machine: Machine, rows: Rows, warp_index: Rows, mask: Lanes | None) -> None:
         self.machine = machine
         self.rows = rows  # strand slots; empty for a batch made by an asynchronous engine
-        self.base = mask  # lanes of the strands, before the guard
-        self.mask = mask
+        self.base: Lanes | None = mask  # lanes of the strands, before the guard
+        self.mask: Lanes | None = mask
         self.select(warp_index)
 
     def select(self, warp_index: Rows) -> None:

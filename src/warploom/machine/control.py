@@ -134,14 +134,14 @@ class Control:
             return
         bits = (np.broadcast_to(members, (batch.count, 32)).astype(np.uint32)[:, :, None] & _LANE_BITS) != 0
         wanted = (bits & batch.active()[:, :, None]).any(axis=1) & strands.live[batch.warp_index]
-        missing = (wanted & ~strands.mask[batch.rows]).any(axis=1)
+        missing: Array = (wanted & ~strands.mask[batch.rows]).any(axis=1)
         self.gather(batch, missing)
 
     def gather_warps(self, batch: Batch) -> None:
         """Strands of an `.aligned` instruction wait for all live lanes of their warps."""
         strands = self.machine.strands
         if strands.diverged:
-            missing = (strands.live[batch.warp_index] & ~strands.mask[batch.rows]).any(axis=1)
+            missing = np.any(strands.live[batch.warp_index] & ~strands.mask[batch.rows], axis=1)
             self.gather(batch, missing)
 
     def gather_warpgroups(self, batch: Batch) -> None:

@@ -12,7 +12,7 @@ from warploom.diag import UsageError
 from warploom.isa.bulk import BulkCopy, TensorCopy
 from warploom.isa.reductions import combine
 from warploom.isa.types import TYPES
-from warploom.layout import TensorMapFields, box_bytes, fill_bytes, misaligned, tile_rows
+from warploom.layout import TensorMapFields, TileRows, box_bytes, fill_bytes, misaligned, tile_rows
 from warploom.machine.faults import Fault
 from warploom.machine.memory import CHUNK_MASK, GLOBAL_BASE, SHARED_START
 from warploom.num._compile import njit
@@ -25,7 +25,10 @@ Array = NDArray[Any]
 
 
 @njit
-def _tile_in(arena, base, rows, left, inside, offsets, row_bytes, start, mask, shared, origin, fill):  # type: ignore[no-untyped-def]
+def _tile_in(
+    arena: Array, base: int, rows: Array, left: int, inside: int, offsets: Array, row_bytes: int, start: int,
+    mask: int, shared: Array, origin: int, fill: np.uint64,
+) -> None:  # fmt: skip
     """Load a box in chunks of 16 bytes: row r goes to shared addresses start + offsets[r], swizzled.
 
     Bytes [left, left + inside) of a row come from the arena, at base + rows[r]; the others are `fill`, and so
@@ -50,7 +53,10 @@ def _tile_in(arena, base, rows, left, inside, offsets, row_bytes, start, mask, s
 
 
 @njit
-def _tile_out(arena, base, rows, left, inside, offsets, start, mask, shared, origin):  # type: ignore[no-untyped-def]
+def _tile_out(
+    arena: Array, base: int, rows: Array, left: int, inside: int, offsets: Array, start: int, mask: int,
+    shared: Array, origin: int,
+) -> None:  # fmt: skip
     """Store a box: bytes [left, left + inside) of each row in bounds go to the arena, at base + rows[r]."""
     from_words = shared.view(np.uint64)
     to_words = arena.view(np.uint64)
@@ -195,7 +201,7 @@ class Copier:
         first = arena.find(address, 128, "a tensor map")
         return self.machine.tensor_map(arena.bytes[first : first + 128].tobytes())
 
-    def _global_span(self, fields: TensorMapFields, rows: Any) -> int:
+    def _global_span(self, fields: TensorMapFields, rows: TileRows) -> int:
         """Index in the arena of the map's address, once every byte the rows touch is known to be in bounds."""
         arena = self.machine.memory.arena
         inside = rows.global_offset[rows.global_offset >= 0]
@@ -205,7 +211,7 @@ class Copier:
         return arena.find(fields.global_address + low, high - low, "a tensor copy") - low
 
     def _tile_load(
-        self, request: TensorCopy, pick: _Pick, cta: int, fields: TensorMapFields, rows: Any, address: int
+        self, request: TensorCopy, pick: _Pick, cta: int, fields: TensorMapFields, rows: TileRows, address: int
     ) -> None:
         memory = self.machine.memory
         base = self._global_span(fields, rows)
@@ -225,7 +231,7 @@ class Copier:
             if request.mbarrier is not None:
                 self._complete(owner, pick.number(request.mbarrier), transferred)
 
-    def _tile_store(self, request: TensorCopy, cta: int, fields: TensorMapFields, rows: Any, address: int) -> None:
+    def _tile_store(self, request: TensorCopy, cta: int, fields: TensorMapFields, rows: TileRows, address: int) -> None:
         memory = self.machine.memory
         base = self._global_span(fields, rows)
         left, inside, row_bytes = _row_parts(fields, rows)
@@ -253,9 +259,10 @@ class Copier:
         memory.arena.bytes[places] = reduced.view(np.uint8)
 
 
-def _row_parts(fields: TensorMapFields, rows: Any) -> tuple[int, int, int]:
+def _row_parts(fields: TensorMapFields, rows: TileRows) -> tuple[int, int, int]:
     """Bytes of a row of the box before those that are in bounds, bytes that are, and all of them."""
-    return tuple(count * fields.element_bits // 8 for count in (rows.first, rows.valid, fields.box[0]))
+    bits = fields.element_bits
+    return rows.first * bits // 8, rows.valid * bits // 8, fields.box[0] * bits // 8
 
 
 class _Pick:

@@ -5,6 +5,9 @@ else can run, or its issuer has gone far ahead. `random:SEED` picks moments, and
 A correct kernel gives the same bits under every schedule.
 """
 
+# A caller may hand over anything, whatever the annotation says.
+# pyright: reportUnnecessaryIsInstance=false
+
 from __future__ import annotations
 
 import random

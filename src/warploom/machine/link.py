@@ -70,9 +70,9 @@ class Linker:
     arch: str
     rank_base: NDArray[np.uint64]  # (warps, 1): rank << 24 of each warp's CTA
     clustered: bool
-    problems: list[Diagnostic] = field(default_factory=list)
-    specials: dict[tuple[str, str], PerWarp | Dynamic] = field(default_factory=dict)
-    _tables: list[tuple[PerWarp, SpecialRegister]] = field(default_factory=list)
+    problems: list[Diagnostic] = field(default_factory=list[Diagnostic])
+    specials: dict[tuple[str, str], PerWarp | Dynamic] = field(default_factory=dict[tuple[str, str], "PerWarp | Dynamic"])
+    _tables: list[tuple[PerWarp, SpecialRegister]] = field(default_factory=list[tuple[PerWarp, SpecialRegister]])
 
     def link(self, step: Step) -> Linked:
         """One instruction. What cannot be resolved is added to `problems`."""

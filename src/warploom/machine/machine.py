@@ -42,8 +42,8 @@ class Grid:
     explicit_cluster: bool
     sm_count: int = 132
     ticks: int = 0
-    thread: tuple[Array, Array, Array] = field(default_factory=lambda: (np.zeros((1, 32), np.uint32),) * 3)
-    cta: tuple[Array, Array, Array] = field(default_factory=lambda: (np.zeros((1, 1), np.uint32),) * 3)
+    thread: tuple[Array, Array, Array] = field(default_factory=lambda: _zeros(32))
+    cta: tuple[Array, Array, Array] = field(default_factory=lambda: _zeros(1))
     lane: Array = field(default_factory=lambda: np.arange(32, dtype=np.uint32)[None, :])
     warp: Array = field(default_factory=lambda: np.zeros((1, 1), np.uint32))
 
@@ -68,6 +68,11 @@ class Grid:
         origins = np.stack(np.unravel_index(np.arange(int(np.prod(counts))), counts[::-1])[::-1], axis=1)
         ranks = np.stack(np.unravel_index(np.arange(self.cluster_size), self.cluster[::-1])[::-1], axis=1)
         return origins[:, None, :] * np.array(self.cluster) + ranks[None, :, :]
+
+
+def _zeros(lanes: int) -> tuple[Array, Array, Array]:
+    nothing = np.zeros((1, lanes), np.uint32)
+    return nothing, nothing, nothing
 
 
 class Machine:

@@ -31,14 +31,17 @@ _PHASE_SHIFT = 61
 
 
 @njit
-def _pack(expected, pending, transactions, phase):  # type: ignore[no-untyped-def]
+def _pack(expected: Any, pending: Any, transactions: Any, phase: Any) -> np.uint64:
     word = np.uint64(expected) | (np.uint64(pending) << np.uint64(20))
     word |= np.uint64(transactions & 0x1FFFFF) << np.uint64(40)
     return word | (np.uint64(phase) << np.uint64(61)) | (np.uint64(1) << np.uint64(63))
 
 
 @njit
-def _act(words, index, mask, action, amounts, transactions, tokens, completed, problem):  # type: ignore[no-untyped-def]
+def _act(
+    words: Array, index: Array, mask: Array, action: int, amounts: Array, transactions: Array, tokens: Array,
+    completed: Array, problem: Array,
+) -> int:  # fmt: skip
     """Act for one lane after the other; returns the number of phases completed, or -1 - lane of a fault."""
     warps, lanes = mask.shape
     done = 0

@@ -53,7 +53,7 @@ class Strands:
         self.epoch = np.zeros(warps, np.int64)
         self.state = np.where(masks.any(axis=1), State.READY, State.DONE).astype(np.uint8)
         self.mask = masks.copy()
-        self.full = masks.all(axis=1)
+        self.full = np.all(masks, axis=1)
         self.join_pc = np.full(warps, -1, np.int64)
         self.joins: list[Join | None] = [None] * warps
         self.calls: list[tuple[int, ...]] = [()] * warps
