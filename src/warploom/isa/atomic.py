@@ -6,7 +6,9 @@ one another.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from itertools import permutations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,13 +44,10 @@ _VECTOR = f"""
 """
 
 
-# Assemblers take the three first modifiers in any order; compilers write all of them.
-_PLACES = ("{.sem}{.scope}{.space}", "{.sem}{.space}{.scope}", "{.scope}{.sem}{.space}",
-           "{.scope}{.space}{.sem}", "{.space}{.sem}{.scope}", "{.space}{.scope}{.sem}")  # fmt: skip
-
-
 def _spellings(line: str) -> tuple[str, ...]:
-    return tuple(line.replace(_PLACES[0], places) for places in _PLACES[1:])
+    """Order, scope, space and operation in every order: assemblers take them all, compilers write several."""
+    head, *words, rest = re.split(r"(\{\.sem\})(\{\.scope\})(\{\.space\})(\.\w+)", line)
+    return tuple(f"{head}{''.join(order)}{rest}" for order in permutations(words))[1:]
 
 
 def _table(sem: str, more: str = "") -> str:

@@ -16,7 +16,7 @@ from warploom.isa.protocol import Geometry
 from warploom.isa.special import SpecialRegister, special
 from warploom.isa.types import TYPES
 from warploom.machine.faults import diagnostic
-from warploom.machine.memory import SHARED_START
+from warploom.machine.memory import LOCAL_WINDOW, SHARED_START
 from warploom.machine.program import Program, RegisterPlace, Scope, Step, Storage
 from warploom.machine.values import (
     AddressValue,
@@ -240,6 +240,8 @@ class Linker:
             return PerWarp(type, (self.rank_base + np.uint64(SHARED_START + start)).astype(dtype))
         if variable.space == "local":
             return integer_constant(variable.offset, type)
+        if variable.space == "stack":
+            return integer_constant(LOCAL_WINDOW + variable.offset, type)
         base = self.segments["" if variable.space == "param" else variable.name]
         return integer_constant(base + variable.offset, type)
 
@@ -276,7 +278,7 @@ class Linker:
     def _argument(self, scope: Scope, operand: Operand) -> Any:
         if isinstance(operand, Name):
             variable = scope.variable(operand.text)
-            if variable is not None and variable.space == "local":
+            if variable is not None and variable.space == "stack":
                 return LocalBytes(variable.offset, variable.size)
             found = scope.register(operand.text)
             if found is not None:

@@ -5,7 +5,7 @@ Everything that is not implemented is found here, before execution starts, and r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from warploom.diag import Diagnostic, Source, Span
@@ -28,7 +28,11 @@ class RegisterPlace:
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """A variable: its space ("shared", "local", "global", "const", "param") and offset or segment name."""
+    """A variable: its space and offset or segment name.
+
+    The space is "shared", "dynamic", "local", "global", "const", "param" (the kernel's), or "stack": a function's
+    parameter, which lies in local memory and is addressed generically, as every parameter is.
+    """
 
     space: str
     name: str
@@ -240,7 +244,7 @@ class _Loader:
     # What the kernel reaches ----------------------------------------------------------------------------
 
     def _reached(self) -> dict[str, set[str]]:
-        """Names of functions the kernel reaches, with the names each mentions."""
+        """Names of functions the kernel reaches, with the names each mentions, by itself or through variables."""
         functions = self.module.functions
         mentioned: dict[str, set[str]] = {}
         pending = [self.kernel.name]
@@ -249,23 +253,27 @@ class _Loader:
             function = functions[name]
             if name in mentioned or function.body is None:
                 continue
-            mentioned[name] = set(_names_in(function.body))
+            mentioned[name] = self._through_variables(_names_in(function.body))
             pending.extend(other for other in mentioned[name] if other in functions)
         return mentioned
 
-    def _place_module_variables(self, reached: Mapping[str, set[str]]) -> None:
-        wanted = set().union(*reached.values())
+    def _through_variables(self, names: Iterable[str]) -> set[str]:
+        """Names, and the names that the initialisers of variables among them hold."""
         variables = self.module.variables
-        pending = [name for name in wanted if name in variables]
-        seen: set[str] = set()
+        found: set[str] = set()
+        pending = list(names)
         while pending:
             name = pending.pop()
-            if name in seen:
-                continue
-            seen.add(name)
-            pending.extend(n for n in _names_in_initializer(variables[name].initializer) if n in variables)
-        for name, variable in variables.items():
-            if name in seen:
+            if name not in found:
+                found.add(name)
+                if name in variables:
+                    pending.extend(_names_in_initializer(variables[name].initializer))
+        return found
+
+    def _place_module_variables(self, reached: Mapping[str, set[str]]) -> None:
+        wanted = set().union(*reached.values())
+        for name, variable in self.module.variables.items():
+            if name in wanted:
                 self._place_variable(variable, self.module_scope)
 
     def _check_recursion(self, reached: Mapping[str, set[str]]) -> None:
@@ -306,7 +314,8 @@ class _Loader:
             self.shared_end += size
         elif variable.space in ("local", "param"):
             self.local_end = _aligned(self.local_end, max(align, 8))
-            scope.variables[variable.name] = Storage("local", variable.name, self.local_end, size or 0)
+            space = "stack" if variable.space == "param" else "local"
+            scope.variables[variable.name] = Storage(space, variable.name, self.local_end, size or 0)
             self.local_end += size or 0
         elif variable.space in ("global", "const"):
             if size is None:
@@ -358,7 +367,7 @@ class _Loader:
     def _formal(self, variable: Variable, scope: Scope) -> Storage | RegisterPlace:
         self._place_variable(variable, scope)
         place = scope.register(variable.name) if variable.space == "reg" else scope.variables.get(variable.name)
-        return place or Storage("local", variable.name, 0, 0)
+        return place or Storage("stack", variable.name, 0, 0)
 
     def _flatten(self, function: Function, outer: Scope) -> int:
         entry = len(self.steps)
