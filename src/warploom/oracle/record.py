@@ -1,4 +1,4 @@
-"""The record: verdicts of ptxas on many probes, one compressed text for each family, and what differs from it.
+"""The record: verdicts of ptxas on many probes, a compressed text for each family, and what differs from it.
 
 A file is xz-compressed text, the same bytes for the same verdicts:
 
@@ -23,7 +23,7 @@ from pathlib import Path
 
 from warploom.diag import UsageError
 from warploom.oracle.ask import Oracle, Progress
-from warploom.oracle.assembler import provide
+from warploom.oracle.assembler import NO_ANSWER, Verdict, provide
 from warploom.oracle.cases import Case
 from warploom.oracle.points import NEWEST, Point, Version
 from warploom.oracle.probe import Probe, write_module
@@ -47,10 +47,11 @@ class Disagreement:
     def __str__(self) -> str:
         at = f"{self.point.target} {self.point.version[0]}.{self.point.version[1]}"
         said = "accepts" if self.accepted else "refuses"
-        return f"{self.case.form}/{self.case.slot} ({self.case.change}): ptxas {said} at {at}: {self.case.probe.key}"
+        case = self.case
+        return f"{case.form}/{case.slot} ({case.change}): ptxas {said} at {at}: {case.probe.key}"
 
 
-# Writing -----------------------------------------------------------------------------------------------------
+# Writing --------------------------------------------------------------------------------------------------
 
 
 def record(
@@ -65,11 +66,13 @@ def record(
     directory.mkdir(parents=True, exist_ok=True)
     for family, listed in by_family.items():
         text = _write_family(listed, verdicts)
-        (directory / f"{family}{_SUFFIX}").write_bytes(lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME))
+        (directory / f"{family}{_SUFFIX}").write_bytes(
+            lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME)
+        )
     return Counter(at for _, at in questions)
 
 
-def _write_family(cases: Sequence[Case], verdicts: Iterator[object]) -> str:
+def _write_family(cases: Sequence[Case], verdicts: Iterator[Verdict]) -> str:
     sets: dict[tuple[Point, ...], int] = {}
     body: list[str] = []
     about = ("", "")
@@ -77,15 +80,14 @@ def _write_family(cases: Sequence[Case], verdicts: Iterator[object]) -> str:
         if (case.form, case.slot) != about:
             about = (case.form, case.slot)
             body.append(f"= {case.form} {case.slot}")
-        bits = sum(int(_ok(next(verdicts))) << k for k in range(len(case.points)))
-        at = sets.setdefault(case.points, len(sets))
+        answered = [(point, v) for point in case.points if (v := next(verdicts)).message != NO_ANSWER]
+        if not answered:
+            continue
+        bits = sum(int(verdict.ok) << k for k, (_, verdict) in enumerate(answered))
+        at = sets.setdefault(tuple(point for point, _ in answered), len(sets))
         body.append(f"{at}\t{bits:x}\t{case.change}\t{case.probe.key}")
     head = [f"@{at} {' '.join(str(point) for point in points)}" for points, at in sets.items()]
     return "\n".join([*head, *body]) + "\n"
-
-
-def _ok(verdict: object) -> bool:
-    return bool(getattr(verdict, "ok", verdict))
 
 
 def write_header(directory: Path, counts: Counter[Point], command: str, date: str) -> None:
@@ -107,7 +109,7 @@ def write_header(directory: Path, counts: Counter[Point], command: str, date: st
     (directory / HEADER).write_text(json.dumps(header, indent=1) + "\n")
 
 
-# Reading -----------------------------------------------------------------------------------------------------
+# Reading --------------------------------------------------------------------------------------------------
 
 
 def families(directory: Path) -> tuple[str, ...]:
@@ -136,13 +138,13 @@ def read(directory: Path, wanted: Iterable[str] = ()) -> Iterator[tuple[Case, Ve
                 yield case, {point: bool(accepted >> k & 1) for k, point in enumerate(points)}
 
 
-# Comparing ---------------------------------------------------------------------------------------------------
+# Comparing ------------------------------------------------------------------------------------------------
 
 
 def disagreements(
     directory: Path, judge: Judge, wanted: Iterable[str] = (), *, newest: bool = False
 ) -> Iterator[Disagreement]:
-    """What a judge says otherwise than the record; with `newest` also than the newest assembler's verdicts."""
+    """What a judge says otherwise than the record, with `newest` than the newest assembler's verdicts."""
     waiting: dict[Point, list[tuple[Case, bool]]] = {}
     for case, verdicts in read(directory, wanted):
         for at, accepted in verdicts.items():
