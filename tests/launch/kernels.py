@@ -107,9 +107,7 @@ def micro(
 
     def once(schedule: str) -> list[Any]:
         copies = [np.array(arg, order="C") if isinstance(arg, np.ndarray) else arg for arg in args]
-        wl.launch(
-            module(file), kernel, grid=grid, block=block, shared=shared, args=copies, schedule=schedule
-        )
+        wl.launch(module(file), kernel, grid=grid, block=block, shared=shared, args=copies, schedule=schedule)
         return copies
 
     first = once("eager")
@@ -207,7 +205,9 @@ def _pointers(entry: dict[str, Any], random: np.random.Generator) -> Problem:
     if c.dtype == np.float64:
         bound = sums.fma_chain_bound(a, right)
         # Fractions are slow: the rows asked for, and every fifth column, stand for the rest.
-        return Problem(tiles, args, outside, c, a @ right.T, bound, lambda rows: multiply_added(a[rows], right))
+        return Problem(
+            tiles, args, outside, c, a @ right.T, bound, lambda rows: multiply_added(a[rows], right)
+        )
     expected, bound, exactly = _product(a, right, _unit(entry, types), c.dtype)
     return Problem(tiles, args, outside, c, expected, bound, exactly)
 
@@ -217,7 +217,9 @@ def _described(tensor: wl.TensorMap, array: Array) -> list[object]:
     return [tensor, array.shape[0], array.shape[1], array.strides[0] // array.itemsize, 1]
 
 
-def tensors(entry: dict[str, Any], random: np.random.Generator, tiles: tuple[int, int] = (2, 1), steps: int = 3) -> Problem:
+def tensors(
+    entry: dict[str, Any], random: np.random.Generator, tiles: tuple[int, int] = (2, 1), steps: int = 3
+) -> Problem:
     """GEMM through tensor maps."""
     BM, BN, BK = (int(entry["consts"][name]) for name in ("BM", "BN", "BK"))
     M, N, K = tiles[0] * BM, tiles[1] * BN, steps * BK

@@ -28,11 +28,15 @@ def _solved(file: str, seed: int) -> Problem:
 def test_results_are_within_the_bound_that_their_sums_imply(file: str, seed: int) -> None:
     problem = _solved(file, seed)
     error = np.abs(problem.result.astype(np.float64) - problem.expected)
-    assert (error <= problem.bound).all(), f"worst: {np.max(error / np.maximum(problem.bound, 1e-300))} of the bound"
+    assert (error <= problem.bound).all(), (
+        f"worst: {np.max(error / np.maximum(problem.bound, 1e-300))} of the bound"
+    )
     assert problem.untouched()
 
 
-@pytest.mark.parametrize("file", [file for file in INDEX if not file.startswith(("flash", "softmax", "vadd", "gemm_s8"))])
+@pytest.mark.parametrize(
+    "file", [file for file in INDEX if not file.startswith(("flash", "softmax", "vadd", "gemm_s8"))]
+)
 def test_products_are_the_matrix_unit_s_own_sums_bit_for_bit(file: str) -> None:
     problem = _solved(file, 0)
     assert problem.exactly is not None

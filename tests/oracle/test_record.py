@@ -12,7 +12,7 @@ from warploom.oracle.assembler import NO_ANSWER, Verdict
 from warploom.oracle.cases import Case
 from warploom.oracle.points import NEWEST, Point, point
 from warploom.oracle.probe import Probe
-from warploom.oracle.record import by_lines, by_text, disagreements, read, record
+from warploom.oracle.record import by_lines, by_text, disagreements, grouped, read, record
 
 OLD, NEW = point("sm_90a", (8, 0)), point("sm_90a", (9, 1))
 CASES = [
@@ -78,6 +78,10 @@ def test_disagreements_name_case_and_point(written: Path) -> None:
     assert {(d.case.probe.text, d.point, d.accepted) for d in found} == {
         ("bad %r0;", NEW, False),
         ("since 9;", NEW, True),
+    }
+    assert {key: len(group) for key, group in grouped(found).items()} == {
+        ("first.form", "slot", False): 1,
+        ("second.form", "slot", True): 1,
     }
     assert "second.form/slot (a to b): ptxas accepts at sm_90a 9.1: " in str(found[-1])
 

@@ -1,7 +1,7 @@
 """What is asked: from each Form its legal instructions, and those with one slot or one operand changed.
 
 A case is a probe with what was changed and where it is asked. Legal rows are asked at every version of a
-target of theirs and on every target; a near-miss at the newest version, on targets that differ in what they know.
+target of theirs and on every target, a near-miss at the newest version on targets that know different things.
 """
 
 from __future__ import annotations

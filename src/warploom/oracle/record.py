@@ -7,7 +7,7 @@ A file is xz-compressed text, the same bytes for the same verdicts:
     0<TAB>2<TAB>f16 to bf16<TAB>mma…       set of points, accepted ones as hexadecimal bits, change, probe
 
     for case, verdicts in read(directory): ...             # verdicts: dict[Point, bool]
-    for found in disagreements(directory, judge): ...      # judge(probes, target, version) -> verdicts
+    grouped(disagreements(directory, judge))               # judge(probes, target, version) -> verdicts
 
 `by_lines` and `by_text` make a `judge` of a function that reads whole modules.
 """
@@ -57,22 +57,23 @@ class Disagreement:
 def record(
     oracle: Oracle, cases: Iterable[Case], directory: Path, *, progress: Progress | None = None
 ) -> Counter[Point]:
-    """Ask every case and write the files of their families. Returns the number of verdicts at each point."""
+    """Ask every case and write the files of their families. Returns the verdicts at each point, counted."""
     by_family: dict[str, list[Case]] = {}
     for case in cases:
         by_family.setdefault(case.family, []).append(case)
     questions = [(case.probe, at) for listed in by_family.values() for case in listed for at in case.points]
     verdicts = iter(oracle.ask(questions, progress))
     directory.mkdir(parents=True, exist_ok=True)
+    counts: Counter[Point] = Counter()
     for family, listed in by_family.items():
-        text = _write_family(listed, verdicts)
+        text = _write_family(listed, verdicts, counts)
         (directory / f"{family}{_SUFFIX}").write_bytes(
             lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME)
         )
-    return Counter(at for _, at in questions)
+    return counts
 
 
-def _write_family(cases: Sequence[Case], verdicts: Iterator[Verdict]) -> str:
+def _write_family(cases: Sequence[Case], verdicts: Iterator[Verdict], counts: Counter[Point]) -> str:
     sets: dict[tuple[Point, ...], int] = {}
     body: list[str] = []
     about = ("", "")
@@ -83,6 +84,7 @@ def _write_family(cases: Sequence[Case], verdicts: Iterator[Verdict]) -> str:
         answered = [(point, v) for point in case.points if (v := next(verdicts)).message != NO_ANSWER]
         if not answered:
             continue
+        counts.update(point for point, _ in answered)
         bits = sum(int(verdict.ok) << k for k, (_, verdict) in enumerate(answered))
         at = sets.setdefault(tuple(point for point, _ in answered), len(sets))
         body.append(f"{at}\t{bits:x}\t{case.change}\t{case.probe.key}")
@@ -157,6 +159,14 @@ def disagreements(
                 waiting[at] = []
     for at, batch in waiting.items():
         yield from _differing(judge, at, batch)
+
+
+def grouped(found: Iterable[Disagreement]) -> dict[tuple[str, str, bool], list[Disagreement]]:
+    """Disagreements by form, slot and what is recorded; the largest groups first."""
+    groups: dict[tuple[str, str, bool], list[Disagreement]] = {}
+    for each in found:
+        groups.setdefault((each.case.form, each.case.slot, each.accepted), []).append(each)
+    return dict(sorted(groups.items(), key=lambda group: (-len(group[1]), group[0])))
 
 
 def _differing(judge: Judge, at: Point, batch: Sequence[tuple[Case, bool]]) -> Iterator[Disagreement]:
