@@ -15,6 +15,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -231,12 +232,15 @@ def cache_directory() -> Path:
 def provide(release: str) -> Assembler:
     """The assembler of a release of WHEELS, or at a path; installed into the cache where it is not there yet.
 
+    The newest is that of the environment where it has one (the extra `oracle`).
+
     Errors: UsageError where it cannot be had.
     """
     if release not in WHEELS:
         return Assembler.at(Path(release))
     home = cache_directory() / "assemblers" / release
-    if not (found := _ptxas_under(home)):
+    installed = _ptxas_under(Path(sysconfig.get_path("purelib"))) if release == "newest" else []
+    if not (found := installed or _ptxas_under(home)):
         _install(WHEELS[release], home)
         found = _ptxas_under(home)
     if not found:
