@@ -1,7 +1,7 @@
 """Assemblers: NVIDIA's ptxas by release, from the wheels that NVIDIA publishes, and how it is asked.
 
     asm = provide("13.1")                                  # found in the cache, or installed there
-    asm.judge([Probe("add.u32 %r0, %r1, 7;")], "sm_90a", (9, 1))     # -> [Verdict(ok=True, message="")]
+    asm.judge([Probe("ret;")], "sm_90a", (9, 1))     # -> [Verdict(ok=True, message="")]
 
 Many probes are asked in one module. An error names its line, so it is the error of the probe on that line; a
 probe is accepted only when a module in which it stood was accepted whole. What ended the reading of a module
