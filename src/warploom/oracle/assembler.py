@@ -46,6 +46,8 @@ _ASTRAY = "Memory allocation failure"
 _BROKEN = "Internal compiler error"  # -O0 alone breaks on some that every other level takes
 _COMPLAINT = re.compile(r"^ptxas (?:.*?, line (\d+); )?(error|fatal)\s*: (.*)$", re.MULTILINE)
 _ENTRY = re.compile(r"'e(\d+)'")
+_NAMED = re.compile(r"for instruction '([^']*)'")
+_WORD = re.compile(r"\w{3,}")
 _ABORTED = "Ptx assembly aborted due to errors"
 _PAIRS = {"{": "}", "[": "]", "(": ")"}
 
@@ -107,13 +109,35 @@ class Assembler:
                 verdicts.update((k, Verdict(True)) for k in pending)
                 break
             refused, ending = _attribute(output, owners)
-            verdicts.update((pending[k], Verdict(False, message)) for k, message in refused.items())
+            heard = {pending[k]: message for k, message in refused.items()}
+            verdicts.update(self._confirm(probes, heard, target, version))
             if ending is not None:
                 verdicts.update(self._ended_by(probes, pending, ending, target, version))
             elif not refused:
                 verdicts.update(self._halves(probes, pending, target, version))
             pending = [k for k in pending if k not in verdicts]
         return [verdicts[k] for k in range(len(probes))]
+
+    def _confirm(
+        self, probes: Sequence[Probe], heard: dict[int, str], target: str, version: Version
+    ) -> dict[int, Verdict]:
+        """Refusals heard in company, once more in the opposite order, and alone where that is not the same.
+
+        On some probes ptxas chokes, and what it then says of its next ones is not about them.
+        """
+        found: dict[int, Verdict] = {}
+        pending = [k for k in sorted(heard, reverse=True) if _is_about(heard[k], probes[k])]
+        found.update((k, self._alone(probes[k], target, version)) for k in heard.keys() - set(pending))
+        while pending:
+            text, owners = write_module([probes[k] for k in pending], target, version)
+            _, output = self.run(text, target)
+            refused, _ = _attribute(output, owners)
+            again = {pending[k]: message for k, message in refused.items()} or {pending[0]: ""}
+            for k, message in again.items():
+                same = message == heard[k]
+                found[k] = Verdict(False, message) if same else self._alone(probes[k], target, version)
+            pending = [k for k in pending if k not in found]
+        return found
 
     def _ended_by(
         self, probes: Sequence[Probe], pending: list[int], ending: int, target: str, version: Version
@@ -194,6 +218,12 @@ def _attribute(output: str, owners: Sequence[int]) -> tuple[dict[int, str], int 
     if ending is not None:
         refused.pop(ending, None)
     return refused, ending
+
+
+def _is_about(message: str, probe: Probe) -> bool:
+    """Whether an instruction that a message names is the probe's."""
+    named = _NAMED.search(message)
+    return named is None or any(word in probe.text for word in _WORD.findall(named[1]))
 
 
 def _first_complaint(output: str) -> str:
