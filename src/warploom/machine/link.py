@@ -54,6 +54,7 @@ class Linked:
     negated: bool
     family: str
     gather: str  # "", "warp" or "warpgroup": who must be here
+    whole: bool  # warps none of whose lanes are active take no part
 
 
 @dataclass(slots=True)
@@ -96,10 +97,11 @@ class Linker:
         guard = self._guard(step)
         effects = step.binding.form.touches
         gather = "warpgroup" if "warpgroup" in effects else "warp" if "warp" in effects else ""
+        whole = bool(effects & {"arrives", "waits", "warpgroup"})
         act = step.binding.form.act
         assert act is not None
         negated = step.instruction.guard is not None and step.instruction.guard.negated
-        return Linked(act, values, guard, negated, step.binding.form.family, gather)
+        return Linked(act, values, guard, negated, step.binding.form.family, gather, whole)
 
     def refresh(self) -> None:
         """Compute the tables of special registers again, for CTAs that have changed."""
