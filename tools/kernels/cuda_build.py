@@ -41,7 +41,7 @@ def _scalar() -> Iterator[Case]:
     yield case("switch_table", x=ints, y=out("i32", N), n=n)
     yield case("local_sort", block=(40,), grid=(1,), x=_integers("i32", 40, 16), y=out("i32", 40, 16), n=scalar("i32", 40))
     yield case("structs", 1e-12, x=_reals("fp64", N), y=out("fp64", N), n=n)
-    yield case("recursion", grid=(1,), block=(32,), y=out("i32", 32))
+    yield case("virtual_call", grid=(1,), block=(32,), y=out("i32", 32))
     yield case("divergent_returns", grid=(1,), block=(160,), x=ints, y=out("i32", N), n=n)
     yield case("blocks_3d", grid=(2, 1, 2), block=(3, 5, 4), y=out("i32", 4, 60))
     yield case("wide_math", x=buffer("i64", N, fill="bits"), z=buffer("i64", N, fill="bits"), y=out("i64", N), n=n)
@@ -134,7 +134,21 @@ def _hopper_tensor() -> Iterator[Case]:
     yield Case("wgmma_plain", "cuda_matmul", args, kind="tensor", tolerance=(1e-4, 1e-4), parameters={"layout": "nt", "times": 1})
 
 
-CASES = {"scalar": (_scalar, None), "cooperative": (_together, _hopper), "tensor": (_tensor, _hopper_tensor)}
+def _refused() -> Iterator[Case]:
+    y = out("i32", 32)
+    for name, words, args in (
+        ("prints", "the function 'vprintf' is not defined in the module", {"x": y}),
+        ("asserts", "the function '__assertfail' is not defined in the module", {"x": y}),
+        ("allocates", "the function 'malloc' is not defined in the module", {"x": y}),
+        ("samples", "'tex.2d.v4.f32.f32' is not an instruction that is implemented", {"t": scalar("i64", 0), "y": y}),
+        ("writes_surface", "is not an instruction that is implemented", {"s": scalar("i64", 0)}),
+        ("calls_outside", "the function '_Z7outsidei' is not defined in the module", {"y": y}),
+        ("recurses", "recursion is not implemented", {"y": y}),
+    ):
+        yield Case(name, "refused", args, block=(32,), kind="refused", parameters={"refused": words})
+
+
+CASES = {"refused": (_refused, None), "scalar": (_scalar, None), "cooperative": (_together, _hopper), "tensor": (_tensor, _hopper_tensor)}
 
 
 def build(folder: Path) -> int:
@@ -143,7 +157,7 @@ def build(folder: Path) -> int:
     for name, (always, hopper) in CASES.items():
         for target in TARGETS:
             output = folder / f"{name}_{target}.ptx"
-            command = ["nvcc", "-ptx", "-std=c++17", "-w", f"-arch={target}", "--expt-relaxed-constexpr", "-o", str(output), str(HERE / f"{name}.cu")]
+            command = ["nvcc", "-ptx", "-std=c++17", "-w", *(("-rdc=true",) if name == "refused" else ()), f"-arch={target}", "--expt-relaxed-constexpr", "-o", str(output), str(HERE / f"{name}.cu")]
             subprocess.run(command, check=True)  # noqa: S603
             cases = [*always(), *(hopper() if hopper and target == "sm_90a" else ())]
             for case in cases:

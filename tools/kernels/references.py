@@ -40,7 +40,7 @@ def _erf(x: Array) -> Array:
 def matmul(arrays: Arrays, options: Options) -> dict[str, Any]:
     """C = epilogue(A @ B), batched or not, `layout` n or t for each operand; a and b may be ad and bd."""
     a, b = (_wide(arrays.get(n, arrays.get(f"{n}d", np.zeros(0)))) for n in "ab")
-    name = "c" if "c" in arrays else "cd"
+    name = options.get("result", "c" if "c" in arrays else "cd")
     if a.dtype.kind in "iu":
         a, b = a.astype(np.int64), b.astype(np.int64)
     if options["layout"][0] == "t":
@@ -576,9 +576,10 @@ def structs(arrays: Arrays, options: Options) -> dict[str, Any]:
 
 
 @reference
-def recursion(arrays: Arrays, options: Options) -> dict[str, Any]:
-    """Ackermann's function at (2, n)."""
-    return {"y": 2 * (np.arange(32) & 3) + 3}
+def virtual_call(arrays: Arrays, options: Options) -> dict[str, Any]:
+    """A square or twice."""
+    t = np.arange(32)
+    return {"y": np.where(t & 1, t * t, 2 * t)}
 
 
 @reference
@@ -645,10 +646,10 @@ def narrow_math(arrays: Arrays, options: Options) -> dict[str, Any]:
         def each(width: int, fn: Callable[[int, int], int], signed: bool = False, a: int = a, b: int = b) -> int:
             return _joined([fn(p, q) for p, q in zip(_lanes(a, width, signed), _lanes(b, width, signed), strict=True)], width)
 
-        clip = lambda p, q: max(-32768, min(32767, p - q))  # noqa: E731
+        clip = lambda p, q: max(-128, min(127, p - q))  # noqa: E731
         r += (
             each(8, lambda p, q: p + q) ^ each(16, max, True) ^ each(8, lambda p, q: abs(p - q)) ^ each(8, lambda p, q: -(p > q))
-            ^ each(16, clip, True) ^ each(8, lambda p, q: (p + q + 1) >> 1)
+            ^ each(8, clip, True) ^ each(8, lambda p, q: (p + q + 1) >> 1)
         )  # fmt: skip
         r = _wrap(r, 32)
         a8, b8, a16, b16 = _lanes(a, 8, True), _lanes(b, 8, True), _lanes(a, 16, True), _lanes(b, 16, True)
@@ -723,7 +724,7 @@ def half_math(arrays: Arrays, options: Options) -> dict[str, Any]:
     r = a * b + a + np.clip(a + b, 0, 1) + np.abs(b) - a + np.rint(a) + np.floor(b) + np.ceil(a) + np.trunc(b)
     r += (a > b) + 2.0 + 4 * (a < b) + np.maximum(a, b) + np.minimum(a, b)
     r += (a + b) + a * b + (a * b + a) + (b - a)
-    r += np.trunc(a) + np.rint(b) + np.ceil(np.abs(a)) + np.arange(len(a)) + a * b
+    r += (np.trunc(a) + np.rint(b) + np.ceil(np.abs(a))) % 2**32 + np.arange(len(a)) + a * b
     r += np.maximum(a, b) + np.maximum(a * b + a, 0) + ((a > b) & (b > a)) + np.floor(b)
     return {"y": r}
 
@@ -991,3 +992,9 @@ def cuda_matmul(arrays: Arrays, options: Options) -> dict[str, Any]:
         return {"c": (operands["a"][:, None] ^ operands["b"][None]).sum(-1)}
     c = matmul({**operands, "c": arrays["c"]}, options)["c"] * options["times"]
     return {"c": c.T if options.get("transposed") else c}
+
+
+@reference
+def refused(arrays: Arrays, options: Options) -> dict[str, Any]:
+    """Nothing: the kernel is refused before it runs."""
+    return {}

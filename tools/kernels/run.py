@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 import time
 import zlib
@@ -140,25 +141,36 @@ def run(folder: Path, case: dict[str, Any], schedules: tuple[str, ...]) -> str:
     return ""
 
 
+def _too_long(number: int, frame: object) -> None:
+    raise TimeoutError("the kernel did not end in time")
+
+
 def main() -> int:
     """Run everything whose name holds one of the words, or everything."""
     parser = argparse.ArgumentParser(description="Run described kernels on the machine and compare.")
     parser.add_argument("folder", type=Path)
     parser.add_argument("words", nargs="*")
     parser.add_argument("--schedules", default=",".join(SCHEDULES))
+    parser.add_argument("--seconds", type=int, default=60, help="how long one kernel may take")
     options = parser.parse_args()
+    signal.signal(signal.SIGALRM, _too_long)
     kinds: dict[str, list[int]] = {}
     for path in sorted(options.folder.glob("*.json")):
         case = json.loads(path.read_text())
         if options.words and not any(word in case["name"] for word in options.words):
             continue
         start = time.perf_counter()
+        signal.alarm(options.seconds)
         try:
-            problem = run(options.folder, case, tuple(options.schedules.split(",")))
+            schedules = "eager" if case["parameters"].get("unwaited") else options.schedules
+            problem = run(options.folder, case, tuple(schedules.split(",")))
+            problem = problem or ("it ran, and should be refused" if case["kind"] == "refused" else "")
         except WarploomError as error:
-            problem = f"{type(error).__name__}: {error}"
-        except Exception as error:  # noqa: BLE001 -- whatever escapes is itself the finding
+            words = case["parameters"].get("refused", "")
+            problem = "" if words and words in str(error) else f"{type(error).__name__}: {error}"
+        except Exception as error:  # noqa: BLE001 - whatever escapes is itself the finding
             problem = f"ESCAPED {type(error).__name__}: {error}"
+        signal.alarm(0)
         seconds = time.perf_counter() - start
         counts = kinds.setdefault(case["kind"], [0, 0])
         counts[0] += 1

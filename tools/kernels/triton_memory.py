@@ -33,8 +33,7 @@ def atomics(x, at, y, old, n, OP: tl.constexpr, SEM: tl.constexpr, SCOPE: tl.con
     if OP == "xchg":
         tl.store(old + i, tl.atomic_xchg(y + i, v, mask=i < n), mask=i < n)
     if OP == "cas":
-        i = tl.minimum(i, n - 1)
-        tl.store(old + i, tl.atomic_cas(y + i, tl.load(x + i), tl.load(x + i) + 1), mask=i < n - 1)
+        tl.store(old + i, tl.atomic_cas(y + i, v, v + 1))
 
 
 @triton.jit
@@ -133,6 +132,7 @@ def requests() -> Iterator[Request]:
     ):  # fmt: skip
         integer = dtype[0] in "iu"
         fill = {"fill": "bits"} if integer else {"fill": "integers", "low": -50, "high": 50}
+        n = 256 if op == "cas" else 200
         size = n if op in ("xchg", "cas") else bins
         value = {"fill": "integers", "low": 0, "high": 3} if op == "cas" else fill
         case = Case(
