@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from warploom.layout.descriptor import Descriptor, matrix_addresses
-from warploom.layout.fragment import FragmentMap
+from warploom.layout.fragment import FragmentMap, Order
 from warploom.layout.maps import fragment
 from warploom.layout.sparse import MetadataMap, ScaleMap, metadata, scale_factors
 from warploom.layout.swizzle import bank_picture, swizzle
@@ -14,6 +14,7 @@ __all__ = [
     "Descriptor",
     "FragmentMap",
     "MetadataMap",
+    "Order",
     "ScaleMap",
     "TensorMap",
     "TensorMapFields",
