@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import cast
 
-from warploom.cli import run
+from warploom.cli import evidence, run
 from warploom.diag import WarploomError, render
 
 OK = 0
@@ -34,6 +34,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
     run.declare(verbs.add_parser)
+    evidence.declare(verbs.add_parser)
     return parser
 
 

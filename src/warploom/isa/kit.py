@@ -45,6 +45,7 @@ EFFECTS = frozenset(
         "jumps",  # goes to a label: the next instruction is chosen per lane
         "calls",  # goes to a function and comes back
         "leaves",  # returns from a function or leaves the kernel
+        "arrives",  # counts the warp at a barrier: warps none of whose lanes are active take no part
         "waits",  # may suspend the warp; a basic block starts at it, so that it can be taken up again
         "warp",  # every lane of the warp executes it together
         "warpgroup",  # the four warps of a warpgroup execute it together

@@ -16,6 +16,7 @@ from warploom.isa.types import TYPES
 from warploom.layout import Order
 from warploom.machine.faults import Fault
 from warploom.machine.memory import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_SIZE, Place
+from warploom.machine.strands import State
 
 if TYPE_CHECKING:
     from warploom.machine.machine import Machine
@@ -98,6 +99,13 @@ class Batch:
         self.rows = self.rows[stay]
         self.select(self.warp_index[stay])
         return rows
+
+    def dismiss_idle(self, pc: int) -> None:
+        """Take strands none of whose lanes passed the guard out of the batch; they go on at `pc`."""
+        if self.mask is not None and self.mask is not self.base:
+            idle = ~self.mask.any(axis=1)
+            if idle.any():
+                self.suspend(idle, pc, State.READY)
 
     def single(self, position: int, lanes: Lanes) -> Batch:
         """One warp of the batch, with some of its lanes."""

@@ -16,7 +16,7 @@ from warploom.isa.protocol import Geometry
 from warploom.isa.special import SpecialRegister, special
 from warploom.isa.types import TYPES
 from warploom.machine.faults import diagnostic
-from warploom.machine.memory import SHARED_START
+from warploom.machine.memory import LOCAL_WINDOW, SHARED_START
 from warploom.machine.program import Program, RegisterPlace, Scope, Step, Storage
 from warploom.machine.values import (
     AddressValue,
@@ -54,6 +54,7 @@ class Linked:
     negated: bool
     family: str
     gather: str  # "", "warp" or "warpgroup": who must be here
+    whole: bool  # warps none of whose lanes are active take no part
 
 
 @dataclass(slots=True)
@@ -96,10 +97,11 @@ class Linker:
         guard = self._guard(step)
         effects = step.binding.form.touches
         gather = "warpgroup" if "warpgroup" in effects else "warp" if "warp" in effects else ""
+        whole = bool(effects & {"arrives", "waits", "warpgroup"})
         act = step.binding.form.act
         assert act is not None
         negated = step.instruction.guard is not None and step.instruction.guard.negated
-        return Linked(act, values, guard, negated, step.binding.form.family, gather)
+        return Linked(act, values, guard, negated, step.binding.form.family, gather, whole)
 
     def refresh(self) -> None:
         """Compute the tables of special registers again, for CTAs that have changed."""
@@ -240,6 +242,8 @@ class Linker:
             return PerWarp(type, (self.rank_base + np.uint64(SHARED_START + start)).astype(dtype))
         if variable.space == "local":
             return integer_constant(variable.offset, type)
+        if variable.space == "stack":
+            return integer_constant(LOCAL_WINDOW + variable.offset, type)
         base = self.segments["" if variable.space == "param" else variable.name]
         return integer_constant(base + variable.offset, type)
 
@@ -276,7 +280,7 @@ class Linker:
     def _argument(self, scope: Scope, operand: Operand) -> Any:
         if isinstance(operand, Name):
             variable = scope.variable(operand.text)
-            if variable is not None and variable.space == "local":
+            if variable is not None and variable.space == "stack":
                 return LocalBytes(variable.offset, variable.size)
             found = scope.register(operand.text)
             if found is not None:

@@ -27,7 +27,7 @@ from warploom.machine.strands import State, Strands
 Array = NDArray[Any]
 Rows = NDArray[np.intp]
 
-SPIN_LIMIT = 4096  # epochs that lanes may wait at a meeting point for lanes that spin
+PARTING = 1 / 16  # how often, under a random schedule, warps at one place part
 
 
 @dataclass(slots=True)
@@ -184,18 +184,22 @@ class Machine:
             self._guarded(lambda rows=self._choose(ready): self._block(rows))
             self._guarded(self.engines.between_blocks)
             self.steps += 1
+            if self.steps % 64 == 0 and strands.diverged:
+                strands.release_outrun()
             if self.steps % 256 == 0:
                 report()
-                strands = self.strands
-                if strands.diverged and strands.release_stuck(SPIN_LIMIT):
-                    continue
             if self.instructions > self.step_budget:
                 raise self._runaway()
 
     def _choose(self, ready: Rows) -> Rows:
         if self.schedule.kind == "random":
-            row = self.engines.random.choice(ready.tolist())
-            return self.strands.at_pc(ready, int(self.strands.pc[row]))
+            random = self.engines.random
+            chosen = self.strands.at_pc(ready, int(self.strands.pc[random.choice(ready.tolist())]))
+            if len(chosen) > 1 and random.random() < PARTING:
+                # Some go ahead, so that nothing holds warps in step but what the program makes them wait for.
+                ahead = chosen[[random.random() < 0.5 for _ in range(len(chosen))]]
+                return ahead if len(ahead) else chosen
+            return chosen
         return self.strands.least(ready)
 
     def _block(self, rows: Rows) -> None:
@@ -226,6 +230,8 @@ class Machine:
                 held = step.guard.fetch(batch)
                 if not batch.guard(~held if step.negated else held):
                     continue
+                if step.whole:
+                    batch.dismiss_idle(pc + 1)
             counts[step.family] += batch.count
             self.instructions += batch.count
             step.act(batch, step.operands)

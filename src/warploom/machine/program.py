@@ -5,8 +5,7 @@ Everything that is not implemented is found here, before execution starts, and r
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from warploom.diag import Diagnostic, Source, Span
@@ -16,8 +15,6 @@ from warploom.machine.faults import Unsupported, diagnostic
 from warploom.machine.flow import EXIT, postdominators
 from warploom.machine.registers import Declared
 from warploom.ptx import Block, Directive, Function, Instruction, Label, Module, Name, Statement, Variable
-
-_NUMBERED = re.compile(r"(.*?)(0|[1-9]\d*)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +28,11 @@ class RegisterPlace:
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """A variable: its space ("shared", "local", "global", "const", "param") and offset or segment name."""
+    """A variable: its space and offset or segment name.
+
+    The space is "shared", "dynamic", "local", "global", "const", "param" (the kernel's), or "stack": a function's
+    parameter, which lies in local memory and is addressed generically, as every parameter is.
+    """
 
     space: str
     name: str
@@ -41,10 +42,11 @@ class Storage:
 
 @dataclass(eq=False, slots=True)
 class Scope:
-    """Names declared between braces. Registers are kept as ranges, so that `%r<1000>` is one entry."""
+    """Names declared between braces. `%r<1000>` is one entry, in `ranges`: width, first index, type, count."""
 
     parent: Scope | None
-    registers: dict[str, tuple[int, int, str, int | None]] = field(default_factory=dict)
+    registers: dict[str, RegisterPlace] = field(default_factory=dict)
+    ranges: dict[str, tuple[int, int, str, int]] = field(default_factory=dict)
     variables: dict[str, Storage] = field(default_factory=dict)
     labels: dict[str, int] = field(default_factory=dict)
     tables: dict[str, Directive] = field(default_factory=dict)
@@ -62,16 +64,22 @@ class Scope:
 
     def _register(self, name: str) -> RegisterPlace | None:
         scope: Scope | None = self
-        numbered = _NUMBERED.fullmatch(name)
         while scope is not None:
-            single = scope.registers.get(name)
-            if single is not None and single[3] is None:
-                return RegisterPlace(single[0], single[1], single[2])
-            if numbered is not None:
-                width_first = scope.registers.get(numbered[1])
-                if width_first is not None and width_first[3] is not None and int(numbered[2]) < width_first[3]:
-                    return RegisterPlace(width_first[0], width_first[1] + int(numbered[2]), width_first[2])
+            place = scope.registers.get(name) or scope._numbered(name)
+            if place is not None:
+                return place
             scope = scope.parent
+        return None
+
+    def _numbered(self, name: str) -> RegisterPlace | None:
+        """A register of a range: `%r12` is of `%r<20>`, or of `%r1<3>`."""
+        digits = len(name) - len(name.rstrip("0123456789"))
+        for count in range(digits, 0, -1):
+            stem, number = name[:-count], name[-count:]
+            held = self.ranges.get(stem)
+            if held is not None and (number == "0" or number[0] != "0") and int(number) < held[3]:
+                width, first, type, _ = held
+                return RegisterPlace(width, first + int(number), type)
         return None
 
     def variable(self, name: str) -> Storage | None:
@@ -236,7 +244,7 @@ class _Loader:
     # What the kernel reaches ----------------------------------------------------------------------------
 
     def _reached(self) -> dict[str, set[str]]:
-        """Names of functions the kernel reaches, with the names each mentions."""
+        """Names of functions the kernel reaches, with the names each mentions, by itself or through variables."""
         functions = self.module.functions
         mentioned: dict[str, set[str]] = {}
         pending = [self.kernel.name]
@@ -245,23 +253,27 @@ class _Loader:
             function = functions[name]
             if name in mentioned or function.body is None:
                 continue
-            mentioned[name] = set(_names_in(function.body))
+            mentioned[name] = self._through_variables(_names_in(function.body))
             pending.extend(other for other in mentioned[name] if other in functions)
         return mentioned
 
-    def _place_module_variables(self, reached: Mapping[str, set[str]]) -> None:
-        wanted = set().union(*reached.values())
+    def _through_variables(self, names: Iterable[str]) -> set[str]:
+        """Names, and the names that the initialisers of variables among them hold."""
         variables = self.module.variables
-        pending = [name for name in wanted if name in variables]
-        seen: set[str] = set()
+        found: set[str] = set()
+        pending = list(names)
         while pending:
             name = pending.pop()
-            if name in seen:
-                continue
-            seen.add(name)
-            pending.extend(n for n in _names_in_initializer(variables[name].initializer) if n in variables)
-        for name, variable in variables.items():
-            if name in seen:
+            if name not in found:
+                found.add(name)
+                if name in variables:
+                    pending.extend(_names_in_initializer(variables[name].initializer))
+        return found
+
+    def _place_module_variables(self, reached: Mapping[str, set[str]]) -> None:
+        wanted = set().union(*reached.values())
+        for name, variable in self.module.variables.items():
+            if name in wanted:
                 self._place_variable(variable, self.module_scope)
 
     def _check_recursion(self, reached: Mapping[str, set[str]]) -> None:
@@ -302,7 +314,8 @@ class _Loader:
             self.shared_end += size
         elif variable.space in ("local", "param"):
             self.local_end = _aligned(self.local_end, max(align, 8))
-            scope.variables[variable.name] = Storage("local", variable.name, self.local_end, size or 0)
+            space = "stack" if variable.space == "param" else "local"
+            scope.variables[variable.name] = Storage(space, variable.name, self.local_end, size or 0)
             self.local_end += size or 0
         elif variable.space in ("global", "const"):
             if size is None:
@@ -319,7 +332,10 @@ class _Loader:
             self._refuse("machine.register", f"registers of type {vector}.{variable.type} are not implemented", variable.span)
             return
         width, first = self.registers.declare(variable.type, variable.count or 1)
-        scope.registers[variable.name] = (width, first, variable.type, variable.count)
+        if variable.count is None:
+            scope.registers[variable.name] = RegisterPlace(width, first, variable.type)
+        else:
+            scope.ranges[variable.name] = (width, first, variable.type, variable.count)
 
     def _kernel_parameters(self) -> tuple[Parameter, ...]:
         placed: list[Parameter] = []
@@ -351,7 +367,7 @@ class _Loader:
     def _formal(self, variable: Variable, scope: Scope) -> Storage | RegisterPlace:
         self._place_variable(variable, scope)
         place = scope.register(variable.name) if variable.space == "reg" else scope.variables.get(variable.name)
-        return place or Storage("local", variable.name, 0, 0)
+        return place or Storage("stack", variable.name, 0, 0)
 
     def _flatten(self, function: Function, outer: Scope) -> int:
         entry = len(self.steps)

@@ -194,7 +194,7 @@ def _two_input(table: int, b: Array, c: Array) -> Any:
 
 
 def lop3(a: Array, b: Array, c: Array, lut: int) -> Array:
-    """Any function of three inputs; bit ``4*a + 2*b + c`` of ``lut`` is its value.  Source: lop3."""
+    """Any function of three inputs; bit ``4*a + 2*b + c`` of ``lut`` is its value.  Source: the instruction lop3"""
     low, high = lut & 15, (lut >> 4) & 15
     where_set, where_clear = _two_input(high, b, c), _two_input(low, b, c)
     if low == high:
@@ -234,7 +234,7 @@ def _selectors(mode: str) -> Array:
 def prmt(a: Array, b: Array, selector: Array, mode: str = "") -> Array:
     """Four bytes picked from the eight of ``b`` and ``a``; bit 3 of a pick repeats the byte's sign instead.
 
-    ``mode`` is f4e, b4e, rc8, ecl, ecr or rc16, or empty for a pick per nibble.  Source: prmt.
+    ``mode`` is f4e, b4e, rc8, ecl, ecr or rc16, or empty for a pick per nibble.  Source: the instruction prmt
     """
     chosen = as_unsigned(selector)
     if mode:
