@@ -22,6 +22,7 @@ Question = tuple[Probe, Point]
 Progress = Callable[[int, int], None]
 
 _CHUNK = 400
+_STORE = "verdicts-2.sqlite"  # another number when probes come to be asked in another way
 _READ = "select ok, message from verdicts where key = ?"
 _WRITE = "insert or replace into verdicts values (?, ?, ?)"
 
@@ -30,7 +31,7 @@ class Oracle:
     """Assemblers and the cache of what they have said. A context manager."""
 
     def __init__(self, cache: Path | None = None, *, workers: int = 2) -> None:
-        path = cache or cache_directory() / "verdicts.sqlite"
+        path = cache or cache_directory() / _STORE
         path.parent.mkdir(parents=True, exist_ok=True)
         self._store = sqlite3.connect(path, timeout=60)
         self._store.execute(
