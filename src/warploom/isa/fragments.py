@@ -60,19 +60,16 @@ def gather(
     Shapes: (warps * tiles, rows, cols) or, of a 128-lane map, (warpgroups, rows, cols); `transposed` swaps
         the last two.
     """
-    registers = warps.read_vector(value)
-    if fragment_map.lanes == 128:
-        groups = warps.warpgroups()
-        by_group = registers if _in_order(groups) else registers[:, groups]
-        registers = by_group.reshape(len(registers), len(groups), 128)
-    tiled = fragment_map.tiles > 1
-    found = fragment_map.gather(
-        registers.transpose(1, 0, 2), signed=element == "s4", transposed=transposed and not tiled
-    )
-    if tiled:
-        found = found.reshape(-1, fragment_map.rows // fragment_map.tiles, fragment_map.cols)
-        found = np.ascontiguousarray(found.swapaxes(1, 2)) if transposed else found
-    return found.view(STORAGE[element])
+    order = fragment_map.order(transposed=transposed)
+    rows, cols = fragment_map.matrix_shape
+    tiles = fragment_map.tiles
+    if order is not None:
+        units = warps.read_fragment(value, order).view(STORAGE[element])
+        extents = (cols, rows // tiles) if transposed else (rows // tiles, cols)
+        return units.reshape(-1, *extents)
+    registers = warps.read_vector(value).transpose(1, 0, 2)
+    matrix = fragment_map.gather(registers, signed=element == "s4", transposed=transposed)
+    return matrix.view(STORAGE[element])
 
 
 def scatter(
@@ -85,22 +82,13 @@ def scatter(
     transposed: bool = False,
 ) -> None:
     """Write the matrix of each warp, or warpgroup, into its registers: the inverse of `gather`."""
-    tiled = fragment_map.tiles
-    if tiled > 1:
-        matrix = matrix.reshape(-1, matrix.shape[1] * tiled, matrix.shape[2])
+    order = fragment_map.order(transposed=transposed)
+    if order is not None:
+        units = np.ascontiguousarray(matrix).reshape(len(matrix) // fragment_map.tiles, -1)
+        warps.write_fragment(value, order, units.view(order.dtype))
+        return
     registers = fragment_map.scatter(matrix, transposed=transposed).transpose(1, 0, 2)
-    registers = registers.view(TYPES[register_type(element)].dtype)
-    if fragment_map.lanes == 128:
-        groups = warps.warpgroups()
-        registers = registers.reshape(len(registers), warps.count, 32)
-        if not _in_order(groups):
-            registers = registers[:, np.argsort(groups, axis=None)]
-    warps.write_vector(value, registers)
-
-
-def _in_order(groups: NDArray[np.intp]) -> bool:
-    """Whether the warps of the batch are its warpgroups, one after the other."""
-    return np.array_equal(groups.reshape(-1), np.arange(groups.size))
+    warps.write_vector(value, registers.view(TYPES[register_type(element)].dtype))
 
 
 def read_operands(

@@ -100,7 +100,8 @@ def execute(
 ) -> Run:
     """`launch` with a progress callback and a step budget.
 
-    Units: `step_budget` in warp instructions; by default WARPLOOM_STEP_BUDGET, or 2,000,000,000.
+    Units: `step_budget` in warp instructions, where one of fewer than 32 warps counts as 32; by default
+        WARPLOOM_STEP_BUDGET, or 1,000,000,000.
     """
     if device != "cpu":
         raise UsageError(

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.isa.types import TYPES
+from warploom.layout import Order
 from warploom.machine.faults import Fault
 from warploom.machine.memory import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_SIZE, Place
 from warploom.machine.strands import State
@@ -28,7 +29,7 @@ Rows = NDArray[np.intp]
 class Batch:
     """Warps at one instruction. `mask` is None when all lanes of all warps take part."""
 
-    __slots__ = ("_place", "base", "count", "is_run", "machine", "mask", "rows", "warp_index", "warps")
+    __slots__ = ("_groups", "_place", "base", "count", "is_run", "machine", "mask", "rows", "warp_index", "warps")
 
     def __init__(self, machine: Machine, rows: Rows, warp_index: Rows, mask: Lanes | None) -> None:
         self.machine = machine
@@ -47,6 +48,7 @@ class Batch:
         self.is_run = spans and (not self.machine.strands.diverged or bool((np.diff(warp_index) == 1).all()))
         self.warps: slice | Rows = slice(first, first + self.count) if self.is_run else warp_index
         self._place: Place | None = None
+        self._groups: NDArray[np.intp] | None = None
 
     @property
     def arch(self) -> str:
@@ -133,6 +135,19 @@ class Batch:
     def write_vector(self, value: Any, results: Array) -> None:
         """Write every register of a vector."""
         value.put_all(self, results)
+
+    def read_fragment(self, value: Any, order: Order) -> Array:
+        """The matrix that each warp, or each warpgroup, holds in a vector. Shapes: (warps or warpgroups, units)."""
+        units = value.gather(self, order, self._by_matrix(order))
+        return units.reshape(self.count // order.warps, -1)
+
+    def write_fragment(self, value: Any, order: Order, units: Array) -> None:
+        """Write the matrix of each warp, or each warpgroup."""
+        value.scatter(self, order, self._by_matrix(order), units.reshape(self.count, -1))
+
+    def _by_matrix(self, order: Order) -> Rows | slice:
+        """Positions of the warps as their matrices stand one upon the other."""
+        return slice(None) if order.warps == 1 else self.warpgroups().reshape(-1)
 
     def read_carry(self) -> Array:
         """The condition-code carry of each thread. Shapes: (warps, 32)."""
@@ -332,7 +347,9 @@ class Batch:
 
     def warpgroups(self) -> NDArray[np.intp]:
         """Positions in the batch of the four warps of each warpgroup. Shapes: (groups, 4)."""
-        return self.machine.warpgroups(self.warp_index)
+        if self._groups is None:
+            self._groups = self.machine.warpgroups(self.warp_index)
+        return self._groups
 
     def pool(self) -> Any:
         """The worker pool that arithmetic may use."""

@@ -95,7 +95,7 @@ class Engines:
         self.committed = {channel: np.zeros(machine.warps, np.int64) for channel in ("copy", "wgmma")}
         self.queues: dict[str, list[_Deferred]] = {"copy": [], "wgmma": []}
         self.copies: list[_Copy] = []
-        self.bulk_groups: dict[tuple[int, int], int] = {}
+        self.bulk_groups = np.zeros((machine.warps, 32), np.int64)
 
     # Deferred actions -------------------------------------------------------------------------------------
 
@@ -114,18 +114,16 @@ class Engines:
     def commit(self, batch: Batch, channel: str) -> None:
         """Close the open group."""
         if channel == "bulk":
-            for warp, lane in self._lanes(batch):
-                self.bulk_groups[warp, lane] = self.bulk_groups.get((warp, lane), 0) + 1
+            self.bulk_groups[batch.warp_index] += batch.active()
         else:
             self.committed[channel][batch.warp_index] += 1
 
     def wait(self, batch: Batch, channel: str, pending: int) -> None:
         """Complete all but the `pending` newest groups."""
         if channel == "bulk":
-            for warp, lane in self._lanes(batch):
-                limit = self.bulk_groups.get((warp, lane), 0) - pending
-                mine = [c for c in self.copies if (c.warp, c.lane) == (warp, lane) and 0 <= c.group < limit]
-                self._carry_out(mine)
+            limits = np.zeros(self.bulk_groups.shape, np.int64)
+            limits[batch.warp_index] = np.where(batch.active(), self.bulk_groups[batch.warp_index] - pending, 0)
+            self._carry_out([c for c in self.copies if 0 <= c.group < limits[c.warp, c.lane]])
             return
         if self.queues[channel]:
             limit = np.full(self.machine.warps, np.iinfo(np.int64).min)
@@ -173,14 +171,18 @@ class Engines:
     def bulk(self, batch: Batch, request: Any) -> None:
         """Queue one copy for each active lane, or carry it out now."""
         self.copier.check(batch, request)
-        grouped = request.completion == "group"
-        for position, lane in np.argwhere(batch.active()):
-            warp = int(batch.warp_index[position])
-            group = self.bulk_groups.get((warp, int(lane)), 0) if grouped else -1
-            cta = int(self.machine.cta_of[warp])
-            epoch = int(self.machine.strands.epoch[batch.rows[position]])
-            copy = _Copy(request, int(position), int(lane), warp, cta, group, epoch, self.machine.pc)
-            self.copies.append(copy)
+        positions, lanes = np.nonzero(batch.active())
+        warps = batch.warp_index[positions]
+        ctas = self.machine.cta_of[warps]
+        groups = self.bulk_groups[warps, lanes] if request.completion == "group" else np.full(len(warps), -1)
+        epochs = self.machine.strands.epoch[batch.rows[positions]]
+        left = np.arange(len(warps))
+        if self.kind == "eager":
+            left = np.flatnonzero(~self.copier.together(request, positions, lanes, ctas))
+        pc = self.machine.pc
+        for k in left.tolist():
+            where = (int(positions[k]), int(lanes[k]), int(warps[k]), int(ctas[k]))
+            self.copies.append(_Copy(request, *where, int(groups[k]), int(epochs[k]), pc))
         if self.kind == "eager":
             self._carry_out(list(self.copies))
 
@@ -190,10 +192,6 @@ class Engines:
             self.machine.at(copy.pc, copy.warp, copy.lane)
             self.copier.carry_out(copy.request, copy.position, copy.lane, copy.cta)
         self.machine.at_batch()
-
-    @staticmethod
-    def _lanes(batch: Batch) -> list[tuple[int, int]]:
-        return [(int(batch.warp_index[w]), int(lane)) for w, lane in np.argwhere(batch.active())]
 
     # The schedule's moments -------------------------------------------------------------------------------
 

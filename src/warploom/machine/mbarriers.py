@@ -107,7 +107,6 @@ class Mbarriers:
         self.machine = machine
         self.waiting: dict[int, list[int]] = {}
         self._problem = np.zeros(1, np.int64)
-        self._one = np.ones((1, 1), np.bool_)
         self._none = np.zeros((1, 1), np.int64)
 
     def act(
@@ -122,10 +121,11 @@ class Mbarriers:
             self.machine.memory.mark_written(index[mask], 8)
         return tokens
 
-    def complete(self, index: int, transactions: int) -> None:
-        """The copy engine has moved bytes: count them off the object at a byte offset of shared memory."""
-        where, count = np.full((1, 1), index, np.int64), np.full((1, 1), transactions, np.int64)
-        self._apply(where, self._one, "complete_tx", self._none, count, np.zeros((1, 1), np.uint64))
+    def complete(self, index: Array, transactions: int) -> None:
+        """The copy engine has moved bytes: count them off the objects at byte offsets of shared memory."""
+        where, counts = index[None, :], np.full((1, 1), transactions, np.int64)
+        mask, tokens = np.ones(where.shape, np.bool_), np.zeros(where.shape, np.uint64)
+        self._apply(where, mask, "complete_tx", self._none, counts, tokens)
 
     def _apply(self, index: Array, mask: Array, action: str, amounts: Array, transactions: Array, tokens: Array) -> None:
         words = self.machine.memory.shared.view(np.uint64)

@@ -1,8 +1,8 @@
 """Asking: questions of a probe at a point, answered from the cache or by the assemblers, two at a time.
 
 with Oracle() as oracle:
-    oracle.ask([(Probe("add.u32 %r0, %r1, 7;"), point("sm_90a", (9, 1)))])      # -> [Verdict(ok=True, ...)]
-    oracle.judge("add.u32 %r0, %r1, 7;", "sm_90a", (9, 1))                      # -> Verdict, for one
+    oracle.ask([(Probe("ret;"), point("sm_90a", (9, 1)))])      # -> [Verdict(ok=True, ...)]
+    oracle.judge("ret;", "sm_90a", (9, 1))                      # -> Verdict, for one
 """
 
 from __future__ import annotations
