@@ -2,10 +2,10 @@
 
     python tools/make_kernels.py FOLDER [--triton-python PYTHON] [--run] [WORD...]
 
-nvcc 13.0 is taken from PATH; Triton 3.6 from the interpreter named, which needs neither a GPU nor NumPy. Words
-pick kernels by parts of their names. With --run every kernel is launched under four schedules and compared with
-its reference and with itself. Where a tool is missing the script says so, makes what the other can give, and
-ends with status 1.
+nvcc 13.0 is taken from PATH; Triton 3.6 from the interpreter named, which needs neither a GPU nor NumPy.
+Words pick kernels by parts of their names. With --run every kernel is launched under four schedules and
+compared with its reference and with itself. Where a tool is missing the script says so, makes what the other
+can give, and ends with status 1.
 """
 
 # This script calls compilers and prints.
@@ -39,9 +39,7 @@ def main() -> int:
         command = [options.triton_python, str(KERNELS / "triton_build.py"), folder, *options.words]
         status |= subprocess.run(command, check=False).returncode
     else:
-        print(
-            f"Triton is missing from {options.triton_python}; name an interpreter that has it with --triton-python"
-        )
+        print(f"Triton is missing from {options.triton_python}; use --triton-python")
         status = 1
     if shutil.which("nvcc"):
         status |= subprocess.run(
