@@ -79,8 +79,8 @@ def test_a_table_of_functions_is_called_lane_by_lane(space: str) -> None:
     table = f".{space} .align 8 .u64 table[2] = {{square, twice}};\n"
     body = (
         "P: .callprototype (.param .b32 _) _ (.param .b32 _);\n"
-        f"and.b32 %r3, %r0, 1;\nmov.u64 %rd2, table;\nmad.wide.u32 %rd2, %r3, 8, %rd2;\nld.{space}.u64 %rd3, [%rd2];\n"
-        + CALL.format(target="%rd3", prototype=", P")
+        "and.b32 %r3, %r0, 1;\nmov.u64 %rd2, table;\nmad.wide.u32 %rd2, %r3, 8, %rd2;\n"
+        f"ld.{space}.u64 %rd3, [%rd2];\n" + CALL.format(target="%rd3", prototype=", P")
     )
     lane = np.arange(32)
     found = texts.run(body, before=SQUARE + TWICE + table)
@@ -92,7 +92,9 @@ def test_recursion_through_a_table_is_refused() -> None:
         ".reg .u32 %r<3>;", ".reg .u32 %r<3>; .reg .u64 %rd<3>;"
     )
     text = texts.kernel(
-        "mov.u64 %rd2, table;\nret;", before=".func (.param .b32 result) square(.param .b32 x);\n.global .u64 table[1] = {square};\n" + again
+        "mov.u64 %rd2, table;\nret;",
+        before=".func (.param .b32 result) square(.param .b32 x);\n.global .u64 table[1] = {square};\n"
+        + again,
     )
     with pytest.raises(WarploomError, match="recursion is not implemented: square -> square"):
         wl.launch(text, grid=1, block=32, args=[np.zeros(32, np.uint32)])
@@ -119,3 +121,19 @@ def test_what_is_copied_asynchronously_may_be_polled() -> None:
     before = ".shared .align 8 .b64 bar;\n.shared .align 4 .b32 stage[32];\n"
     found = texts.run(body, np.arange(32, dtype=np.uint32), before=before)
     np.testing.assert_array_equal(found, np.arange(32) + 1)
+
+
+def test_a_parameter_is_found_by_the_lower_half_of_its_address() -> None:
+    body = """
+    mov.b32 %r1, more;
+    cvt.u64.u32 %rd2, %r1;
+    cvta.param.u64 %rd3, %rd2;
+    ld.u32 %r2, [%rd3+4];
+    ld.param.u32 %r3, [%r1+8];
+    add.u32 %r2, %r2, %r3;
+    st.global.u32 [%rd1], %r2;
+    ret;
+    """
+    params = ".param .align 4 .b8 more[12], .param .u64 out"
+    found = texts.run(body, 32, np.array([5, 70, 900], np.uint32).tobytes(), params=params)
+    np.testing.assert_array_equal(found, 970)

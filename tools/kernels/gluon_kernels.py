@@ -19,11 +19,15 @@ from triton_gemm import Request, request
 
 
 @gluon.jit
-def products(a, b, d, M: gl.constexpr, N: gl.constexpr, K: gl.constexpr, REGISTERS: gl.constexpr, ACC: gl.constexpr):
+def products(
+    a, b, d, M: gl.constexpr, N: gl.constexpr, K: gl.constexpr, REGISTERS: gl.constexpr, ACC: gl.constexpr
+):
     blocked: gl.constexpr = gl.BlockedLayout([1, 4], [4, 8], [gl.num_warps(), 1], [1, 0])
     layout_a: gl.constexpr = gl.NVMMASharedLayout.get_default_for([M, K], a.dtype.element_ty)
     layout_b: gl.constexpr = gl.NVMMASharedLayout.get_default_for([K, N], b.dtype.element_ty)
-    accumulator: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [gl.num_warps(), 1], [16, N, 256 // a.dtype.element_ty.primitive_bitwidth])
+    accumulator: gl.constexpr = gl.NVMMADistributedLayout(
+        [3, 0], [gl.num_warps(), 1], [16, N, 256 // a.dtype.element_ty.primitive_bitwidth]
+    )
     rm = gl.arange(0, M, gl.SliceLayout(1, blocked))
     rk = gl.arange(0, K, gl.SliceLayout(0, blocked))
     kk = gl.arange(0, K, gl.SliceLayout(1, blocked))
@@ -159,7 +163,9 @@ def async_sum(x, y, n, B: gl.constexpr):
     async_copy.async_copy_global_to_shared(stage.index(0), x + i)
     async_copy.commit_group()
     for k in range(n):
-        async_copy.async_copy_global_to_shared(stage.index((k + 1) % 2), x + (k + 1) * B + i, mask=(i >= 0) & (k + 1 < n))
+        async_copy.async_copy_global_to_shared(
+            stage.index((k + 1) % 2), x + (k + 1) * B + i, mask=(i >= 0) & (k + 1 < n)
+        )
         async_copy.commit_group()
         async_copy.wait_group(1)
         total = total * 0.5 + stage.index(k % 2).load(layout)

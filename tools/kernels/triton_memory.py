@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import triton
 import triton.language as tl
@@ -143,7 +142,13 @@ def requests() -> Iterator[Request]:
             (2,), kind="memory", parameters={"op": op},
         )  # fmt: skip
         yield request(atomics, target, case, OP=op, SEM=sem, SCOPE=scope, B=128)
-    case = Case("atomic_lock", "lock", {"y": out("i32", 1), "mutex": buffer("i32", 1, fill="zeros"), "n": scalar("i32", 1)}, (6,), kind="memory")
+    case = Case(
+        "atomic_lock",
+        "lock",
+        {"y": out("i32", 1), "mutex": buffer("i32", 1, fill="zeros"), "n": scalar("i32", 1)},
+        (6,),
+        kind="memory",
+    )
     yield request(lock, 80, case, warps=1)
     for dtype, cache, evict, target in (
         ("fp32", ".cg", "evict_first", 80), ("fp16", ".ca", "evict_last", 90), ("i8", "", "", 80), ("fp64", ".cv", "", 90), ("i16", "", "evict_last", 120),

@@ -309,7 +309,7 @@ ADD_CARRY = Form(
 
 
 def _subtract(a: Array, b: Array, carry: Array | None) -> tuple[Array, Array]:
-    """The flag is the carry of a + ~b + 1, the borrow's inverse: seen where an addc follows (H200, ptxas 13.0)."""
+    """The flag is the carry of a + ~b + 1, the borrow's inverse: an addc behind it shows that (H200)."""
     d, borrow = integers.sub_borrow(a, b, None if carry is None else ~carry)
     return d, ~borrow
 

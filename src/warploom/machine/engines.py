@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 Action = Callable[[Any, Mapping[str, Array]], None]
 
-PATIENCE = 256  # epochs after which a lazy copy takes effect although its issuer never waits: it may be polled
+PATIENCE = (
+    256  # epochs after which a lazy copy takes effect although its issuer never waits: it may be polled
+)
 _CHANCE = 0.3
 
 
@@ -49,7 +51,8 @@ class Schedule:
         if kind == "random" and seed.isdecimal():
             return Schedule("random", int(seed))
         raise UsageError(
-            f"there is no schedule {text!r}; expected 'eager', 'lazy' or 'random:SEED'", code="launch.schedule"
+            f"there is no schedule {text!r}; expected 'eager', 'lazy' or 'random:SEED'",
+            code="launch.schedule",
         )
 
 
@@ -158,7 +161,9 @@ class Engines:
             warps=item.warps[which],
             mask=None if item.mask is None else item.mask[which],
             group=item.group[which],
-            captured={name: array if len(array) == 1 else array[which] for name, array in item.captured.items()},
+            captured={
+                name: array if len(array) == 1 else array[which] for name, array in item.captured.items()
+            },
         )
 
     # Bulk copies ------------------------------------------------------------------------------------------

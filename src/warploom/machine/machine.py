@@ -133,6 +133,7 @@ class Machine:
         self._place_lanes()
         clustered = self.cluster_size > 1
         rank_base = (self.rank[self.cta_of] << 24).astype(np.uint64)[:, None]
+        self.parameter_block = segments[""]
         self.linker = Linker(program, self.files, segments, grid, arch, rank_base, clustered)
         self.linked = [self.linker.link(step) for step in program.steps]
         if self.linker.problems:
