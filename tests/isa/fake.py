@@ -102,9 +102,8 @@ class FakeWarps:
 
     def read_fragment(self, value: Value, order: layout.Order) -> Array:
         registers = np.ascontiguousarray(self.read_vector(value)[:, self._holders(order)]).view(order.dtype)
-        units = np.empty((self.count, order.size), order.dtype)
-        for target, held in zip(order.target[::-1], registers[::-1], strict=True):
-            units[:, target[::-1]] = held[:, ::-1]
+        units = np.empty((self.count, order.target.size), order.dtype)
+        units[:, order.target] = registers.transpose(1, 0, 2)
         return units.reshape(self.count // order.warps, -1)
 
     def write_fragment(self, value: Value, order: layout.Order, units: Array) -> None:

@@ -30,12 +30,11 @@ class Order:
     A unit is an element, or a whole register where that holds neighbours. A warpgroup's matrix is those of its
     ``warps``, one upon the other, each in this order.
 
-    Shapes: ``target`` is (registers, units of a register across the warp, lane by lane); ``size`` units make a matrix.
+    Shapes: ``target`` is (registers, units of a register across the warp, lane by lane).
     """
 
     dtype: np.dtype[np.unsignedinteger[Any]]
     warps: int
-    size: int
     target: NDArray[np.uint64]
 
 
@@ -159,7 +158,7 @@ class FragmentMap:
         return taken.reshape(batch, self.registers, self.lanes)
 
     def order(self, *, transposed: bool = False) -> Order | None:
-        """The order of units of each matrix, or of each transposed; None where elements are parts of bytes."""
+        """The order of units of each matrix, or of each transposed; None where elements are parts of bytes, or in two places."""
         return self._orders[transposed]
 
     def __str__(self) -> str:
@@ -209,10 +208,10 @@ class FragmentMap:
 
     def _order(self, *, transposed: bool) -> Order | None:
         warps = self.lanes // 32
-        if self._unit_bits < 8 or (transposed and warps > 1):
-            return None
         rows, cols = self.matrix_shape
         matrix = self._indices[0]
+        if self._unit_bits < 8 or matrix.size > rows * cols or (transposed and warps > 1):
+            return None
         if transposed:
             tile, row, col = np.unravel_index(matrix, (self.tiles, rows // self.tiles, cols))
             matrix = np.ravel_multi_index((tile, col, row), (self.tiles, cols, rows // self.tiles))
@@ -222,8 +221,7 @@ class FragmentMap:
         neighbours = whole.repeat(per_register, axis=1) * per_register + np.arange(units.shape[1]) % per_register
         if not lowest.any() and np.array_equal(units, neighbours):
             units, dtype = whole, _UNSIGNED[self.register_bits]
-        size = rows * cols // warps * self._unit_bits // (8 * np.dtype(dtype).itemsize)
-        return Order(np.dtype(dtype), warps, size, np.ascontiguousarray(units, np.uint64))
+        return Order(np.dtype(dtype), warps, np.ascontiguousarray(units, np.uint64))
 
     @cached_property
     def _indices(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:

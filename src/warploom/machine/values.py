@@ -173,7 +173,7 @@ class VectorValue:
             file = self.fetch_all(batch)
             registers, warps = np.arange(len(file), dtype=np.uint64), np.arange(batch.count)
         warps = warps[chosen].astype(np.uint64)
-        return permute.gather(file.view(order.dtype), registers, warps, order.target, order.size)
+        return permute.gather(file.view(order.dtype), registers, warps, order.target)
 
     def scatter(self, batch: Batch, order: Order, chosen: Rows | slice, matrices: Array) -> None:
         """Write the matrix that each warp of the batch holds; `chosen` says in which order they come."""

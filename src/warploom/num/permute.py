@@ -19,34 +19,36 @@ Numbers = NDArray[np.uint64]
 _BLOCK = 16
 
 
-def gather(file: Units, registers: Numbers, warps: Numbers, target: Numbers, size: int) -> Units:
-    """Unit p of register r of a warp becomes unit target[r, p] of the warp's matrix of `size` units.
-
-    Of several units for one place the first counts.
+def gather(file: Units, registers: Numbers, warps: Numbers, target: Numbers) -> Units:
+    """Unit p of register r of a warp becomes unit target[r, p] of the warp's matrix.
 
     Shapes: file (registers of the file, warps of the file, units), C-contiguous; target (registers, units); the
-    result (warps, size).
+    result (warps, registers * units).
     """
-    matrices = np.empty((len(warps), size), file.dtype)
-    _gather(file.reshape(-1), registers * np.uint64(file[0].size), warps * np.uint64(file.shape[2]), target, matrices)
+    matrices = np.empty((len(warps), target.size), file.dtype)
+    _gather(file.reshape(-1), *_starts(file, registers, warps), target, matrices)
     return matrices
 
 
 def scatter(matrices: Units, target: Numbers, file: Units, registers: Numbers, warps: Numbers) -> None:
     """The inverse of `gather`."""
-    _scatter(matrices, target, file.reshape(-1), registers * np.uint64(file[0].size), warps * np.uint64(file.shape[2]))
+    _scatter(matrices, target, file.reshape(-1), *_starts(file, registers, warps))
+
+
+def _starts(file: Units, registers: Numbers, warps: Numbers) -> tuple[Numbers, Numbers]:
+    """What a register and a warp add to the place of a unit in the file."""
+    _, count, units = file.shape
+    return registers * np.uint64(count * units), warps * np.uint64(units)
 
 
 @njit
 def _gather(file: Units, registers: Numbers, warps: Numbers, target: Numbers, matrices: Units) -> None:
     units = np.uint64(target.shape[1])
-    one = np.uint64(1)
     for first in range(0, len(warps), _BLOCK):
-        for r in range(len(registers) - 1, -1, -1):
+        for r in range(len(registers)):
             for g in range(first, min(first + _BLOCK, len(warps))):
                 at = registers[r] + warps[g]
-                for done in range(units):
-                    p = units - one - done
+                for p in range(units):
                     matrices[g, target[r, p]] = file[at + p]
 
 
