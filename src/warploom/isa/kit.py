@@ -25,10 +25,8 @@ declared twice stops the import.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
-from itertools import chain
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from warploom.isa.operands import Place
@@ -111,26 +109,12 @@ class Form:
         first = self.syntax.words[0]
         return frozenset({first.literal}) if first.literal else self.vocabulary[first.slot]
 
-    def match(self, words: tuple[str, ...], unknown: tuple[int, str] = (-1, "")) -> dict[str, str] | None:
-        """Slot values when the opcode words follow the syntax line (whatever the rows say).
-
-        `unknown` is a word's position and a slot in which it may stand, whatever the vocabulary.
-        """
+    def match(self, words: tuple[str, ...]) -> dict[str, str] | None:
+        """Slot values when the opcode words follow the syntax line (whatever the rows say)."""
         for order in self.orders:
-            slots = match_words(order, words, self.vocabulary, unknown)
+            slots = match_words(order, words, self.vocabulary)
             if slots is not None:
                 return slots
-        return None
-
-    def match_incomplete(self, words: tuple[str, ...]) -> dict[str, str] | None:
-        """Slot values when one required slot has no word in the opcode; it binds to ""."""
-        pattern = self.syntax.words
-        for k, word in enumerate(pattern):
-            if word.slot and not word.optional:
-                eased = (*pattern[:k], replace(word, optional=True), *pattern[k + 1 :])
-                slots = match_words(eased, words, self.vocabulary)
-                if slots is not None:
-                    return slots
         return None
 
     @property
@@ -140,12 +124,13 @@ class Form:
             part for word in self.syntax.words if word.composite for part in word.composite.groupindex
         )
 
-    def row_of(self, slots: Mapping[str, str]) -> Row | None:
-        """The first row that allows all the slot values, or None."""
-        for row in self.rows:
-            if all(row.allows(column, slots.get(column, "")) for column in row.cells):
-                return row
-        return None
+    def rows_of(self, slots: Mapping[str, str]) -> tuple[Row, ...]:
+        """The rows that allow all the slot values; several where availability differs."""
+        return tuple(
+            row
+            for row in self.rows
+            if all(slots.get(column, "") in words for column, words in row.cells.items())
+        )
 
     def _vocabulary(self) -> dict[str, frozenset[str]]:
         found: dict[str, set[str]] = {column: set() for column in self.columns}
@@ -182,11 +167,11 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """An opcode bound to a form: the slot values and the row that allows them."""
+    """An opcode bound to a form: the slot values and the rows that allow them."""
 
     form: Form
     slots: Mapping[str, str]
-    row: Row
+    rows: tuple[Row, ...]
 
 
 _FORMS: dict[str, Form] = {}
@@ -207,6 +192,11 @@ def forms() -> Iterable[Form]:
     return _FORMS.values()
 
 
+def heads() -> Iterable[str]:
+    """Every word that an opcode may begin with."""
+    return _BY_HEAD.keys()
+
+
 def forms_of(head: str) -> tuple[Form, ...]:
     """The forms whose opcode begins with the word `head`."""
     return tuple(_BY_HEAD.get(head, ()))
@@ -218,75 +208,12 @@ def match_opcode(opcode: str) -> tuple[Match, ...]:
     if found is None:
         words = tuple(opcode.split("."))
         found = tuple(
-            Match(form, slots, row)
+            Match(form, slots, rows)
             for form in _BY_HEAD.get(words[0], ())
-            if (slots := form.match(words)) is not None and (row := form.row_of(slots)) is not None
+            if (slots := form.match(words)) is not None and (rows := form.rows_of(slots))
         )
         _MATCHES[opcode] = found
     return found
-
-
-def nearest_slot(opcode: str) -> tuple[Form, str, str, tuple[str, ...]] | None:
-    """For an opcode that no row allows: the form it follows, the slot at fault, its word, what is legal there.
-
-    The slot at fault is the one whose word alone could be changed to reach a row; where that could be several,
-    the one that knows a word like it.
-    """
-    words = tuple(opcode.split("."))
-    family = _BY_HEAD.get(words[0], ())
-    for form in family:
-        slots = form.match(words)
-        near = None if slots is None else _nearest_row(form, slots)
-        if near is not None:
-            return form, *near
-    found = chain(_with_unknown_word(words, family), _with_missing_word(words, family))
-    return max(found, key=_likeness, default=None)
-
-
-def _with_missing_word(
-    words: tuple[str, ...], family: Iterable[Form]
-) -> Iterator[tuple[Form, str, str, tuple[str, ...]]]:
-    """Every slot that would make the opcode legal if it had a word."""
-    for form in family:
-        slots = form.match_incomplete(words)
-        near = None if slots is None else _nearest_row(form, slots)
-        if near is not None:
-            yield form, *near
-
-
-def _with_unknown_word(
-    words: tuple[str, ...], family: Iterable[Form]
-) -> Iterator[tuple[Form, str, str, tuple[str, ...]]]:
-    """Every slot in which one word of the opcode, unknown there, would stand."""
-    for form in family:
-        for column in form.columns:
-            for k in range(1, len(words)):
-                slots = form.match(words, (k, column))
-                near = None if slots is None else _nearest_row(form, slots)
-                if near is not None and near[0] == column:
-                    yield form, *near
-
-
-def _likeness(near: tuple[Form, str, str, tuple[str, ...]]) -> float:
-    """How like the word is to the likest that is legal: 0 to 2, and halfway where there is no word."""
-    _, _, word, legal = near
-    if not word:
-        return 1.0
-    alike = (SequenceMatcher(None, word, other).ratio() + (word[0] == other[:1]) for other in legal)
-    return max(alike)
-
-
-def _nearest_row(form: Form, slots: Mapping[str, str]) -> tuple[str, str, tuple[str, ...]] | None:
-    for column in reversed(form.columns):
-        legal = [
-            word
-            for row in form.rows
-            if all(row.allows(other, slots.get(other, "")) for other in row.cells if other != column)
-            for word in row.cells[column]
-        ]
-        if legal:
-            return column, slots.get(column, ""), tuple(dict.fromkeys(legal))
-    return None
 
 
 def no_effect(warps: Any, i: Any) -> None:

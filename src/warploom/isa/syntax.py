@@ -109,16 +109,10 @@ def _word(text: str, optional: bool, columns: tuple[str, ...], composites: Mappi
 
 
 def match_words(
-    pattern: tuple[Word, ...],
-    words: tuple[str, ...],
-    vocabulary: Mapping[str, frozenset[str]],
-    unknown: tuple[int, str] = (-1, ""),
+    pattern: tuple[Word, ...], words: tuple[str, ...], vocabulary: Mapping[str, frozenset[str]]
 ) -> dict[str, str] | None:
-    """Slot values when `words` follow the pattern, else None. An absent optional word binds to "".
-
-    `unknown` is a word's position and a slot in which it may stand, whatever the vocabulary.
-    """
-    return _match(pattern, 0, words, 0, vocabulary, unknown)
+    """Slot values when `words` follow the pattern, else None. An absent optional word binds to ""."""
+    return _match(pattern, 0, words, 0, vocabulary)
 
 
 def _match(
@@ -127,29 +121,25 @@ def _match(
     words: tuple[str, ...],
     w: int,
     vocabulary: Mapping[str, frozenset[str]],
-    unknown: tuple[int, str],
 ) -> dict[str, str] | None:
     if p == len(pattern):
         return {} if w == len(words) else None
     word = pattern[p]
     if w < len(words):
-        bound = _bind(word, words[w], vocabulary, unknown[1] if w == unknown[0] else "")
+        bound = bind_word(word, words[w], vocabulary)
         if bound is not None:
-            rest = _match(pattern, p + 1, words, w + 1, vocabulary, unknown)
+            rest = _match(pattern, p + 1, words, w + 1, vocabulary)
             if rest is not None:
                 return bound | rest
     if word.optional:
-        rest = _match(pattern, p + 1, words, w, vocabulary, unknown)
+        rest = _match(pattern, p + 1, words, w, vocabulary)
         if rest is not None:
             return {word.slot: ""} | rest
     return None
 
 
-def _bind(
-    word: Word, text: str, vocabulary: Mapping[str, frozenset[str]], allowed: str
-) -> dict[str, str] | None:
-    if allowed and word.slot == allowed and not word.literal:
-        return {word.slot: text}
+def bind_word(word: Word, text: str, vocabulary: Mapping[str, frozenset[str]]) -> dict[str, str] | None:
+    """The slots that a word of an opcode binds where it stands at a word of the pattern; None where it cannot."""
     if word.composite is not None:
         found = word.composite.fullmatch(text)
         return None if found is None else {word.slot: text, **found.groupdict()}

@@ -292,7 +292,7 @@ def _float_extreme(i: Bound, values: Array) -> Array:
 ELECT = Form(
     name="warp.elect",
     syntax="elect.sync  d|p, membermask;",
-    operands={"d": out("b32"), "p": pred_out(), "membermask": inp("b32")},
+    operands={"d": out("b32", also="sink"), "p": pred_out(), "membermask": inp("b32")},
     source="PTX ISA 9.7.13.14",
 )
 

@@ -5,19 +5,17 @@ Everything that is not implemented is found here, before execution starts, and r
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from warploom.diag import Diagnostic, Source, Span
 from warploom.isa.bind import Binding, bind
 from warploom.isa.types import TYPES
 from warploom.machine.faults import Unsupported, diagnostic
-from warploom.machine.flow import EXIT, postdominators
 from warploom.machine.registers import Declared
-from warploom.ptx import Block, Directive, Function, Instruction, Label, Module, Name, Statement, Variable
-
-_NUMBERED = re.compile(r"(.*?)(0|[1-9]\d*)$")
+from warploom.ptx import Block, Function, Instruction, Label, Module, Name, Statement, Variable
+from warploom.ptx.flow import postdominators, successors
+from warploom.ptx.scopes import Scope as Names
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,43 +37,13 @@ class Storage:
     size: int
 
 
-@dataclass(eq=False, slots=True)
-class Scope:
-    """Names declared between braces. Registers are kept as ranges, so that `%r<1000>` is one entry."""
+class Scope(Names[RegisterPlace, Storage, int]):
+    """Names declared between braces; the places of a range's registers follow its first one's."""
 
-    parent: Scope | None
-    registers: dict[str, tuple[int, int, str, int | None]] = field(default_factory=dict)
-    variables: dict[str, Storage] = field(default_factory=dict)
-    labels: dict[str, int] = field(default_factory=dict)
-    tables: dict[str, Directive] = field(default_factory=dict)
-
-    def register(self, name: str) -> RegisterPlace | None:
+    def place(self, name: str) -> RegisterPlace | None:
         """The register of a name, from this scope outwards."""
-        scope: Scope | None = self
-        numbered = _NUMBERED.fullmatch(name)
-        while scope is not None:
-            single = scope.registers.get(name)
-            if single is not None and single[3] is None:
-                return RegisterPlace(single[0], single[1], single[2])
-            if numbered is not None:
-                width_first = scope.registers.get(numbered[1])
-                if width_first is not None and width_first[3] is not None and int(numbered[2]) < width_first[3]:
-                    return RegisterPlace(width_first[0], width_first[1] + int(numbered[2]), width_first[2])
-            scope = scope.parent
-        return None
-
-    def variable(self, name: str) -> Storage | None:
-        """The variable of a name, from this scope outwards."""
-        return self.variables.get(name) or (self.parent.variable(name) if self.parent else None)
-
-    def label(self, name: str) -> int | None:
-        """The program counter of a label, from this scope outwards."""
-        found = self.labels.get(name)
-        return found if found is not None else (self.parent.label(name) if self.parent else None)
-
-    def table(self, name: str) -> Directive | None:
-        """The directive under a label: a branch table, a call prototype."""
-        return self.tables.get(name) or (self.parent.table(name) if self.parent else None)
+        found = self.register(name)
+        return None if found is None else replace(found[0], index=found[0].index + found[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,7 +277,11 @@ class _Loader:
             self._refuse("machine.register", f"registers of type {vector}.{variable.type} are not implemented", variable.span)
             return
         width, first = self.registers.declare(variable.type, variable.count or 1)
-        scope.registers[variable.name] = (width, first, variable.type, variable.count)
+        place = RegisterPlace(width, first, variable.type)
+        if variable.count is None:
+            scope.registers[variable.name] = place
+        else:
+            scope.ranges[variable.name] = variable.count, place
 
     def _kernel_parameters(self) -> tuple[Parameter, ...]:
         placed: list[Parameter] = []
@@ -340,7 +312,7 @@ class _Loader:
 
     def _formal(self, variable: Variable, scope: Scope) -> Storage | RegisterPlace:
         self._place_variable(variable, scope)
-        place = scope.register(variable.name) if variable.space == "reg" else scope.variables.get(variable.name)
+        place = scope.place(variable.name) if variable.space == "reg" else scope.variables.get(variable.name)
         return place or Storage("local", variable.name, 0, 0)
 
     def _flatten(self, function: Function, outer: Scope) -> int:
@@ -434,12 +406,11 @@ def _find_blocks(program: Program, bodies: Mapping[str, tuple[int, int]]) -> Non
         targets = _targets(step)
         effects = step.binding.form.touches
         leaders.update(targets)
-        falls = pc + 1 if pc + 1 < end_of_body else EXIT
-        leaves = "leaves" in effects
-        nexts = [EXIT] if leaves else list(targets)
-        if not (leaves or targets) or step.instruction.guard is not None or "calls" in effects:
-            nexts.append(falls)
-        following.append(nexts)
+        guarded = step.instruction.guard is not None
+        leaves, returns = "leaves" in effects, "calls" in effects
+        following.append(
+            successors(pc, end_of_body, targets, leaves=leaves, guarded=guarded, returns=returns)
+        )
         if effects & {"jumps", "leaves", "calls"}:
             leaders.add(pc + 1)
         if "waits" in effects:

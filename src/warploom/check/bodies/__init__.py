@@ -1,0 +1,12 @@
+"""Checks of whole bodies: what no single statement shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from warploom.check.bodies.body import Body, Step
+from warploom.check.found import Found
+
+CHECKS: tuple[Callable[[Body], Iterable[Found]], ...] = ()
+
+__all__ = ["CHECKS", "Body", "Step"]

@@ -1,0 +1,187 @@
+"""Statements: each instruction against the forms, in its scope, on a target, at a PTX version."""
+
+from __future__ import annotations
+
+from warploom.check.names import Names
+from warploom.check.operands import Judge, names_in
+from warploom.check.tolerated import tolerated
+from warploom.isa.availability import Target, Version, lacking
+from warploom.isa.bind import (
+    BoundOperand,
+    Problem,
+    Where,
+    explain_opcode,
+    fitting_change,
+    place_operands,
+    wrong_constants,
+)
+from warploom.isa.kit import Match, match_opcode
+from warploom.isa.special import SpecialRegister
+from warploom.ptx import (
+    Address,
+    Element,
+    Float,
+    Function,
+    Instruction,
+    Integer,
+    Label,
+    Name,
+    Negated,
+    Operand,
+    Pair,
+    Symbol,
+    Tuple,
+    Variable,
+    Vector,
+)
+
+Shape = tuple[object, ...]
+
+
+class Statements:
+    """Judges instructions. What was found right once is known again by its opcode and the shapes of its operands:
+    two operands have one shape where nothing that a rule looks at tells them apart."""
+
+    def __init__(self, target: Target, ptx: Version) -> None:
+        self.target = target
+        self.ptx = ptx
+        self._numbers: dict[Shape, int] = {}
+        self._right: set[tuple[str | int, ...]] = set()
+
+    def scope(self) -> dict[int, int]:
+        """Shapes of the operands met in one scope, by identity: a module holds equal operands once."""
+        return {}
+
+    def check(self, instruction: Instruction, names: Names, shapes: dict[int, int]) -> list[Problem]:
+        """What is wrong with an instruction; nothing, mostly."""
+        key: list[str | int] = [instruction.opcode]
+        for operand in instruction.operands:
+            number = shapes.get(id(operand))
+            if number is None:
+                shape = _shape(operand, names)
+                number = self._numbers.setdefault(shape, len(self._numbers))
+                shapes[id(operand)] = number
+            key.append(number)
+        known = tuple(key)
+        if known in self._right:
+            return []
+        problems = self._judge(instruction, names)
+        if not problems:
+            self._right.add(known)
+        return problems
+
+    def guard(self, instruction: Instruction, names: Names) -> Problem | None:
+        """What is wrong with the predicate in front."""
+        guard = instruction.guard
+        if guard is None:
+            return None
+        meaning = names.find(guard.name)
+        if isinstance(meaning, Variable) and meaning.space == "reg" and meaning.type == "pred":
+            return None
+        if meaning is None:
+            return undeclared(guard.name, names, ("guard",))
+        kind = f"of .{meaning.type}" if isinstance(meaning, Variable) else "no register"
+        return Problem("statement/guard", f"the guard '{guard.name}' is {kind}; expected a predicate", ("guard",))
+
+    def _judge(self, instruction: Instruction, names: Names) -> list[Problem]:
+        unknown = [
+            undeclared(name, names, ("operand", k))
+            for k, operand in enumerate(instruction.operands)
+            for name in dict.fromkeys(names_in(operand))
+            if names.find(name) is None and names.table(name) is None
+        ]
+        matches = match_opcode(instruction.opcode)
+        lenient = tolerated(instruction, self.target, self.ptx)
+        if lenient is not None:
+            return [*unknown, *lenient]
+        if not matches:
+            return [explain_opcode(instruction), *unknown]
+        verdicts = [self._verdict(match, instruction, names) for match in matches]
+        stage, problems, match = min(verdicts, key=lambda verdict: (verdict[0], len(verdict[1])))
+        if stage > 1 and len(problems) >= 1:
+            problems = fitting_change(match, instruction, problems)
+        return [*problems, *unknown]
+
+    def _verdict(
+        self, match: Match, instruction: Instruction, names: Names
+    ) -> tuple[int, list[Problem], Match]:
+        """How far a match carries: 0 all the way, 1 where it is not available, 2 types, 3 constants, 4 places."""
+        bound = place_operands(match, instruction.operands)
+        lack = self._lack(match, instruction)
+        missing = [] if lack is None else [lack]
+        if isinstance(bound, list):
+            return 4, [*bound, *missing], match
+        problems = wrong_constants(match, bound)
+        if problems:
+            return 3, [*problems, *missing], match
+        problems = Judge(names, self.target, self.ptx).problems(match, bound)
+        if problems:
+            return 2, [*problems, *missing], match
+        return len(missing), missing, match
+
+    def _lack(self, match: Match, instruction: Instruction) -> Problem | None:
+        lack = lacking(match.rows, self.target, self.ptx)
+        if lack is None:
+            return None
+        have = self.target.name if lack.kind == "target" else f"PTX {self.ptx[0]}.{self.ptx[1]}"
+        where = "the target is" if lack.kind == "target" else "the text is"
+        message = f"'{instruction.opcode}' needs {lack.needs}; {where} {have}"
+        return Problem(f"{match.form.name}/{lack.kind}", message, ("opcode",), "", match.form.source)
+
+
+def undeclared(name: str, names: Names, where: Where) -> Problem:
+    """A name that stands for nothing."""
+    similar = names.similar(name)
+    hint = f"did you mean '{similar}'?" if similar else ""
+    return Problem("name/undeclared", f"'{name}' is not declared", where, hint, "PTX ISA 4.4")
+
+
+def _shape(operand: Operand, names: Names) -> Shape:
+    match operand:
+        case Name(text):
+            return _name_shape(text, names)
+        case Integer(value):
+            return ("integer", value)
+        case Float(_, width):
+            return ("float", width)
+        case Negated(name, sign):
+            return ("negated", sign, _name_shape(name, names))
+        case Symbol(name):
+            return ("symbol", _name_shape(name, names))
+        case Address(base, _, extra):
+            inner = ("none",) if base is None else _shape(base, names)
+            return ("address", inner, *(_shape(item, names) for item in extra))
+        case Vector(items) | Tuple(items):
+            return (type(operand).__name__, *(_shape(item, names) for item in items))
+        case Pair(first, second):
+            return ("pair", _shape(first, names), _shape(second, names))
+        case Element(name, index):
+            return ("element", _name_shape(name, names), _shape(index, names))
+
+
+def _name_shape(text: str, names: Names) -> Shape:
+    if text == "_":
+        return ("sink",)
+    meaning = names.find(text)
+    match meaning:
+        case Variable():
+            return (meaning.space, meaning.type, meaning.vector)
+        case SpecialRegister():
+            return ("special", text)
+        case Function():
+            return ("function", text)
+        case Label():
+            return ("label",)
+        case int():
+            return ("constant",)
+        case None:
+            return ("table", text) if names.table(text) is not None else ("undeclared", text)
+
+
+def bound_operands(instruction: Instruction) -> tuple[Match, dict[str, BoundOperand]] | None:
+    """The first form that takes an instruction's operands, and those in their places."""
+    for match in match_opcode(instruction.opcode):
+        bound = place_operands(match, instruction.operands)
+        if isinstance(bound, dict):
+            return match, bound
+    return None
