@@ -57,9 +57,8 @@ class Problem:
     def at(self, instruction: Instruction) -> Diagnostic:
         """The diagnostic, placed in an instruction."""
         place = span_of(instruction, self.where)
-        return Diagnostic(
-            self.code, self.severity, self.message, instruction.source, place, self.hint, self.section
-        )
+        source = instruction.source
+        return Diagnostic(self.code, self.severity, self.message, source, place, self.hint, self.section)
 
 
 def span_of(instruction: Instruction, where: Where) -> Span | None:
