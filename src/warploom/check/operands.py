@@ -169,7 +169,7 @@ class Judge:
             case Variable() if meaning.space == "reg":
                 if meaning.vector != 1:
                     return f"is the vector register '{text}'", expected
-                if meaning.type in holders(type_word, place.accepts == "wide"):
+                if meaning.type in holders(type_word, place.accepts == "wide", place.implied):
                     return None
                 if in_vector and type_word == "f32" and meaning.type in ("u32", "s32"):
                     return None
@@ -270,7 +270,7 @@ def _expected_type(place: Place, type_word: str) -> str:
     if type_word == "pred":
         return "a predicate"
     wide = place.accepts == "wide"
-    types = sorted(holders(type_word, wide), key=_order)
+    types = sorted(holders(type_word, wide, place.implied), key=_order)
     shown = ", ".join(f".{name}" for name in types[:6]) + (", …" if len(types) > 6 else "")
     return f"a register of {shown}"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from warploom.check.names import Names
 from warploom.check.operands import Judge, names_in
-from warploom.check.tolerated import tolerated
+from warploom.check.tolerated import TOLERATED
+from warploom.diag import Severity
 from warploom.isa.availability import Target, Version, lacking
 from warploom.isa.bind import (
-    BoundOperand,
     Problem,
     Where,
     explain_opcode,
@@ -15,8 +15,9 @@ from warploom.isa.bind import (
     place_operands,
     wrong_constants,
 )
-from warploom.isa.kit import Match, match_opcode
+from warploom.isa.kit import Match, match_lenient, match_opcode
 from warploom.isa.special import SpecialRegister
+from warploom.isa.unjudged import is_unjudged
 from warploom.ptx import (
     Address,
     Element,
@@ -91,16 +92,44 @@ class Statements:
             if names.find(name) is None and names.table(name) is None
         ]
         matches = match_opcode(instruction.opcode)
-        lenient = tolerated(instruction, self.target, self.ptx)
-        if lenient is not None:
-            return [*unknown, *lenient]
-        if not matches:
+        best = self._best(matches, instruction, names)
+        if best is not None and not best[1]:
+            return unknown
+        tolerated = self._tolerated(instruction, names)
+        if tolerated is not None:
+            return [tolerated, *unknown]
+        if best is None and is_unjudged(instruction.opcode):
+            message = f"'{instruction.words[0]}' is an instruction that is not judged here"
+            return [Problem("isa.unjudged", message, ("word", 0), severity=Severity.NOTE), *unknown]
+        if best is None:
             return [explain_opcode(instruction), *unknown]
-        verdicts = [self._verdict(match, instruction, names) for match in matches]
-        stage, problems, match = min(verdicts, key=lambda verdict: (verdict[0], len(verdict[1])))
-        if stage > 1 and len(problems) >= 1:
+        stage, problems, match = best
+        if stage > 1:
             problems = fitting_change(match, instruction, problems)
         return [*problems, *unknown]
+
+    def _best(
+        self, matches: tuple[Match, ...], instruction: Instruction, names: Names
+    ) -> tuple[int, list[Problem], Match] | None:
+        verdicts = [self._verdict(match, instruction, names) for match in matches]
+        return min(verdicts, key=lambda verdict: (verdict[0], len(verdict[1])), default=None)
+
+    def _tolerated(self, instruction: Instruction, names: Names) -> Problem | None:
+        """The warning for an instruction that assemblers take against the manual."""
+        for tolerance in TOLERATED:
+            found: list[tuple[Match, Instruction]] = []
+            if tolerance.eased is not None:
+                for eased in tolerance.eased(instruction):
+                    found += [(match, eased) for match in match_opcode(eased.opcode)]
+            else:
+                matches = match_lenient(instruction.opcode)
+                found += [(match, instruction) for match in matches if match.form.name.startswith(tolerance.form)]
+            for match, eased in found:
+                if self._verdict(match, eased, names)[0] == 0:
+                    message = f"'{instruction.opcode}': {tolerance.reason}; the manual does not have it"
+                    code, section = f"tolerated/{tolerance.name}", match.form.source
+                    return Problem(code, message, ("opcode",), "", section, Severity.WARNING)
+        return None
 
     def _verdict(
         self, match: Match, instruction: Instruction, names: Names
@@ -176,12 +205,3 @@ def _name_shape(text: str, names: Names) -> Shape:
             return ("constant",)
         case None:
             return ("table", text) if names.table(text) is not None else ("undeclared", text)
-
-
-def bound_operands(instruction: Instruction) -> tuple[Match, dict[str, BoundOperand]] | None:
-    """The first form that takes an instruction's operands, and those in their places."""
-    for match in match_opcode(instruction.opcode):
-        bound = place_operands(match, instruction.operands)
-        if isinstance(bound, dict):
-            return match, bound
-    return None

@@ -28,8 +28,8 @@ CP_ASYNC = Form(
         ca,cg  shared,shared::cta  -,L2::cache_hint   -,L2::64B,L2::128B,L2::256B  7.0 sm_80
     """,
     operands={
-        "dst": address(),
-        "src": address(),
+        "dst": address(space="shared"),
+        "src": address(space="global"),
         "cp_size": immediate("u32", _sizes),
         "src_size": amount_or_predicate("b32"),  # bytes to read, or a predicate: read none
         "cache_policy": inp("b64", when="level::cache_hint"),

@@ -42,6 +42,14 @@ _VECTOR = f"""
 """
 
 
+_COMPILERS = (
+    "atom{.space}{.sem}{.scope}.op{.noftz}{.level::cache_hint}.type",
+    "atom{.space}{.scope}{.sem}.op{.noftz}{.level::cache_hint}.type",
+    "atom.op{.noftz}{.sem}{.scope}{.space}{.level::cache_hint}.type",
+)
+"""Orders in which compilers write an atomic's words."""
+
+
 def _table(sem: str, more: str = "") -> str:
     lines = [line.strip() for line in (_ARITHMETIC + more).splitlines() if line.strip()]
     rows = "\n".join(f"{sem} {_SCOPES} {line}" for line in lines)
@@ -62,6 +70,7 @@ def _update(warps: Warps, i: Bound, where: Array, b: Array) -> Update:
 ATOM = Form(
     name="atomic.atom",
     syntax="atom{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.type  d, [a], b{, cache-policy};",
+    spellings=_COMPILERS,
     rows=_table("-,relaxed,acquire,release,acq_rel", f"exch - b32,b64 {_SPACES} {_HINT} 1.1 sm_20"),
     operands={
         "d": out("type", also="sink"),
@@ -86,6 +95,10 @@ def atom(warps: Warps, i: Bound) -> None:
 CAS = Form(
     name="atomic.cas",
     syntax="atom{.sem}{.scope}{.space}.cas{.level::cache_hint}.type  d, [a], b, c{, cache-policy};",
+    spellings=(
+        "atom{.space}{.sem}{.scope}.cas{.level::cache_hint}.type",
+        "atom.cas{.sem}{.scope}{.space}{.level::cache_hint}.type",
+    ),
     rows=f"""
         sem                                scope      space      level::cache_hint  type     ptx target
         -,relaxed,acquire,release,acq_rel  {_SCOPES}  {_SPACES}  {_HINT}            b32,b64  1.1 sm_20
@@ -116,6 +129,7 @@ def compare_and_swap(warps: Warps, i: Bound) -> None:
 RED = Form(
     name="atomic.red",
     syntax="red{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.type  [a], b{, cache-policy};",
+    spellings=("red{.space}{.sem}{.scope}.op{.noftz}{.level::cache_hint}.type",),
     rows=_table("-,relaxed,release"),
     operands={"a": address(), "b": inp("type"), "cache_policy": inp("b64", when="level::cache_hint")},
     source="PTX ISA 9.7.13.6",

@@ -49,13 +49,23 @@ EFFECTS = frozenset(
     }
 )
 
+_QUALIFIERS = frozenset(
+    "sync aligned row col trans sp popc satfinite sat ftz rn b32 b64 f32 f64 f32x2 b1024 relaxed release sys global"
+    " shared::cta bulk_group mbarrier::complete_tx::bytes noComplete tile tensormap::generic clamp wrap any all approx"
+    .split()
+)  # fmt: skip
+"""Words of syntax lines that qualify an instruction and are no part of its name."""
+_NAMES = frozenset("op mode action matrix dir".split())
+"""Slots that choose an operation, so that their words are part of its name."""
+
 
 class Form:
     """An instruction form: syntax line, tied rows, operand places, effects, source and meaning.
 
     `words` spells composite slots (`{"shape": "m{m}n{n}k{k}"}`), whose parts are columns. `touches` lists
     effect words of EFFECTS. `spellings` are further orders of the same opcode words that assemblers take and
-    compilers write.
+    compilers write. A `lenient` form is one that the manual does not have and assemblers take: it binds nothing,
+    and the checker alone asks for it.
     """
 
     def __init__(
@@ -68,9 +78,11 @@ class Form:
         words: Mapping[str, str] | None = None,
         touches: str = "",
         spellings: tuple[str, ...] = (),
+        lenient: bool = False,
         source: str,
     ) -> None:
         self.name = name
+        self.lenient = lenient
         self.source = source
         self.syntax_line = syntax
         self.columns, self.rows = read_rows(name, rows)
@@ -116,6 +128,22 @@ class Form:
             if slots is not None:
                 return slots
         return None
+
+    @property
+    def name_words(self) -> int:
+        """How many words name the instruction; assemblers take those after them in any order.
+
+        They are the literal words up to the first that qualifies, and the slots that choose an operation.
+        """
+        count = 1
+        for word in self.syntax.words[1:]:
+            choices = {word.literal} if word.literal else self.vocabulary.get(word.slot, frozenset[str]())
+            if word.optional and word.literal == "cta":
+                continue
+            if word.optional or choices & _QUALIFIERS or (word.slot and word.slot not in _NAMES):
+                break
+            count += 1
+        return count
 
     @property
     def parts(self) -> frozenset[str]:
@@ -176,15 +204,17 @@ class Match:
 
 _FORMS: dict[str, Form] = {}
 _BY_HEAD: dict[str, list[Form]] = {}
+_LENIENT: dict[str, list[Form]] = {}
 _MATCHES: dict[str, tuple[Match, ...]] = {}
 
 
 def _register(form: Form) -> None:
     if form.name in _FORMS:
         raise FormError(f"form {form.name}: declared twice")
-    _FORMS[form.name] = form
+    if not form.lenient:
+        _FORMS[form.name] = form
     for head in form.heads:
-        _BY_HEAD.setdefault(head, []).append(form)
+        (_LENIENT if form.lenient else _BY_HEAD).setdefault(head, []).append(form)
 
 
 def forms() -> Iterable[Form]:
@@ -206,14 +236,22 @@ def match_opcode(opcode: str) -> tuple[Match, ...]:
     """Every form and row that the opcode follows; more than one where operands decide. Cached."""
     found = _MATCHES.get(opcode)
     if found is None:
-        words = tuple(opcode.split("."))
-        found = tuple(
-            Match(form, slots, rows)
-            for form in _BY_HEAD.get(words[0], ())
-            if (slots := form.match(words)) is not None and (rows := form.rows_of(slots))
-        )
-        _MATCHES[opcode] = found
+        found = _MATCHES[opcode] = _match_in(_BY_HEAD, opcode)
     return found
+
+
+def match_lenient(opcode: str) -> tuple[Match, ...]:
+    """As match_opcode, among the forms that only assemblers take."""
+    return _match_in(_LENIENT, opcode)
+
+
+def _match_in(table: Mapping[str, Iterable[Form]], opcode: str) -> tuple[Match, ...]:
+    words = tuple(opcode.split("."))
+    return tuple(
+        Match(form, slots, rows)
+        for form in table.get(words[0], ())
+        if (slots := form.match(words)) is not None and (rows := form.rows_of(slots))
+    )
 
 
 def no_effect(warps: Any, i: Any) -> None:

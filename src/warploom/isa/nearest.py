@@ -6,6 +6,7 @@ less, a word elsewhere. Where none does, the opcode is laid beside the syntax li
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -18,6 +19,7 @@ from warploom.isa.table import Row
 from warploom.isa.types import TYPES
 
 _INTEGERS = "us"
+_FORMAT = re.compile(r"b\d+x\d+(_p\d+)?")
 _KINDS = ("doubled", "word", "missing", "extra", "order")
 
 
@@ -51,11 +53,9 @@ def fixes(opcode: str) -> tuple[Fix, ...]:
     """Every single change that would make an opcode legal, the likeliest kind first; or the nearest opcode."""
     words = tuple(opcode.split("."))
     family = forms_of(words[0])
-    found = [
-        fix for form in family for order in form.orders for fix in _single_changes(form, order, words)
-    ]
+    found = list(reordered(opcode))
     if not found:
-        found = [fix for form in family for order in form.orders for fix in _reordered(form, order, words)]
+        found = [fix for form in family for order in form.orders for fix in _single_changes(form, order, words)]
     if not found:
         ways = [_least_changes(form, order, words) for form in family for order in form.orders]
         ways.sort(key=lambda way: way[0])
@@ -67,6 +67,34 @@ def fixes(opcode: str) -> tuple[Fix, ...]:
     for fix in best.values():
         forms.setdefault(fix.match.form.name, []).append(fix)
     return tuple(fix for group in forms.values() for fix in sorted(group, key=_rank))
+
+
+@lru_cache(maxsize=4096)
+def reordered(opcode: str) -> tuple[Fix, ...]:
+    """The legal opcodes that have the words of another in another order: the name first, types as they were."""
+    words = tuple(opcode.split("."))
+    ways = (fix for form in forms_of(words[0]) for order in form.orders for fix in _reordered(form, order, words))
+    return tuple({fix.match.form.name: fix for fix in ways}.values())
+
+
+def _is_type(word: str) -> bool:
+    return word in TYPES or _FORMAT.fullmatch(word) is not None
+
+
+def _is_layout(word: str) -> bool:
+    return word in ("row", "col")
+
+
+def _is_space(word: str) -> bool:
+    return word.partition("::")[0] in ("global", "shared")
+
+
+def _is_bit_operation(word: str) -> bool:
+    return word in ("and", "or", "xor", "popc")
+
+
+_ORDERED = (_is_type, _is_layout, _is_space, _is_bit_operation)
+"""Words of one of these kinds keep their order wherever they stand."""
 
 
 def _rank(fix: Fix) -> tuple[int, int, float]:
@@ -217,7 +245,9 @@ def _reordered(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> I
         else:
             return
     rows = form.rows_of(slots)
-    if not left and rows and arranged[0] == words[0]:
+    if left or not rows or tuple(arranged) == words or arranged[: form.name_words] != list(words[: form.name_words]):
+        return
+    if all([w for w in words if kind(w)] == [w for w in arranged if kind(w)] for kind in _ORDERED):
         first = next(k for k, pair in enumerate(zip(words, arranged, strict=True)) if pair[0] != pair[1])
         match = Match(form, slots, rows)
         yield Fix("order", "order", first, words[first], (), match, ".".join(arranged))

@@ -10,6 +10,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from warploom.isa.types import TYPES
+
 Slots = Mapping[str, str]
 TypeRule = str | Callable[[Slots], str]
 CountRule = int | str | Callable[[Slots], int]
@@ -44,6 +46,11 @@ class Place:
         if callable(self.type):
             return self.type(slots)
         return slots.get(self.type, self.type)
+
+    @property
+    def implied(self) -> bool:
+        """Whether the type is the form's own and no word of the opcode names it."""
+        return isinstance(self.type, str) and self.type in TYPES
 
     def space_word(self, slots: Slots) -> str:
         """The state-space word of an address, "" for a generic one and "?" where any may stand."""

@@ -26,15 +26,19 @@ _PACKED_HALVES = frozenset({"f16x2", "u16x2", "s16x2"})
 
 
 @lru_cache(maxsize=None)
-def holders(type_word: str, wide: bool = False) -> frozenset[str]:
-    """The declared types of the registers that can stand where a type is asked for."""
+def holders(type_word: str, wide: bool = False, implied: bool = False) -> frozenset[str]:
+    """The declared types of the registers that can stand where a type is asked for.
+
+    `implied` where the opcode does not name the type: `f16x2` is then no integer.
+    """
     width = 128 if type_word == "b128" else TYPES[type_word].bits
     kind = "bits" if type_word == "b128" else TYPES[type_word].kind
     if kind == "predicate":
         return frozenset({"pred"})
     if wide:
         return frozenset(name for name in DECLARABLE if _BITS[name] >= width and _widely(type_word, kind, name))
-    return frozenset(name for name in DECLARABLE if _BITS[name] == max(width, 8) and _exactly(type_word, kind, name))
+    exact = {name for name in DECLARABLE if _BITS[name] == max(width, 8) and _exactly(type_word, kind, name)}
+    return frozenset(exact - {"f16x2"} if implied and kind in ("unsigned", "signed") else exact)
 
 
 def _exactly(type_word: str, kind: str, declared: str) -> bool:
@@ -72,7 +76,7 @@ def takes_floats(type_word: str, width: int | None) -> bool:
     """Whether a floating constant may: a number where f32 or f64 is asked for, its bits where b32 or b64 is."""
     if type_word in ("f32", "f64"):
         return True
-    return width is not None and type_word == f"b{width}"
+    return type_word == f"b{width or 64}"
 
 
 def agree(declared: Collection[str]) -> bool:

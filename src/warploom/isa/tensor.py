@@ -36,9 +36,9 @@ LOAD = Form(
         {_DIMENSIONS}  shared::cluster  -,multicast::cluster  cta_group::1,cta_group::2  -,L2::cache_hint   8.6 sm_100a
     """,
     operands={
-        "dstMem": address(),
+        "dstMem": address(space="shared"),
         "tensorMap": address(_rank),
-        "mbar": address(),
+        "mbar": address(space="shared"),
         "ctaMask": inp("u16", when="multicast"),
         "cache_policy": inp("b64", when="level::cache_hint"),
     },
@@ -77,7 +77,7 @@ STORE = Form(
     """,
     operands={
         "tensorMap": address(_rank),
-        "srcMem": address(),
+        "srcMem": address(space="shared"),
         "cache_policy": inp("b64", when="level::cache_hint"),
     },
     touches="async",
@@ -96,7 +96,7 @@ REDUCE = Form(
     """,
     operands={
         "tensorMap": address(_rank),
-        "srcMem": address(),
+        "srcMem": address(space="shared"),
         "cache_policy": inp("b64", when="level::cache_hint"),
     },
     touches="async",
