@@ -16,6 +16,13 @@ class Report:
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         self.diagnostics = tuple(sorted(diagnostics, key=_order))
 
+    @classmethod
+    def of(cls, reports: Iterable[Report]) -> Report:
+        """One report of several texts, one text after the other."""
+        whole = cls(())
+        whole.diagnostics = tuple(found for report in reports for found in report)
+        return whole
+
     def __iter__(self) -> Iterator[Diagnostic]:
         return iter(self.diagnostics)
 

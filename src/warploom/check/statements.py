@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from warploom.check.names import Names
 from warploom.check.operands import Judge, names_in
 from warploom.check.tolerated import TOLERATED
@@ -10,12 +12,13 @@ from warploom.isa.availability import Target, Version, lacking
 from warploom.isa.bind import (
     Problem,
     Where,
+    changes_of_one_word,
     explain_opcode,
-    fitting_change,
     place_operands,
     wrong_constants,
 )
 from warploom.isa.kit import Match, match_lenient, match_opcode
+from warploom.isa.nearest import reordered
 from warploom.isa.special import SpecialRegister
 from warploom.isa.unjudged import is_unjudged
 from warploom.ptx import (
@@ -102,11 +105,24 @@ class Statements:
             message = f"'{instruction.words[0]}' is an instruction that is not judged here"
             return [Problem("isa.unjudged", message, ("word", 0), severity=Severity.NOTE), *unknown]
         if best is None:
+            in_order = tuple(match for _, match in reordered(instruction.opcode))
+            best = self._best(in_order, instruction, names)
+        if best is None:
             return [explain_opcode(instruction), *unknown]
         stage, problems, match = best
         if stage > 1:
-            problems = fitting_change(match, instruction, problems)
+            problems = self._with_fitting_change(match, instruction, names, problems)
         return [*problems, *unknown]
+
+    def _with_fitting_change(
+        self, match: Match, instruction: Instruction, names: Names, problems: list[Problem]
+    ) -> list[Problem]:
+        """Problems of operands that another word in one slot would be right for, with a hint at that word."""
+        for shown, changed in changes_of_one_word(match):
+            if self._verdict(changed, instruction, names)[0] <= 1:
+                hint = f"the operands fit {shown}"
+                return [replace(problem, hint=problem.hint or hint) for problem in problems]
+        return problems
 
     def _best(
         self, matches: tuple[Match, ...], instruction: Instruction, names: Names
@@ -134,19 +150,14 @@ class Statements:
     def _verdict(
         self, match: Match, instruction: Instruction, names: Names
     ) -> tuple[int, list[Problem], Match]:
-        """How far a match carries: 0 all the way, 1 where it is not available, 2 types, 3 constants, 4 places."""
+        """How far a match carries: 0 all the way, 1 but for availability, 2 but for operands, 3 not to its places."""
         bound = place_operands(match, instruction.operands)
         lack = self._lack(match, instruction)
         missing = [] if lack is None else [lack]
         if isinstance(bound, list):
-            return 4, [*bound, *missing], match
-        problems = wrong_constants(match, bound)
-        if problems:
-            return 3, [*problems, *missing], match
-        problems = Judge(names, self.target, self.ptx).problems(match, bound)
-        if problems:
-            return 2, [*problems, *missing], match
-        return len(missing), missing, match
+            return 3, [*bound, *missing], match
+        problems = wrong_constants(match, bound) + Judge(names, self.target, self.ptx).problems(match, bound)
+        return (2 if problems else len(missing)), [*problems, *missing], match
 
     def _lack(self, match: Match, instruction: Instruction) -> Problem | None:
         lack = lacking(match.rows, self.target, self.ptx)

@@ -25,8 +25,8 @@ class Tolerance:
 
 
 def _in_order(instruction: Instruction) -> Iterator[Instruction]:
-    for fix in reordered(instruction.opcode):
-        yield replace(instruction, opcode=fix.nearest)
+    for opcode, _ in reordered(instruction.opcode):
+        yield replace(instruction, opcode=opcode)
 
 
 def _without(*words: str) -> Callable[[Instruction], Iterator[Instruction]]:

@@ -9,7 +9,7 @@ from itertools import islice
 
 from warploom.diag import Diagnostic, Severity, Source, Span
 from warploom.isa.kit import Form, Match, forms_of, heads, match_opcode
-from warploom.isa.nearest import Fix, fixes, respell
+from warploom.isa.nearest import Fix, fixes, reordered, respell
 from warploom.isa.operands import Place
 from warploom.isa.syntax import PlaceName
 from warploom.ptx import Address, Float, Instruction, Integer, Name, Negated, Operand, Pair, Symbol, Tuple, Vector
@@ -83,12 +83,13 @@ def span_of(instruction: Instruction, where: Where) -> Span | None:
 
 
 def bind(instruction: Instruction, source: Source | None = None) -> Binding | Diagnostic:
-    """Bind an instruction, or say in one sentence why no form takes it.
+    """Bind an instruction, or say in one sentence why no form takes it. Words after its name stand in any order.
 
     Errors: isa.unknown (no such opcode), <form>/<slot> (a modifier no row allows), <form>/<operand>.
     """
     best: list[Problem] = []
-    for match in match_opcode(instruction.opcode):
+    matches = match_opcode(instruction.opcode) or tuple(match for _, match in reordered(instruction.opcode))
+    for match in matches:
         bound = place_operands(match, instruction.operands)
         problems = bound if isinstance(bound, list) else wrong_constants(match, bound)
         if not isinstance(bound, list) and not problems:
@@ -104,25 +105,26 @@ def bind(instruction: Instruction, source: Source | None = None) -> Binding | Di
 
 
 def explain_opcode(instruction: Instruction) -> Problem:
-    """Why no row of any form allows an opcode. Errors: isa.unknown, <form>/<slot>, <form>/order."""
+    """Why no row of any form allows an opcode. Errors: isa.unknown, <form>/<slot>."""
     opcode = instruction.opcode
     found = nearest_fixes(opcode, instruction.operands)
     if not found:
         like = _like(opcode.partition(".")[0])
         hint = f"did you mean '{like}'?" if like else ""
         return Problem("isa.unknown", f"'{opcode}' is no instruction", ("opcode",), hint)
-    fix, *others = found
+    fix = found[0]
     form = fix.match.form
     hint = ""
+    others = dict.fromkeys(_expectation(other) for other in found[1:] if other.slot != fix.slot)
     if fix.nearest:
         hint = f"the nearest that is legal: {fix.nearest}"
     elif others:
-        hint = "or " + "; or ".join(dict.fromkeys(_expectation(other) for other in others[:3]))
+        hint = "or " + "; or ".join(list(others)[:3])
     return Problem(f"{form.name}/{fix.slot}", _sentence(opcode, fix), _place_of(fix), hint, form.source)
 
 
 def nearest_fixes(opcode: str, operands: tuple[Operand, ...]) -> list[Fix]:
-    """The changes that would make an opcode legal, those first after which its operands fit best."""
+    """The changes that would make an opcode legal; of them, those after which its operands fit best."""
 
     def misfit(fix: Fix) -> int:
         if not any(_assignments(fix.match, fix.match.form.syntax.places, len(operands))):
@@ -130,7 +132,9 @@ def nearest_fixes(opcode: str, operands: tuple[Operand, ...]) -> list[Fix]:
         bound = place_operands(fix.match, operands)
         return len(bound) if isinstance(bound, list) else 0
 
-    return sorted(fixes(opcode), key=misfit)
+    found = [(misfit(fix), fix) for fix in fixes(opcode)]
+    least = min((misfits for misfits, _ in found), default=0)
+    return [fix for misfits, fix in found if misfits == least]
 
 
 def _place_of(fix: Fix) -> Where:
@@ -143,8 +147,6 @@ def _sentence(opcode: str, fix: Fix) -> str:
             return f"'{opcode}' has '.{fix.found}' twice"
         case "extra":
             return f"'{opcode}' has '.{fix.found}', which does not belong there"
-        case "order":
-            return f"'{opcode}' has its words in another order than '{fix.nearest}'"
         case _:
             return f"'{opcode}' has {_found(fix)}; expected {_words(fix)}"
 
@@ -343,31 +345,19 @@ def wrong_constants(match: Match, operands: Mapping[str, BoundOperand]) -> list[
     return problems
 
 
-def fitting_change(match: Match, instruction: Instruction, problems: list[Problem]) -> list[Problem]:
-    """Where another word in one slot is all that the operands ask for, say so; alone, where several are wrong."""
-    form = match.form
-    changes = [
-        (column, word)
-        for column in form.columns
-        for row in form.rows
-        for word in row.cells[column]
-        if word != match.slots.get(column, "")
-        and all(row.allows(other, match.slots.get(other, "")) for other in row.cells if other != column)
-        and _fits_with(form, {**match.slots, column: word}, instruction.operands)
-    ]
-    if not changes:
-        return problems
-    column, word = changes[0]
-    shown = f"{column} = {word}" if column in form.parts else f"'.{word}' for {column}" if word else f"no {column}"
-    hint = f"the operands fit {shown}"
-    return [replace(problem, hint=problem.hint or hint) for problem in problems]
-
-
-def _fits_with(form: Form, slots: Mapping[str, str], operands: tuple[Operand, ...]) -> bool:
-    spelled = respell(form, slots)
-    match = Match(form, spelled, form.rows_of(spelled))
-    bound = place_operands(match, operands)
-    return isinstance(bound, dict) and not wrong_constants(match, bound)
+def changes_of_one_word(match: Match) -> Iterator[tuple[str, Match]]:
+    """The legal opcodes that differ from one in the word of one slot, and how a message names the change."""
+    form, slots = match.form, match.slots
+    for column in reversed(form.columns):
+        words = dict.fromkeys(word for row in form.rows for word in row.cells[column])
+        for word in words:
+            if word == slots.get(column, ""):
+                continue
+            changed = respell(form, {**slots, column: word})
+            rows = form.rows_of(changed)
+            if rows:
+                quoted = f"{column} = {word}" if column in form.parts else f"'.{word}' for {column}"
+                yield quoted if word else f"no {column}", Match(form, changed, rows)
 
 
 # Words of messages ------------------------------------------------------------------------------------------
@@ -422,7 +412,7 @@ def _expected(place: Place, count: int, slots: Mapping[str, str]) -> str:
         case "register":
             type_word = place.type_word(slots)
             if count > 0:
-                return f"a vector of {count} registers of .{type_word}"
+                return f"a vector of {count} register{'s' if count > 1 else ''} of .{type_word}"
             if count < 0:
                 return f"a vector of registers of .{type_word}"
             return f"a register of .{type_word}" if place.access != "read" else f"a value of .{type_word}"

@@ -42,14 +42,17 @@ def fragment(operand: str, family: str, *, sparse: bool = False, updated: bool =
     def element(slots: Slots) -> str:
         return slots.get(f"{letter}type", "f16")
 
-    def registers(slots: Slots) -> int:
+    def held(slots: Slots) -> layout.FragmentMap:
         how = slots.get(f"{letter}layout", "")
-        return layout.fragment(
-            family, operand, slots["shape"], element(slots), layout=how, sparse=sparse
-        ).registers
+        return layout.fragment(family, operand, slots["shape"], element(slots), layout=how, sparse=sparse)
 
-    access = "both" if updated else "write" if operand == "D" else "read"
-    return Place("register", access, lambda slots: register_type(element(slots)), registers)
+    return Place(
+        "register",
+        "both" if updated else "write" if operand == "D" else "read",
+        lambda slots: register_type(element(slots)),
+        lambda slots: held(slots).registers,
+        legend=lambda slots: held(slots).legend,
+    )
 
 
 def gather(

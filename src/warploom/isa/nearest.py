@@ -1,7 +1,7 @@
 """For an opcode that no row allows: the nearest one that is, and the word at fault.
 
 First every single change that makes the opcode legal is tried: another word in one place, a word more, a word
-less, a word elsewhere. Where none does, the opcode is laid beside the syntax lines with as few changes as may be.
+less. Where none does, the opcode is laid beside the syntax lines with as few changes as may be.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from warploom.isa.types import TYPES
 
 _INTEGERS = "us"
 _FORMAT = re.compile(r"b\d+x\d+(_p\d+)?")
-_KINDS = ("doubled", "word", "missing", "extra", "order")
+_KINDS = ("doubled", "word", "missing", "extra")
 
 
 @dataclass(frozen=True, slots=True)
 class Fix:
     """One change: what is wrong with an opcode, and what it would be without that.
 
-    `kind` is "word" (another word in its place), "missing", "extra", "doubled" or "order". `slot` is the slot or
-    the literal word at fault, `position` the word's place in the opcode, `found` what stands there and `legal`
+    `kind` is "word" (another word in its place), "missing", "extra" or "doubled". `slot` is the slot or the
+    literal word at fault, `position` the word's place in the opcode, `found` what stands there and `legal`
     what may. `match` is the opcode after the change; `nearest` spells it where further changes were needed.
     """
 
@@ -53,9 +53,7 @@ def fixes(opcode: str) -> tuple[Fix, ...]:
     """Every single change that would make an opcode legal, the likeliest kind first; or the nearest opcode."""
     words = tuple(opcode.split("."))
     family = forms_of(words[0])
-    found = list(reordered(opcode))
-    if not found:
-        found = [fix for form in family for order in form.orders for fix in _single_changes(form, order, words)]
+    found = [fix for form in family for order in form.orders for fix in _single_changes(form, order, words)]
     if not found:
         ways = [_least_changes(form, order, words) for form in family for order in form.orders]
         ways.sort(key=lambda way: way[0])
@@ -70,11 +68,11 @@ def fixes(opcode: str) -> tuple[Fix, ...]:
 
 
 @lru_cache(maxsize=4096)
-def reordered(opcode: str) -> tuple[Fix, ...]:
+def reordered(opcode: str) -> tuple[tuple[str, Match], ...]:
     """The legal opcodes that have the words of another in another order: the name first, types as they were."""
     words = tuple(opcode.split("."))
-    ways = (fix for form in forms_of(words[0]) for order in form.orders for fix in _reordered(form, order, words))
-    return tuple({fix.match.form.name: fix for fix in ways}.values())
+    ways = (way for form in forms_of(words[0]) for order in form.orders for way in _reordered(form, order, words))
+    return tuple({way[1].form.name: way for way in ways}.values())
 
 
 def _is_type(word: str) -> bool:
@@ -229,7 +227,9 @@ def _rest_follows(order: tuple[Word, ...], words: tuple[str, ...], form: Form) -
     return first.optional and _rest_follows(rest, words, form)
 
 
-def _reordered(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> Iterator[Fix]:
+def _reordered(
+    form: Form, order: tuple[Word, ...], words: tuple[str, ...]
+) -> Iterator[tuple[str, Match]]:
     """An opcode whose words would be legal in the order of the pattern; words of one kind keep theirs."""
     left = list(words)
     slots: dict[str, str] = {}
@@ -248,9 +248,7 @@ def _reordered(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> I
     if left or not rows or tuple(arranged) == words or arranged[: form.name_words] != list(words[: form.name_words]):
         return
     if all([w for w in words if kind(w)] == [w for w in arranged if kind(w)] for kind in _ORDERED):
-        first = next(k for k, pair in enumerate(zip(words, arranged, strict=True)) if pair[0] != pair[1])
-        match = Match(form, slots, rows)
-        yield Fix("order", "order", first, words[first], (), match, ".".join(arranged))
+        yield ".".join(arranged), Match(form, slots, rows)
 
 
 def _least_changes(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> tuple[float, Fix]:

@@ -28,7 +28,7 @@ class Place:
     there exactly when the word is. `values` are the constants that may stand there. `accepts` is "wide" where
     registers wider than the type may stand. `also` lists what else may: "sink", the `_` for a result that is not
     wanted; "special", a special register; "symbol", the address of a variable. `space` is the state space of an
-    address: a word or a slot; what is not known to be in it is refused.
+    address: a word or a slot; what is not known to be in it is refused. `legend` says how lanes hold a fragment.
     """
 
     kind: Literal["register", "predicate", "address", "immediate", "label", "symbol", "tuple", "sink", "any"]
@@ -40,6 +40,7 @@ class Place:
     accepts: Literal["same", "wide"] = "same"
     also: str = ""
     space: TypeRule = "?"
+    legend: Callable[[Slots], str] | None = None
 
     def type_word(self, slots: Slots) -> str:
         """The PTX type word of this place once the slots are bound."""

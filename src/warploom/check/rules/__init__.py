@@ -73,7 +73,7 @@ def rule_of(code: str) -> Rule | None:
     form = next((form for form in forms() if form.name == name), None)
     if form is None or not part:
         return None
-    if part in ("operands", "target", "ptx", "order"):
+    if part in ("operands", "target", "ptx"):
         return rules()[f"<form>/{part}"]
     if part in form.operands:
         return rules()["<form>/<operand>"]
