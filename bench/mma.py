@@ -26,7 +26,7 @@ from rich.table import Table
 
 from warploom.num import fused, models
 from warploom.num.elements import FLOATS
-from warploom.num.models import Model, Sum
+from warploom.num.models import Engine, Model, Sum
 
 Array = NDArray[Any]
 FINITE = ("normal", "subnormal")
@@ -58,7 +58,8 @@ class Case:
 
 def cases() -> list[Case]:
     """The rows of the table."""
-    hopper, group = ("sm_90a", "mma"), ("sm_90a", "wgmma")
+    hopper: tuple[str, Engine] = ("sm_90a", "mma")
+    group: tuple[str, Engine] = ("sm_90a", "wgmma")
     tile, warps = (16, 64, 256, 16), (1024, 16, 8, 16)
     half = models.select(*group, "f16", "f16", "f32")
     bf16 = models.select(*group, "bf16", "bf16", "f32")

@@ -46,9 +46,12 @@ class _Package(ModuleType):
 
 def __getattr__(name: str) -> object:
     if name == "__version__":
-        from importlib.metadata import version
+        from importlib.metadata import PackageNotFoundError, version
 
-        return version("warploom")
+        try:
+            return version("warploom")
+        except PackageNotFoundError:
+            return "0+source"  # run from a checkout that is not installed
     home = _HOME.get(name)
     if home is None:
         raise AttributeError(f"module 'warploom' has no attribute {name!r}")

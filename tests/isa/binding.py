@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import warploom.isa  # noqa: F401  (declares every form)
 from warploom.diag import Diagnostic
 from warploom.isa.bind import Binding, bind
 from warploom.ptx import Instruction, parse
-
-import warploom.isa  # noqa: F401  (declares every form)
 
 
 def instruction(text: str) -> Instruction:

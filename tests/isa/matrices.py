@@ -76,7 +76,7 @@ def wrapped(values: Array) -> Array:
 
 
 def opcodes(form: Form) -> Iterator[tuple[str, dict[str, str], Row]]:
-    """Every opcode of a form, its slots and the row that allows it; of long lattices the ends and the middle."""
+    """Every opcode of a form, its slots and its row; of a long lattice three of the values."""
     for row in form.rows:
         columns = list(row.cells)
         cells = [

@@ -40,7 +40,9 @@ class Recorder:
     def bulk(self, request: Any) -> None:
         self.requests.append(request)
 
-    def mbarrier(self, space: str, addresses: Any, action: str, amount: Any = 0, transactions: Any = 0) -> Any:
+    def mbarrier(
+        self, space: str, addresses: Any, action: str, amount: Any = 0, transactions: Any = 0
+    ) -> Any:
         self.events.append(("mbarrier", space, action, amount, transactions))
         return np.full((1, 1), 77, np.uint64)
 

@@ -1,10 +1,11 @@
+# ruff: noqa: E501 - opcodes are as long as they are
 from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from isa.binding import form_of, refusal
 from isa.recorder import Recorder, bound, lanes
+
 from warploom.isa import atomic
 from warploom.isa.reductions import combine
 
@@ -30,7 +31,7 @@ REFUSED = {
     "atom.local.add.u32 %r1, [%rd1], 1;": "atomic.atom/space",
     "red.acquire.gpu.add.u32 [%rd1], 1;": "atomic.red/sem",
     "red.exch.b32 [%rd1], 1;": "atomic.red/op",
-    "red.shared.add.v2.f32 [%r1], {%f1,%f2};": "atomic.red_vector/scope",
+    "red.shared.add.v2.f32 [%r1], {%f1,%f2};": "atomic.red_vector/space",
     "atom.add.u32 [%rd1], 1;": "atomic.atom/operands",
 }
 

@@ -1,7 +1,7 @@
+# ruff: noqa: E501 - opcodes are as long as they are
 from __future__ import annotations
 
 import pytest
-
 from isa.binding import binding, form_of, refusal
 
 LEGAL = {

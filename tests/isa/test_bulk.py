@@ -1,10 +1,11 @@
+# ruff: noqa: E501 - opcodes are as long as they are
 from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from isa.binding import form_of, refusal
 from isa.recorder import Recorder, bound, lanes
+
 from warploom.isa import bulk
 
 COPY = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
@@ -25,11 +26,11 @@ LEGAL = {
 
 REFUSED = {
     f"{COPY} [%r1], [%rd1], %r2;": "bulk.load/operands",
-    f"{COPY} [%r1], [%rd1], %r2, [%r3], %h1;": "bulk.load/operands",
-    f"{COPY}.multicast::cluster [%r1], [%rd1], %r2, [%r3];": "bulk.load/operands",
+    f"{COPY} [%r1], [%rd1], %r2, [%r3], %h1;": "bulk.load/ctaMask",
+    f"{COPY}.multicast::cluster [%r1], [%rd1], %r2, [%r3];": "bulk.load/ctaMask",
     "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.bf16 [%rd1], [%r1], %r2;": "bulk.reduce/type",
     "cp.reduce.async.bulk.global.shared::cta.bulk_group.min.f32 [%rd1], [%r1], %r2;": "bulk.reduce/type",
-    "cp.async.bulk.global.global.bulk_group [%rd1], [%rd2], 64;": "isa.modifiers",
+    "cp.async.bulk.global.global.bulk_group [%rd1], [%rd2], 64;": "bulk.store/shared::cta",
     "cp.async.bulk.wait_group;": "bulk.wait_group/operands",
 }
 
@@ -47,7 +48,9 @@ def test_refused(text: str, code: str) -> None:
 def test_a_load_asks_for_every_lane_with_its_own_operands() -> None:
     warps = Recorder()
     size = lanes(64)
-    i = bound(dst="shared::cluster", srcMem=lanes(np.arange(32) * 64, np.uint64), dstMem=lanes(512, np.uint64))
+    i = bound(
+        dst="shared::cluster", srcMem=lanes(np.arange(32) * 64, np.uint64), dstMem=lanes(512, np.uint64)
+    )
     i.size, i.mbar, i.ctaMask = size, lanes(8, np.uint64), lanes(5)
     bulk.load(warps, i)
     (request,) = warps.requests

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import pytest
-
 from isa.binding import binding, form_of, refusal
 
 LEGAL = {
@@ -26,9 +25,9 @@ LEGAL = {
 
 REFUSED = {
     "bra;": "control.bra/operands",
-    "bra 5;": "control.bra/operands",
+    "bra 5;": "control.bra/tgt",
     "brx.idx %r1;": "control.brx/operands",
-    "call (%r0), (%r1);": "control.call/operands",
+    "call (%r0), (%r1);": "control.call/func",
     "ret %r1;": "control.ret/operands",
     "setmaxnreg.inc.sync.aligned.u32 20;": "control.setmaxnreg/imm_reg_count",
     "setmaxnreg.inc.sync.aligned.u32 264;": "control.setmaxnreg/imm_reg_count",
@@ -53,5 +52,6 @@ def test_places_of_a_call() -> None:
 
 
 def test_a_register_count_says_what_is_legal() -> None:
-    message = refusal("setmaxnreg.inc.sync.aligned.u32 20;").message
-    assert message == "operand imm-reg-count is 20; expected 24, 32, 40, 48, 56, … 256"
+    assert refusal("setmaxnreg.inc.sync.aligned.u32 20;").message == (
+        "operand imm-reg-count is 20; expected 24, 32, 40, 48, 56, … 256"
+    )

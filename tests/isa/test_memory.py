@@ -1,8 +1,12 @@
+# ruff: noqa: E501 - opcodes are as long as they are
 from __future__ import annotations
 
+import numpy as np
 import pytest
-
 from isa.binding import binding, form_of, refusal
+from isa.recorder import Recorder, bound, lanes
+
+from warploom.isa import memory
 
 LEGAL = {
     "ld.global.u32 %r1, [%rd1+4];": "memory.ld",
@@ -41,12 +45,12 @@ REFUSED = {
     "ld.shared.v4.b64 {%rd1,%rd2,%rd3,%rd4}, [%r1];": "memory.ld/type",
     "ld.global.v8.b64 {%rd1,%rd2,%rd3,%rd4,%rd5,%rd6,%rd7,%rd8}, [%rd1];": "memory.ld/type",
     "ld.acquire.global.u32 %r1, [%rd1];": "memory.ld_ordered/scope",
-    "ld.global.v2.u32 %r1, [%rd1];": "memory.ld/operands",
-    "ld.global.u32 %r1, %rd1;": "memory.ld/operands",
-    "ld.global.u32 %r1, [%rd1], %rd2;": "memory.ld/operands",
-    "ld.global.L2::cache_hint.u32 %r1, [%rd1];": "memory.ld/operands",
-    "ld.shared.nc.u32 %r1, [%rd1];": "memory.ld/cop",
-    "st.const.u32 [%rd1], %r1;": "memory.st/cop",
+    "ld.global.v2.u32 %r1, [%rd1];": "memory.ld/d",
+    "ld.global.u32 %r1, %rd1;": "memory.ld/a",
+    "ld.global.u32 %r1, [%rd1], %rd2;": "memory.ld/cache_policy",
+    "ld.global.L2::cache_hint.u32 %r1, [%rd1];": "memory.ld/cache_policy",
+    "ld.shared.nc.u32 %r1, [%rd1];": "memory.ld_nc/ss",
+    "st.const.u32 [%rd1], %r1;": "memory.st/ss",
     "st.acquire.gpu.u32 [%rd1], %r1;": "memory.st_ordered/sem",
     "discard.global.L2 [%rd1], 64;": "memory.discard/size",
     "mapa.shared::cta.u32 %r1, %r2, 1;": "memory.mapa/space",
@@ -76,4 +80,24 @@ def test_one_register_in_braces_is_bare() -> None:
 
 
 def test_a_cache_policy_stands_with_its_hint() -> None:
-    assert "cache_policy: absent, as '.level::cache_hint' is" in refusal("ld.u32 %r1, [%rd1], %rd2;").hint
+    assert "stands only with '.level::cache_hint'" in refusal("ld.u32 %r1, [%rd1], %rd2;").message
+
+
+def test_a_stranger_is_put_in_the_slot_it_resembles() -> None:
+    assert refusal("ld.global.v3.u32 %r1, [%rd1];").message == (
+        "'ld.global.v3.u32' has '.v3' for vec; expected '.v2', '.v4', '.v8'"
+    )
+    assert refusal("mbarrier.init.shared::cluster.b64 [%r1], 1;").code == "mbarrier.init/space"
+
+
+@pytest.mark.parametrize(("vec", "type", "size"), [("", "u32", 4), ("v2", "b64", 16), ("v4", "f32", 16)])
+def test_an_asynchronous_store_counts_its_bytes(vec: str, type: str, size: int) -> None:
+    one = np.zeros((2, 32), np.bool_)
+    one[0, 0] = True
+    warps = Recorder(one)
+    count = int(vec[1:] or 1)
+    value = np.stack([lanes(5, f"u{size // count}")] * count)
+    i = bound(ss="shared::cluster", vec=vec, type=type, a=lanes(0, np.uint64), mbar=lanes(64, np.uint64))
+    memory.store_async(warps, bound(**vars(i), b=value if vec else value[0]))
+    assert warps.events == [("mbarrier", "shared::cluster", "complete_tx", 0, size)]
+    assert np.count_nonzero(warps.memory[:size]) == count

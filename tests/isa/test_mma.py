@@ -122,7 +122,7 @@ def test_block_scaled_products(
         values = registers_of(fragment, padded(encode(matrix, element), slots, element), element)
         hold(warps.registers, name, values, register_type(element))
     hold(warps.registers, "d", np.zeros((4, WARPS, 32), np.uint32), "f32")
-    # Powers of two: the exponent of ue8m0 counts from 127, that of ue4m3 lies over three bits and counts from 7.
+    # Powers of two: ue8m0 counts them from 127, ue4m3 from 7 and over three mantissa bits.
     power_a, power_b = (
         random.integers(-2, 3, (WARPS, 16, vectors)),
         random.integers(-2, 3, (WARPS, 8, vectors)),

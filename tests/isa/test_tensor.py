@@ -1,10 +1,11 @@
+# ruff: noqa: E501 - opcodes are as long as they are
 from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from isa.binding import form_of, refusal
 from isa.recorder import Recorder, bound, lanes
+
 from warploom.isa import tensor
 
 LOAD = "cp.async.bulk.tensor.2d.shared::cluster.global"
@@ -21,11 +22,11 @@ LEGAL = {
 }
 
 REFUSED = {
-    f"{LOAD}.{BYTES} [%r1], [%rd1, {{%r2}}], [%r4];": "tensor.load/operands",
-    f"{LOAD}.{BYTES} [%r1], [%rd1], [%r4];": "tensor.load/operands",
-    f"{LOAD}.{BYTES} [%r1], [%rd1, {{%r2, %r3}}], [%r4], %h1;": "tensor.load/operands",
-    f"{LOAD}.im2col.{BYTES} [%r1], [%rd1, {{%r2, %r3}}], [%r4];": "isa.modifiers",
-    f"cp.async.bulk.tensor.2d.shared::cta.global.{BYTES}.multicast::cluster [%r1], [%rd1, {{%r2, %r3}}], [%r4], %h1;": "tensor.load/multicast",
+    f"{LOAD}.{BYTES} [%r1], [%rd1, {{%r2}}], [%r4];": "tensor.load/tensorMap",
+    f"{LOAD}.{BYTES} [%r1], [%rd1], [%r4];": "tensor.load/tensorMap",
+    f"{LOAD}.{BYTES} [%r1], [%rd1, {{%r2, %r3}}], [%r4], %h1;": "tensor.load/ctaMask",
+    f"{LOAD}.im2col.{BYTES} [%r1], [%rd1, {{%r2, %r3}}], [%r4];": "tensor.load/tile",
+    f"cp.async.bulk.tensor.2d.shared::cta.global.{BYTES}.multicast::cluster [%r1], [%rd1, {{%r2, %r3}}], [%r4], %h1;": "tensor.load/dst",
     "cp.async.bulk.tensor.6d.global.shared::cta.bulk_group [%rd1, {%r2, %r3}], [%r1];": "tensor.store/dim",
 }
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from isa.binding import form_of, refusal
 from isa.recorder import Recorder, bound, lanes
+
 from warploom.isa import warp
 
 LEGAL = {
@@ -26,13 +26,13 @@ LEGAL = {
 }
 
 REFUSED = {
-    "shfl.sync.bfly.b64 %rd1, %rd2, 16, 31, -1;": "isa.modifiers",
+    "shfl.sync.bfly.b64 %rd1, %rd2, 16, 31, -1;": "warp.shfl_sync/b32",
     "shfl.sync.bfly.b32 %r1, %r2, 16, 31;": "warp.shfl_sync/operands",
     "vote.sync.ballot.pred %p1, %p2, -1;": "warp.vote_sync/type",
     "redux.sync.and.u32 %r1, %r2, -1;": "warp.redux/type",
     "redux.sync.add.f32 %f1, %f2, -1;": "warp.redux/type",
-    "match.any.sync.b32 %r1|%p1, %r2, -1;": "warp.match_any/operands",
-    "elect.sync %r1, -1;": "warp.elect/operands",
+    "match.any.sync.b32 %r1|%p1, %r2, -1;": "warp.match_any/d",
+    "elect.sync %r1, -1;": "warp.elect/d",
 }
 
 
@@ -73,7 +73,9 @@ def shuffled_by_the_manual(mode: str, lane: int, b: int, c: int) -> tuple[int, b
 )
 def test_shuffle_follows_the_manuals_pseudocode(mode: str, b: list[int], c: int) -> None:
     warps = Recorder()
-    i = bound(mode=mode, a=lanes(np.arange(100, 132)), b=lanes(b), c=lanes([c] * 32), membermask=lanes(2**32 - 1))
+    i = bound(
+        mode=mode, a=lanes(np.arange(100, 132)), b=lanes(b), c=lanes([c] * 32), membermask=lanes(2**32 - 1)
+    )
     i.d, i.p = "d", "p"
     warp.shuffle_sync(warps, i)
     expected = [shuffled_by_the_manual(mode, lane, b[lane], c) for lane in range(32)]
@@ -141,7 +143,9 @@ def test_reductions_leave_other_lanes_out(op: str, type: str, dtype: type, expec
 def test_float_reduction_by_magnitude() -> None:
     a = lanes(np.where(np.arange(32) == 9, -50.0, 3.0), np.float32)
     warps = Recorder()
-    warp.reduce(warps, bound(op="max", type="f32", abs="abs", NaN="", a=a, membermask=lanes(2**32 - 1), d="d"))
+    warp.reduce(
+        warps, bound(op="max", type="f32", abs="abs", NaN="", a=a, membermask=lanes(2**32 - 1), d="d")
+    )
     assert (warps.results["d"] == 50).all()
 
 

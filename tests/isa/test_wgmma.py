@@ -1,4 +1,4 @@
-"""Every type of the warpgroup multiplications against whole-number products, through descriptors and registers."""
+"""Every type of the warpgroup multiplications, through descriptors and registers, against whole numbers."""
 
 from __future__ import annotations
 
@@ -158,3 +158,31 @@ def test_groups_with_one_layout_read_their_tiles_in_one_piece() -> None:
     action(warps, captured)
     assert warps.tiles == 2
     assert (warps.registers["%d0"] == 0).all()
+
+
+class Shuffled(FakeWarps):
+    """A batch whose warps stand in no order."""
+
+    def warpgroups(self) -> Array:
+        return np.array([[6, 1, 4, 3], [7, 2, 0, 5]])
+
+
+def test_warps_of_a_batch_may_stand_in_any_order() -> None:
+    random = np.random.default_rng(7)
+    shared = encode(numbers(random, (2, 1024), "f16"), "f16").view(np.uint8)
+    c, a = numbers(random, (4, 8, 32), "f32"), numbers(random, (4, 8, 64), "f16")
+    descriptor = layout.Descriptor(0, 128, 256, 0, 0).encode()
+    results = []
+    for warps in (FakeWarps(8, shared=shared), Shuffled(8, shared=shared)):
+        place = np.argsort(warps.warpgroups(), axis=None)
+        hold(warps.registers, "d", c.astype(np.float32)[:, place], "f32")
+        hold(warps.registers, "a", encode(a, "f16").view(np.uint32)[:, place], "b32")
+        warps.registers["%bd"] = np.full((8, 32), descriptor, np.uint64)
+        opcode = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16"
+        warps.run(f"{opcode} {vector('d', 4)}, {vector('a', 4)}, %bd, 1, 1, 1, 0;")
+        action, captured = warps.deferred[0]
+        action(warps, captured)
+        order = warps.warpgroups().reshape(-1)
+        results.append(np.stack([warps.registers[f"%d{item}"][order] for item in range(4)]))
+    np.testing.assert_array_equal(*results)
+    assert (results[0] != c).any()

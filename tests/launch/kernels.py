@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,33 @@ def make(file: str, seed: int) -> Problem:
     raise KeyError(file)
 
 
+def micro(
+    file: str,
+    kernel: str,
+    args: list[object],
+    *,
+    grid: int = 1,
+    block: int = 32,
+    shared: int = 0,
+    schedules: tuple[str, ...] = ("lazy", "random:1", "random:2"),
+) -> list[Any]:
+    """Launch a small kernel on copies of the arrays, the same under every schedule; returns the copies."""
+
+    def once(schedule: str) -> list[Any]:
+        copies = [np.array(arg, order="C") if isinstance(arg, np.ndarray) else arg for arg in args]
+        wl.launch(
+            module(file), kernel, grid=grid, block=block, shared=shared, args=copies, schedule=schedule
+        )
+        return copies
+
+    first = once("eager")
+    for schedule in schedules:
+        for one, other in zip(first, once(schedule), strict=True):
+            if isinstance(one, np.ndarray):
+                assert one.tobytes() == other.tobytes(), f"{kernel} differs under {schedule}"
+    return first
+
+
 # Pieces ---------------------------------------------------------------------------------------------------------
 
 
@@ -145,14 +173,12 @@ def _product(
     return expected, error, exactly
 
 
-def multiply_added(a: Float, b: Float) -> Array:
-    """Float64 multiply-adds from zero in ascending k, each rounded once. `a` and `b` are (M, K) and (N, K)."""
-    from fractions import Fraction
-
-    out = np.zeros((len(a), len(b)))
+def multiply_added(a: Float, b: Float, c: Float | None = None) -> Array:
+    """Float64 multiply-adds from c in ascending k, each rounded once. `a` and `b` are (M, K) and (N, K)."""
+    out = np.zeros((len(a), len(b))) if c is None else c.copy()
     for m, row in enumerate(a):
         for n, column in enumerate(b):
-            total = 0.0
+            total = float(out[m, n])
             for x, y in zip(row.tolist(), column.tolist(), strict=True):
                 total = float(Fraction(x) * Fraction(y) + Fraction(total))
             out[m, n] = total

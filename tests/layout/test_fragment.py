@@ -166,7 +166,7 @@ def random_registers(map_: FragmentMap, batch: int = 3) -> np.ndarray:
     return np.random.default_rng(7).integers(0, np.iinfo(dtype).max, shape, dtype, endpoint=True)
 
 
-@pytest.mark.parametrize(("key", "formula"), MANUAL.items(), ids=lambda value: str(value[:3])[:60])
+@pytest.mark.parametrize(("key", "formula"), MANUAL.items(), ids=map(" ".join, MANUAL))
 def test_the_manuals_formulas(key, formula):
     shape, words, operand = key
     items, row, col = formula

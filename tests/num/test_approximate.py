@@ -65,6 +65,17 @@ def test_special_values(function, kept, flushed):
     assert [hex(v) for v in bits_of(function(SPECIALS, ftz=True))] == [hex(v) for v in flushed]
 
 
+@pytest.mark.parametrize("name", ["ex2", "lg2", "rcp", "sqrt", "rsqrt", "sin", "cos", "tanh"])
+def test_signalling_nan_and_neighbours(name):
+    """The NaN of one lane is silent and changes no other, whichever path the others take."""
+    x = single(0x7F800001, 0xFFBFFFFF, 0xC3000000, 0x00000001, 0x7F000001, 0x3F800000)
+    function = getattr(approximate, name)
+    for options in ({},) if name == "tanh" else ({}, {"ftz": True}):
+        got = bits_of(function(x, **options))
+        assert got[:2] == [NAN, NAN]
+        assert got == [bits_of(function(x[i : i + 1], **options))[0] for i in range(6)]
+
+
 def test_large_angles_follow_the_turns_cut_to_f32():
     large = np.array([2.0**30], dtype="f4")
     turns = float(np.float32(0.15915494)) * 2.0**30

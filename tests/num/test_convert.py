@@ -166,6 +166,78 @@ def test_single_to_half(fmt, oracle):
     check()
 
 
+def test_a_converted_nan_keeps_sign_and_payload():
+    """As an H200 has it: the upper bits of the payload stay, made quiet, wherever one side is f64."""
+    x = np.array([0x7FF0000000000001, 0xFFFFFFFFFFFFFFFF, 0xFFF186223D0144EE, 1], dtype="u8").view("f8")
+    for mode in ("rn", "rz", "rm", "rp"):
+        single = convert.convert(x, "f64", "f32", mode)
+        assert single.view("u4").tolist()[:3] == [0x7FC00000, 0xFFFFFFFF, 0xFFCC3111]
+        assert convert.convert(x, "f64", "f16", mode).tolist()[:3] == [0x7E00, 0xFFFF, 0xFE61]
+        assert convert.convert(x, "f64", "bf16", mode).tolist()[:3] == [0x7FC0, 0xFFFF, 0xFFCC]
+    assert convert.convert(x, "f64", "f16", "rn", sat=True).tolist() == [0] * 4
+    half = np.array([0x7F5A, 0x7C01, 0xFCCD, 0x3C00], dtype="u2")
+    double = [0x7FFD680000000000, 0x7FF8040000000000, 0xFFFB340000000000, 0x3FF0000000000000]
+    assert convert.convert(half, "f16", "f64").view("u8").tolist() == double
+    assert convert.convert(half, "f16", "f64", sat=True).tolist() == [0, 0, 0, 1]
+    f = np.array([0xFFFFFFFF, 0x7F800001, 0xFFC07E9F, 1], dtype="u4").view("f4")
+    assert convert.convert(f, "f32", "f32").view("u4").tolist() == f.view("u4").tolist()
+    assert convert.convert(f, "f32", "f32", ftz=True).view("u4").tolist() == [0x7FFFFFFF] * 3 + [0]
+    assert convert.convert(f, "f32", "f64", ftz=True).view("u8").tolist() == [0x7FFFFFFFE0000000] * 3 + [0]
+    assert convert.convert(f, "f32", "f64").view("u8").tolist()[:3] == [
+        0xFFFFFFFFE0000000,
+        0x7FF8000020000000,
+        0xFFF80FD3E0000000,
+    ]
+    b = np.array([0x7F8C, 0xFFFF, 0x005D, 0x8017, 0x3F80], dtype="u2")
+    assert convert.convert(b, "bf16", "f32").view("u4").tolist() == (b.astype("u4") << 16).tolist()
+    flushed = [0x7FFFFFFF, 0x7FFFFFFF, 0, 0x80000000, 0x3F800000]
+    for mode in ("", "rn", "rz"):
+        assert convert.convert(b, "bf16", "f32", mode, ftz=True).view("u4").tolist() == flushed
+
+
+def test_f64_is_flushed_once_rounded_to_24_bits():
+    """Below the smallest normal f32: the largest number of 24 bits is flushed, one that rounds up is not."""
+    x = np.array([0x380FFFFFE0000000, 0x380FFFFFFFFFFFFF, 0xB80FFFFFFFFFFFFF], dtype="u8").view("f8")
+    assert convert.convert(x, "f64", "f32", "rn", ftz=True).view("u4").tolist() == [0, 0x800000, 0x80800000]
+    assert convert.convert(x, "f64", "f32", "rz", ftz=True).view("u4").tolist() == [0, 0, 1 << 31]
+
+
+@pytest.mark.parametrize("fmt", [E4M3, E5M2, E3M2, E2M3, E2M1, UE8M0], ids=lambda f: f.name)
+def test_narrow_pairs_round_f32_once(fmt):
+    modes = ("rz", "rp") if fmt is UE8M0 else ("rn",)
+
+    @settings(max_examples=30, deadline=None)
+    @given(columns(8, 23, 2, 64))
+    def check(rows):
+        with np.errstate(all="ignore"):
+            near = [np.ldexp(np.frexp(r.view("f4"))[0], r.astype("i4") % 30 - 15).astype("f4") for r in rows]
+        for high, low in (near, [r.view("f4") for r in rows]):
+            for mode in modes:
+                for relu in (False, True):
+                    upper, lower = (formats.encode(x, fmt, mode, True, relu) for x in (high, low))
+                    shift = 4 if fmt is E2M1 else 8
+                    wanted = (upper.astype("u2") << shift) | lower
+                    assert np.array_equal(convert.narrow_pair(high, low, fmt, mode, relu), wanted)
+
+    check()
+
+
+@pytest.mark.parametrize("fmt", [F16, BF16], ids=lambda f: f.name)
+@pytest.mark.parametrize("mode", ["rz", "rm", "rp"])
+def test_single_to_half_in_directed_modes(fmt, mode):
+    @settings(max_examples=30, deadline=None)
+    @given(columns(8, 23, 1, 128))
+    def check(rows):
+        x = rows[0].view("f4")
+        with np.errstate(all="ignore"):
+            x = np.concatenate([x, np.ldexp(np.frexp(x)[0], rows[0].astype("i4") % 50 - 32).astype("f4")])
+        for relu in (False, True):
+            wanted = formats.encode(x, fmt, mode, False, relu)
+            assert np.array_equal(convert.half_from_float(x, fmt, mode, relu), wanted)
+
+    check()
+
+
 def test_half_saturation():
     x = np.array([1e30, -np.inf, np.nan, 70000], dtype="f4")
     assert convert.half_from_float(x, F16, satfinite=True).tolist() == [0x7BFF, 0xFBFF, 0x7FFF, 0x7BFF]
@@ -202,8 +274,10 @@ def test_tf32():
     assert convert.tf32_from_float(f, "rn", satfinite=True)[3:6].tolist() == [
         0x7F7FE000,
         0x7F7FE000,
-        0x7FFFFFFF,
+        0x7FFFE000,
     ]
+    for mode in ("rn", "rz"):
+        assert convert.tf32_from_float(f, mode)[5:].tolist() == [0x7FFFE000] * 2
     assert (decode(convert.tf32_from_float(f), TF32)[:3] == [1 + 2.0**-10, 1, -1 - 2.0**-10]).all()
 
 

@@ -153,14 +153,20 @@ def test_nan_results_have_fixed_bits():
             assert result.view("u4").tolist() == [NAN32]
 
 
-def test_double_nan_is_the_first_operand_made_quiet():
+def test_double_nan_is_an_operand_made_quiet():
+    """The order of operands, as an H200 shows it: b, then c, then a; of a quotient the dividend first."""
     one, inf = np.array([1.0]), np.array([np.inf])
     x = np.array([0x7FF0000000000123], dtype="u8").view("f8")
     y = np.array([0xFFF8000000000456], dtype="u8").view("f8")
     for mode in MODES:
         assert floats.add(one, x, mode).view("u8").tolist() == [0x7FF8000000000123]
-        assert floats.add(y, x, mode).view("u8").tolist() == [0xFFF8000000000456]
-        assert floats.mul(x, y, mode).view("u8").tolist() == [0x7FF8000000000123]
+        assert floats.add(y, x, mode).view("u8").tolist() == [0x7FF8000000000123]
+        assert floats.sub(x, y, mode).view("u8").tolist() == [0xFFF8000000000456]
+        assert floats.mul(x, y, mode).view("u8").tolist() == [0xFFF8000000000456]
+        assert floats.fma(x, one, y, mode).view("u8").tolist() == [0xFFF8000000000456]
+        assert floats.fma(one, x, y, mode).view("u8").tolist() == [0x7FF8000000000123]
+        assert floats.fma(y, x, y, mode).view("u8").tolist() == [0x7FF8000000000123]
+        assert floats.div(x, y, mode).view("u8").tolist() == [0x7FF8000000000123]
         assert floats.fma(one, one, y, mode).view("u8").tolist() == [0xFFF8000000000456]
         assert floats.div(one, x, mode).view("u8").tolist() == [0x7FF8000000000123]
         for invalid in (
@@ -169,6 +175,12 @@ def test_double_nan_is_the_first_operand_made_quiet():
             floats.div(inf, inf, mode),
         ):
             assert invalid.view("u8").tolist() == [NAN64]
+    assert floats.minimum(x, y).view("u8").tolist() == [0xFFF8000000000456]
+    assert floats.maximum(y, x).view("u8").tolist() == [0x7FF8000000000123]
+    both = np.concatenate([x, y, -one])
+    kept = [0x7FF8000000000123, 0xFFF8000000000456]
+    assert floats.negate(both).view("u8").tolist() == [*kept, 0x3FF0000000000000]
+    assert floats.absolute(both).view("u8").tolist() == [*kept, 0x3FF0000000000000]
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -235,7 +247,7 @@ def test_signs_and_classes():
         "infinite": [0, 0, 1, 0, 0],
         "number": [1, 1, 1, 1, 0],
         "notanumber": [0, 0, 0, 0, 1],
-        "normal": [1, 0, 0, 0, 0],
+        "normal": [1, 1, 0, 0, 0],
         "subnormal": [0, 0, 0, 1, 0],
     }
     for name, wanted in classes.items():

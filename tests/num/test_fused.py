@@ -44,7 +44,7 @@ CASES = {
     "blackwell e2m1 e5m2": (_model("sm_120a", "mma", "e2m1 e5m2 f32"), 32),
     "with a least exponent": (replace(_model("sm_90a", "mma", "f16 f16 f16"), emin=-21), 16),
 }
-KINDS = ("normal", "wide", "cancelling", "subnormal", "huge", "raw", "zeros")
+KINDS = ("normal", "alike", "wide", "cancelling", "subnormal", "huge", "raw", "zeros")
 
 
 def words(rng: np.random.Generator, element: Element, kind: str, shape: tuple[int, ...]) -> Array:
@@ -58,6 +58,11 @@ def words(rng: np.random.Generator, element: Element, kind: str, shape: tuple[in
     }.get(kind, (0, top))
     if kind == "raw":
         return rng.integers(0, 2 * element.sign_bit, shape).astype(element.storage)
+    if kind == "alike":
+        largest = (element.bias << (element.mantissa_bits + element.ignored)) | (
+            element.magnitude_mask >> element.exponent_bits
+        )
+        return np.full(shape, largest, element.storage)
     field = rng.integers(max(low, 0), min(high, top) + 1, shape)
     significand = rng.integers(0, 1 << (element.mantissa_bits + element.ignored), shape)
     magnitude = (field << (element.mantissa_bits + element.ignored)) | significand
@@ -157,6 +162,17 @@ def test_ordinary_numbers_take_the_fast_path(name: str) -> None:
     a, b, _ = operands(0, model, "normal", (1, 16, 16, depth))
     d = np.empty((1, 16, 16), np.float32)
     assert len(fused_fast.run(a, b, None, d, model, None, False, False)) == 0
+    assert len(fused_fast.run(np.zeros_like(a), b, None, d, model, None, False, False)) == 0
+    assert not d.any()
+
+
+def test_no_groups_and_strided_operands() -> None:
+    model, _ = CASES["hopper f16"]
+    a, b, c = operands(1, model, "wide", (3, 8, 16, 32))
+    assert fused.multiply(a[:0], b[:0], c[:0], model).shape == (0, 8, 16)
+    views = a[::2, ::-1, ::2], b[::2, :, ::2], c[::2]
+    want = fused.multiply(*(view.copy() for view in views), model)
+    np.testing.assert_array_equal(fused.multiply(*views, model), want)
 
 
 @pytest.mark.parametrize("shape", [(8, 64, 64, 32), (1, 256, 128, 32)])

@@ -12,6 +12,7 @@ from warploom.num import bits, integers
 TYPES = ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"]
 WORDS = ["i4", "u4", "i8", "u8"]
 ONES32 = 0xFFFFFFFF
+ONES64 = 2**64 - 1
 pytestmark = pytest.mark.filterwarnings("error")
 
 
@@ -275,6 +276,30 @@ def test_fns_follows_the_pseudo_code(mask, base, offset):
                     count -= 1
                 position += step
         assert result == d
+
+
+def test_fns_beyond_the_manual():
+    """An H200 finds nothing from a base above 31, and 0 for the most negative offset."""
+    mask, base = np.full(4, 0xE50EE40D, "u4"), np.array([40, ONES32, 31, 40], "u4")
+    offset = np.array([-1, -1, -(2**31), -(2**31)], "i4")
+    assert bits.fns(mask, base, offset).tolist() == [ONES32, ONES32, 0, 0]
+
+
+def test_fields_of_64_bits_take_whole_counts():
+    """As an H200 has it: position and length count whole beside 64 bits, by their low byte beside 32."""
+    rows = [
+        (0x8123456789ABCDEF, 0x21, 0x100, 0x4091A2B3, 0xFFFFFFFFC091A2B3),
+        (0x8123456789ABCDEF, 0x101, 0x80, 0, ONES64),
+        (0x7EDCBA9876543210, 0x80000001, 0x1FF, 0, 0),
+        (0x7EDCBA9876543210, 0x28, 0xFFFFFF00, 0x7EDCBA, 0x7EDCBA),
+        (0xFFFFFFFFFFFFFFFF, 0x3E, 0x100, 3, ONES64),
+    ]
+    a, position, length, natural, signed = (list(column) for column in zip(*rows, strict=True))
+    x, p, n = np.array(a, "u8"), np.array(position, "u4"), np.array(length, "u4")
+    assert bits.bfe(x, p, n).tolist() == natural
+    assert bits.bfe(x.view("i8"), p, n).view("u8").tolist() == signed
+    assert bits.bfi(x, ~x, p, n)[[0, 1]].tolist() == [0x13579BDE76543210, 0x7EDCBA9876543210]
+    assert bits.bfe(x.astype("u4"), p, n)[:2].tolist() == [0, 0x89ABCDEF >> 1]
 
 
 def test_lop3_is_its_table():

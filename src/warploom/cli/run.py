@@ -64,7 +64,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     both = parser.add_argument_group("for both; these win over the launch file")
     both.add_argument("--arch", help="sm_90a and the like: whose arithmetic and limits")
     both.add_argument("--schedule", help="when asynchronous work lands: eager, lazy or random:SEED")
-    both.add_argument("--workers", type=int, metavar="N", help="processes to spread the CTAs over")
+    both.add_argument("--workers", type=int, metavar="N", help="threads that share the arithmetic")
     both.add_argument(
         "--memory", type=_gib, metavar="GIB", default=4 * _GIB, help="limit for all buffers (4)"
     )

@@ -25,6 +25,7 @@ from warploom.isa import sparse as sparse
 from warploom.isa import special as special
 from warploom.isa import tensor as tensor
 from warploom.isa import tensormap as tensormap
+from warploom.isa import video as video
 from warploom.isa import warp as warp
 from warploom.isa import wgmma as wgmma
 from warploom.isa import wmma as wmma

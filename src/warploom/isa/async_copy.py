@@ -62,9 +62,9 @@ def copy(warps: Warps, i: Bound) -> None:
 def _carry_out(size: int, warps: Warps, captured: Mapping[str, Array]) -> None:
     source, destination, amount = captured["source"], captured["destination"], captured["amount"]
     if ((amount == 0) | (amount == size)).all():
-        type, count = _ELEMENTS[size]
-        values = warps.load("global", source, type, count, lanes=amount > 0)
-        warps.store("shared", destination, type, values)
+        element, count = _ELEMENTS[size]
+        values = warps.load("global", source, element, count, lanes=amount > 0)
+        warps.store("shared", destination, element, values)
         return
     loaded = [warps.load("global", source + np.uint64(n), "b8", lanes=amount > n) for n in range(size)]
     warps.store("shared", destination, "b8", np.concatenate(loaded))

@@ -42,6 +42,7 @@ BARRIER_ARRIVE = Form(
         barrier  -,aligned
     """,
     operands={"a": inp("u32", values=range(16)), "b": inp("u32", values=range(0, 1 << 32, 32))},
+    touches="arrives",
     source="PTX ISA 9.7.13.1",
 )
 
@@ -87,6 +88,7 @@ CLUSTER_ARRIVE = Form(
         -,release,relaxed  7.8 sm_90
     """,
     operands={},
+    touches="arrives",
     source="PTX ISA 9.7.13.3",
 )
 

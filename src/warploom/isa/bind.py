@@ -12,7 +12,19 @@ from warploom.isa.kit import Form, Match, forms_of, heads, match_opcode
 from warploom.isa.nearest import Fix, fixes, reordered, respell
 from warploom.isa.operands import Place
 from warploom.isa.syntax import PlaceName
-from warploom.ptx import Address, Float, Instruction, Integer, Name, Negated, Operand, Pair, Symbol, Tuple, Vector
+from warploom.ptx import (
+    Address,
+    Float,
+    Instruction,
+    Integer,
+    Name,
+    Negated,
+    Operand,
+    Pair,
+    Symbol,
+    Tuple,
+    Vector,
+)
 
 Where = tuple[str | int, ...]
 
@@ -124,17 +136,20 @@ def explain_opcode(instruction: Instruction) -> Problem:
 
 
 def nearest_fixes(opcode: str, operands: tuple[Operand, ...]) -> list[Fix]:
-    """The changes that would make an opcode legal; of them, those after which its operands fit best."""
+    """The changes that would make an opcode legal; of those alike, the ones after which its operands fit best."""
+    found = fixes(opcode)
+    likest = max((fix.likeness for fix in found), default=0.0)
+    ranked = [(_misfit(fix, operands), fix) for fix in found if fix.is_known or fix.likeness >= likest - 0.5]
+    least = min((misfits for misfits, _ in ranked), default=0)
+    return [fix for misfits, fix in ranked if misfits == least]
 
-    def misfit(fix: Fix) -> int:
-        if not any(_assignments(fix.match, fix.match.form.syntax.places, len(operands))):
-            return len(operands) + 1
-        bound = place_operands(fix.match, operands)
-        return len(bound) if isinstance(bound, list) else 0
 
-    found = [(misfit(fix), fix) for fix in fixes(opcode)]
-    least = min((misfits for misfits, _ in found), default=0)
-    return [fix for misfits, fix in found if misfits == least]
+def _misfit(fix: Fix, operands: tuple[Operand, ...]) -> int:
+    """How badly operands fit the opcode after a change."""
+    if not any(_assignments(fix.match, fix.match.form.syntax.places, len(operands))):
+        return len(operands) + 1
+    bound = place_operands(fix.match, operands)
+    return len(bound) if isinstance(bound, list) else 0
 
 
 def _place_of(fix: Fix) -> Where:
@@ -320,7 +335,11 @@ def _fits(operand: Operand, place: Place, count: int) -> bool:
 def _fits_coordinates(operand: Address, count: int) -> bool:
     if count == 0:
         return not operand.extra
-    return len(operand.extra) == 1 and isinstance(operand.extra[0], Vector) and len(operand.extra[0].items) == count
+    return (
+        len(operand.extra) == 1
+        and isinstance(operand.extra[0], Vector)
+        and len(operand.extra[0].items) == count
+    )
 
 
 def _fits_register(operand: Operand, place: Place, count: int) -> bool:

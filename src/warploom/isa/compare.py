@@ -92,10 +92,12 @@ def setp(warps: Warps, i: Bound) -> None:
     a, b = warps.read(i.a), warps.read(i.b)
     # COMPUTE
     truth = _compare(i, i.type, a, b)
-    p, q = _combine(warps, i, truth), _combine(warps, i, ~truth)
+    p = _combine(warps, i, truth)
+    q = None if i.q is None else _combine(warps, i, ~truth)
     # WRITE
     warps.write(i.p, p)
-    warps.write(i.q, q)
+    if q is not None:
+        warps.write(i.q, q)
 
 
 @SETP_HALF.meaning

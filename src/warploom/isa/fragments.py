@@ -4,14 +4,15 @@ the road between registers and matrices that every matrix instruction takes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warploom import layout
-from warploom.diag import UsageError
 from warploom.isa.operands import Place, Slots
 from warploom.isa.protocol import Bound, Value, Warps
 from warploom.isa.types import TYPES
@@ -66,7 +67,8 @@ def gather(
     registers = warps.read_vector(value)
     if fragment_map.lanes == 128:
         groups = warps.warpgroups()
-        registers = registers[:, groups].reshape(len(registers), len(groups), 128)
+        by_group = registers if _in_order(groups) else registers[:, groups]
+        registers = by_group.reshape(len(registers), len(groups), 128)
     tiled = fragment_map.tiles > 1
     found = fragment_map.gather(
         registers.transpose(1, 0, 2), signed=element == "s4", transposed=transposed and not tiled
@@ -94,10 +96,15 @@ def scatter(
     registers = registers.view(TYPES[register_type(element)].dtype)
     if fragment_map.lanes == 128:
         groups = warps.warpgroups()
-        by_warp = np.empty((len(registers), warps.count, 32), registers.dtype)
-        by_warp[:, groups] = registers.reshape(len(registers), len(groups), 4, 32)
-        registers = by_warp
+        registers = registers.reshape(len(registers), warps.count, 32)
+        if not _in_order(groups):
+            registers = registers[:, np.argsort(groups, axis=None)]
     warps.write_vector(value, registers)
+
+
+def _in_order(groups: NDArray[np.intp]) -> bool:
+    """Whether the warps of the batch are its warpgroups, one after the other."""
+    return np.array_equal(groups.reshape(-1), np.arange(groups.size))
 
 
 def read_operands(
@@ -129,16 +136,27 @@ def k_of(shape: str) -> int:
 
 
 def select_model(warps: Warps, i: Bound, engine: models.Engine) -> models.Model:
-    """The arithmetic of a bound multiplication on the architecture that runs.
+    """The arithmetic of a bound multiplication on the architecture that runs."""
+    return _model(warps.arch, engine, i)
 
-    Errors: UsageError where that architecture has none.
-    """
+
+def has_arithmetic(engine: models.Engine) -> Callable[[str, Slots], str]:
+    """The limit of a form that multiplies: an architecture must have a sum for its types."""
+
+    def complaint(arch: str, slots: Slots) -> str:
+        try:
+            _model(arch, engine, SimpleNamespace(**slots))
+        except models.NoModelError as error:
+            return str(error)
+        return ""
+
+    return complaint
+
+
+def _model(arch: str, engine: models.Engine, i: Any) -> models.Model:
     types = (element_of(i, "a"), element_of(i, "b"), i.dtype, getattr(i, "ctype", i.dtype))
     scale, operation = getattr(i, "stype", None), getattr(i, "bitOp", "xor")
-    try:
-        return _select(warps.arch, engine, *types, k_of(i.shape), scale, operation)
-    except models.NoModelError as error:
-        raise UsageError(str(error)) from error
+    return _select(arch, engine, *types, k_of(i.shape), scale, operation)
 
 
 @cache

@@ -35,12 +35,14 @@ from warploom.isa.table import FormError, Row, read_rows
 from warploom.isa.types import TYPES
 
 Meaning = Callable[[Any, Any], None]
+Limit = Callable[[str, Mapping[str, str]], str]
 
 EFFECTS = frozenset(
     {
         "jumps",  # goes to a label: the next instruction is chosen per lane
         "calls",  # goes to a function and comes back
         "leaves",  # returns from a function or leaves the kernel
+        "arrives",  # counts the warp at a barrier: warps none of whose lanes are active take no part
         "waits",  # may suspend the warp; a basic block starts at it, so that it can be taken up again
         "warp",  # every lane of the warp executes it together
         "warpgroup",  # the four warps of a warpgroup execute it together
@@ -77,6 +79,7 @@ class Form:
         rows: str = "",
         words: Mapping[str, str] | None = None,
         touches: str = "",
+        limit: Limit | None = None,
         spellings: tuple[str, ...] = (),
         lenient: bool = False,
         source: str,
@@ -88,13 +91,14 @@ class Form:
         self.columns, self.rows = read_rows(name, rows)
         self.composites = dict(words or {})
         self.syntax: Syntax = read_syntax(name, syntax, self.columns, self.composites)
-        self.orders = (self.syntax.words,) + tuple(
-            read_syntax(name, opcode, self.columns, self.composites).words for opcode in spellings
+        self.orders = tuple(
+            read_syntax(name, opcode, self.columns, self.composites).words for opcode in (syntax, *spellings)
         )
         self.operands = dict(operands)
         self.touches = frozenset(touches.split())
         self.vocabulary = self._vocabulary()
         self._meaning: Meaning | None = None
+        self._limit = limit
         self._check()
         _register(self)
 
@@ -104,6 +108,10 @@ class Form:
             raise FormError(f"form {self.name}: a second meaning")
         self._meaning = function
         return function
+
+    def complaint(self, arch: str, slots: Mapping[str, str]) -> str:
+        """Why `arch` cannot execute the form with these slots, in a sentence; "" when it can."""
+        return "" if self._limit is None else self._limit(arch, slots)
 
     @property
     def act(self) -> Meaning | None:
@@ -176,9 +184,8 @@ class Form:
             raise FormError(f"form {self.name}: a spelling has other words than its syntax line")
         places = {name for place in self.syntax.places for name in place.names}
         if places != set(self.operands):
-            raise FormError(
-                f"form {self.name}: operands {sorted(self.operands)} do not cover its syntax line's {sorted(places)}"
-            )
+            declared, written = sorted(self.operands), sorted(places)
+            raise FormError(f"form {self.name}: operands {declared} do not cover its syntax line's {written}")
         for place in self.operands.values():
             if isinstance(place.type, str) and place.type not in TYPES and place.type not in slots:
                 raise FormError(f"form {self.name}: {place.type!r} is neither a type nor a slot")

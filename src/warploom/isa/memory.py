@@ -368,7 +368,10 @@ CREATEPOLICY = Form(
 
 CREATEPOLICY_RANGE = Form(
     name="memory.createpolicy_range",
-    syntax="createpolicy.range{.global}.primary_priority{.secondary_priority}.b64  d, [a], primary-size, total-size;",
+    syntax=(
+        "createpolicy.range{.global}.primary_priority{.secondary_priority}.b64"
+        "  d, [a], primary-size, total-size;"
+    ),
     rows=f"""
         primary_priority  secondary_priority                   ptx target
         {_PRIMARY}        -,L2::evict_first,L2::evict_unchanged  7.4 sm_80

@@ -10,17 +10,18 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import product
 
-from warploom.isa.kit import Form, Match, forms_of
+from warploom.isa.kit import Form, Match, forms, forms_of
 from warploom.isa.syntax import Word, bind_word
 from warploom.isa.table import Row
 from warploom.isa.types import TYPES
 
 _INTEGERS = "us"
+_DIGITS = re.compile(r"\d+")
 _FORMAT = re.compile(r"b\d+x\d+(_p\d+)?")
-_KINDS = ("doubled", "word", "missing", "extra")
+_KINDS = ("doubled", "missing", "word", "extra")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +42,20 @@ class Fix:
     nearest: str = ""
 
     @property
+    def is_known(self) -> bool:
+        """Whether the form knows every word in its slot, and only not beside the others."""
+        form = self.match.form
+        return self.slot in form.columns and (self.kind != "word" or self.found in form.vocabulary[self.slot])
+
+    @property
     def likeness(self) -> float:
-        """How like what was found is to the likest that is legal: 0 to 2."""
+        """How like what was found is to the likest that is legal; more where other forms have it in such a slot."""
         if not self.found or self.kind != "word":
             return 0.0
-        return max((_alike(self.found, word) for word in self.legal if word), default=0.0)
+        alike = max((_alike(self.found, word) for word in self.legal if word), default=0.0)
+        if self.legal == (self.slot,):
+            return alike / 2  # a word of its own is seldom what was meant
+        return alike + 2 * (self.found in _spoken().get(self.slot, ()))
 
 
 @lru_cache(maxsize=4096)
@@ -59,7 +69,7 @@ def fixes(opcode: str) -> tuple[Fix, ...]:
         ways.sort(key=lambda way: way[0])
         found = [fix for _, fix in ways[:1]]
     best: dict[tuple[str, str], Fix] = {}
-    for fix in sorted(found, key=lambda fix: (_KINDS.index(fix.kind), -fix.likeness)):
+    for fix in sorted(found, key=lambda fix: (min(1, _KINDS.index(fix.kind)), not fix.is_known, -fix.likeness)):
         best.setdefault((fix.match.form.name, fix.slot), fix)
     forms: dict[str, list[Fix]] = {}
     for fix in best.values():
@@ -97,9 +107,18 @@ _ORDERED = (_is_type, _is_layout, _is_space, _is_bit_operation)
 
 def _rank(fix: Fix) -> tuple[int, int, float]:
     """Within a form: of known words that do not go together, the last is at fault; of others, the likest."""
-    form = fix.match.form
-    known = fix.slot in form.columns and fix.found in form.vocabulary[fix.slot]
-    return _KINDS.index(fix.kind), -form.columns.index(fix.slot) if known else 0, -fix.likeness
+    kind = _KINDS.index(fix.kind)
+    return (min(1, kind), -fix.match.form.columns.index(fix.slot), 0.0) if fix.is_known else (kind, 0, -fix.likeness)
+
+
+@cache
+def _spoken() -> dict[str, frozenset[str]]:
+    """The words of each slot, of whatever form."""
+    found: dict[str, frozenset[str]] = {}
+    for form in forms():
+        for slot, words in form.vocabulary.items():
+            found[slot] = found.get(slot, frozenset()) | words
+    return found
 
 
 def _single_changes(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> Iterator[Fix]:
@@ -141,7 +160,7 @@ def _one_off(
                 yield from walk(p + 1, w + 1, slots, ("word", p, w))
             if word.optional:
                 yield from walk(p + 1, w, slots | {word.slot: ""}, change)
-            elif change is None and w > 0 and bound is None:
+            elif change is None and w > 0 and bound is None and not word.slot.endswith("variant"):
                 yield from walk(p + 1, w, slots, ("missing", p, w))
         if change is None and 0 < w < len(words):
             kind = "doubled" if words[w] in words[:w] + words[w + 1 :] else "extra"
@@ -340,7 +359,7 @@ def _spell(order: tuple[Word, ...], slots: Mapping[str, str]) -> str:
 
 @lru_cache(maxsize=4096)
 def _alike(one: str, other: str) -> float:
-    near = SequenceMatcher(None, one, other).ratio() + (one[0] == other[0])
+    near = SequenceMatcher(None, _DIGITS.sub("8", one), _DIGITS.sub("8", other)).ratio() + (one[0] == other[0])
     if one in TYPES and other in TYPES:
         near += (TYPES[one].bits == TYPES[other].bits) + (one[0] in _INTEGERS and other[0] in _INTEGERS)
     return near

@@ -26,9 +26,16 @@ class Value(Protocol):
     type: str
 
 
+class Address(Value, Protocol):
+    """An address operand; `extra` are the coordinate vectors after its base, read as s32."""
+
+    extra: tuple[Value, ...]
+
+
 class Bound(Protocol):
     """A bound instruction: each slot of the form is an attribute holding its word ("" when absent), and
-    each operand place an attribute holding its Value (None when the optional operand is absent)."""
+    each operand place an attribute holding its Value (None when the optional operand is absent).
+    """
 
     def __getattr__(self, name: str) -> Any: ...
 
@@ -82,7 +89,9 @@ class Warps(Protocol):
         """Effective addresses of an address operand, offset included. Shapes: (warps, 32)."""
         ...
 
-    def load(self, space: str, addresses: Array, type: str, count: int = 1, lanes: Lanes | None = None) -> Array:
+    def load(
+        self, space: str, addresses: Array, type: str, count: int = 1, lanes: Lanes | None = None
+    ) -> Array:
         """Load `count` consecutive elements per active lane. `space` is the state-space word, "" generic.
 
         `lanes` narrows the lanes whose addresses are touched; the others get zeros.
@@ -91,11 +100,15 @@ class Warps(Protocol):
         """
         ...
 
-    def store(self, space: str, addresses: Array, type: str, values: Array, lanes: Lanes | None = None) -> None:
+    def store(
+        self, space: str, addresses: Array, type: str, values: Array, lanes: Lanes | None = None
+    ) -> None:
         """Store. Shapes of values: (count, warps, 32). Errors: as load."""
         ...
 
-    def atomic(self, space: str, addresses: Array, type: str, update: Callable[[Array, NDArray[np.intp]], Array]) -> Array:
+    def atomic(
+        self, space: str, addresses: Array, type: str, update: Callable[[Array, NDArray[np.intp]], Array]
+    ) -> Array:
         """Read-modify-write, lane after lane where addresses collide.
 
         `update(old, lanes)` gets the old values of some lanes (1-D) and their flat positions warp * 32 + lane,
@@ -155,7 +168,9 @@ class Warps(Protocol):
         """Arrive at a CTA barrier; `mode` "sync" suspends until it completes, "arrive" does not."""
         ...
 
-    def cta_reduce(self, number: Array, threads: Array | None, predicate: Lanes, mode: str, result: Value) -> None:
+    def cta_reduce(
+        self, number: Array, threads: Array | None, predicate: Lanes, mode: str, result: Value
+    ) -> None:
         """As cta_barrier "sync", and `result` gets popc / and / or of the predicate over the barrier."""
         ...
 
@@ -169,7 +184,14 @@ class Warps(Protocol):
 
     # mbarrier -----------------------------------------------------------------------------------------
 
-    def mbarrier(self, space: str, addresses: Array, action: str, amount: Array | int = 0, transactions: Array | int = 0) -> Array:
+    def mbarrier(
+        self,
+        space: str,
+        addresses: Array,
+        action: str,
+        amount: Array | int = 0,
+        transactions: Array | int = 0,
+    ) -> Array:
         """Act on mbarrier objects, lane after lane: init, inval, arrive, arrive_drop, expect_tx, complete_tx,
         and increment, which adds `amount` to the arrivals that the current phase still expects.
 
@@ -177,7 +199,9 @@ class Warps(Protocol):
         """
         ...
 
-    def mbarrier_wait(self, space: str, addresses: Array, phase: Array, parity: bool, blocking: bool, result: Value) -> None:
+    def mbarrier_wait(
+        self, space: str, addresses: Array, phase: Array, parity: bool, blocking: bool, result: Value
+    ) -> None:
         """Test for the completion of a phase (token or parity) and write the predicate `result`.
 
         Blocking: warps none of whose active lanes would succeed are suspended until one does.
@@ -191,7 +215,10 @@ class Warps(Protocol):
     # Asynchronous engines -----------------------------------------------------------------------------
 
     def defer(
-        self, channel: str, action: Callable[[Warps, Mapping[str, Array]], None], captured: Mapping[str, Array]
+        self,
+        channel: str,
+        action: Callable[[Warps, Mapping[str, Array]], None],
+        captured: Mapping[str, Array],
     ) -> None:
         """Queue an action of the active lanes; the schedule says when it takes effect.
 

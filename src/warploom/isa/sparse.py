@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from warploom import layout
-from warploom.isa.fragments import fragment, k_of, read_operands, select_model, variant, write_result
+from warploom.isa.fragments import fragment, k_of, read_operands, has_arithmetic, select_model, variant, write_result
 from warploom.isa.kit import Form
 from warploom.isa.operands import Slots, immediate, inp
 from warploom.isa.protocol import Bound, Warps
@@ -45,9 +45,10 @@ FLOAT = Form(
         sp::ordered_metadata  m16n8k64           -             f16    e4m3,e5m2                 e4m3,e5m2                 f16    8.7  sm_120a,sm_120f
         sp::ordered_metadata  m16n8k64           kind::f8f6f4  f32    e4m3,e5m2,e3m2,e2m3,e2m1  e4m3,e5m2,e3m2,e2m3,e2m1  f32    8.7  sm_120a,sm_120f
         sp::ordered_metadata  m16n8k64           kind::f8f6f4  f16    e4m3,e5m2,e3m2,e2m3,e2m1  e4m3,e5m2,e3m2,e2m3,e2m1  f16    8.7  sm_120a,sm_120f
-    """,
+    """,  # noqa: E501
     operands=_OPERANDS,
     touches="warp tensor",
+    limit=has_arithmetic("mma"),
     source="PTX ISA 9.7.14.6.3",
 )
 
@@ -64,6 +65,7 @@ INTEGER = Form(
     operands=_OPERANDS,
     spellings=("mma.spvariant.sync.aligned.shape.row.col.dtype.atype.btype.ctype{.satfinite}",),
     touches="warp tensor",
+    limit=has_arithmetic("mma"),
     source="PTX ISA 9.7.14.6.3",
 )
 

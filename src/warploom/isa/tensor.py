@@ -9,16 +9,17 @@ from warploom.isa.bulk import TensorCopy, address_of, mask_of
 from warploom.isa.kit import Form, no_effect
 from warploom.isa.lanes import spread
 from warploom.isa.operands import Slots, address, inp
-from warploom.isa.protocol import Bound, Value, Warps
+from warploom.isa.protocol import Address, Bound, Warps
 
 _DIMENSIONS = "1d,2d,3d,4d,5d"
+_CTA_GROUPS = "cta_group::1,cta_group::2"
 
 
 def _rank(slots: Slots) -> int:
     return int(slots["dim"][0])
 
 
-def _coordinates(warps: Warps, tensor: Value) -> NDArray[np.int32]:
+def _coordinates(warps: Warps, tensor: Address) -> NDArray[np.int32]:
     """Coordinates of an address operand. Shapes: (dimensions, warps, 32), innermost first."""
     return warps.read_vector(tensor.extra[0]).astype(np.int32)
 
@@ -30,10 +31,10 @@ LOAD = Form(
         "{.level::cache_hint}  [dstMem], [tensorMap, tensorCoords], [mbar]{, ctaMask}{, cache-policy};"
     ),
     rows=f"""
-        dim            dst              multicast             cta_group                  level::cache_hint  ptx target
-        {_DIMENSIONS}  shared::cta      -                     -                          -,L2::cache_hint   8.6 sm_90
-        {_DIMENSIONS}  shared::cluster  -,multicast::cluster  -                          -,L2::cache_hint   8.0 sm_90
-        {_DIMENSIONS}  shared::cluster  -,multicast::cluster  cta_group::1,cta_group::2  -,L2::cache_hint   8.6 sm_100a
+        dim            dst              multicast             cta_group      level::cache_hint  ptx target
+        {_DIMENSIONS}  shared::cta      -                     -              -,L2::cache_hint   8.6 sm_90
+        {_DIMENSIONS}  shared::cluster  -,multicast::cluster  -              -,L2::cache_hint   8.0 sm_90
+        {_DIMENSIONS}  shared::cluster  -,multicast::cluster  {_CTA_GROUPS}  -,L2::cache_hint   8.6 sm_100a
     """,
     operands={
         "dstMem": address(space="shared"),

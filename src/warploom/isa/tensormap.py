@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import LiteralString
+
 import numpy as np
 
 from warploom.isa.kit import Form
@@ -18,8 +20,14 @@ _CODES = {
     "swizzle_atomicity": range(4),
     "fill_mode": range(2),
 }
-# Where the 128 bytes name a field otherwise.
-_PACKED_NAMES = {
+# What the 128 bytes call a field.
+_PACKED_NAMES: dict[str, LiteralString] = {
+    "global_address": "global_address",
+    "global_dim": "global_dim",
+    "global_stride": "global_stride",
+    "element_stride": "element_stride",
+    "elemtype": "elemtype",
+    "swizzle_atomicity": "swizzle_atomicity",
     "rank": "rank_minus_one",
     "box_dim": "box",
     "interleave_layout": "interleave",
@@ -31,7 +39,7 @@ _PACKED_NAMES = {
 def _replace(warps: Warps, i: Bound, ordinal: int, value: Array) -> None:
     """Store one entry of a field, in the width that the 128 bytes give it."""
     assert PACKED.fields is not None
-    layout, offset = PACKED.fields[_PACKED_NAMES.get(i.field, i.field)][:2]
+    layout, offset = PACKED.fields[_PACKED_NAMES[i.field]][:2]
     entry = layout.base
     where = warps.addresses(i.addr) + np.uint64(offset + ordinal * entry.itemsize)
     warps.store(i.ss, where, f"b{8 * entry.itemsize}", value.astype(entry)[np.newaxis])

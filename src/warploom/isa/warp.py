@@ -230,7 +230,8 @@ def match_all(warps: Warps, i: Bound) -> None:
     a = np.broadcast_to(warps.read(i.a), (warps.count, 32))
     # COMPUTE
     sharers = _sharers(warps, members)
-    alike = np.where(sharers, a[:, :, np.newaxis] == a[:, np.newaxis, :], True).all(axis=-1)
+    differing = sharers & (a[:, :, np.newaxis] != a[:, np.newaxis, :])
+    alike = np.logical_not(np.logical_or.reduce(differing, axis=-1))
     d = np.where(alike, _ballot(sharers)[..., 0], np.uint32(0))
     # WRITE
     warps.write(i.d, d)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom import layout
-from warploom.isa.fragments import Matrix, fragment, gather, k_of, scatter, select_model, variant
+from warploom.isa.fragments import Matrix, fragment, gather, k_of, scatter, has_arithmetic, select_model, variant
 from warploom.isa.kit import Form
 from warploom.isa.operands import Place, immediate, inp, pred_in
 from warploom.isa.protocol import Array, Bound, Warps
@@ -85,6 +85,7 @@ HALF = Form(
     words=_SHAPE,
     operands=_SHARED | _SIGNS | _TRANSPOSE_A | _TRANSPOSE_B,
     touches="warpgroup tensor async",
+    limit=has_arithmetic("wgmma"),
     source="PTX ISA 9.7.15.5.2",
 )
 
@@ -96,6 +97,7 @@ HALF_REGISTERS = Form(
     words=_SHAPE,
     operands=_REGISTERS | _SIGNS | _TRANSPOSE_B,
     touches="warpgroup tensor async",
+    limit=has_arithmetic("wgmma"),
     source="PTX ISA 9.7.15.5.2",
 )
 
@@ -107,6 +109,7 @@ FLOAT = Form(
     words=_SHAPE,
     operands=_SHARED | _SIGNS,
     touches="warpgroup tensor async",
+    limit=has_arithmetic("wgmma"),
     source="PTX ISA 9.7.15.5.2",
 )
 
@@ -118,6 +121,7 @@ FLOAT_REGISTERS = Form(
     words=_SHAPE,
     operands=_REGISTERS | _SIGNS,
     touches="warpgroup tensor async",
+    limit=has_arithmetic("wgmma"),
     source="PTX ISA 9.7.15.5.2",
 )
 
@@ -129,6 +133,7 @@ INTEGER = Form(
     operands=_SHARED,
     spellings=("wgmma.mma_async.sync.aligned.shape.dtype.atype.btype{.satfinite}",),
     touches="warpgroup tensor async",
+    limit=has_arithmetic("wgmma"),
     source="PTX ISA 9.7.15.5.2",
 )
 
@@ -140,6 +145,7 @@ INTEGER_REGISTERS = Form(
     operands=_REGISTERS,
     spellings=("wgmma.mma_async.sync.aligned.shape.dtype.atype.btype{.satfinite}",),
     touches="warpgroup tensor async",
+    limit=has_arithmetic("wgmma"),
     source="PTX ISA 9.7.15.5.2",
 )
 
@@ -150,6 +156,7 @@ BIT = Form(
     words=_SHAPE,
     operands=_SHARED,
     touches="warpgroup tensor async",
+    limit=has_arithmetic("wgmma"),
     source="PTX ISA 9.7.15.5.2",
 )
 
@@ -160,6 +167,7 @@ BIT_REGISTERS = Form(
     words=_SHAPE,
     operands=_REGISTERS,
     touches="warpgroup tensor async",
+    limit=has_arithmetic("wgmma"),
     source="PTX ISA 9.7.15.5.2",
 )
 
@@ -171,6 +179,7 @@ SPARSE_HALF = Form(
     words=_SHAPE,
     operands=_SPARSE_SHARED | _SIGNS | _TRANSPOSE_A | _TRANSPOSE_B,
     touches="warpgroup tensor async",
+    limit=has_arithmetic("wgmma"),
     source="PTX ISA 9.7.15.6.2",
 )
 
@@ -182,6 +191,7 @@ SPARSE_HALF_REGISTERS = Form(
     words=_SHAPE,
     operands=_SPARSE_REGISTERS | _SIGNS | _TRANSPOSE_B,
     touches="warpgroup tensor async",
+    limit=has_arithmetic("wgmma"),
     source="PTX ISA 9.7.15.6.2",
 )
 
@@ -193,6 +203,7 @@ SPARSE_FLOAT = Form(
     words=_SHAPE,
     operands=_SPARSE_SHARED | _SIGNS,
     touches="warpgroup tensor async",
+    limit=has_arithmetic("wgmma"),
     source="PTX ISA 9.7.15.6.2",
 )
 
@@ -204,6 +215,7 @@ SPARSE_FLOAT_REGISTERS = Form(
     words=_SHAPE,
     operands=_SPARSE_REGISTERS | _SIGNS,
     touches="warpgroup tensor async",
+    limit=has_arithmetic("wgmma"),
     source="PTX ISA 9.7.15.6.2",
 )
 
@@ -216,6 +228,7 @@ SPARSE_INTEGER = Form(
     operands=_SPARSE_SHARED,
     spellings=("wgmma.mma_async.sp.sync.aligned.shape.dtype.atype.btype{.satfinite}",),
     touches="warpgroup tensor async",
+    limit=has_arithmetic("wgmma"),
     source="PTX ISA 9.7.15.6.2",
 )
 
@@ -228,6 +241,7 @@ SPARSE_INTEGER_REGISTERS = Form(
     operands=_SPARSE_REGISTERS,
     spellings=("wgmma.mma_async.sp.sync.aligned.shape.dtype.atype.btype{.satfinite}",),
     touches="warpgroup tensor async",
+    limit=has_arithmetic("wgmma"),
     source="PTX ISA 9.7.15.6.2",
 )
 
@@ -267,10 +281,10 @@ def _multiply(warps: Warps, i: Bound, model: Model, captured: Mapping[str, Array
     groups = warps.warpgroups()
     a, b = _read_a(warps, i, groups, captured), _read_b(warps, i, groups, captured)
     accumulator = layout.fragment("wgmma", "D", i.shape, i.dtype)
-    c = gather(warps, i.d, accumulator, i.dtype)
     keeps = captured["scale_d"][groups[:, 0], 0].astype(np.bool_)
-    if not keeps.all():
-        c = np.where(keeps[:, None, None], c, c.dtype.type(0))
+    c = gather(warps, i.d, accumulator, i.dtype) if keeps.any() else None
+    if c is not None and not keeps.all():
+        c[~keeps] = 0
     index = None
     if (metadata := getattr(i, "sp_meta", None)) is not None:
         registers = np.broadcast_to(warps.read(metadata), (warps.count, 32))[groups].reshape(-1, 128)
@@ -330,7 +344,8 @@ def _offsets(
 ) -> tuple[NDArray[np.int32], int, int]:
     """Offsets of the 8-byte words of a tile from its start, the swizzle and the base offset.
 
-    `fields` is a descriptor without its start address. Words run along K, of a transposed tile along its rows.
+    `fields` is a descriptor without its start address. Words run along K, or along the rows of a transposed
+    tile.
     """
     descriptor = layout.Descriptor.decode(fields << 14)
     unit = np.dtype(STORAGE[element]).itemsize

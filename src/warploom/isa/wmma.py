@@ -13,6 +13,7 @@ from warploom.isa.fragments import (
     read_operands,
     register_type,
     scatter,
+    has_arithmetic,
     select_model,
     variant,
     write_result,
@@ -88,7 +89,7 @@ def load_matrix(warps: Warps, i: Bound) -> None:
 class _Lines:
     """How a matrix lies in memory: lane n moves line n, a row or (by columns) a column, in pieces.
 
-    `pieces` are the offsets of a line's pieces in bytes, each of `units` elements of type `unit`: elements, or
+    `pieces` are the offsets of a line's pieces in bytes, each of `units` units of type `unit`: an element, or
     as many of them as fill a byte (4 bits) or a word (single bits).
     """
 
@@ -167,6 +168,7 @@ HALF = Form(
     operands=_OPERANDS,
     spellings=("wmma.mma.sync.aligned.shape.alayout.blayout.dtype.ctype",),
     touches="warp tensor",
+    limit=has_arithmetic("wmma"),
     source="PTX ISA 9.7.14.4.5",
 )
 
@@ -185,6 +187,7 @@ FLOAT = Form(
         "wmma.mma.sync.aligned.shape.alayout.blayout.dtype.atype.btype.ctype{.rnd}",
     ),
     touches="warp tensor",
+    limit=has_arithmetic("wmma"),
     source="PTX ISA 9.7.14.4.5",
 )
 
@@ -201,6 +204,7 @@ INTEGER = Form(
     operands=_OPERANDS,
     spellings=("wmma.mma.sync.aligned.shape.alayout.blayout.dtype.atype.btype.ctype{.satfinite}",),
     touches="warp tensor",
+    limit=has_arithmetic("wmma"),
     source="PTX ISA 9.7.14.4.5",
 )
 
@@ -215,6 +219,7 @@ BIT = Form(
     operands=_OPERANDS,
     spellings=("wmma.mma.bitOp.popc.sync.aligned.shape.alayout.blayout.dtype.atype.btype.ctype",),
     touches="warp tensor",
+    limit=has_arithmetic("wmma"),
     source="PTX ISA 9.7.14.4.5",
 )
 

@@ -1,5 +1,8 @@
 """`launch`: one call that runs a kernel."""
 
+# A caller may hand over anything, whatever the annotation says.
+# pyright: reportUnnecessaryIsInstance=false
+
 from __future__ import annotations
 
 import os

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
@@ -18,6 +18,7 @@ from warploom.machine.memory import Arena, Segment
 from warploom.machine.program import Parameter, Program
 
 Array = NDArray[Any]
+Scalar: TypeAlias = "np.generic[Any]"
 
 
 @dataclass(slots=True)
@@ -26,7 +27,7 @@ class _Extent:
 
     low: int
     high: int
-    arrays: list[tuple[str, Array]] = field(default_factory=list)
+    arrays: list[tuple[str, Array]] = field(default_factory=list[tuple[str, Array]])
     segment: Segment | None = None
 
 
@@ -96,6 +97,18 @@ def _image(arena: Arena, extent: _Extent, array: Array) -> Array:
     return np.ndarray(array.shape, f"V{array.dtype.itemsize}", held, offset, array.strides)
 
 
+def _is_array(value: object) -> TypeGuard[Array]:
+    return isinstance(value, np.ndarray)
+
+
+def _is_scalar(value: object) -> TypeGuard[Scalar]:
+    return isinstance(value, np.generic)
+
+
+def _is_truth(value: object) -> bool:
+    return isinstance(value, (bool, np.bool_))
+
+
 # Checking and packing ---------------------------------------------------------------------------------------
 
 
@@ -108,13 +121,13 @@ def collect(program: Program, args: Sequence[object]) -> list[tuple[str, Array]]
     if len(args) != len(expected):
         names = ", ".join(f".{p.type} {p.name}{f'[{p.size}]' if p.is_array else ''}" for p in expected)
         raise UsageError(
-            f"kernel {program.kernel.name} takes {len(expected)} arguments, {len(args)} were given",
+            f"kernel {program.kernel.name} takes {_arguments(len(expected))}; {len(args)} were given",
             code="launch.arguments",
             hint=f"its parameters are: {names or 'none'}",
         )
     found: list[tuple[str, Array]] = []
     for number, (parameter, value) in enumerate(zip(expected, args, strict=True)):
-        if isinstance(value, np.ndarray):
+        if _is_array(value):
             _check_pointer(number, parameter, value)
             found.append((f"argument {number} ({parameter.name})", value))
         elif isinstance(value, TensorMap):
@@ -135,16 +148,17 @@ def pack(program: Program, args: Sequence[object], buffers: Buffers) -> bytes:
 def _encode(number: int, parameter: Parameter, value: object, buffers: Buffers) -> bytes:
     if parameter.is_array:
         return _encode_array(number, parameter, value, buffers)
-    if isinstance(value, np.ndarray):
+    if _is_array(value):
         return buffers.address(value).to_bytes(8, "little")
     if value is None and parameter.size == 8:
         return bytes(8)
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.generic)):
+    if _is_truth(value) or not (_is_scalar(value) or isinstance(value, (int, float))):
         raise _wrong(number, parameter, value, "a number" + (", an ndarray or None" if parameter.size == 8 else ""))
-    if isinstance(value, np.generic):
+    if _is_scalar(value):
         return _encode_scalar(number, parameter, value)
     if isinstance(value, float):
         return _encode_float(number, parameter, value)
+    assert isinstance(value, int)
     return _encode_integer(number, parameter, value)
 
 
@@ -157,7 +171,7 @@ def _encode_array(number: int, parameter: Parameter, value: object, buffers: Buf
     raise _wrong(number, parameter, value, expected)
 
 
-def _encode_scalar(number: int, parameter: Parameter, value: np.generic) -> bytes:
+def _encode_scalar(number: int, parameter: Parameter, value: Scalar) -> bytes:
     kind = TYPES[parameter.type]
     fits = value.dtype.itemsize == parameter.size and (
         kind.kind == "bits" or (value.dtype.kind == "f") == (kind.kind == "float" and kind.dtype.kind == "f")
@@ -193,6 +207,8 @@ def _check_pointer(number: int, parameter: Parameter, array: Array) -> None:
         raise _wrong(number, parameter, array, "a TensorMap" if parameter.is_array else "a number")
     if array.dtype.hasobject:
         raise _wrong(number, parameter, array, "an array of numbers")
+    if not array.dtype.isnative:
+        raise _wrong(number, parameter, array, "an array in this machine's byte order")
     if not array.flags.c_contiguous:
         raise UsageError(
             f"argument {number} ({parameter.name}) is an array of shape {array.shape} that is not contiguous",
@@ -201,10 +217,14 @@ def _check_pointer(number: int, parameter: Parameter, array: Array) -> None:
         )
 
 
+def _arguments(count: int) -> str:
+    return f"{count} argument{'' if count == 1 else 's'}"
+
+
 def _wrong(number: int, parameter: Parameter, value: object, expected: str) -> UsageError:
-    if isinstance(value, np.ndarray):
+    if _is_array(value):
         found = f"an array of {value.dtype} and shape {value.shape}"
-    elif isinstance(value, np.generic):
+    elif _is_scalar(value):
         found = f"{value.dtype.name} {value}"
     elif isinstance(value, (int, float, str, type(None))):
         found = repr(value)

@@ -1,9 +1,14 @@
 """What a launch may ask of an architecture."""
 
+# A caller may hand over anything, whatever the annotation says.
+# pyright: reportUnnecessaryIsInstance=false
+
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+
+import numpy as np
 
 from warploom.diag import UsageError
 from warploom.machine.program import Program
@@ -22,17 +27,17 @@ _AXES = "xyz"
 
 def triple(name: str, value: int | Sequence[int]) -> tuple[int, int, int]:
     """A launch extent as (x, y, z). Errors: UsageError launch.geometry."""
-    parts = (value,) if isinstance(value, int) else tuple(value)
-    whole = all(isinstance(part, int) and not isinstance(part, bool) and part > 0 for part in parts)
+    parts = tuple(value) if isinstance(value, Iterable) else (value,)
+    whole = all(isinstance(part, (int, np.integer)) and not isinstance(part, bool) and part > 0 for part in parts)
     if not whole or not 1 <= len(parts) <= 3:
         raise _refuse(f"{name} is {value!r}; expected one to three integers above 0")
-    x, y, z = (*parts, 1, 1)[:3]
+    x, y, z = (*(int(part) for part in parts), 1, 1)[:3]
     return x, y, z
 
 
 def architecture(arch: str | None, program: Program) -> str:
     """The architecture of a run: the one asked for, or the module's target. Errors: UsageError launch.arch."""
-    name = arch or next(iter(program.module.target), "")
+    name = str(next(iter(program.module.target), "") if arch is None else arch)
     found = _ARCH.fullmatch(name)
     if found is None or int(found[1]) not in _SHARED_KIB:
         known = ", ".join(f"sm_{number}" for number in _SHARED_KIB)

@@ -1,13 +1,19 @@
 # pyright: reportUnknownMemberType=false
 """Compiled gathers and scatters: one lane after the other, every access checked.
 
-Each kernel returns the flat index (warp * 32 + lane) of the first lane at fault, or -1. `words` is the
-memory seen as elements of the access's width; `count` consecutive elements make one access (a vector).
+The address kernels turn addresses (int64) into byte offsets and return the flat index (warp * 32 + lane) of
+the first lane at fault, or -1. `words` is the memory seen as elements of the access's width; consecutive
+elements make one access (a vector).
+
+Every layout and every dtype of an argument is compiled anew on first use: callers pass C-contiguous,
+writeable arrays (`uniform`), so that the address kernels compile once and the others once for each width.
 """
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
+
+from numpy.typing import NDArray
 
 from warploom.num._compile import njit
 
@@ -18,9 +24,16 @@ READ_ONLY = 4
 
 CLEAN, DIRTY, LOCKED = 0, 1, 2  # of a segment
 
+Array = NDArray[Any]
+
+
+def uniform(array: Array) -> Array:
+    """The array as compiled code takes it: C-contiguous and writeable."""
+    return array if array.flags.c_contiguous and array.flags.writeable else array.copy(order="C")
+
 
 @njit
-def find_segment(starts, ends, address, size, hint):  # type: ignore[no-untyped-def]
+def find_segment(starts: Array, ends: Array, address: int, size: int, hint: int) -> int:
     """Index of the segment that holds [address, address + size), or -1. `hint` is tried first."""
     if hint >= 0 and starts[hint] <= address and address + size <= ends[hint]:
         return hint
@@ -38,10 +51,14 @@ def find_segment(starts, ends, address, size, hint):  # type: ignore[no-untyped-
 
 
 @njit
-def load_flat(words, base, addresses, mask, starts, ends, count, out, fault):  # type: ignore[no-untyped-def]
-    """Load from the global arena, whose first byte has the virtual address `base`."""
-    width = out.itemsize
-    size = width * count
+def arena_index(
+    addresses: Array, mask: Array, base: int, size: int, starts: Array, ends: Array, state: Array, storing: bool,
+    out: Array, fault: Array,
+) -> int:  # fmt: skip
+    """Byte offsets in the global arena, whose first byte has the virtual address `base`.
+
+    With `storing`, `state[segment]` becomes DIRTY for each segment reached.
+    """
     warps, lanes = mask.shape
     rows, columns = addresses.shape
     segment = -1
@@ -49,7 +66,7 @@ def load_flat(words, base, addresses, mask, starts, ends, count, out, fault):  #
         for lane in range(lanes):
             if not mask[w, lane]:
                 continue
-            address = np.int64(addresses[w if rows > 1 else 0, lane if columns > 1 else 0])
+            address = addresses[w if rows > 1 else 0, lane if columns > 1 else 0]
             if address % size != 0:
                 fault[0] = MISALIGNED
                 return w * 32 + lane
@@ -57,48 +74,20 @@ def load_flat(words, base, addresses, mask, starts, ends, count, out, fault):  #
             if segment < 0:
                 fault[0] = OUT_OF_BOUNDS
                 return w * 32 + lane
-            first = (address - base) // width
-            for item in range(count):
-                out[item, w, lane] = words[first + item]
+            if storing:
+                if state[segment] == LOCKED:
+                    fault[0] = READ_ONLY
+                    return w * 32 + lane
+                state[segment] = DIRTY
+            out[w, lane] = address - base
     return -1
 
 
 @njit
-def store_flat(words, base, addresses, mask, starts, ends, state, values, fault):  # type: ignore[no-untyped-def]
-    """Store to the global arena; `state[segment]` becomes DIRTY for each segment written."""
-    count = values.shape[0]
-    width = values.itemsize
-    size = width * count
-    warps, lanes = mask.shape
-    rows, columns = addresses.shape
-    value_rows, value_columns = values.shape[1], values.shape[2]
-    segment = -1
-    for w in range(warps):
-        for lane in range(lanes):
-            if not mask[w, lane]:
-                continue
-            address = np.int64(addresses[w if rows > 1 else 0, lane if columns > 1 else 0])
-            if address % size != 0:
-                fault[0] = MISALIGNED
-                return w * 32 + lane
-            segment = find_segment(starts, ends, address, size, segment)
-            if segment < 0:
-                fault[0] = OUT_OF_BOUNDS
-                return w * 32 + lane
-            if state[segment] == LOCKED:
-                fault[0] = READ_ONLY
-                return w * 32 + lane
-            state[segment] = DIRTY
-            first = (address - base) // width
-            for item in range(count):
-                words[first + item] = values[
-                    item, w if value_rows > 1 else 0, lane if value_columns > 1 else 0
-                ]
-    return -1
-
-
-@njit
-def window_index(addresses, mask, low, high, stride, lane_stride, first, rank, ranks, remote, size, out, fault):  # type: ignore[no-untyped-def]
+def window_index(
+    addresses: Array, mask: Array, low: int, high: int, stride: int, lane_stride: int, first: Array, rank: Array,
+    ranks: int, remote: bool, size: int, out: Array, fault: Array,
+) -> int:  # fmt: skip
     """Byte offsets, in the memory that holds all windows, of addresses in per-CTA or per-lane windows.
 
     A window is [low, high) of the low 24 bits of an address; the bits above are a cluster rank. `first[w]`
@@ -111,7 +100,7 @@ def window_index(addresses, mask, low, high, stride, lane_stride, first, rank, r
         for lane in range(lanes):
             if not mask[w, lane]:
                 continue
-            address = np.int64(addresses[w if rows > 1 else 0, lane if columns > 1 else 0])
+            address = addresses[w if rows > 1 else 0, lane if columns > 1 else 0]
             if address % size != 0:
                 fault[0] = MISALIGNED
                 return w * 32 + lane
@@ -132,7 +121,7 @@ def window_index(addresses, mask, low, high, stride, lane_stride, first, rank, r
 
 
 @njit
-def load_indexed(words, index, mask, out):  # type: ignore[no-untyped-def]
+def load_indexed(words: Array, index: Array, mask: Array, out: Array) -> None:
     """Load elements at byte offsets that were checked."""
     count, warps, lanes = out.shape
     width = out.itemsize
@@ -145,7 +134,7 @@ def load_indexed(words, index, mask, out):  # type: ignore[no-untyped-def]
 
 
 @njit
-def store_indexed(words, index, mask, values):  # type: ignore[no-untyped-def]
+def store_indexed(words: Array, index: Array, mask: Array, values: Array) -> None:
     """Store elements at byte offsets that were checked."""
     count = values.shape[0]
     warps, lanes = mask.shape
@@ -162,7 +151,10 @@ def store_indexed(words, index, mask, values):  # type: ignore[no-untyped-def]
 
 
 @njit
-def gather_tile(words, origins, starts, offsets, chunk_mask, phase, low, high, out):  # type: ignore[no-untyped-def]
+def gather_tile(
+    words: Array, origins: Array, starts: Array, offsets: Array, chunk_mask: int, phase: int, low: int, high: int,
+    out: Array,
+) -> int:  # fmt: skip
     """Read a matrix for each group: element (r, k) is at starts[g] + offsets[r, k], with its chunk swizzled.
 
     Returns the group that leaves its window, or -1.

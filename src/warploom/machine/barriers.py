@@ -76,7 +76,7 @@ class Barriers:
         self.arrive(batch, number, threads, suspend=True)
 
     def _keys(self, batch: Batch, number: Array) -> Array:
-        first = number[:, 0].astype(np.int64) if number.shape[0] > 1 else np.full(1, int(number[0, 0]), np.int64)
+        first = _of_each_warp(batch, number)
         if (first >= BARRIERS).any() or (first < 0).any():
             raise Fault("machine.barrier", f"barrier {int(first.max())} does not exist; expected 0 to {BARRIERS - 1}", 0)
         return batch.place.cta * BARRIERS + first
@@ -89,7 +89,7 @@ class Barriers:
             whole = (strands.mask[batch.rows] == strands.live[batch.warp_index]).all(axis=1)
             amounts = np.where(whole, 32, strands.mask[batch.rows].sum(axis=1))
         if threads is not None:
-            counts = np.broadcast_to(threads, (batch.count, threads.shape[1]))[:, 0].astype(np.int64)
+            counts = _of_each_warp(batch, threads)
             self._check_counts(keys, counts)
             self.expected[keys] = counts
         np.add.at(self.arrived, keys, amounts)
@@ -203,3 +203,10 @@ class Barriers:
                 live = int(self.machine.live_threads(cluster))
                 return f"the cluster barrier, where {int(self.cluster_arrived[cluster])} of {live} threads have arrived"
         return ""
+
+
+def _of_each_warp(batch: Batch, value: Array) -> Array:
+    """An operand that is the same for all lanes of a warp: that of each warp's first active lane."""
+    wide = np.broadcast_to(value, (batch.count, 32))
+    first = batch.active().argmax(axis=1)
+    return wide[np.arange(batch.count), first].astype(np.int64)

@@ -33,8 +33,8 @@ class Batch:
     def __init__(self, machine: Machine, rows: Rows, warp_index: Rows, mask: Lanes | None) -> None:
         self.machine = machine
         self.rows = rows  # strand slots; empty for a batch made by an asynchronous engine
-        self.base = mask  # lanes of the strands, before the guard
-        self.mask = mask
+        self.base: Lanes | None = mask  # lanes of the strands, before the guard
+        self.mask: Lanes | None = mask
         self.select(warp_index)
 
     def select(self, warp_index: Rows) -> None:
@@ -42,9 +42,9 @@ class Batch:
         self.warp_index = warp_index
         self.count = len(warp_index)
         first = int(warp_index[0]) if self.count else 0
-        self.is_run = bool(self.count) and int(warp_index[-1]) - first + 1 == self.count and (
-            self.count < 3 or bool((np.diff(warp_index) == 1).all())
-        )
+        spans = bool(self.count) and int(warp_index[-1]) - first + 1 == self.count
+        # Warps are in order as long as none has diverged.
+        self.is_run = spans and (not self.machine.strands.diverged or bool((np.diff(warp_index) == 1).all()))
         self.warps: slice | Rows = slice(first, first + self.count) if self.is_run else warp_index
         self._place: Place | None = None
 
@@ -65,9 +65,10 @@ class Batch:
     def guard(self, predicate: Array) -> bool:
         """Restrict to the lanes where the predicate holds; False when none is left."""
         if self.base is None:
-            lanes = np.broadcast_to(predicate, (self.count, 32))
-            if lanes.all():
+            if predicate.all():
                 return True
+            # A copy: the instruction may write the predicate's register.
+            lanes = np.broadcast_to(predicate, (self.count, 32)).copy()
         else:
             lanes = predicate & self.base
         if not lanes.any():
@@ -79,7 +80,7 @@ class Batch:
         """Back to all lanes of the strands."""
         self.mask = self.base
 
-    def suspend(self, which: NDArray[np.bool_], pc: int, state: State) -> Rows:
+    def suspend(self, which: NDArray[np.bool_], pc: int, state: int) -> Rows:
         """Take strands out of the batch, to go on at `pc` when they are woken; returns their slots."""
         strands = self.machine.strands
         rows = self.rows[which]
@@ -96,6 +97,13 @@ class Batch:
         self.rows = self.rows[stay]
         self.select(self.warp_index[stay])
         return rows
+
+    def dismiss_idle(self, pc: int) -> None:
+        """Take strands none of whose lanes passed the guard out of the batch; they go on at `pc`."""
+        if self.mask is not None and self.mask is not self.base:
+            idle = ~self.mask.any(axis=1)
+            if idle.any():
+                self.suspend(idle, pc, State.READY)
 
     def single(self, position: int, lanes: Lanes) -> Batch:
         """One warp of the batch, with some of its lanes."""
@@ -228,7 +236,7 @@ class Batch:
     ) -> Array:
         """A matrix in shared memory for each warpgroup of the batch, or for some of them."""
         leaders = self.warpgroups()[:, 0] if groups is None else self.warpgroups()[groups, 0]
-        return self.machine.memory.tile(self.place.cta[leaders], starts, offsets, swizzle, base_offset, width)
+        return self.machine.memory.tile(self.place.cta[leaders], leaders, starts, offsets, swizzle, base_offset, width)
 
     # Control ----------------------------------------------------------------------------------------------
 

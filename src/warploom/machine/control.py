@@ -24,6 +24,7 @@ class Control:
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
+        self.anywhere: dict[int, int] = {}  # member masks of strands that gather at some barrier of their warp
 
     def branch(self, batch: Batch, target: int) -> None:
         """The active lanes go to `target`, the others to the next instruction."""
@@ -128,20 +129,43 @@ class Control:
     # Gathering --------------------------------------------------------------------------------------------
 
     def gather_members(self, batch: Batch, members: Array, anywhere: bool) -> None:
-        """Strands that lack live lanes of the member mask wait for them; the batch narrows to complete ones."""
+        """Strands that lack live lanes of the member mask wait for them; the batch narrows to complete ones.
+
+        With `anywhere`, lanes that wait for the same members at another instruction are as good as here.
+        """
         strands = self.machine.strands
         if not strands.diverged:
             return
         bits = (np.broadcast_to(members, (batch.count, 32)).astype(np.uint32)[:, :, None] & _LANE_BITS) != 0
         wanted = (bits & batch.active()[:, :, None]).any(axis=1) & strands.live[batch.warp_index]
-        missing = (wanted & ~strands.mask[batch.rows]).any(axis=1)
-        self.gather(batch, missing)
+        missing: Array = (wanted & ~strands.mask[batch.rows]).any(axis=1)
+        if not anywhere:
+            self.gather(batch, missing)
+        elif missing.any():
+            first = np.take_along_axis(
+                np.broadcast_to(members, (batch.count, 32)), batch.active().argmax(axis=1)[:, None], axis=1
+            )
+            self._gather_anywhere(batch, missing, first[missing, 0], wanted[missing])
+
+    def _gather_anywhere(self, batch: Batch, missing: Array, members: Array, wanted: Array) -> None:
+        strands = self.machine.strands
+        rows = batch.suspend(missing, self.machine.pc, State.GATHERING)
+        for row, mask, lanes in zip(rows, members, wanted, strict=True):
+            self.anywhere[int(row)] = int(mask)
+            strands.merge_gathering(int(row))
+            same = np.flatnonzero((strands.warp == strands.warp[row]) & (strands.state == State.GATHERING))
+            there = np.array([slot for slot in same if self.anywhere.get(int(slot)) == int(mask)], np.intp)
+            if not (lanes & ~strands.mask[there].any(axis=0)).any():
+                strands.state[there] = State.READY
+                for slot in there:
+                    del self.anywhere[int(slot)]
+                    strands.goto(np.array([slot], np.intp), int(strands.pc[slot]) + 1)
 
     def gather_warps(self, batch: Batch) -> None:
         """Strands of an `.aligned` instruction wait for all live lanes of their warps."""
         strands = self.machine.strands
         if strands.diverged:
-            missing = (strands.live[batch.warp_index] & ~strands.mask[batch.rows]).any(axis=1)
+            missing = np.any(strands.live[batch.warp_index] & ~strands.mask[batch.rows], axis=1)
             self.gather(batch, missing)
 
     def gather_warpgroups(self, batch: Batch) -> None:
@@ -151,7 +175,8 @@ class Control:
         ids, counts = np.unique(group, return_counts=True)
         if (counts == 4).all():
             return
-        batch.suspend(~np.isin(group, ids[counts == 4]), machine.pc, State.GATHERING)
+        for row in batch.suspend(~np.isin(group, ids[counts == 4]), machine.pc, State.GATHERING):
+            self.anywhere.pop(int(row), None)
         gathering = np.flatnonzero((strands.state == State.GATHERING) & (strands.pc == machine.pc))
         groups = machine.warpgroup_of[strands.warp[gathering]]
         ids, counts = np.unique(groups, return_counts=True)
@@ -163,5 +188,6 @@ class Control:
             return
         strands = self.machine.strands
         for row in batch.suspend(missing, self.machine.pc, State.GATHERING):
+            self.anywhere.pop(int(row), None)
             if strands.state[row] == State.GATHERING and strands.merge_gathering(int(row)):
                 strands.state[row] = State.READY

@@ -12,7 +12,7 @@ from warploom.diag import UsageError
 from warploom.isa.bulk import BulkCopy, TensorCopy
 from warploom.isa.reductions import combine
 from warploom.isa.types import TYPES
-from warploom.layout import TensorMapFields, box_bytes, fill_bytes, misaligned, tile_rows
+from warploom.layout import TensorMapFields, TileRows, box_bytes, fill_bytes, misaligned, tile_rows
 from warploom.machine.faults import Fault
 from warploom.machine.memory import CHUNK_MASK, GLOBAL_BASE, SHARED_START
 from warploom.num._compile import njit
@@ -25,38 +25,54 @@ Array = NDArray[Any]
 
 
 @njit
-def _tile_in(arena, base, rows, first, valid, offsets, width, row_bytes, start, mask, shared, origin, fill):  # type: ignore[no-untyped-def]
-    """Load a box: row r of it goes to shared addresses start + offsets[r], swizzled in chunks of 16 bytes."""
-    left = first * width
-    inside = valid * width
-    size = len(fill)
+def _tile_in(
+    arena: Array, base: int, rows: Array, left: int, inside: int, offsets: Array, row_bytes: int, start: int,
+    mask: int, shared: Array, origin: int, fill: np.uint64,
+) -> None:  # fmt: skip
+    """Load a box in chunks of 16 bytes: row r goes to shared addresses start + offsets[r], swizzled.
+
+    Bytes [left, left + inside) of a row come from the arena, at base + rows[r]; the others are `fill`, and so
+    is a row whose rows[r] is negative. Tensor maps keep sources, rows and `left` at multiples of 16 bytes.
+    """
+    from_words = arena.view(np.uint64)
+    to_words = shared.view(np.uint64)
     for r in range(len(rows)):
-        source = base + rows[r]
-        for b in range(row_bytes):
-            address = start + offsets[r] + b
-            address ^= ((address >> 7) & mask) << 4
-            if rows[r] >= 0 and left <= b < left + inside:
-                shared[origin + address] = arena[source + b - left]
-            else:
-                shared[origin + address] = fill[b % size]
+        for chunk in range(0, row_bytes, 16):
+            address = start + offsets[r] + chunk
+            target = origin + (address ^ (((address >> 7) & mask) << 4))
+            source = base + rows[r] + chunk - left
+            if rows[r] >= 0 and left <= chunk and chunk + 16 <= left + inside:
+                to_words[target // 8] = from_words[source // 8]
+                to_words[target // 8 + 1] = from_words[source // 8 + 1]
+                continue
+            to_words[target // 8] = fill
+            to_words[target // 8 + 1] = fill
+            if rows[r] >= 0:
+                for byte in range(max(left - chunk, 0), min(left + inside - chunk, 16)):
+                    shared[target + byte] = arena[source + byte]
 
 
 @njit
-def _tile_out(arena, base, rows, first, valid, offsets, width, start, mask, shared, origin, staged, places):  # type: ignore[no-untyped-def]
-    """Collect the valid bytes of a box from shared memory, with their places in the arena; returns how many."""
-    left = first * width
-    inside = valid * width
-    done = 0
+def _tile_out(
+    arena: Array, base: int, rows: Array, left: int, inside: int, offsets: Array, start: int, mask: int,
+    shared: Array, origin: int,
+) -> None:  # fmt: skip
+    """Store a box: bytes [left, left + inside) of each row in bounds go to the arena, at base + rows[r]."""
+    from_words = shared.view(np.uint64)
+    to_words = arena.view(np.uint64)
     for r in range(len(rows)):
         if rows[r] < 0:
             continue
-        for b in range(inside):
-            address = start + offsets[r] + left + b
-            address ^= ((address >> 7) & mask) << 4
-            staged[done] = shared[origin + address]
-            places[done] = base + rows[r] + b
-            done += 1
-    return done
+        for chunk in range(0, inside, 16):
+            address = start + offsets[r] + left + chunk
+            source = origin + (address ^ (((address >> 7) & mask) << 4))
+            target = base + rows[r] + chunk
+            if chunk + 16 <= inside:
+                to_words[target // 8] = from_words[source // 8]
+                to_words[target // 8 + 1] = from_words[source // 8 + 1]
+                continue
+            for byte in range(inside - chunk):
+                arena[target + byte] = shared[source + byte]
 
 
 class Copier:
@@ -185,7 +201,7 @@ class Copier:
         first = arena.find(address, 128, "a tensor map")
         return self.machine.tensor_map(arena.bytes[first : first + 128].tobytes())
 
-    def _global_span(self, fields: TensorMapFields, rows: Any) -> int:
+    def _global_span(self, fields: TensorMapFields, rows: TileRows) -> int:
         """Index in the arena of the map's address, once every byte the rows touch is known to be in bounds."""
         arena = self.machine.memory.arena
         inside = rows.global_offset[rows.global_offset >= 0]
@@ -195,49 +211,58 @@ class Copier:
         return arena.find(fields.global_address + low, high - low, "a tensor copy") - low
 
     def _tile_load(
-        self, request: TensorCopy, pick: _Pick, cta: int, fields: TensorMapFields, rows: Any, address: int
+        self, request: TensorCopy, pick: _Pick, cta: int, fields: TensorMapFields, rows: TileRows, address: int
     ) -> None:
         memory = self.machine.memory
         base = self._global_span(fields, rows)
-        width = fields.element_bits // 8
-        row_bytes = fields.box[0] * width
+        left, inside, row_bytes = _row_parts(fields, rows)
         covered = int(rows.shared_offset[-1]) + max(row_bytes, fields.swizzle_span)
         mask = CHUNK_MASK[fields.swizzle_span]
-        fill = np.frombuffer(fill_bytes(fields), np.uint8)
+        element = fill_bytes(fields)
+        fill = np.uint64(int.from_bytes(element * (8 // len(element)), "little"))
         transferred = box_bytes(fields)
         for owner, low in self._targets(request.shared_space, address, cta, pick.optional(request.multicast)):
             origin = self._origin(owner, low, covered, "a tensor copy")
             _tile_in(
-                memory.arena.bytes, base, rows.global_offset, rows.first, rows.valid, rows.shared_offset, width,
-                row_bytes, low, mask, memory.shared, origin, fill,
+                memory.arena.bytes, base, rows.global_offset, left, inside, rows.shared_offset, row_bytes, low, mask,
+                memory.shared, origin, fill,
             )  # fmt: skip
             memory.mark_written(np.array([origin + low]), covered)
             if request.mbarrier is not None:
                 self._complete(owner, pick.number(request.mbarrier), transferred)
 
-    def _tile_store(self, request: TensorCopy, cta: int, fields: TensorMapFields, rows: Any, address: int) -> None:
+    def _tile_store(self, request: TensorCopy, cta: int, fields: TensorMapFields, rows: TileRows, address: int) -> None:
         memory = self.machine.memory
         base = self._global_span(fields, rows)
-        width = fields.element_bits // 8
-        covered = int(rows.shared_offset[-1]) + max(fields.box[0] * width, fields.swizzle_span)
+        left, inside, row_bytes = _row_parts(fields, rows)
+        covered = int(rows.shared_offset[-1]) + max(row_bytes, fields.swizzle_span)
+        mask = CHUNK_MASK[fields.swizzle_span]
         ((owner, low),) = self._targets(request.shared_space, address, cta, None)
         origin = self._origin(owner, low, covered, "a tensor copy")
-        staged = np.zeros(len(rows.global_offset) * rows.valid * width, np.uint8)
-        places = np.zeros(len(staged), np.int64)
-        count = _tile_out(
-            memory.arena.bytes, base, rows.global_offset, rows.first, rows.valid, rows.shared_offset, width, low,
-            CHUNK_MASK[fields.swizzle_span], memory.shared, origin, staged, places,
-        )  # fmt: skip
-        staged, places = staged[:count], places[:count]
-        if not count:
+        reached = rows.global_offset >= 0
+        if not reached.any():
             return
-        if request.reduction:
-            kind = fields.element_type.removesuffix(".ftz")
-            dtype = TYPES[kind].dtype
-            old = memory.arena.bytes[places].view(dtype)
-            staged = np.ascontiguousarray(combine(request.reduction, kind)(old, staged.view(dtype))).view(np.uint8)
-        memory.arena.bytes[places] = staged
-        memory.arena.touch(int(places[0]) + GLOBAL_BASE)
+        memory.arena.touch(base + int(rows.global_offset.max()) + GLOBAL_BASE)
+        if not request.reduction:
+            _tile_out(
+                memory.arena.bytes, base, rows.global_offset, left, inside, rows.shared_offset, low, mask,
+                memory.shared, origin,
+            )  # fmt: skip
+            return
+        places = base + rows.global_offset[reached, None] + np.arange(inside)
+        sources = low + rows.shared_offset[reached, None] + np.arange(left, left + inside)
+        sources ^= ((sources >> 7) & mask) << 4
+        kind = fields.element_type.removesuffix(".ftz")
+        dtype = TYPES[kind].dtype
+        old, new = memory.arena.bytes[places].view(dtype), memory.shared[origin + sources].view(dtype)
+        reduced = np.ascontiguousarray(combine(request.reduction, kind)(old, new))
+        memory.arena.bytes[places] = reduced.view(np.uint8)
+
+
+def _row_parts(fields: TensorMapFields, rows: TileRows) -> tuple[int, int, int]:
+    """Bytes of a row of the box before those that are in bounds, bytes that are, and all of them."""
+    bits = fields.element_bits
+    return rows.first * bits // 8, rows.valid * bits // 8, fields.box[0] * bits // 8
 
 
 class _Pick:
@@ -249,8 +274,8 @@ class _Pick:
 
     def number(self, array: Array) -> int:
         """The lane's element; arrays may be broadcast along either axis."""
-        wide = np.asarray(array)
-        return int(wide[self.position if wide.shape[0] > 1 else 0, self.lane if wide.shape[1] > 1 else 0])
+        rows, columns = array.shape
+        return int(array[self.position if rows > 1 else 0, self.lane if columns > 1 else 0])
 
     def optional(self, array: Array | None) -> int | None:
         """The lane's element, or None."""

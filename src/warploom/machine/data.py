@@ -13,7 +13,7 @@ from warploom.machine.faults import Unsupported, diagnostic
 from warploom.machine.link import CODE_BASE
 from warploom.machine.memory import GLOBAL_BASE, Arena
 from warploom.machine.program import GlobalVariable, Program
-from warploom.ptx import Float, Integer, Name, Symbol
+from warploom.ptx import Float, Initializer, Integer, Name, Symbol
 
 
 def initialise(program: Program, arena: Arena, segments: Mapping[str, int], parameters: bytes) -> None:
@@ -38,13 +38,14 @@ def _image(program: Program, variable: GlobalVariable, segments: Mapping[str, in
     # A nested initialiser fills each row of its array, so that short rows are padded by zeros.
     extents = [extent or 0 for extent in declaration.shape]
     out = bytearray(variable.size)
+    assert declaration.initializer is not None
     for index, item in _leaves(declaration.initializer, extents):
         value = _value(program, variable, item, segments)
         out[index * size : (index + 1) * size] = _encode(value, declaration.type)
     return bytes(out)
 
 
-def _leaves(initializer: object, extents: list[int]) -> Iterator[tuple[int, object]]:
+def _leaves(initializer: Initializer, extents: list[int]) -> Iterator[tuple[int, Initializer]]:
     if not isinstance(initializer, tuple):
         yield 0, initializer
         return
@@ -54,7 +55,7 @@ def _leaves(initializer: object, extents: list[int]) -> Iterator[tuple[int, obje
             yield place * stride + index, leaf
 
 
-def _value(program: Program, variable: GlobalVariable, item: object, segments: Mapping[str, int]) -> int | float:
+def _value(program: Program, variable: GlobalVariable, item: Initializer, segments: Mapping[str, int]) -> int | float:
     match item:
         case Integer(value):
             return value

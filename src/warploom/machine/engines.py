@@ -5,11 +5,14 @@ else can run, or its issuer has gone far ahead. `random:SEED` picks moments, and
 A correct kernel gives the same bits under every schedule.
 """
 
+# A caller may hand over anything, whatever the annotation says.
+# pyright: reportUnnecessaryIsInstance=false
+
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +20,7 @@ from numpy.typing import NDArray
 
 from warploom.diag import UsageError
 from warploom.machine.copies import Copier
+from warploom.machine.faults import Fault
 
 if TYPE_CHECKING:
     from warploom.machine.batch import Batch
@@ -39,12 +43,14 @@ class Schedule:
     @staticmethod
     def parse(text: str) -> Schedule:
         """Read `eager`, `lazy` or `random:SEED`. Errors: UsageError."""
-        kind, colon, seed = text.partition(":")
         if text in ("eager", "lazy"):
             return Schedule(text)
-        if kind == "random" and colon and seed.isdecimal():
+        kind, _, seed = text.partition(":") if isinstance(text, str) else ("", "", "")
+        if kind == "random" and seed.isdecimal():
             return Schedule("random", int(seed))
-        raise UsageError(f"there is no schedule '{text}'; expected 'eager', 'lazy' or 'random:SEED'")
+        raise UsageError(
+            f"there is no schedule {text!r}; expected 'eager', 'lazy' or 'random:SEED'", code="launch.schedule"
+        )
 
 
 @dataclass(slots=True)
@@ -57,6 +63,7 @@ class _Deferred:
     mask: Array | None
     group: Array
     captured: Mapping[str, Array]
+    pc: int
 
 
 @dataclass(slots=True)
@@ -96,7 +103,8 @@ class Engines:
         mask = None if batch.mask is None else batch.mask.copy()
         held = {name: array.copy() for name, array in captured.items()}
         group = self.committed[channel][batch.warp_index]
-        self.queues[channel].append(_Deferred(channel, action, batch.warp_index.copy(), mask, group, held))
+        pc = self.machine.pc
+        self.queues[channel].append(_Deferred(channel, action, batch.warp_index.copy(), mask, group, held, pc))
 
     def commit(self, batch: Batch, channel: str) -> None:
         """Close the open group."""
@@ -136,17 +144,21 @@ class Engines:
 
     def _act(self, item: _Deferred, due: Array) -> None:
         part = item if due.all() else self._cut(item, due)
-        part.action(self.machine.batch_of(part.warps, part.mask), part.captured)
+        try:
+            part.action(self.machine.batch_of(part.warps, part.mask), part.captured)
+        except Fault as fault:
+            warp = int(part.warps[max(fault.lane, 0) // 32])
+            self.machine.at(part.pc, warp, fault.lane % 32 if fault.lane >= 0 else -1)
+            raise
 
     @staticmethod
     def _cut(item: _Deferred, which: Array) -> _Deferred:
-        return _Deferred(
-            item.channel,
-            item.action,
-            item.warps[which],
-            None if item.mask is None else item.mask[which],
-            item.group[which],
-            {name: array if len(array) == 1 else array[which] for name, array in item.captured.items()},
+        return replace(
+            item,
+            warps=item.warps[which],
+            mask=None if item.mask is None else item.mask[which],
+            group=item.group[which],
+            captured={name: array if len(array) == 1 else array[which] for name, array in item.captured.items()},
         )
 
     # Bulk copies ------------------------------------------------------------------------------------------
@@ -161,16 +173,16 @@ class Engines:
             cta = int(self.machine.cta_of[warp])
             epoch = int(self.machine.strands.epoch[batch.rows[position]])
             copy = _Copy(request, int(position), int(lane), warp, cta, group, epoch, self.machine.pc)
-            if self.kind == "eager":
-                self.copier.carry_out(copy.request, copy.position, copy.lane, copy.cta)
-            else:
-                self.copies.append(copy)
+            self.copies.append(copy)
+        if self.kind == "eager":
+            self._carry_out(list(self.copies))
 
     def _carry_out(self, copies: list[_Copy]) -> None:
         for copy in copies:
             self.copies.remove(copy)
             self.machine.at(copy.pc, copy.warp, copy.lane)
             self.copier.carry_out(copy.request, copy.position, copy.lane, copy.cta)
+        self.machine.at_batch()
 
     @staticmethod
     def _lanes(batch: Batch) -> list[tuple[int, int]]:

@@ -38,7 +38,7 @@ class Progress:
 class Stats:
     """What a run did. `instructions` counts warp instructions by family; `batches` how many batches ran them."""
 
-    instructions: dict[str, int] = field(default_factory=dict)
+    instructions: dict[str, int] = field(default_factory=dict[str, int])
     macs: int = 0
     seconds: float = 0.0
     ctas: int = 0

@@ -16,7 +16,7 @@ from warploom.isa.protocol import Geometry
 from warploom.isa.special import SpecialRegister, special
 from warploom.isa.types import TYPES
 from warploom.machine.faults import diagnostic
-from warploom.machine.memory import SHARED_START
+from warploom.machine.memory import LOCAL_WINDOW, SHARED_START
 from warploom.machine.program import Program, RegisterPlace, Scope, Step, Storage
 from warploom.machine.values import (
     AddressValue,
@@ -54,6 +54,7 @@ class Linked:
     negated: bool
     family: str
     gather: str  # "", "warp" or "warpgroup": who must be here
+    whole: bool  # warps none of whose lanes are active take no part
 
 
 @dataclass(slots=True)
@@ -67,11 +68,12 @@ class Linker:
     files: Mapping[int, NDArray[Any]]
     segments: Mapping[str, int]
     geometry: Geometry
+    arch: str
     rank_base: NDArray[np.uint64]  # (warps, 1): rank << 24 of each warp's CTA
     clustered: bool
-    problems: list[Diagnostic] = field(default_factory=list)
-    specials: dict[tuple[str, str], PerWarp | Dynamic] = field(default_factory=dict)
-    _tables: list[tuple[PerWarp, SpecialRegister]] = field(default_factory=list)
+    problems: list[Diagnostic] = field(default_factory=list[Diagnostic])
+    specials: dict[tuple[str, str], PerWarp | Dynamic] = field(default_factory=dict[tuple[str, str], "PerWarp | Dynamic"])
+    _tables: list[tuple[PerWarp, SpecialRegister]] = field(default_factory=list[tuple[PerWarp, SpecialRegister]])
 
     def link(self, step: Step) -> Linked:
         """One instruction. What cannot be resolved is added to `problems`."""
@@ -85,13 +87,21 @@ class Linker:
                 self.problems.append(
                     diagnostic(problem.code, problem.message, self.program.source, step.instruction.span)
                 )
+        form = step.binding.form
+        if complaint := form.complaint(self.arch, step.binding.slots):
+            message = f"'{step.instruction.opcode}' cannot run on {self.arch}: {complaint}"
+            span = step.instruction.span
+            self.problems.append(
+                diagnostic("machine.unsupported", message, self.program.source, span, "", form.source)
+            )
         guard = self._guard(step)
         effects = step.binding.form.touches
         gather = "warpgroup" if "warpgroup" in effects else "warp" if "warp" in effects else ""
+        whole = bool(effects & {"arrives", "waits", "warpgroup"})
         act = step.binding.form.act
         assert act is not None
         negated = step.instruction.guard is not None and step.instruction.guard.negated
-        return Linked(act, values, guard, negated, step.binding.form.family, gather)
+        return Linked(act, values, guard, negated, step.binding.form.family, gather, whole)
 
     def refresh(self) -> None:
         """Compute the tables of special registers again, for CTAs that have changed."""
@@ -232,6 +242,8 @@ class Linker:
             return PerWarp(type, (self.rank_base + np.uint64(SHARED_START + start)).astype(dtype))
         if variable.space == "local":
             return integer_constant(variable.offset, type)
+        if variable.space == "call":
+            return integer_constant(LOCAL_WINDOW + variable.offset, type)
         base = self.segments["" if variable.space == "param" else variable.name]
         return integer_constant(base + variable.offset, type)
 
@@ -268,7 +280,7 @@ class Linker:
     def _argument(self, scope: Scope, operand: Operand) -> Any:
         if isinstance(operand, Name):
             variable = scope.variable(operand.text)
-            if variable is not None and variable.space == "local":
+            if variable is not None and variable.space == "call":
                 return LocalBytes(variable.offset, variable.size)
             found = scope.place(operand.text)
             if found is not None:

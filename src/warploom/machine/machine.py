@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.diag import Diagnostic
+from warploom.diag import Diagnostic, UsageError
 from warploom.layout import TensorMapFields
 from warploom.machine.barriers import Barriers
 from warploom.machine.batch import Batch
@@ -27,8 +27,6 @@ from warploom.machine.strands import State, Strands
 Array = NDArray[Any]
 Rows = NDArray[np.intp]
 
-SPIN_LIMIT = 4096  # epochs that lanes may wait at a meeting point for lanes that spin
-
 
 @dataclass(slots=True)
 class Grid:
@@ -42,8 +40,8 @@ class Grid:
     explicit_cluster: bool
     sm_count: int = 132
     ticks: int = 0
-    thread: tuple[Array, Array, Array] = field(default_factory=lambda: (np.zeros((1, 32), np.uint32),) * 3)
-    cta: tuple[Array, Array, Array] = field(default_factory=lambda: (np.zeros((1, 1), np.uint32),) * 3)
+    thread: tuple[Array, Array, Array] = field(default_factory=lambda: _zeros(32))
+    cta: tuple[Array, Array, Array] = field(default_factory=lambda: _zeros(1))
     lane: Array = field(default_factory=lambda: np.arange(32, dtype=np.uint32)[None, :])
     warp: Array = field(default_factory=lambda: np.zeros((1, 1), np.uint32))
 
@@ -68,6 +66,11 @@ class Grid:
         origins = np.stack(np.unravel_index(np.arange(int(np.prod(counts))), counts[::-1])[::-1], axis=1)
         ranks = np.stack(np.unravel_index(np.arange(self.cluster_size), self.cluster[::-1])[::-1], axis=1)
         return origins[:, None, :] * np.array(self.cluster) + ranks[None, :, :]
+
+
+def _zeros(lanes: int) -> tuple[Array, Array, Array]:
+    nothing = np.zeros((1, lanes), np.uint32)
+    return nothing, nothing, nothing
 
 
 class Machine:
@@ -126,7 +129,7 @@ class Machine:
         self._place_lanes()
         clustered = self.cluster_size > 1
         rank_base = (self.rank[self.cta_of] << 24).astype(np.uint64)[:, None]
-        self.linker = Linker(program, self.files, segments, grid, rank_base, clustered)
+        self.linker = Linker(program, self.files, segments, grid, arch, rank_base, clustered)
         self.linked = [self.linker.link(step) for step in program.steps]
         if self.linker.problems:
             raise Unsupported(self.linker.problems)
@@ -179,11 +182,10 @@ class Machine:
             self._guarded(lambda rows=self._choose(ready): self._block(rows))
             self._guarded(self.engines.between_blocks)
             self.steps += 1
+            if self.steps % 64 == 0 and strands.diverged:
+                strands.release_outrun()
             if self.steps % 256 == 0:
                 report()
-                strands = self.strands
-                if strands.diverged and strands.release_stuck(SPIN_LIMIT):
-                    continue
             if self.instructions > self.step_budget:
                 raise self._runaway()
 
@@ -194,10 +196,12 @@ class Machine:
         return self.strands.least(ready)
 
     def _block(self, rows: Rows) -> None:
-        """Run one batch to the end of its basic block."""
+        """Run one batch to the end of its basic block, or, under a random schedule, to anywhere in it."""
         strands = self.strands
         first = int(strands.pc[rows[0]])
         end = self.program.block_end[first]
+        if self.schedule.kind == "random":
+            end = self.engines.random.randint(first + 1, end)
         mask = None if strands.full[rows].all() else strands.mask[rows]
         batch = Batch(self, rows, strands.warp[rows], mask)
         self.batch = batch
@@ -219,6 +223,8 @@ class Machine:
                 held = step.guard.fetch(batch)
                 if not batch.guard(~held if step.negated else held):
                     continue
+                if step.whole:
+                    batch.dismiss_idle(pc + 1)
             counts[step.family] += batch.count
             self.instructions += batch.count
             step.act(batch, step.operands)
@@ -295,6 +301,10 @@ class Machine:
         """What happens now is the doing of an earlier instruction."""
         self._where = (pc, warp, lane)
 
+    def at_batch(self) -> None:
+        """What happens now is again the doing of the batch's instruction."""
+        self._where = None
+
     def note_unwritten(self, reads: Sequence[tuple[int, int]]) -> None:
         """Shared memory was read that nothing wrote: (flat lane in the batch, shared address)."""
         if self.pc in self._unwritten_seen:
@@ -311,6 +321,8 @@ class Machine:
             return action()
         except Fault as fault:
             raise Trap([self._diagnose(fault)]) from None
+        except UsageError as error:
+            raise Trap([self._diagnose(Fault("machine.refused", str(error)))]) from None
 
     def _diagnose(self, fault: Fault) -> Diagnostic:
         pc, warp, lane = self.pc, -1, -1
@@ -338,7 +350,8 @@ class Machine:
             row = int(slot)
             what = self.barriers.describe(row) or self.mbarriers.describe(row)
             if not what:
-                what = "other lanes of its warp or warps of its warpgroup at the same instruction"
+                whole = self.linked[int(strands.pc[row])].gather == "warpgroup"
+                what = f"the other {'warps of its warpgroup' if whole else 'lanes of its warp'} at this instruction"
             waits_after = strands.state[row] == State.WAITING and not self.mbarriers.describe(row)
             pc = int(strands.pc[row]) - (1 if waits_after else 0)
             groups.setdefault((pc, what), []).append(int(strands.warp[row]))
@@ -346,7 +359,8 @@ class Machine:
         return Deadlock(found)
 
     def _waiting(self, pc: int, what: str, warps: list[int]) -> Diagnostic:
-        others = f" and {len(warps) - 1} more warps" if len(warps) > 1 else ""
+        count = len(warps) - 1
+        others = f" and {count} more warp{'s' if count > 1 else ''}" if count else ""
         message = f"deadlock: {self.describe(min(warps))}{others} wait{'' if others else 's'} for {what}"
         return diagnostic("machine.deadlock", message, self.program.source, self.program.span_of(pc))
 
@@ -355,6 +369,6 @@ class Machine:
             f"the kernel was stopped after {self.instructions} warp instructions, the limit of this run; "
             f"{self.describe(int(self.batch.warp_index[0]) if self.batch.count else -1)}"
         )
-        hint = "a loop may never end; raise step_budget if the kernel is that long"
+        hint = "a loop may never end; raise WARPLOOM_STEP_BUDGET if the kernel is that long"
         span = self.program.span_of(min(self.pc, len(self.program.steps) - 1))
         return Trap([diagnostic("machine.runaway", message, self.program.source, span, hint)])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.machine.access import uniform
 from warploom.machine.faults import Fault
 from warploom.machine.memory import SHARED_WINDOW, WINDOW_SIZE
 from warploom.machine.strands import State
@@ -30,14 +31,17 @@ _PHASE_SHIFT = 61
 
 
 @njit
-def _pack(expected, pending, transactions, phase):  # type: ignore[no-untyped-def]
+def _pack(expected: Any, pending: Any, transactions: Any, phase: Any) -> np.uint64:
     word = np.uint64(expected) | (np.uint64(pending) << np.uint64(20))
     word |= np.uint64(transactions & 0x1FFFFF) << np.uint64(40)
     return word | (np.uint64(phase) << np.uint64(61)) | (np.uint64(1) << np.uint64(63))
 
 
 @njit
-def _act(words, index, mask, action, amounts, transactions, tokens, completed, problem):  # type: ignore[no-untyped-def]
+def _act(
+    words: Array, index: Array, mask: Array, action: int, amounts: Array, transactions: Array, tokens: Array,
+    completed: Array, problem: Array,
+) -> int:  # fmt: skip
     """Act for one lane after the other; returns the number of phases completed, or -1 - lane of a fault."""
     warps, lanes = mask.shape
     done = 0
@@ -103,6 +107,8 @@ class Mbarriers:
         self.machine = machine
         self.waiting: dict[int, list[int]] = {}
         self._problem = np.zeros(1, np.int64)
+        self._one = np.ones((1, 1), np.bool_)
+        self._none = np.zeros((1, 1), np.int64)
 
     def act(
         self, batch: Batch, space: str, addresses: Array, action: str, amount: Array | int, transactions: Array | int
@@ -118,14 +124,13 @@ class Mbarriers:
 
     def complete(self, index: int, transactions: int) -> None:
         """The copy engine has moved bytes: count them off the object at a byte offset of shared memory."""
-        one = np.full((1, 1), index, np.int64)
-        mask = np.ones((1, 1), np.bool_)
-        self._apply(one, mask, "complete_tx", _wide(0), _wide(transactions), np.zeros((1, 1), np.uint64))
+        where, count = np.full((1, 1), index, np.int64), np.full((1, 1), transactions, np.int64)
+        self._apply(where, self._one, "complete_tx", self._none, count, np.zeros((1, 1), np.uint64))
 
     def _apply(self, index: Array, mask: Array, action: str, amounts: Array, transactions: Array, tokens: Array) -> None:
         words = self.machine.memory.shared.view(np.uint64)
         completed = np.zeros(mask.size, np.int64)
-        done = _act(words, index, mask, _ACTIONS[action], amounts, transactions, tokens, completed, self._problem)
+        done = _act(words, index, uniform(mask), _ACTIONS[action], amounts, transactions, tokens, completed, self._problem)
         if done < 0:
             raise self._fault(action, -1 - done, index, amounts)
         strands = self.machine.strands
@@ -183,8 +188,8 @@ class Mbarriers:
     def _suspend(self, batch: Batch, index: Array, mask: Array, stuck: Array) -> None:
         rows = batch.suspend(stuck, self.machine.pc, State.WAITING)
         for row, position in zip(rows, np.flatnonzero(stuck), strict=True):
-            for where in np.unique(index[position][mask[position]] // 8):
-                self.waiting.setdefault(int(where), []).append(int(row))
+            for where in set((index[position][mask[position]] // 8).tolist()):
+                self.waiting.setdefault(where, []).append(int(row))
 
     def describe(self, slot: int) -> str:
         """What a strand waits for, in a phrase; empty when it waits elsewhere."""

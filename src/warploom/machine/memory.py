@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.diag import UsageError
 from warploom.machine import access
 from warploom.machine.faults import Fault
 
@@ -25,6 +26,7 @@ GLOBAL_BASE = 0x7F00_0000_0000
 SHARED_WINDOW = 0x7E00_0000_0000
 LOCAL_WINDOW = 0x7D00_0000_0000
 WINDOW_SIZE = 0x1_0000_0000
+FAR_BELOW = 0x7C00_0000_0000  # addresses below every window: null pointers and the like
 SHARED_START = 0x400  # the first KiB of a CTA's window is the system's, as on hardware since sm_80
 GAP = 4096
 ALIGNMENT = 1024
@@ -64,7 +66,16 @@ class Arena:
 
     def seal(self) -> None:
         """Allocate the reserved segments; none can be added afterwards."""
-        self.bytes = np.zeros(self._end - GLOBAL_BASE, np.uint8)
+        size = self._end - GLOBAL_BASE
+        try:
+            self.bytes = np.zeros(size, np.uint8)
+        except MemoryError:
+            largest = max(self.segments, key=lambda segment: segment.size)
+            raise UsageError(
+                f"the kernel's buffers and variables take {size} bytes, more than there is memory for; the largest is "
+                f"{largest.name} with {largest.size} bytes",
+                code="launch.memory",
+            ) from None
         self.starts = np.array([segment.start for segment in self.segments], np.int64)
         self.ends = np.array([segment.start + segment.size for segment in self.segments], np.int64)
         self.state = np.array([access.CLEAN if s.writable else access.LOCKED for s in self.segments], np.uint8)
@@ -85,12 +96,15 @@ class Arena:
         inside = [s for s in self.segments if s.start <= address < s.start + s.size]
         if inside:
             over = inside[0]
-            return f"it begins {address - over.start} bytes into {over.name}, which has {over.size} bytes"
+            return f"it begins {address - over.start} bytes into {over.name} of {over.size} bytes"
         near = min(self.segments, key=lambda s: min(abs(address - s.start), abs(address - s.start - s.size)))
         end = near.start + near.size
+        where = f"the nearest buffer, {near.name} of {near.size} bytes,"
         if address >= end:
-            return f"the nearest buffer, {near.name} of {near.size} bytes, ends {address - end} bytes before it"
-        return f"the nearest buffer, {near.name} of {near.size} bytes, begins {near.start - address} bytes after it"
+            return f"{where} ends {f'{address - end} bytes' if address > end else 'just'} before it"
+        if address < FAR_BELOW:
+            return f"no buffer is near it; the nearest, {near.name} of {near.size} bytes, begins at {near.start:#x}"
+        return f"{where} begins {near.start - address} bytes after it"
 
     def touch(self, address: int) -> None:
         """Note that the segment that holds an address was written. Errors: Fault read-only."""
@@ -169,8 +183,9 @@ class Memory:
     ) -> NDArray[np.int64]:  # fmt: skip
         out = np.zeros(mask.shape, np.int64)
         lane = access.window_index(
-            addresses, mask, low, high, stride, lane_stride, first, rank, ranks, remote, size, out, self._fault
-        )
+            _signed(addresses), access.uniform(mask), low, high, stride, lane_stride, first, rank, ranks, remote,
+            size, out, self._fault,
+        )  # fmt: skip
         if lane >= 0:
             address = int(np.broadcast_to(addresses, mask.shape).reshape(-1)[lane])
             raise self._window_fault(name, address, size, low, high, lane)
@@ -192,6 +207,13 @@ class Memory:
                 lane,
                 "use .shared::cluster for an address that mapa made",
             )
+        if name == "shared" and address >> 24 >= self.cluster_size:
+            return Fault(
+                "machine.out-of-bounds",
+                f"{size}-byte access at shared address {address:#x} names the CTA of rank {address >> 24}; the cluster "
+                f"has {self.cluster_size}",
+                lane,
+            )
         held = f"{high - low} bytes of {name} memory, at {low:#x} to {high:#x}" if high > low else f"no {name} memory"
         whose = "the thread" if name == "local" else "the CTA"
         return Fault(
@@ -206,54 +228,41 @@ class Memory:
         """Load `count` elements per lane. Shapes: (count, warps, 32) of `dtype`; lanes not in `mask` get 0."""
         raw = _UNSIGNED[dtype.itemsize]
         out = np.zeros((count, *mask.shape), raw)
+        size = count * raw.itemsize
         for part, kind, local in self._by_window(space, addresses, mask):
-            self._load(kind, place, local, part, out, count)
+            held, index = self._reach(kind, place, local, part, size, storing=False)
+            if self.written is not None and held is self.shared:
+                self._check_written(index, part, size)
+            access.load_indexed(held.view(raw), index, access.uniform(part), out)
         return out.view(dtype)
-
-    def _load(self, space: str, place: Place, addresses: Array, mask: Lanes, out: Array, count: int) -> None:
-        width = out.itemsize
-        if space in ("global", "const"):
-            lane = access.load_flat(
-                self.arena.bytes.view(out.dtype), GLOBAL_BASE, addresses, mask, self.arena.starts, self.arena.ends,
-                count, out, self._fault,
-            )  # fmt: skip
-            if lane >= 0:
-                raise self._global_fault("load", addresses, mask, lane, width * count)
-            return
-        if space == "local":
-            index = self.local_index(place, addresses, mask, width * count)
-            access.load_indexed(self.local.view(out.dtype), index, mask, out)
-            return
-        index = self.shared_index(space, place, addresses, mask, width * count)
-        if self.written is not None:
-            self._check_written(index, mask, width * count)
-        access.load_indexed(self.shared.view(out.dtype), index, mask, out)
 
     def store(self, space: str, place: Place, addresses: Array, mask: Lanes, values: Array) -> None:
         """Store. Shapes of values: (count, warps, 32) or broadcastable; the last lane wins where lanes collide."""
-        raw = np.ascontiguousarray(values).view(_UNSIGNED[values.dtype.itemsize])
+        raw = access.uniform(values).view(_UNSIGNED[values.dtype.itemsize])
+        size = raw.itemsize * raw.shape[0]
         for part, kind, local in self._by_window(space, addresses, mask):
-            self._store(kind, place, local, part, raw)
+            held, index = self._reach(kind, place, local, part, size, storing=True)
+            if self.written is not None and held is self.shared:
+                self.mark_written(index[part], size)
+            access.store_indexed(held.view(raw.dtype), index, access.uniform(part), raw)
 
-    def _store(self, space: str, place: Place, addresses: Array, mask: Lanes, values: Array) -> None:
-        size = values.itemsize * values.shape[0]
-        if space in ("global", "const"):
-            lane = access.store_flat(
-                self.arena.bytes.view(values.dtype), GLOBAL_BASE, addresses, mask, self.arena.starts, self.arena.ends,
-                self.arena.state, values, self._fault,
-            )  # fmt: skip
-            if lane >= 0:
-                raise self._global_fault("store", addresses, mask, lane, size)
-            return
+    def _reach(
+        self, space: str, place: Place, addresses: Array, mask: Lanes, size: int, storing: bool
+    ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """The memory that an access of `size` bytes a lane reaches, and checked byte offsets in it."""
         if space == "local":
-            access.store_indexed(
-                self.local.view(values.dtype), self.local_index(place, addresses, mask, size), mask, values
-            )
-            return
-        index = self.shared_index(space, place, addresses, mask, size)
-        if self.written is not None:
-            self.mark_written(index[mask], size)
-        access.store_indexed(self.shared.view(values.dtype), index, mask, values)
+            return self.local, self.local_index(place, addresses, mask, size)
+        if space not in ("global", "const"):
+            return self.shared, self.shared_index(space, place, addresses, mask, size)
+        arena = self.arena
+        index = np.zeros(mask.shape, np.int64)
+        lane = access.arena_index(
+            _signed(addresses), access.uniform(mask), GLOBAL_BASE, size, arena.starts, arena.ends, arena.state,
+            storing, index, self._fault,
+        )  # fmt: skip
+        if lane >= 0:
+            raise self._global_fault("store" if storing else "load", addresses, mask, lane, size)
+        return arena.bytes, index
 
     def _global_fault(self, verb: str, addresses: Array, mask: Lanes, lane: int, size: int) -> Fault:
         address = int(np.broadcast_to(addresses, mask.shape).reshape(-1)[lane])
@@ -302,8 +311,13 @@ class Memory:
             chosen[lanes[turn == number]] = True
             yield chosen.reshape(mask.shape)
 
-    def tile(self, cta: Array, starts: Array, offsets: Array, swizzle: int, base_offset: int, width: int) -> Array:
-        """A swizzled matrix of each CTA's shared memory. Shapes: cta and starts (groups,), offsets (rows, k)."""
+    def tile(
+        self, cta: Array, leaders: Array, starts: Array, offsets: Array, swizzle: int, base_offset: int, width: int
+    ) -> Array:
+        """A swizzled matrix of each CTA's shared memory, for groups of warps led by `leaders` of the batch.
+
+        Shapes: cta, leaders and starts (groups,), offsets (rows, k).
+        """
         dtype = _UNSIGNED[width]
         out = np.empty((len(starts), *offsets.shape), dtype)
         origins = cta * self.shared_stride
@@ -319,6 +333,7 @@ class Memory:
                 f"a matrix at shared addresses {low:#x} to {high:#x} is out of bounds: the CTA has "
                 f"{self.shared_bytes} bytes of shared memory, at {SHARED_START:#x} to "
                 f"{SHARED_START + self.shared_bytes:#x}",
+                int(leaders[group]) * 32,
             )
         return out
 
@@ -332,10 +347,9 @@ class Memory:
         """Split an access by the memory it reaches: lanes, memory, addresses in that memory."""
         if space in ("global", "const") or space.startswith("shared") or space == "local":
             return ((mask, space, addresses),)
-        wide = np.broadcast_to(addresses.astype(np.uint64), mask.shape)
-        in_global = mask & (wide >= GLOBAL_BASE)
-        if (in_global == mask).all():
-            return ((mask, "global", wide),)
+        if (addresses >= GLOBAL_BASE).all():
+            return ((mask, "global", addresses),)
+        wide = addresses.astype(np.uint64)
         in_shared = mask & (wide >= SHARED_WINDOW) & (wide < SHARED_WINDOW + WINDOW_SIZE)
         in_local = mask & (wide >= LOCAL_WINDOW) & (wide < LOCAL_WINDOW + WINDOW_SIZE)
         parts = (
@@ -361,3 +375,9 @@ class Memory:
         if not known.all():
             flat = int(np.flatnonzero(~known)[0])
             self.unwritten_reads.append((flat, int(index.reshape(-1)[flat]) % self.shared_stride + SHARED_START))
+
+
+def _signed(addresses: Array) -> NDArray[np.int64]:
+    """Addresses as the compiled kernels take them; those from 2**63 on become negative, which is out of bounds."""
+    wide = addresses.view(np.int64) if addresses.dtype == np.uint64 else addresses.astype(np.int64)
+    return access.uniform(wide)

@@ -29,7 +29,11 @@ class RegisterPlace:
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """A variable: its space ("shared", "local", "global", "const", "param") and offset or segment name."""
+    """A variable: its space and offset or segment name.
+
+    The space is "shared", "dynamic" (shared, of the launch's size), "local", "global", "const", "param" (a parameter
+    of the kernel) or "call" (of a device function or a call: local memory under generic addresses).
+    """
 
     space: str
     name: str
@@ -37,13 +41,24 @@ class Storage:
     size: int
 
 
+@dataclass(eq=False, slots=True)
 class Scope(Names[RegisterPlace, Storage, int]):
-    """Names declared between braces; the places of a range's registers follow its first one's."""
+    """Names declared between braces; the places of a range's registers follow its first one's.
+
+    `found` holds those looked up already.
+    """
+
+    found: dict[str, RegisterPlace] = field(default_factory=dict[str, RegisterPlace])
 
     def place(self, name: str) -> RegisterPlace | None:
         """The register of a name, from this scope outwards."""
-        found = self.register(name)
-        return None if found is None else replace(found[0], index=found[0].index + found[1])
+        known = self.found.get(name)
+        if known is None:
+            declared = self.register(name)
+            if declared is None:
+                return None
+            known = self.found[name] = replace(declared[0], index=declared[0].index + declared[1])
+        return known
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +210,9 @@ class _Loader:
 
     def _reached(self) -> dict[str, set[str]]:
         """Names of functions the kernel reaches, with the names each mentions."""
-        functions = self.module.functions
+        functions, variables = self.module.functions, self.module.variables
         mentioned: dict[str, set[str]] = {}
+        initial: set[str] = set()  # variables whose initial values were looked into
         pending = [self.kernel.name]
         while pending:
             name = pending.pop()
@@ -204,7 +220,14 @@ class _Loader:
             if name in mentioned or function.body is None:
                 continue
             mentioned[name] = set(_names_in(function.body))
-            pending.extend(other for other in mentioned[name] if other in functions)
+            named = list(mentioned[name])
+            while named:
+                other = named.pop()
+                if other in functions:
+                    pending.append(other)
+                elif other in variables and other not in initial:
+                    initial.add(other)
+                    named.extend(_names_in_initializer(variables[other].initializer))
         return mentioned
 
     def _place_module_variables(self, reached: Mapping[str, set[str]]) -> None:
@@ -260,7 +283,8 @@ class _Loader:
             self.shared_end += size
         elif variable.space in ("local", "param"):
             self.local_end = _aligned(self.local_end, max(align, 8))
-            scope.variables[variable.name] = Storage("local", variable.name, self.local_end, size or 0)
+            space = "local" if variable.space == "local" else "call"
+            scope.variables[variable.name] = Storage(space, variable.name, self.local_end, size or 0)
             self.local_end += size or 0
         elif variable.space in ("global", "const"):
             if size is None:
@@ -313,7 +337,7 @@ class _Loader:
     def _formal(self, variable: Variable, scope: Scope) -> Storage | RegisterPlace:
         self._place_variable(variable, scope)
         place = scope.place(variable.name) if variable.space == "reg" else scope.variables.get(variable.name)
-        return place or Storage("local", variable.name, 0, 0)
+        return place or Storage("call", variable.name, 0, 0)
 
     def _flatten(self, function: Function, outer: Scope) -> int:
         entry = len(self.steps)
@@ -415,7 +439,7 @@ def _find_blocks(program: Program, bodies: Mapping[str, tuple[int, int]]) -> Non
             leaders.add(pc + 1)
         if "waits" in effects:
             leaders.update((pc, pc + 1))
-        if effects & {"warp", "warpgroup"}:
+        if "warpgroup" in effects:  # its four warps may come one by one, and are to go on as one batch
             leaders.add(pc)
     program.meet = postdominators(following)
     program.block_end = [0] * count

@@ -8,7 +8,6 @@ disjoint.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +16,12 @@ Mask = NDArray[np.bool_]
 Rows = NDArray[np.intp]
 
 
-class State(IntEnum):
-    """What a strand is doing."""
+PATIENCE = 1024  # epochs that lanes may wait at a meeting point for lanes of their warp that spin
+LEAST_PATIENCE = 16
+
+
+class State:
+    """What a strand is doing. Plain integers: they are compared with arrays, and often."""
 
     DONE = 0  # the slot is free; in a warp's own slot: it has left the kernel or its lanes are elsewhere
     READY = 1
@@ -54,12 +57,13 @@ class Strands:
         self.epoch = np.zeros(warps, np.int64)
         self.state = np.where(masks.any(axis=1), State.READY, State.DONE).astype(np.uint8)
         self.mask = masks.copy()
-        self.full = masks.all(axis=1)
+        self.full = np.all(masks, axis=1)
         self.join_pc = np.full(warps, -1, np.int64)
         self.joins: list[Join | None] = [None] * warps
         self.calls: list[tuple[int, ...]] = [()] * warps
         self.live = masks.copy()
         self._open: list[Join] = []
+        self._patience: dict[int, int] = {}
         self.diverged = False
 
     # Choosing -----------------------------------------------------------------------------------------
@@ -144,22 +148,33 @@ class Strands:
         """Whether lanes wait at a meeting point."""
         return any(join.arrived.any() for join in self._open)
 
-    def release_stuck(self, spinning: int = 0) -> bool:
-        """Let lanes that wait at a meeting point go on without lanes that cannot come.
-
-        Called when nothing else can run (`spinning` 0), or for points that other strands have left `spinning`
-        epochs behind. Diverged lanes are guaranteed to progress since Volta; meeting is only preferred.
-        """
+    def release_stuck(self) -> bool:
+        """Nothing else can run: let the lanes that wait at one meeting point go on without lanes that cannot come."""
         for join in self._open:
-            siblings = (self.warp == join.warp) & (self.state != State.DONE)
-            ahead = int(self.epoch[siblings].max(initial=0)) - join.epoch
-            if join.arrived.any() and (spinning == 0 or ahead >= spinning):
-                lanes = join.arrived.copy()
-                join.arrived[:] = False
-                join.expected &= ~lanes
-                self._place(join.warp, lanes, join.pc, join.epoch, join.parent, join.calls)
+            if join.arrived.any():
+                self._release(join)
                 return True
         return False
+
+    def release_outrun(self) -> None:
+        """Let lanes go on that wait at meeting points for lanes that spin: those of their warp are far ahead.
+
+        Diverged lanes are guaranteed to progress since Volta; meeting is only preferred. A point that lanes were
+        let go from keeps the next ones half as long: a lock is handed on there.
+        """
+        for join in [join for join in self._open if join.arrived.any()]:
+            siblings = (self.warp == join.warp) & (self.state != State.DONE)
+            ahead = int(self.epoch[siblings].max(initial=0)) - join.epoch
+            patience = self._patience.get(join.pc, PATIENCE)
+            if ahead >= patience and join.arrived.any():
+                self._patience[join.pc] = max(patience // 2, LEAST_PATIENCE)
+                self._release(join)
+
+    def _release(self, join: Join) -> None:
+        lanes = join.arrived.copy()
+        join.arrived[:] = False
+        join.expected &= ~lanes
+        self._place(join.warp, lanes, join.pc, join.epoch, join.parent, join.calls)
 
     def merge_gathering(self, row: int) -> bool:
         """Merge the strands of a warp that gather at the instruction of this one into it; False when none does."""

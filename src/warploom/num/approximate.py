@@ -63,7 +63,7 @@ def ex2(x: Array, ftz: bool = False) -> Array:
     low = quietly(np.less, x, np.float32(-126))
     if not low.any():
         return _unit(np.exp2, x)
-    result = _unit(np.exp2, np.where(low, x * np.float32(0.5), x))
+    result = _unit(np.exp2, np.where(low, quietly(np.multiply, x, np.float32(0.5)), x))
     return floats.mul(result, np.where(low, result, np.float32(1)))
 
 

@@ -6,6 +6,7 @@ Shapes: any of one or more dimensions, broadcast together.  Untyped operands are
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -16,6 +17,13 @@ from warploom.num.integers import as_signed, as_unsigned
 Mode = Literal["wrap", "clamp"]
 
 _BYTE_REVERSED = np.array([int(f"{i:08b}"[::-1], 2) for i in range(256)], dtype=np.uint8)
+
+
+@cache
+def _compiled() -> Any:
+    from warploom.num import bit_kernels
+
+    return bit_kernels
 
 
 def _bits(a: Array) -> int:
@@ -68,13 +76,19 @@ def _ones_below(count: Array, dtype: np.dtype[Any]) -> Array:
     return np.where(count >= width, ~dtype.type(0), masks)
 
 
+def _field(count: Array, width: int) -> Array:
+    """Position or length of a field: its low 8 bits beside 32-bit data; beside 64 all bits count."""
+    return (
+        count.astype(np.int64) & 0xFF if width == 32 else np.minimum(as_unsigned(count), 64).astype(np.int64)
+    )
+
+
 def bfe(a: Array, position: Array, length: Array) -> Array:
     """A field of ``a``, extended by its highest bit where ``a`` is signed.  Source: bfe."""
     width = _bits(a)
     x = as_unsigned(a)
     dtype = x.dtype
-    start = position.astype(np.int64) & 0xFF
-    count = length.astype(np.int64) & 0xFF
+    start, count = _field(position, width), _field(length, width)
     field = np.where(start < width, x >> np.minimum(start, width - 1).astype(dtype), dtype.type(0))
     mask = _ones_below(count, dtype)
     field = field & mask
@@ -90,8 +104,7 @@ def bfi(a: Array, b: Array, position: Array, length: Array) -> Array:
     """``b`` with the low ``length`` bits of ``a`` put in at ``position``.  Source: bfi."""
     x, y = as_unsigned(a), as_unsigned(b)
     width, dtype = _bits(a), x.dtype
-    start = position.astype(np.int64) & 0xFF
-    count = length.astype(np.int64) & 0xFF
+    start, count = _field(position, width), _field(length, width)
     shift = np.minimum(start, width - 1).astype(dtype)
     mask = np.where(start < width, _ones_below(count, dtype) << shift, dtype.type(0))
     return ((y & ~mask) | ((x << shift) & mask)).view(b.dtype)
@@ -120,7 +133,10 @@ def szext(a: Array, width: Array, mode: Mode) -> Array:
 
 
 def fns(mask: Array, base: Array, offset: Array) -> Array:
-    """Position of the n-th one of ``mask`` from ``base`` on; all ones where there is none.  Source: fns."""
+    """Position of the n-th one of ``mask`` from ``base`` on; all ones where there is none.
+
+    A base above 31 finds none; the most negative offset gives 0.  Source: fns.
+    """
     mask, base, offset = np.broadcast_arrays(mask, base, offset)
     start = base.astype(np.int64)
     wanted = as_signed(offset).astype(np.int64)
@@ -131,12 +147,13 @@ def fns(mask: Array, base: Array, offset: Array) -> Array:
         positions >= start[..., None],
         np.where((wanted < 0)[..., None], positions <= start[..., None], positions == start[..., None]),
     )
-    eligible = bits & inside
+    eligible = bits & inside & (start < 32)[..., None]
     upward = np.cumsum(eligible, axis=-1)
     downward = np.cumsum(eligible[..., ::-1], axis=-1)[..., ::-1]
     rank = np.where((wanted < 0)[..., None], downward, upward)
     hit = eligible & (rank == np.maximum(np.abs(wanted), 1)[..., None])
-    return np.where(hit.any(axis=-1), hit.argmax(axis=-1), -1).astype(np.int32).view(np.uint32)
+    found = np.where(hit.any(axis=-1), hit.argmax(axis=-1), -1)
+    return np.where(wanted == -(2**31), 0, found).astype(np.int32).view(np.uint32)
 
 
 def _two_input(table: int, b: Array, c: Array) -> Any:
@@ -177,7 +194,7 @@ def _two_input(table: int, b: Array, c: Array) -> Any:
 
 
 def lop3(a: Array, b: Array, c: Array, lut: int) -> Array:
-    """Any function of three inputs; bit ``4*a + 2*b + c`` of ``lut`` is its value.  Source: lop3."""
+    """Any function of three inputs; bit ``4*a + 2*b + c`` of ``lut`` is its value.  Source: the instruction lop3"""
     low, high = lut & 15, (lut >> 4) & 15
     where_set, where_clear = _two_input(high, b, c), _two_input(low, b, c)
     if low == high:
@@ -217,22 +234,16 @@ def _selectors(mode: str) -> Array:
 def prmt(a: Array, b: Array, selector: Array, mode: str = "") -> Array:
     """Four bytes picked from the eight of ``b`` and ``a``; bit 3 of a pick repeats the byte's sign instead.
 
-    ``mode`` is f4e, b4e, rc8, ecl, ecr or rc16, or empty for a pick per nibble.  Source: prmt.
+    ``mode`` is f4e, b4e, rc8, ecl, ecr or rc16, or empty for a pick per nibble.  Source: the instruction prmt
     """
     chosen = as_unsigned(selector)
     if mode:
         chosen = _selectors(mode)[chosen & np.uint32(3)]
-    both = as_unsigned(a).astype(np.uint64) | (as_unsigned(b).astype(np.uint64) << np.uint64(32))
-    result: Array = np.zeros((1,), dtype=np.uint32)
-    for i in range(4):
-        pick = chosen >> np.uint32(4 * i)
-        shift = ((pick & np.uint32(7)) << np.uint32(3)).astype(np.uint64)
-        byte = (both >> shift).astype(np.uint32) & np.uint32(0xFF)
-        signed = pick & np.uint32(8)
-        if signed.any():
-            byte = np.where(signed != 0, (byte >> np.uint32(7)) * np.uint32(0xFF), byte)
-        result = result | (byte << np.uint32(8 * i))
-    return result
+    x, y = as_unsigned(a), as_unsigned(b)
+    if chosen.size == 1:
+        # The kernel is quick on whole arrays alone.
+        chosen = np.full(np.broadcast_shapes(x.shape, y.shape), chosen)
+    return _compiled().permuted(x, y, chosen)
 
 
 def shl(a: Array, count: Array) -> Array:

@@ -27,6 +27,7 @@ INTEGERS: dict[str, np.dtype[Any]] = {
     for bits in (8, 16, 32, 64)
 }
 _ROUNDINGS: dict[str, Rounding] = {"rni": "rn", "rzi": "rz", "rmi": "rm", "rpi": "rp"}
+_MODES = {"rn": 0, "rz": 1, "rm": 2, "rp": 3}
 
 
 @cache
@@ -34,6 +35,13 @@ def _compiled() -> Any:
     from warploom.num import half_kernels
 
     return half_kernels
+
+
+@cache
+def _kernels() -> Any:
+    from warploom.num import convert_kernels
+
+    return convert_kernels
 
 
 @cache
@@ -58,12 +66,17 @@ def half_from_float(
     satfinite: bool = False,
 ) -> Array:
     """f16 or bf16 patterns of f32 or f64 values, rounded once."""
-    if rounding == "rn" and not satfinite and x.dtype.itemsize == 4:
+    if x.dtype.itemsize != 4 or satfinite:
+        return formats.encode(x, fmt, rounding, satfinite, relu)
+    if rounding == "rn":
         kernels = _compiled()
         result = quietly(kernels.f16_from_f32 if fmt is F16 else kernels.bf16_from_f32, x)
-        # A NaN is canonical by now, so the sign alone marks what relu removes.
-        return np.where(result & np.uint16(0x8000), np.uint16(0), result) if relu else result
-    return formats.encode(x, fmt, rounding, satfinite, relu)
+    else:
+        kernels = _kernels()
+        kernel = kernels.f16_directed if fmt is F16 else kernels.bf16_directed
+        result = quietly(kernel, x, _MODES[rounding])
+    # A NaN is canonical by now, so the sign alone marks what relu removes.
+    return np.where(result & np.uint16(0x8000), np.uint16(0), result) if relu else result
 
 
 def pair_from_floats(
@@ -104,24 +117,34 @@ def tf32_from_float(
     return np.where(np.signbit(x) & ~np.isnan(x), np.uint32(0), result) if relu else result
 
 
+@cache
+def _narrowed(
+    source: Format, fmt: Format, rounding: Rounding, relu: bool
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The saturated narrow pattern of every f16 or bf16 pattern, in the upper and in the lower part."""
+    table = formats.encode(formats.decode(np.arange(1 << 16), source), fmt, rounding, True, relu)
+    if fmt is E2M1:
+        return table << np.uint8(4), table
+    lower = table.astype(np.uint16)
+    return lower << np.uint16(8), lower
+
+
 def narrow_pair(high: Array, low: Array, fmt: Format, rounding: Rounding = "rn", relu: bool = False) -> Array:
-    """Two narrow numbers of f32 or f64 values, always saturating; the first operand goes to the upper part.
+    """Two narrow numbers of f32 values, always saturating; the first operand goes to the upper part.
 
     uint16 with one number a byte; uint8 with one number a nibble for e2m1.
     """
-    upper = formats.encode(high, fmt, rounding, True, relu)
-    lower = formats.encode(low, fmt, rounding, True, relu)
-    if fmt is E2M1:
-        return (upper << np.uint8(4)) | lower
-    return (upper.astype(np.uint16) << np.uint16(8)) | lower
+    upper, lower = _narrowed(BF16, fmt, rounding, relu)
+    index = _kernels().odd_bf16
+    return upper[index(high.view(np.uint32))] | lower[index(low.view(np.uint32))]
 
 
 def narrow_pair_from_halves(
     pair: Array, source: Format, fmt: Format, rounding: Rounding = "rn", relu: bool = False
 ) -> Array:
     """Two narrow numbers of one f16x2 or bf16x2 pattern, halves in place."""
-    high, low = packed.high_half(pair), packed.low_half(pair)
-    return narrow_pair(formats.decode(high, source), formats.decode(low, source), fmt, rounding, relu)
+    upper, lower = _narrowed(source, fmt, rounding, relu)
+    return upper[pair >> np.uint32(16)] | lower[pair & np.uint32(0xFFFF)]
 
 
 def halves_from_narrow_pair(patterns: Array, fmt: Format, target: Format = F16, relu: bool = False) -> Array:
@@ -150,19 +173,15 @@ def integer_from_float(x: Array, target: str, rounding: IntegralRounding, ftz: b
     dtype = INTEGERS[target]
     if ftz:
         x = floats.flush(x)
-    with np.errstate(all="ignore"):
-        whole = formats.round_to_integer(x.astype(np.float64), _ROUNDINGS[rounding])
-        limits = np.iinfo(dtype)
-        low, high = float(limits.min), float(limits.max)
-        inside = (whole >= low) & (whole <= high) & (whole < 2.0 ** (dtype.itemsize * 8))
-        if dtype == np.int64:
-            inside &= whole < 2.0**63
-        result = np.where(inside, whole, 0.0).astype(dtype)
-    result = np.where(whole > 0, np.where(inside, result, limits.max), np.where(inside, result, limits.min))
-    wide = x.dtype.itemsize == 8 or dtype.itemsize == 8
-    bits = dtype.itemsize * 8
-    nan_value = (limits.min if dtype.kind == "i" else 1 << (bits - 1)) if wide else 0
-    return np.where(np.isnan(whole), dtype.type(nan_value), result).astype(dtype, copy=False)
+    mode = _MODES[_ROUNDINGS[rounding]]
+    if dtype == np.uint64:
+        return quietly(_kernels().natural, x, mode)
+    limits = np.iinfo(dtype)
+    wide = x.dtype.itemsize == 8 or limits.bits == 64
+    # The highest bit alone, cut to the type later, is the number that a signed type ends with.
+    nan = -1 << (limits.bits - 1) if wide else 0
+    whole = quietly(_kernels().integer, x, mode, np.int64(limits.min), np.int64(limits.max), np.int64(nan))
+    return whole.astype(dtype, copy=False)
 
 
 def _jammed(x: Array) -> Array:
@@ -227,8 +246,8 @@ def convert(
         return integer_from_float(
             value, target, cast(IntegralRounding, rounding or "rzi"), ftz and source == "f32"
         )
-    if ftz and source == "f32":
-        value = floats.flush(value)
+    if ftz and source != "f16":
+        value = _flushed(value, rounding) if source == "f64" else floats.canonical(floats.flush(value))
     if rounding in _ROUNDINGS:
         value = integral(value, cast(IntegralRounding, rounding))
         rounding = "rn"
@@ -237,16 +256,56 @@ def convert(
     mode = cast(Rounding, rounding or "rn")
     if target == "tf32":
         return tf32_from_float(value, mode, relu, satfinite)
+    if source == "f64" and target != "f64":
+        return _narrowed_double(value, FORMATS[target], mode)
     if target in ("f16", "bf16"):
         return half_from_float(value, FORMATS[target], mode, relu, satfinite)
-    if target == "f64":
-        with np.errstate(all="ignore"):
-            return value.astype(np.float64)
-    if value.dtype.itemsize == 8:
-        value = floats.narrow(value, mode)
-        return floats.flush(value) if ftz else value
-    # A shifted bf16 keeps its NaN; from f32 the machine adds a zero.
-    return value if source == "bf16" else floats.canonical(value)
+    if target == "f64" and source != "f64":
+        return _widened_to_double(x if source == "f16" and not sat else value)
+    return value
+
+
+def _flushed(x: Array, rounding: str) -> Array:
+    """f64 values with those made zeros that are subnormal once rounded to the 24 bits of f32."""
+    small = quietly(np.less, np.abs(x), 2.0**-126)
+    if not small.any():
+        return x
+    tiny = np.abs(floats.narrow(np.where(small, x * 2.0**64, 1.0), cast(Rounding, rounding))) < 2.0**-62
+    return np.where(tiny, np.copysign(0.0, x), x)
+
+
+def _narrowed_double(x: Array, fmt: Format, rounding: Rounding) -> Array:
+    """f32 values, f16 or bf16 patterns of f64; a NaN keeps its sign and the upper bits of its payload."""
+    single = fmt.bits == 32
+    result = floats.narrow(x, rounding) if single else half_from_float(x, fmt, rounding)
+    nan = np.isnan(x)
+    if not nan.any():
+        return result
+    dtype = fmt.pattern_dtype
+    bits = x.view(np.uint64)
+    sign = (bits >> np.uint64(63)) << np.uint64(fmt.bits - 1)
+    payload = (bits >> np.uint64(52 - fmt.mantissa_bits)) & np.uint64((1 << fmt.mantissa_bits) - 1)
+    quiet = np.uint64(fmt.inf_code | 1 << (fmt.mantissa_bits - 1))
+    kept = (sign | payload | quiet).astype(dtype)
+    return np.where(nan, kept, result.view(dtype)).view(result.dtype)
+
+
+def _widened_to_double(x: Array) -> Array:
+    """f64 values of f32 values or f16 patterns; a NaN keeps its sign and payload, made quiet."""
+    if x.dtype == np.uint16:
+        result = formats.decode(x, F16)
+        fraction, pattern = 10, x
+    else:
+        result = quietly(x.astype, np.float64)
+        fraction, pattern = 23, x.view(np.uint32)
+    nan = np.isnan(result)
+    if not nan.any():
+        return result
+    bits = pattern.astype(np.uint64)
+    sign = (bits >> np.uint64(pattern.dtype.itemsize * 8 - 1)) << np.uint64(63)
+    payload = (bits << np.uint64(52 - fraction)) & np.uint64((1 << 52) - 1)
+    kept = (sign | payload | np.uint64(0x7FF8 << 48)).view(np.float64)
+    return np.where(nan, kept, result)
 
 
 def _saturated(x: Array, target: str) -> Array:

@@ -87,7 +87,7 @@ def _fma(a, b, c, mode):
     if not (np.isfinite(a) and np.isfinite(b) and np.isfinite(c)):
         # A finite product must not overflow before it meets the infinity.
         r = fused(a, b, c)
-        return r if r == r else nan64(a, b, c)
+        return r if r == r else nan64(b, c, a)
     negative = np.signbit(a) != np.signbit(b)
     if a == 0.0 or b == 0.0:
         if c != 0.0 or np.signbit(c) == negative:
@@ -147,14 +147,14 @@ def fma(a, b, c, mode):
 @vectorize(cache=True)
 def add(a, b, mode):
     if a != a or b != b:
-        return nan64(a, b, b)
+        return nan64(b, a, a)
     return _fma(a, 1.0, b, mode)
 
 
 @vectorize(cache=True)
 def mul(a, b, mode):
     if a != a or b != b:
-        return nan64(a, b, b)
+        return nan64(b, a, a)
     # A zero of the product's own sign leaves the product as it is.
     return _fma(a, b, _zero(np.signbit(a) != np.signbit(b)), mode)
 

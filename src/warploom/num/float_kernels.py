@@ -1,8 +1,8 @@
 """Compiled f32 and f64 arithmetic, as NumPy ufuncs made by Numba on first use with a type.
 
 This module imports Numba: only functions import it, never another module's top level.
-A NaN result of f32 is 0x7FFFFFFF.  A NaN result of f64 is the first NaN operand made quiet, or
-0xFFF8000000000000 where no operand is a NaN, so that every host gives the same bits.
+A NaN result of f32 is 0x7FFFFFFF.  A NaN result of f64 is a NaN operand made quiet, b before c before a (of a
+division a before b), or 0xFFF8000000000000 where no operand is a NaN, so that every host gives the same bits.
 """
 
 # pyright: reportUntypedFunctionDecorator=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -46,6 +46,7 @@ def quiet64(x):
 
 @njit(cache=True)
 def nan64(a, b, c):
+    """The first NaN of the three, made quiet."""
     if a != a:
         return quiet64(a)
     if b != b:
@@ -134,25 +135,25 @@ def fma32_ftz(a, b, c):
 @vectorize(cache=True)
 def add64(a, b):
     r = a + b
-    return r if r == r else nan64(a, b, b)
+    return r if r == r else nan64(b, a, a)
 
 
 @vectorize(cache=True)
 def sub64(a, b):
     r = a - b
-    return r if r == r else nan64(a, b, b)
+    return r if r == r else nan64(b, a, a)
 
 
 @vectorize(cache=True)
 def mul64(a, b):
     r = a * b
-    return r if r == r else nan64(a, b, b)
+    return r if r == r else nan64(b, a, a)
 
 
 @vectorize(cache=True)
 def fma64(a, b, c):
     r = fused(a, b, c)
-    return r if r == r else nan64(a, b, c)
+    return r if r == r else nan64(b, c, a)
 
 
 @vectorize(cache=True)
@@ -165,6 +166,16 @@ def div64(a, b):
 def sqrt64(a):
     r = np.sqrt(a)
     return r if r == r else nan64(a, a, a)
+
+
+@vectorize(cache=True)
+def abs64(a):
+    return abs(a) if a == a else quiet64(a)
+
+
+@vectorize(cache=True)
+def neg64(a):
+    return -a if a == a else quiet64(a)
 
 
 @njit(cache=True, inline="always")
@@ -198,14 +209,14 @@ def ordered64(x):
 def max64(a, b):
     larger = a if ordered64(a) > ordered64(b) else b
     r = b if a != a else (a if b != b else larger)
-    return r if r == r else nan64(a, b, b)
+    return r if r == r else nan64(b, a, a)
 
 
 @vectorize(cache=True)
 def min64(a, b):
     smaller = a if ordered64(a) < ordered64(b) else b
     r = b if a != a else (a if b != b else smaller)
-    return r if r == r else nan64(a, b, b)
+    return r if r == r else nan64(b, a, a)
 
 
 @njit(cache=True, inline="always")

@@ -1,9 +1,10 @@
 """f32 and f64 PTX arithmetic over arrays, in every rounding mode.
 
 Shapes: any, broadcast together; all operands of one call have one type.
-NaN: an f32 result is 0x7FFFFFFF; an f64 result is the first NaN operand made quiet, or 0xFFF8000000000000
-where the operation itself is invalid.  ``ftz`` (f32 alone) replaces subnormal operands and results by zeros
-of their sign, the result after rounding.  ``sat`` clamps to [0, 1], NaN to +0.
+NaN: an f32 result is 0x7FFFFFFF; an f64 result is a NaN operand made quiet, b before c before a (of a
+division a before b), or 0xFFF8000000000000 where the operation itself is invalid.  ``ftz`` (f32 alone)
+replaces subnormal operands and results by zeros of their sign, the result after rounding.  ``sat`` clamps to
+[0, 1], NaN to +0.
 Source: floating-point instructions of the PTX ISA.
 """
 
@@ -215,18 +216,21 @@ def maximum(a: Array, b: Array, ftz: bool = False, nan: bool = False, xorsign_ab
 
 
 def absolute(a: Array, ftz: bool = False) -> Array:
-    """Source: abs (floating point).  An f32 NaN becomes canonical: the machine adds to zero."""
-    result = np.abs(a)
+    """Source: abs (floating point).
+
+    An f32 NaN becomes canonical, an f64 NaN quiet, with its sign: the machine adds to zero.
+    """
     if _is_double(a):
-        return result
+        return quietly(_compiled().abs64, a)
+    result = np.abs(a)
     return canonical(flush(result) if ftz else result)
 
 
 def negate(a: Array, ftz: bool = False) -> Array:
-    """Source: neg (floating point)."""
-    result = np.negative(a)
+    """NaN as for `absolute`.  Source: neg (floating point)."""
     if _is_double(a):
-        return result
+        return quietly(_compiled().neg64, a)
+    result = np.negative(a)
     return canonical(flush(result) if ftz else result)
 
 
@@ -238,7 +242,7 @@ def copysign(a: Array, b: Array) -> Array:
 def testp(
     property: Literal["finite", "infinite", "number", "notanumber", "normal", "subnormal"], a: Array
 ) -> Array:
-    """Source: testp."""
+    """Zeros count as normal.  Source: testp."""
     if property == "finite":
         return np.isfinite(a)
     if property == "infinite":
@@ -250,5 +254,5 @@ def testp(
     tiny = np.finfo(a.dtype).smallest_normal
     magnitude = np.abs(a)
     if property == "normal":
-        return np.isfinite(a) & (magnitude >= tiny)
+        return np.isfinite(a) & ((magnitude >= tiny) | (magnitude == 0))
     return (magnitude > 0) & (magnitude < tiny)

@@ -78,7 +78,7 @@ class Format:
 
 
 F32 = Format("f32", 32, 8, 23, 127, nan_code=0x7FFFFFFF)
-TF32 = Format("tf32", 32, 8, 10, 127, nan_code=0x7FFFFFFF, padding=13)
+TF32 = Format("tf32", 32, 8, 10, 127, nan_code=0x7FFFE000, padding=13)
 F16 = Format("f16", 16, 5, 10, 15, nan_code=0x7FFF)
 BF16 = Format("bf16", 16, 8, 7, 127, nan_code=0x7FFF)
 E5M2 = Format("e5m2", 8, 5, 2, 15, nan_code=0x7F)

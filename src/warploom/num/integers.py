@@ -5,6 +5,7 @@ Shapes: any of one or more dimensions, broadcast together.  Results wrap unless 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -239,6 +240,41 @@ def halves(
         result: Array = function(x, y)
         parts.append(_relu(result) if relu else result)
     return _joined(parts[0], parts[1])
+
+
+def _distance(a: Array, b: Array) -> Array:
+    return np.abs(a - b)
+
+
+_QUARTERS: dict[str, Callable[[Array, Array], Array]] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "min": np.minimum,
+    "max": np.maximum,
+    "absdiff": _distance,
+}
+
+
+def quarters(op: str, a: Array, b: Array, signed: bool, sat: bool) -> Array:
+    """`op` on the four bytes of 32-bit words, exact and then clamped to bytes (`sat`) or cut to them.
+
+    The bytes of a and b are signed when their dtypes are, those of the result when `signed`.
+    Source: PTX ISA 9.7.18.2.
+    """
+    wide = _QUARTERS[op](_bytes(a), _bytes(b))
+    if sat:
+        wide = np.clip(wide, -128 if signed else 0, 127 if signed else 255)
+    return wide.astype(np.uint8).view(np.uint32)[..., 0]
+
+
+def sum_quarters(a: Array, signed: bool) -> Array:
+    """The sum of the four bytes of each word, as uint32."""
+    return _bytes(a.view(np.int32) if signed else a).sum(axis=-1).astype(np.uint32)
+
+
+def _bytes(a: Array) -> Array:
+    byte = np.int8 if _is_signed(a) else np.uint8
+    return np.ascontiguousarray(a).view(byte).reshape(*a.shape, 4).astype(np.int32)
 
 
 def sad(a: Array, b: Array, c: Array) -> Array:

@@ -38,8 +38,8 @@ class Model:
 
     `length` is L, the most products in one fused step; `fraction` is F, the bits kept below the largest
     exponent. `kept` counts the mantissa bits of an f32 result (23, or 13 where accumulators are E8M13).
-    `emin`, where one is known, is the least exponent that terms are aligned to. `scale_type` is the type of the
-    block scales, None where the instruction takes none.
+    `emin`, where one is known, is the least exponent that terms are aligned to. `scale_type` is the type
+    of the block scales, None where the instruction takes none.
     """
 
     a_type: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from warploom.diag import UsageError
@@ -14,8 +15,10 @@ def read(ptx: str | Path) -> Module:
 
     Errors: ptx.file; every code of `PtxSyntaxError`
     """
-    if isinstance(ptx, str) and ("\n" in ptx or ".version" in ptx):
+    if isinstance(ptx, str) and (not ptx or "\n" in ptx or ".version" in ptx):
         return parse(ptx)
+    if not isinstance(ptx, (str, os.PathLike)):
+        raise UsageError(f"ptx is {ptx!r}; expected a text, a path or a Module", code="ptx.text")
     path = Path(ptx)
     try:
         text = path.read_text(encoding="utf-8")

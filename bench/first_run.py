@@ -1,0 +1,47 @@
+"""How long `warploom run` takes from start to end in a fresh process: the first time, and from then on.
+
+    python bench/first_run.py [LAUNCH.toml] [--rounds 5]
+
+The first run compiles the arithmetic, into an empty folder; the others, of which the median counts, load it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+EXAMPLE = Path(__file__).parents[1] / "examples" / "gemm_warp_specialised.toml"
+
+
+def seconds(launch_file: Path, cache: str) -> float:
+    """One run, imports and all, with the compiled arithmetic kept in a folder."""
+    settings = os.environ | {"NUMBA_CACHE_DIR": cache}
+    start = time.perf_counter()
+    command = [sys.executable, "-m", "warploom", "run", str(launch_file)]
+    subprocess.run(command, check=True, env=settings, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - start
+
+
+def main() -> None:
+    """Print the first run's seconds and the later ones' median."""
+    parser = argparse.ArgumentParser(description="Time a launch file from start to end, first and later.")
+    parser.add_argument("launch_file", nargs="?", type=Path, default=EXAMPLE)
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as cache:
+        first = seconds(options.launch_file, cache)
+        later = sorted(seconds(options.launch_file, cache) for _ in range(options.rounds))
+    print(
+        f"{options.launch_file.name}: first run {first:.1f} s, then {statistics.median(later):.2f} s"
+        f" ({later[0]:.2f} to {later[-1]:.2f} s in {options.rounds} processes)"
+    )
+
+
+if __name__ == "__main__":
+    main()

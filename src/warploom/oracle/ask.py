@@ -1,0 +1,105 @@
+"""Asking: questions of a probe at a point, answered from the cache or by the assemblers, two at a time.
+
+with Oracle() as oracle:
+    oracle.ask([(Probe("add.u32 %r0, %r1, 7;"), point("sm_90a", (9, 1)))])      # -> [Verdict(ok=True, ...)]
+    oracle.judge("add.u32 %r0, %r1, 7;", "sm_90a", (9, 1))                      # -> Verdict, for one
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+from types import TracebackType
+
+from warploom.oracle.assembler import Assembler, Verdict, cache_directory, provide
+from warploom.oracle.points import Point, Version, point
+from warploom.oracle.probe import Probe
+
+Question = tuple[Probe, Point]
+Progress = Callable[[int, int], None]
+
+_CHUNK = 400
+_READ = "select ok, message from verdicts where key = ?"
+_WRITE = "insert or replace into verdicts values (?, ?, ?)"
+
+
+class Oracle:
+    """Assemblers and the cache of what they have said. A context manager."""
+
+    def __init__(self, cache: Path | None = None, *, workers: int = 2) -> None:
+        path = cache or cache_directory() / "verdicts.sqlite"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._store = sqlite3.connect(path, timeout=60)
+        self._store.execute(
+            "create table if not exists verdicts (key blob primary key, ok integer, message text)"
+        )
+        self._workers = workers
+
+    def __enter__(self) -> Oracle:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._store.close()
+
+    def judge(self, text: str | Probe, target: str, version: Version) -> Verdict:
+        """The verdict on one probe by the assembler that decides its target."""
+        probe = text if isinstance(text, Probe) else Probe(text)
+        return self.ask([(probe, point(target, version))])[0]
+
+    def ask(self, questions: Sequence[Question], progress: Progress | None = None) -> list[Verdict]:
+        """A verdict for each question. `progress` is told how many of how many are answered.
+
+        Errors: UsageError where an assembler cannot be had.
+        """
+        assemblers = {release: provide(release) for release in {at.release for _, at in questions}}
+        keys = [_key(assemblers[at.release].release, probe, at) for probe, at in questions]
+        verdicts: dict[bytes, Verdict] = {}
+        open_: dict[bytes, Question] = {}
+        for key, question in zip(keys, questions, strict=True):
+            if key in verdicts or key in open_:
+                continue
+            row = self._store.execute(_READ, (key,)).fetchone()
+            if row is None:
+                open_[key] = question
+            else:
+                verdicts[key] = Verdict(bool(row[0]), row[1])
+        done = 0
+        for found in self._answer(open_, assemblers):
+            verdicts.update(found)
+            self._store.executemany(_WRITE, [(key, int(v.ok), v.message) for key, v in found.items()])
+            self._store.commit()
+            done += len(found)
+            if progress:
+                progress(done, len(open_))
+        return [verdicts[key] for key in keys]
+
+    def _answer(
+        self, questions: dict[bytes, Question], assemblers: dict[str, Assembler]
+    ) -> Iterator[dict[bytes, Verdict]]:
+        by_point: dict[Point, list[bytes]] = {}
+        for key, (_, at) in questions.items():
+            by_point.setdefault(at, []).append(key)
+
+        def judge(at: Point, keys: list[bytes]) -> dict[bytes, Verdict]:
+            probes = [questions[key][0] for key in keys]
+            found = assemblers[at.release].judge(probes, at.target, at.version)
+            return dict(zip(keys, found, strict=True))
+
+        with ThreadPoolExecutor(self._workers) as pool:
+            chunks = [
+                pool.submit(judge, at, keys[start : start + _CHUNK])
+                for at, keys in by_point.items()
+                for start in range(0, len(keys), _CHUNK)
+            ]
+            for chunk in as_completed(chunks):
+                yield chunk.result()
+
+
+def _key(release: str, probe: Probe, at: Point) -> bytes:
+    text = f"{release}\n{at.target}\n{at.version}\n{probe.module(at.target, at.version)}"
+    return hashlib.blake2b(text.encode(), digest_size=16).digest()

@@ -1,0 +1,249 @@
+"""Assemblers: NVIDIA's ptxas by release, from the wheels that NVIDIA publishes, and how it is asked.
+
+    asm = provide("13.1")                                  # found in the cache, or installed there
+    asm.judge([Probe("add.u32 %r0, %r1, 7;")], "sm_90a", (9, 1))     # -> [Verdict(ok=True, message="")]
+
+Many probes are asked in one module. An error names its line, so it is the error of the probe on that line; a probe is
+accepted only when a module in which it stood was accepted whole. What ended the reading of a module is asked again
+alone, and the rest without it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from warploom.diag import UsageError
+from warploom.oracle.probe import Probe, write_module
+
+Version = tuple[int, int]
+
+WHEELS = {
+    "12.9": "nvidia-cuda-nvcc-cu12==12.9.86",
+    "13.1": "nvidia-cuda-nvcc==13.1.115",
+    "newest": "nvidia-cuda-nvcc",
+}
+"""Release -> the wheel that has its ptxas. 12.9 is the last that knows sm_70 and sm_72, 13.1 the one whose PTX is 9.1."""
+
+_TIMEOUT = 120
+_BATCH = 400
+_OPTIONS = ("-O0", "-w", "-o", os.devnull)
+_OPTIMISED = ("-w", "-o", os.devnull)
+_BROKEN = "Internal compiler error"  # -O0 alone breaks on some that every other level takes
+_COMPLAINT = re.compile(r"^ptxas (?:.*?, line (\d+); )?(error|fatal)\s*: (.*)$", re.MULTILINE)
+_ENTRY = re.compile(r"'e(\d+)'")
+_ABORTED = "Ptx assembly aborted due to errors"
+_PAIRS = {"{": "}", "[": "]", "(": ")"}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether an assembler takes a probe, and the first words of its refusal."""
+
+    ok: bool
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Assembler:
+    """One ptxas. `release` is its own word, such as "13.1.115"."""
+
+    path: Path
+    release: str
+
+    @classmethod
+    def at(cls, path: Path) -> Assembler:
+        """The assembler at a path. Errors: UsageError where there is none that answers."""
+        try:
+            answer = subprocess.run(
+                [path, "--version"], capture_output=True, text=True, timeout=_TIMEOUT, check=True
+            )
+        except (OSError, subprocess.SubprocessError) as error:
+            raise UsageError(f"{path} is not a ptxas that runs here: {error}") from error
+        found = re.search(r"\bV(\d+\.\d+\.\d+)", answer.stdout)
+        if found is None:
+            raise UsageError(f"{path} does not say which release of ptxas it is")
+        return cls(path, found[1])
+
+    def judge(self, probes: Sequence[Probe], target: str, version: Version) -> list[Verdict]:
+        """A verdict for each probe, each as if it had been asked alone."""
+        status, output = self.run(Probe("").module(target, version), target)
+        if status != 0:
+            return [Verdict(False, _first_complaint(output))] * len(probes)
+        verdicts: dict[int, Verdict] = {}
+        together: list[int] = []
+        for k, probe in enumerate(probes):
+            if _stands_apart(probe):
+                verdicts[k] = self._alone(probe, target, version)
+            else:
+                together.append(k)
+        for start in range(0, len(together), _BATCH):
+            batch = together[start : start + _BATCH]
+            found = self._together([probes[k] for k in batch], target, version)
+            verdicts.update(zip(batch, found, strict=True))
+        return [verdicts[k] for k in range(len(probes))]
+
+    def _together(self, probes: Sequence[Probe], target: str, version: Version) -> list[Verdict]:
+        verdicts: dict[int, Verdict] = {}
+        pending = list(range(len(probes)))
+        while pending:
+            text, owners = write_module([probes[k] for k in pending], target, version)
+            status, output = self.run(text, target)
+            if status == 0:
+                verdicts.update((k, Verdict(True)) for k in pending)
+                break
+            refused, ending = _attribute(output, owners)
+            verdicts.update((pending[k], Verdict(False, message)) for k, message in refused.items())
+            if ending is not None:
+                verdicts.update(self._ended_by(probes, pending, ending, target, version))
+            elif not refused:
+                verdicts.update(self._halves(probes, pending, target, version))
+            pending = [k for k in pending if k not in verdicts]
+        return [verdicts[k] for k in range(len(probes))]
+
+    def _ended_by(
+        self, probes: Sequence[Probe], pending: list[int], ending: int, target: str, version: Version
+    ) -> dict[int, Verdict]:
+        """Ask alone the probe at which reading ended; where it is innocent, ask all of them so."""
+        suspect = self._alone(probes[pending[ending]], target, version)
+        if not suspect.ok:
+            return {pending[ending]: suspect}
+        return {k: self._alone(probes[k], target, version) for k in pending}
+
+    def _halves(
+        self, probes: Sequence[Probe], pending: list[int], target: str, version: Version
+    ) -> dict[int, Verdict]:
+        """A refusal that names no probe: ask in halves."""
+        if len(pending) == 1:
+            return {pending[0]: self._alone(probes[pending[0]], target, version)}
+        middle = len(pending) // 2
+        found: dict[int, Verdict] = {}
+        for half in (pending[:middle], pending[middle:]):
+            found.update(
+                zip(half, self._together([probes[k] for k in half], target, version), strict=True)
+            )
+        return found
+
+    def _alone(self, probe: Probe, target: str, version: Version) -> Verdict:
+        text, owners = write_module((probe,), target, version)
+        status, output = self.run(text, target)
+        if _BROKEN in output:
+            status, output = self.run(text, target, _OPTIMISED)
+        if status == 0:
+            return Verdict(True)
+        refused, _ = _attribute(output, owners)
+        return Verdict(False, refused.get(0) or _first_complaint(output) or f"exit status {status}")
+
+    def run(self, text: str, target: str, options: Sequence[str] = _OPTIONS) -> tuple[int, str]:
+        """Exit status and everything printed for one module."""
+        command = [str(self.path), *options, "-arch", target, "-"]
+        try:
+            done = subprocess.run(
+                command, input=text, capture_output=True, text=True, timeout=_TIMEOUT, check=False
+            )
+        except subprocess.TimeoutExpired:
+            return -1, f"ptxas fatal   : no answer in {_TIMEOUT} s"
+        return done.returncode, done.stdout + done.stderr
+
+
+def _attribute(output: str, owners: Sequence[int]) -> tuple[dict[int, str], int | None]:
+    """The complaints of each probe, by index; and the probe at which reading ended, if it did."""
+    refused: dict[int, str] = {}
+    ending: int | None = None
+    for line, severity, message in _COMPLAINT.findall(output):
+        if message == _ABORTED:
+            continue
+        owner = -1
+        if line:
+            owner = owners[min(int(line), len(owners)) - 1]
+        elif entry := _ENTRY.search(message):
+            owner = int(entry[1])
+        if owner < 0:
+            continue
+        if line and severity == "fatal":
+            ending = owner
+        elif owner not in refused:
+            refused[owner] = message
+    if ending is not None:
+        refused.pop(ending, None)
+    return refused, ending
+
+
+def _first_complaint(output: str) -> str:
+    return next((message for _, _, message in _COMPLAINT.findall(output) if message != _ABORTED), "")
+
+
+def _stands_apart(probe: Probe) -> bool:
+    """Whether a probe could swallow its neighbours: brackets that do not close, quotes, comments."""
+    text = probe.text
+    if '"' in text or "/*" in text or "//" in text or "*/" in text:
+        return True
+    open_: list[str] = []
+    for character in text:
+        if character in _PAIRS:
+            open_.append(_PAIRS[character])
+        elif character in "}])" and (not open_ or open_.pop() != character):
+            return True
+    return bool(open_)
+
+
+# Finding and installing -------------------------------------------------------------------------------------
+
+
+def cache_directory() -> Path:
+    """Where installed assemblers and their verdicts are kept on this machine."""
+    if chosen := os.environ.get("WARPLOOM_CACHE"):
+        return Path(chosen)
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "warploom"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "warploom"
+    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "warploom"
+
+
+@cache
+def provide(release: str) -> Assembler:
+    """The assembler of a release of WHEELS, or at a path; installed into the cache where it is not there yet.
+
+    Errors: UsageError where it cannot be had.
+    """
+    if release not in WHEELS:
+        return Assembler.at(Path(release))
+    home = cache_directory() / "assemblers" / release
+    if not (found := _ptxas_under(home)):
+        _install(WHEELS[release], home)
+        found = _ptxas_under(home)
+    if not found:
+        raise UsageError(f"the wheel {WHEELS[release]} has no ptxas for this machine")
+    return Assembler.at(found[0])
+
+
+def _ptxas_under(home: Path) -> list[Path]:
+    return sorted(path for name in ("ptxas", "ptxas.exe") for path in home.glob(f"nvidia/*/bin/{name}"))
+
+
+def _install(wheel: str, home: Path) -> None:
+    beside = Path(sys.executable).with_name("uv")
+    uv = str(beside) if beside.exists() else shutil.which("uv")
+    tool = (
+        [uv, "pip", "install", "--python", sys.executable] if uv else [sys.executable, "-m", "pip", "install"]
+    )
+    home.parent.mkdir(parents=True, exist_ok=True)
+    command = [*tool, "--quiet", "--no-deps", "--target", str(home), wheel]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise UsageError(f"{wheel} cannot be installed: {error}") from error
+    if done.returncode != 0:
+        said = (done.stderr or done.stdout).strip().splitlines()
+        raise UsageError(
+            f"{wheel} cannot be installed into {home}: {said[-1] if said else 'no reason was given'}; "
+            "the path of a ptxas can be given instead"
+        )

@@ -1,0 +1,50 @@
+"""Small PTX kernels written by hand, and a launch that runs them the same way under every schedule."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import warploom as wl
+
+HEADER = ".version 8.6\n.target sm_90a\n.address_size 64\n"
+
+
+def kernel(body: str, params: str = "", directives: str = "", before: str = "") -> str:
+    """A module with one kernel `k`; `before` is declared ahead of it.
+
+    Registers of every kind are there: %r 32 bits, %rd 64, %h 16, %f float32, %p predicates. With the parameters
+    ending in `out`, %rd0 holds its address and %rd1 that of this thread's word of it; %r0 is %tid.x.
+    """
+    lines = [line.strip() for line in body.strip().splitlines()]
+    declared = ".reg .b16 %h<10>; .reg .b32 %r<50>; .reg .b64 %rd<50>; .reg .f32 %f<10>; .reg .pred %p<10>;"
+    prologue = [declared, "mov.u32 %r0, %tid.x;"]
+    names = params or ".param .u64 out"
+    if "out" in names:
+        prologue += ["ld.param.u64 %rd0, [out];", "mad.wide.u32 %rd1, %r0, 4, %rd0;"]
+    return "\n".join([HEADER + before, f".visible .entry k({names}) {directives}", "{", *prologue, *lines, "}", ""])
+
+
+def run(
+    body: str,
+    out: int | np.ndarray[Any, Any] = 32,
+    *args: Any,
+    params: str = "",
+    directives: str = "",
+    before: str = "",
+    grid: Any = 1,
+    block: Any = 32,
+    schedules: tuple[str, ...] = ("eager", "lazy", "random:1", "random:2"),
+    **options: Any,
+) -> np.ndarray[Any, Any]:
+    """What a kernel leaves in `out` (so many u32, or an array), the same under every schedule."""
+    text = kernel(body, params, directives, before)
+    results: list[np.ndarray[Any, Any]] = []
+    for schedule in schedules:
+        target = np.zeros(out, np.uint32) if isinstance(out, int) else out.copy()
+        wl.launch(text, grid=grid, block=block, args=[*args, target], schedule=schedule, **options)
+        results.append(target)
+    for other in results[1:]:
+        np.testing.assert_array_equal(results[0], other)
+    return results[0]

@@ -1,0 +1,174 @@
+"""Run the kernels of a folder on the machine and compare: `python run.py FOLDER [WORD…]`."""
+
+# ruff: noqa: T201
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+import zlib
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+from references import REFERENCES, derive
+
+import warploom as wl
+from warploom.diag import WarploomError
+
+Array = NDArray[Any]
+DTYPES: dict[str, Any] = {
+    "fp16": np.float16, "bf16": ml_dtypes.bfloat16, "fp32": np.float32, "fp64": np.float64, "fp8e4nv": ml_dtypes.float8_e4m3fn,
+    "fp8e5": ml_dtypes.float8_e5m2, **{f"{k}{w}": np.dtype(f"{k}{w // 8}") for k in "iu" for w in (8, 16, 32, 64)},
+}  # fmt: skip
+SCHEDULES = ("eager", "lazy", "random:1", "random:2")
+
+
+def filled(spec: dict[str, Any], random: np.random.Generator) -> Array:
+    """The array that a specification asks for."""
+    dtype, shape, fill = np.dtype(DTYPES[spec["dtype"]]), tuple(spec["shape"]), spec["fill"]
+    if fill in ("zeros", "derived"):
+        return np.zeros(shape, dtype)
+    if fill == "values":
+        return np.array(spec["values"], dtype).reshape(shape)
+    if fill == "permutation":
+        return random.permutation(spec["high"])[: int(np.prod(shape))].reshape(shape).astype(dtype)
+    if fill == "range":
+        return np.arange(int(np.prod(shape))).reshape(shape).astype(dtype)
+    if fill == "integers":
+        return random.integers(spec["low"], spec["high"], shape).astype(dtype)
+    if fill == "uniform":
+        return random.uniform(spec["low"], spec["high"], shape).astype(np.float32).astype(dtype)
+    if fill == "bits" or dtype.kind in "iu":
+        array = random.integers(0, 256, (*shape, dtype.itemsize), dtype=np.uint8).view(dtype)[..., 0]
+        return np.where(array == 0, 1, array).astype(dtype) if spec.get("nonzero") else array
+    return (random.standard_normal(shape) * spec.get("scale", 1.0)).astype(np.float32).astype(dtype)
+
+
+def arguments(case: dict[str, Any]) -> tuple[dict[str, Array], list[object]]:
+    """The named values, and the arguments of the kernel."""
+    random = np.random.default_rng(zlib.crc32(case["name"].encode()))
+    values: dict[str, Any] = {}
+    args: list[object] = []
+    for name, spec in case["args"].items():
+        if spec["kind"] == "null":
+            args.append(None)
+        elif spec["kind"] == "scratch":
+            ctas = int(np.prod(case["grid"]))
+            args.append(np.zeros(max(case["scratch"], 1) * ctas, np.uint8) if case["scratch"] else None)
+        elif spec["kind"] == "scalar":
+            values[name] = np.array(spec["value"], DTYPES[spec["dtype"]])[()]
+            args.append(values[name])
+        else:
+            values[name] = filled(spec, random)
+            if spec["kind"] == "tensor":
+                args.extend(_tensor(spec, values[name]))
+            else:
+                args.append(values[name])
+    if any(spec.get("fill") == "derived" for spec in case["args"].values()):
+        derive(values, case["parameters"])
+    return values, args
+
+
+def _tensor(spec: dict[str, Any], array: Array) -> list[object]:
+    """A tensor map and the extents and strides that Triton passes with it."""
+    inner = spec["box"][-1] * array.itemsize
+    swizzle = spec.get("swizzle", next((s for s in (128, 64, 32) if inner >= s), 0))
+    box = [*spec["box"][:-1], min(spec["box"][-1], (swizzle or inner) // array.itemsize)]
+    tensor = wl.TensorMap.tiled(array, box, swizzle=swizzle)
+    if spec.get("bare"):
+        return [tensor]
+    strides = [stride // array.itemsize for stride in array.strides]
+    return [tensor, *(np.int32(n) for n in array.shape), *(np.int64(n) for n in strides)]
+
+
+def difference(case: dict[str, Any], name: str, found: Array, expected: Any) -> str:
+    """What is wrong with one array, or nothing."""
+    relative, absolute = case["tolerance"]
+    spec = case["args"][name]
+    expected = np.asarray(expected)
+    if found.dtype.kind in "iu":
+        width = 8 * found.itemsize
+        wrapped = np.array([int(v) % (1 << width) for v in expected.ravel()], object).reshape(expected.shape)
+        wrong = wrapped.reshape(found.shape) != found.view(f"u{found.itemsize}").astype(object)
+        worst = ""
+    else:
+        if expected.dtype.kind == "O":
+            expected = expected.astype(np.float64)
+        have, want = found.astype(np.float64), expected.astype(np.float64).reshape(found.shape)
+        if relative == 0 and absolute == 0:
+            want = want.astype(np.float32).astype(found.dtype).astype(np.float64) if found.itemsize < 8 else want
+        with np.errstate(invalid="ignore"):
+            error = np.abs(have - want)
+            right = (have == want) | (np.isnan(have) & np.isnan(want)) | (error <= absolute + relative * np.abs(want))
+        wrong = ~right
+        worst = f", worst error {np.nanmax(np.where(wrong, error, 0)):.3g}" if wrong.any() else ""
+    if not wrong.any():
+        return ""
+    at = tuple(int(i) for i in np.argwhere(wrong)[0])
+    _ = spec
+    return f"{name}: {int(wrong.sum())} of {wrong.size} wrong{worst}; first at {at}: {found[at]}, expected {expected.reshape(found.shape)[at]}"
+
+
+def run(folder: Path, case: dict[str, Any], schedules: tuple[str, ...]) -> str:
+    """Launch under every schedule; what is wrong, or nothing."""
+    first: dict[str, Array] = {}
+    for schedule in schedules:
+        values, args = arguments(case)
+        before = {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in values.items()}
+        wl.launch(
+            folder / case["file"], case["entry"], grid=case["grid"], block=case["block"], cluster=case["cluster"],
+            shared=case["shared"], args=args, schedule=schedule,
+        )  # fmt: skip
+        if not first:
+            first = {name: value.copy() for name, value in values.items() if isinstance(value, np.ndarray)}
+            with np.errstate(all="ignore"):
+                expected = REFERENCES[case["reference"]](before, case["parameters"])
+            checked = [name for name, spec in case["args"].items() if spec.get("checked")]
+            problems = [difference(case, name, first[name], expected[name]) for name in checked if name in expected]
+            if any(problems):
+                return "; ".join(filter(None, problems))
+        else:
+            loose = set(case["parameters"].get("unordered", ()))
+            for name, value in first.items():
+                if name not in loose and value.tobytes() != values[name].tobytes():
+                    return f"{name} has other bits under {schedule} than under {schedules[0]}"
+    return ""
+
+
+def main() -> int:
+    """Run everything whose name holds one of the words, or everything."""
+    parser = argparse.ArgumentParser(description="Run described kernels on the machine and compare.")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("words", nargs="*")
+    parser.add_argument("--schedules", default=",".join(SCHEDULES))
+    options = parser.parse_args()
+    kinds: dict[str, list[int]] = {}
+    for path in sorted(options.folder.glob("*.json")):
+        case = json.loads(path.read_text())
+        if options.words and not any(word in case["name"] for word in options.words):
+            continue
+        start = time.perf_counter()
+        try:
+            problem = run(options.folder, case, tuple(options.schedules.split(",")))
+        except WarploomError as error:
+            problem = f"{type(error).__name__}: {error}"
+        except Exception as error:  # noqa: BLE001 -- whatever escapes is itself the finding
+            problem = f"ESCAPED {type(error).__name__}: {error}"
+        seconds = time.perf_counter() - start
+        counts = kinds.setdefault(case["kind"], [0, 0])
+        counts[0] += 1
+        counts[1] += bool(problem)
+        if problem or seconds > 20:
+            print(f"{'FAIL' if problem else 'slow'} {case['name']} ({seconds:.1f} s): {problem[:1200]}", flush=True)
+    for kind, (count, failed) in kinds.items():
+        print(f"{kind}: {count} kernels, {failed} failed")
+    return any(failed for _, failed in kinds.values())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
