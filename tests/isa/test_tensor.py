@@ -42,7 +42,8 @@ def test_refused(text: str, code: str) -> None:
 
 
 def test_the_number_of_coordinates_is_said() -> None:
-    assert "tensorMap: 2 coordinates" in refusal(f"{LOAD}.{BYTES} [%r1], [%rd1, {{%r2}}], [%r4];").hint
+    message = refusal(f"{LOAD}.{BYTES} [%r1], [%rd1, {{%r2}}], [%r4];").message
+    assert message.endswith("expected an address with 2 coordinates, as in [map, {…}]")
 
 
 def test_coordinates_are_signed_and_innermost_first() -> None:

@@ -21,9 +21,10 @@ _PERFORMANCE = "PTX ISA 11.4"
 # Variables --------------------------------------------------------------------------------------------------
 
 
-def variable(declared: Variable, at_module: bool) -> Iterator[Found]:
+def variable(declared: Variable, target: Target, ptx: Version, at_module: bool) -> Iterator[Found]:
     """What is wrong with a variable where it stands."""
     yield from _type(declared)
+    yield from _type_gates(declared, target, ptx)
     space, name = declared.space, declared.name
     if at_module and space in ("reg", "local", "param"):
         message = f"'{name}' in .{space} stands at module scope; expected it in a function"
@@ -68,6 +69,20 @@ def _type(declared: Variable) -> Iterator[Found]:
     if declared.vector > 1 and bits > 128:
         message = f"'{name}' is a vector of {bits} bits; expected 128 at most"
         yield error("variable/type", message, declared, section="PTX ISA 5.4.2")
+
+
+_GATES: dict[str, tuple[int, Version]] = {"f16": (53, (4, 2)), "f16x2": (53, (4, 2)), "b128": (70, (8, 3))}
+"""The first target and PTX version of types that came late."""
+
+
+def _type_gates(declared: Variable, target: Target, ptx: Version) -> Iterator[Found]:
+    number, version = _GATES.get(declared.type, (0, (1, 0)))
+    if target.number < number:
+        message = f"variables of .{declared.type} need sm_{number} or higher; the target is {target.name}"
+        yield error("variable/type", message, declared, section="PTX ISA 5.2")
+    elif ptx < version:
+        message = f"variables of .{declared.type} need PTX {version[0]}.{version[1]}; the text is PTX {ptx[0]}.{ptx[1]}"
+        yield error("variable/type", message, declared, section="PTX ISA 5.2")
 
 
 def _initial(declared: Variable) -> Iterator[Found]:

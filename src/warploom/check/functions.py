@@ -41,7 +41,7 @@ class Walk:
     # Declarations ---------------------------------------------------------------------------------------
 
     def _variable(self, variable: Variable, names: Names, *, at_module: bool) -> None:
-        self.found.extend(declarations.variable(variable, at_module))
+        self.found.extend(declarations.variable(variable, self.target, self.ptx, at_module))
         for name in declarations.initial_names(variable):
             if names.find(name) is None:
                 self.found.append(_placed(undeclared(name, names, ("all",)), variable))

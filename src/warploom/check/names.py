@@ -57,6 +57,16 @@ class Names(Scope[Variable, Variable, Label]):
             or CONSTANTS.get(name)
         )
 
+    def range_of(self, name: str) -> tuple[str, int] | None:
+        """The range that a numbered name would be in, and its count: `%r<8>` for `%r9`."""
+        stem = name.rstrip("0123456789")
+        scope: Scope[Variable, Variable, Label] | None = self
+        while scope is not None and stem != name:
+            if stem in scope.ranges:
+                return stem, scope.ranges[stem][0]
+            scope = scope.parent
+        return None
+
     def similar(self, name: str) -> str:
         """The visible name most like one that is not declared, or ""."""
         known = self.names() | self.functions.keys() | SPECIAL_REGISTERS.keys()

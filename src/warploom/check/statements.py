@@ -102,8 +102,7 @@ class Statements:
         if tolerated is not None:
             return [tolerated, *unknown]
         if best is None and is_unjudged(instruction.opcode):
-            message = f"'{instruction.words[0]}' is an instruction that is not judged here"
-            return [Problem("isa.unjudged", message, ("word", 0), severity=Severity.NOTE), *unknown]
+            return [replace(explain_opcode(instruction), severity=Severity.NOTE), *unknown]
         if best is None:
             in_order = tuple(match for _, match in reordered(instruction.opcode))
             best = self._best(in_order, instruction, names)
@@ -171,8 +170,13 @@ class Statements:
 
 def undeclared(name: str, names: Names, where: Where) -> Problem:
     """A name that stands for nothing."""
-    similar = names.similar(name)
-    hint = f"did you mean '{similar}'?" if similar else ""
+    numbered = names.range_of(name)
+    if numbered is not None:
+        stem, count = numbered
+        hint = f"'{stem}<{count}>' ends with '{stem}{count - 1}'" if count else f"'{stem}<0>' is empty"
+    else:
+        similar = names.similar(name)
+        hint = f"did you mean '{similar}'?" if similar else ""
     return Problem("name/undeclared", f"'{name}' is not declared", where, hint, "PTX ISA 4.4")
 
 

@@ -73,6 +73,7 @@ def _carry_out(size: int, warps: Warps, captured: Mapping[str, Array]) -> None:
 COMMIT = Form(
     name="async_copy.commit_group",
     syntax="cp.async.commit_group;",
+    rows="ptx target\n7.0 sm_80",
     operands={},
     touches="async",
     source="PTX ISA 9.7.9.25.3.2",
@@ -87,6 +88,7 @@ def commit(warps: Warps, i: Bound) -> None:
 WAIT_GROUP = Form(
     name="async_copy.wait_group",
     syntax="cp.async.wait_group  N;",
+    rows="ptx target\n7.0 sm_80",
     operands={"N": immediate("u32", range(2**31))},
     touches="async",
     source="PTX ISA 9.7.9.25.3.3",
@@ -101,6 +103,7 @@ def wait_group(warps: Warps, i: Bound) -> None:
 WAIT_ALL = Form(
     name="async_copy.wait_all",
     syntax="cp.async.wait_all;",
+    rows="ptx target\n7.0 sm_80",
     operands={},
     touches="async",
     source="PTX ISA 9.7.9.25.3.3",

@@ -101,6 +101,7 @@ def arrive_in_cluster(warps: Warps, i: Bound) -> None:
 CLUSTER_WAIT = Form(
     name="barrier.cluster_wait",
     syntax="barrier.cluster.wait{.acquire}{.aligned};",
+    rows="ptx target\n7.8 sm_90",
     operands={},
     touches="waits",
     source="PTX ISA 9.7.13.3",

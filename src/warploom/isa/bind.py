@@ -9,9 +9,10 @@ from itertools import islice
 
 from warploom.diag import Diagnostic, Severity, Source, Span
 from warploom.isa.kit import Form, Match, forms_of, heads, match_opcode
-from warploom.isa.nearest import Fix, fixes, reordered, respell
+from warploom.isa.nearest import Fix, fixes, reordered, respell, spell
 from warploom.isa.operands import Place
 from warploom.isa.syntax import PlaceName
+from warploom.isa.unjudged import is_unjudged
 from warploom.ptx import (
     Address,
     Float,
@@ -119,6 +120,8 @@ def bind(instruction: Instruction, source: Source | None = None) -> Binding | Di
 def explain_opcode(instruction: Instruction) -> Problem:
     """Why no row of any form allows an opcode. Errors: isa.unknown, <form>/<slot>."""
     opcode = instruction.opcode
+    if is_unjudged(opcode):
+        return Problem("isa.unjudged", f"'{opcode}' is an instruction that has no form here", ("opcode",))
     found = nearest_fixes(opcode, instruction.operands)
     if not found:
         like = _like(opcode.partition(".")[0])
@@ -294,7 +297,7 @@ def _wrong_count(match: Match, operands: tuple[Operand, ...]) -> list[Problem]:
     shown = form.syntax_line.partition(" ")[2].strip().removesuffix(";")
     expected = f"{' or '.join(map(str, counts))}: {shown}" if counts != [0] else "none"
     where = ("operand", counts[-1]) if counts and len(operands) > counts[-1] else ("all",)
-    message = f"'{match.form.syntax.words[0].literal or form.name}' has {found}; expected {expected}"
+    message = f"'{spell(match)}' has {found}; expected {expected}"
     return [Problem(f"{form.name}/operands", message, where, "", form.source)]
 
 

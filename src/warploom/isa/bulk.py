@@ -306,6 +306,7 @@ PREFETCH.meaning(no_effect)
 COMMIT = Form(
     name="bulk.commit_group",
     syntax="cp.async.bulk.commit_group;",
+    rows="ptx target\n8.0 sm_90",
     operands={},
     touches="async",
     source="PTX ISA 9.7.9.25.5.5",
@@ -320,6 +321,7 @@ def commit(warps: Warps, i: Bound) -> None:
 WAIT_GROUP = Form(
     name="bulk.wait_group",
     syntax="cp.async.bulk.wait_group{.read}  N;",
+    rows="ptx target\n8.0 sm_90",
     operands={"N": immediate("u32", range(2**31))},
     touches="async",
     source="PTX ISA 9.7.9.25.5.6",

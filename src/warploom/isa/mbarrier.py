@@ -223,6 +223,7 @@ def wait(warps: Warps, i: Bound) -> None:
 PENDING_COUNT = Form(
     name="mbarrier.pending_count",
     syntax="mbarrier.pending_count.b64  count, state;",
+    rows="ptx target\n7.0 sm_80",
     operands={"count": out("u32"), "state": inp("b64")},
     source="PTX ISA 9.7.13.15.17",
 )

@@ -331,12 +331,14 @@ PREFETCH = Form(
 )
 
 PREFETCHU = Form(
-    name="memory.prefetchu", syntax="prefetchu.L1  [a];", operands={"a": address()}, source="PTX ISA 9.7.9.15"
+    name="memory.prefetchu", syntax="prefetchu.L1  [a];", rows="ptx target\n2.0 sm_20",
+    operands={"a": address()}, source="PTX ISA 9.7.9.15"
 )
 
 APPLYPRIORITY = Form(
     name="memory.applypriority",
     syntax="applypriority{.global}.L2::evict_normal  [a], size;",
+    rows="ptx target\n7.4 sm_80",
     operands={"a": address(), "size": immediate(values=(128,))},
     source="PTX ISA 9.7.9.16",
 )
@@ -344,6 +346,7 @@ APPLYPRIORITY = Form(
 DISCARD = Form(
     name="memory.discard",
     syntax="discard{.global}.L2  [a], size;",
+    rows="ptx target\n7.4 sm_80",
     operands={"a": address(), "size": immediate(values=(128,))},
     source="PTX ISA 9.7.9.17",
 )
@@ -383,6 +386,7 @@ CREATEPOLICY_RANGE = Form(
 CREATEPOLICY_CVT = Form(
     name="memory.createpolicy_cvt",
     syntax="createpolicy.cvt.L2.b64  d, access-property;",
+    rows="ptx target\n7.4 sm_80",
     operands={"d": out("b64"), "access_property": inp("b64")},
     source="PTX ISA 9.7.9.18",
 )

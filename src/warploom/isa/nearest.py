@@ -357,6 +357,11 @@ def _spell(order: tuple[Word, ...], slots: Mapping[str, str]) -> str:
     return ".".join(word for word in words if word)
 
 
+def spell(match: Match) -> str:
+    """The opcode of a match, as its syntax line has it."""
+    return _spell(match.form.syntax.words, match.slots)
+
+
 @lru_cache(maxsize=4096)
 def _alike(one: str, other: str) -> float:
     near = SequenceMatcher(None, _DIGITS.sub("8", one), _DIGITS.sub("8", other)).ratio() + (one[0] == other[0])
