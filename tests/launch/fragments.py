@@ -78,7 +78,7 @@ def metadata(nibbles: Array, kind: str, selector: int) -> NDArray[np.uint32]:
     return registers
 
 
-# Eight by eight matrices of 16-bit elements -----------------------------------------------------------------------
+# Eight by eight matrices of 16-bit elements -----------------------------------------------------------------
 
 
 def fragment_of(matrix: NDArray[np.uint16]) -> NDArray[np.uint32]:
@@ -95,12 +95,14 @@ def matrix_of(registers: NDArray[np.uint32]) -> NDArray[np.uint16]:
     return matrix
 
 
-# Matrices in shared memory ----------------------------------------------------------------------------------------
+# Matrices in shared memory ----------------------------------------------------------------------------------
 
 _SWIZZLE_BITS = {0: 0, 128: 1, 64: 2, 32: 3}
 
 
-def _image(offsets: Array, data: NDArray[np.uint8], swizzle: int, leading: int, stride: int) -> tuple[Array, int]:
+def _image(
+    offsets: Array, data: NDArray[np.uint8], swizzle: int, leading: int, stride: int
+) -> tuple[Array, int]:
     rows = {0: 0, 32: 1, 64: 3, 128: 7}[swizzle]
     at = offsets ^ ((offsets >> 7 & rows) << 4)
     image = np.full(-(-(int(at.max()) + 1) // 1024) * 1024, 0xA5, np.uint8)
@@ -111,9 +113,9 @@ def _image(offsets: Array, data: NDArray[np.uint8], swizzle: int, leading: int, 
 def k_major(matrix: Array, kind: str, swizzle: int, spread: bool = False) -> tuple[NDArray[np.uint8], int]:
     """A shared-memory image of (rows, K), and its descriptor without the address.
 
-    Core matrices are 8 rows by 16 bytes, neighbours along K the leading byte offset apart and along the rows the
-    stride byte offset; `spread` puts those along the rows next to each other. With a swizzle, rows are one span
-    apart and eight of them the stride byte offset.
+    Core matrices are 8 rows by 16 bytes, neighbours along K the leading byte offset apart and along the
+    rows the stride byte offset; `spread` puts those along the rows next to each other. With a swizzle, rows
+    are one span apart and eight of them the stride byte offset.
     """
     rows = packed(patterns(matrix, kind), kind).view(np.uint8).reshape(len(matrix), -1)
     row, byte = np.indices(rows.shape)

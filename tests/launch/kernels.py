@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -15,6 +15,7 @@ from launch import sums
 from launch.sums import Array, Float, Unit
 
 import warploom as wl
+from warploom.launch.api import Run
 from warploom.ptx import Module
 
 CORPUS = Path(__file__).resolve().parents[1] / "corpus"
@@ -41,8 +42,8 @@ def module(file: str) -> Module:
 class Problem:
     """A launch, ready: `result` is the part of a buffer that the kernel fills, `outside` the whole buffer.
 
-    `bound` is how far a result may be from `expected`, both float64. `exactly`, where there is one, gives the very
-    values of the rows it is asked for.
+    `bound` is how far a result may be from `expected`, both float64. `exactly`, where there is one, gives the
+    very values of the rows it is asked for.
     """
 
     grid: tuple[int, ...]
@@ -69,7 +70,7 @@ class Problem:
         return self.outside[~inside].tobytes() == self.kept[~inside].tobytes()
 
 
-def run(file: str, problem: Problem, schedule: str = "eager", workers: int = 1) -> wl.Run:
+def run(file: str, problem: Problem, schedule: str = "eager", workers: int = 1) -> Run:
     """Launch a corpus kernel on a problem."""
     entry = INDEX[file]
     return wl.launch(
@@ -96,7 +97,7 @@ def make(file: str, seed: int) -> Problem:
 def micro(
     file: str,
     kernel: str,
-    args: list[object],
+    args: Sequence[object],
     *,
     grid: int = 1,
     block: int = 32,
@@ -106,10 +107,8 @@ def micro(
     """Launch a small kernel on copies of the arrays, the same under every schedule; returns the copies."""
 
     def once(schedule: str) -> list[Any]:
-        copies = [np.array(arg, order="C") if isinstance(arg, np.ndarray) else arg for arg in args]
-        wl.launch(
-            module(file), kernel, grid=grid, block=block, shared=shared, args=copies, schedule=schedule
-        )
+        copies: list[Any] = [np.array(arg, order="C") if isinstance(arg, np.ndarray) else arg for arg in args]
+        wl.launch(module(file), kernel, grid=grid, block=block, shared=shared, args=copies, schedule=schedule)
         return copies
 
     first = once("eager")
@@ -120,7 +119,7 @@ def micro(
     return first
 
 
-# Pieces ---------------------------------------------------------------------------------------------------------
+# Pieces -----------------------------------------------------------------------------------------------------
 
 
 def numbers(random: np.random.Generator, shape: tuple[int, ...], dtype: Any, pad: int = 0) -> Array:
@@ -185,7 +184,7 @@ def multiply_added(a: Float, b: Float, c: Float | None = None) -> Array:
     return out
 
 
-# Builders -------------------------------------------------------------------------------------------------------
+# Builders ---------------------------------------------------------------------------------------------------
 
 
 def _pointers(entry: dict[str, Any], random: np.random.Generator) -> Problem:
@@ -207,7 +206,9 @@ def _pointers(entry: dict[str, Any], random: np.random.Generator) -> Problem:
     if c.dtype == np.float64:
         bound = sums.fma_chain_bound(a, right)
         # Fractions are slow: the rows asked for, and every fifth column, stand for the rest.
-        return Problem(tiles, args, outside, c, a @ right.T, bound, lambda rows: multiply_added(a[rows], right))
+        return Problem(
+            tiles, args, outside, c, a @ right.T, bound, lambda rows: multiply_added(a[rows], right)
+        )
     expected, bound, exactly = _product(a, right, _unit(entry, types), c.dtype)
     return Problem(tiles, args, outside, c, expected, bound, exactly)
 
@@ -217,7 +218,9 @@ def _described(tensor: wl.TensorMap, array: Array) -> list[object]:
     return [tensor, array.shape[0], array.shape[1], array.strides[0] // array.itemsize, 1]
 
 
-def tensors(entry: dict[str, Any], random: np.random.Generator, tiles: tuple[int, int] = (2, 1), steps: int = 3) -> Problem:
+def tensors(
+    entry: dict[str, Any], random: np.random.Generator, tiles: tuple[int, int] = (2, 1), steps: int = 3
+) -> Problem:
     """GEMM through tensor maps."""
     BM, BN, BK = (int(entry["consts"][name]) for name in ("BM", "BN", "BK"))
     M, N, K = tiles[0] * BM, tiles[1] * BN, steps * BK

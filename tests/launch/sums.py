@@ -1,10 +1,12 @@
 """What a matrix unit's sums come to, in plain NumPy, and how far they may be from exact ones.
 
-Written from the model alone and sharing nothing with `warploom.num`, so that the two check each other. A float
-sum is a chain of fused steps: L products and the accumulator, each cut toward zero F bits below the largest
-exponent among them, are added exactly, and the total is cut to the bits that the accumulator keeps.
+Written from the model alone and sharing nothing with `warploom.num`, so that the two check each other. A
+sum of floats is a chain of fused steps: L products and the accumulator, each cut toward zero F bits below
+the largest exponent among them, are added exactly, and the total is cut to the bits that the accumulator
+keeps.
 
-Values are float64 arrays; `a` is (M, K) and `b` (N, K). Results in the subnormal range of float32 are not covered.
+Values are float64 arrays; `a` is (M, K) and `b` (N, K). Results in the subnormal range of float32 are not
+covered.
 """
 
 from __future__ import annotations
@@ -58,13 +60,17 @@ def cut(values: Float, kept: int, nearest: bool = False) -> Float:
 
 def tf32(values: Array) -> Float:
     """What a matrix unit sees of a float32: all but its low 13 bits."""
-    return (values.astype(np.float32).view(np.uint32) & np.uint32(0xFFFF_E000)).view(np.float32).astype(np.float64)
+    return (
+        (values.astype(np.float32).view(np.uint32) & np.uint32(0xFFFF_E000))
+        .view(np.float32)
+        .astype(np.float64)
+    )
 
 
-def chain(
-    a: Float, b: Float, c: Float, unit: Unit, sizes: tuple[Float, Float] | None = None
-) -> Float:
-    """The fused sums, bit for bit. `sizes` are the magnitudes of a and b where they are not those of normal numbers.
+def chain(a: Float, b: Float, c: Float, unit: Unit, sizes: tuple[Float, Float] | None = None) -> Float:
+    """The fused sums, bit for bit.
+
+    `sizes` are the magnitudes of a and b where they are not those of normal numbers.
 
     Shapes: c and the result are (M, N).
     """
@@ -81,14 +87,12 @@ def chain(
     return total
 
 
-def chain_bound(
-    a: Float, b: Float, c: Float, unit: Unit, sizes: tuple[Float, Float] | None = None
-) -> Float:
+def chain_bound(a: Float, b: Float, c: Float, unit: Unit, sizes: tuple[Float, Float] | None = None) -> Float:
     """How far the fused sums may be from exact ones.
 
-    In a step L + 1 terms each lose less than one unit 2^-F of the largest power of two among the terms, and the
-    total less than one unit in the last place kept. The products are at most the largest of a times the largest
-    of b in the step; the accumulator is at most the exact sum so far and the error so far.
+    In a step L + 1 terms each lose less than one unit 2^-F of the largest power of two among the terms, and
+    the total less than one unit in the last place kept. The products are at most the largest of a times the
+    largest of b in the step; the accumulator is at most the exact sum so far and the error so far.
     """
     of_a, of_b = (magnitude(a), magnitude(b)) if sizes is None else sizes
     total = np.array(c, np.float64)
@@ -104,7 +108,10 @@ def chain_bound(
 
 
 def rounding_bound(values: Float, error: Float, mantissa: int, least: int) -> Float:
-    """The error once values, off by `error`, are rounded to nearest with `mantissa` bits and least exponent `least`."""
+    """The error of values, off by `error`, once rounded to nearest in a format.
+
+    The format has `mantissa` bits and the least exponent `least`.
+    """
     half = 2.0 ** -(mantissa + 1)
     return error + half * (np.abs(values) + error) + half * 2.0**least
 
@@ -123,8 +130,9 @@ HALF_ULP = 2.0**-24
 def softmax_bound(x: Float) -> Float:
     """Softmax of rows in float32, before it is stored.
 
-    The argument x - max, times log2 e, is rounded three times; the error of an exponent is a relative error of the
-    power. The sum of N terms, in any order, is off by N half units, and the quotient by the division's own error.
+    The argument x - max, times log2 e, is rounded three times; the error of an exponent is a relative error
+    of the power. The sum of N terms, in any order, is off by N half units, and the quotient by the
+    division's own.
     """
     below = x.max(-1, keepdims=True) - x
     weights = np.exp(-below)
@@ -137,13 +145,15 @@ def softmax_bound(x: Float) -> Float:
 def attention_bound(q: Float, k: Float, v: Float, scale: float, unit: Unit, block: int, mask: Array) -> Float:
     """Attention over keys taken `block` at a time with a running maximum, before it is stored.
 
-    - A score is a fused sum and is rounded four times on its way to be an exponent (scale * log2 e, the product, the
-      maximum's own product, the difference); the error of an exponent is a relative error of its power.
+    - A score is a fused sum and is rounded four times on its way to be an exponent (scale * log2 e, the
+      product, the maximum's own product, the difference); the error of an exponent is a relative error of
+      its power.
     - Every block rescales what came before by another such power.
-    - Weights are rounded to float16 for the second product: 2^-11 of each, or half a step of its subnormals, 2^-25
-      of the row's largest, which is 1.
+    - Weights are rounded to float16 for the second product: 2^-11 of each, or half a step of its subnormals,
+      2^-25 of the row's largest, which is 1.
     - The second product is a fused sum in which no accumulator exceeds weights @ |v|.
-    - The sum of the weights is off by N half units and the errors of the weights; the quotient by the division's.
+    - The sum of the weights is off by N half units and the errors of the weights, the quotient by the
+      division's.
     """
     scores = np.where(mask, scale * (q @ k.T), -np.inf)
     sizes = np.where(mask, np.abs(scale * (q @ k.T)), 0.0)
@@ -157,7 +167,11 @@ def attention_bound(q: Float, k: Float, v: Float, scale: float, unit: Unit, bloc
     relative = np.where(mask, np.expm1(score), 0.0) + EX2 + rescaling
     steps = -(-keys // unit.length)
     fused = steps * ((unit.length + 1) * 2.0**-unit.fraction + 2.0**-unit.kept)
-    spread = (weights * relative) @ np.abs(v) + (2.0**-11 + fused) * (weights @ np.abs(v)) + 2.0**-25 * np.abs(v).sum(0)
+    spread = (
+        (weights * relative) @ np.abs(v)
+        + (2.0**-11 + fused) * (weights @ np.abs(v))
+        + 2.0**-25 * np.abs(v).sum(0)
+    )
     of_sum = (weights * relative).sum(-1, keepdims=True) / total + keys * HALF_ULP + DIVISION
     values = weights @ v / total
     return (spread / total + np.abs(values) * of_sum) * (1 + 2.0**-10)

@@ -11,7 +11,8 @@ from launch.kernels import INDEX, Problem, make, run, tensors
 SEEDS = (0, 1)
 # Schedules with one worker and with two; eager with one worker is what the others are compared with.
 SCHEDULES = (
-    ("eager", 2), ("lazy", 1), ("random:1", 2), ("random:2", 1), ("random:3", 2), ("random:4", 1), ("random:5", 1),
+    ("eager", 2), ("lazy", 1),
+    ("random:1", 2), ("random:2", 1), ("random:3", 2), ("random:4", 1), ("random:5", 1),
 )  # fmt: skip
 EVERY_FIFTH = slice(None, None, 5)
 
@@ -28,11 +29,15 @@ def _solved(file: str, seed: int) -> Problem:
 def test_results_are_within_the_bound_that_their_sums_imply(file: str, seed: int) -> None:
     problem = _solved(file, seed)
     error = np.abs(problem.result.astype(np.float64) - problem.expected)
-    assert (error <= problem.bound).all(), f"worst: {np.max(error / np.maximum(problem.bound, 1e-300))} of the bound"
+    assert (error <= problem.bound).all(), (
+        f"worst: {np.max(error / np.maximum(problem.bound, 1e-300))} of the bound"
+    )
     assert problem.untouched()
 
 
-@pytest.mark.parametrize("file", [file for file in INDEX if not file.startswith(("flash", "softmax", "vadd", "gemm_s8"))])
+@pytest.mark.parametrize(
+    "file", [file for file in INDEX if not file.startswith(("flash", "softmax", "vadd", "gemm_s8"))]
+)
 def test_products_are_the_matrix_unit_s_own_sums_bit_for_bit(file: str) -> None:
     problem = _solved(file, 0)
     assert problem.exactly is not None

@@ -5,7 +5,6 @@ The sources are in tests/corpus/src. Whatever a kernel does, it does the same un
 
 from __future__ import annotations
 
-
 import numpy as np
 import pytest
 from launch import fragments, sums
@@ -47,7 +46,7 @@ def _fused(a: Array, b: Array, c: Array, of_a: str, of_b: str, unit: sums.Unit) 
 
 
 def _halves(a: Array, b: Array, c: Array) -> Array:
-    """fp8 without a unit of its own: two f16 sums, over k % 4 in {0, 1} and then {2, 3}, and an addition of c."""
+    """fp8 without a unit of its own: f16 sums over k % 4 in {0, 1} and then {2, 3}, and an addition of c."""
     total = np.zeros(c.shape)
     for first in (0, 2):
         part = [k for k in range(a.shape[1]) if k % 4 in (first, first + 1)]
@@ -77,7 +76,7 @@ def _integers(seed: int, shape: tuple[int, ...], near_limits: bool = False) -> A
     return c.astype(np.int32)
 
 
-# wmma -------------------------------------------------------------------------------------------------------------
+# wmma -------------------------------------------------------------------------------------------------------
 
 
 def _wmma(kernel: str, a: Array, b: Array, c: Array) -> Array:
@@ -110,7 +109,9 @@ def test_wmma_s8() -> None:
 def test_wmma_tf32_rounds_its_inputs_and_sums_by_fours(seed: int) -> None:
     a, b, c = (_numbers(seed + n, shape, "tf32") for n, shape in enumerate([(16, 8), (16, 8), (16, 16)]))
     # The source converts with round to nearest, ties away from zero.
-    rounded = [((x.view(np.uint32) + 0x1000) & 0xFFFF_E000).astype(np.uint32).view(np.float32) for x in (a, b)]
+    rounded = [
+        ((x.view(np.uint32) + 0x1000) & 0xFFFF_E000).astype(np.uint32).view(np.float32) for x in (a, b)
+    ]
     found = _wmma("wmma_tf32_16x16x8", a, b, c)
     expected = _fused(rounded[0], rounded[1], c, "tf32", "tf32", sums.HOPPER_TF32_WMMA)
     np.testing.assert_array_equal(found, expected)
@@ -135,7 +136,7 @@ def test_wmma_s4() -> None:
     np.testing.assert_array_equal(_wmma("wmma_s4_8x8x32", words[0], words[1], c), _whole(a, b, c))
 
 
-# mma --------------------------------------------------------------------------------------------------------------
+# mma --------------------------------------------------------------------------------------------------------
 
 
 def _mma(kernel: str, a: Array, b: Array, c: Array, of_a: str, of_b: str) -> Array:
@@ -223,7 +224,7 @@ def test_mma_with_f16_accumulators_rounds_to_nearest(seed: int) -> None:
     np.testing.assert_array_equal(found.view(np.float16).reshape(32, 2, 2), expected[place])
 
 
-# Sparse mma -------------------------------------------------------------------------------------------------------
+# Sparse mma -------------------------------------------------------------------------------------------------
 
 
 def _sparse(seed: int, kind: str, k: int, ordered: bool) -> tuple[Array, Array, Array, Array]:
@@ -271,14 +272,18 @@ def test_sparse_mma_puts_stored_elements_where_its_metadata_say(
     stored, whole, nibbles, b = _sparse(seed, kind, k, ordered="legacy" not in kernel)
     of_c = np.int32 if kind in ("s8", "s4") else np.float32
     c = np.random.default_rng(seed).integers(-50, 50, (16, 8)).astype(of_c)
-    operands = [fragments.a_registers(stored, kind), fragments.b_registers(b, kind, 4), fragments.accumulator(c)]
+    operands = [
+        fragments.a_registers(stored, kind),
+        fragments.b_registers(b, kind, 4),
+        fragments.accumulator(c),
+    ]
     meta = fragments.metadata(nibbles, kind, selector)
     found = micro(FILE, kernel, [*operands, np.zeros((32, 4), of_c), meta])[3]
     expected = whole.astype(np.float64) @ b.astype(np.float64).T + c
     np.testing.assert_array_equal(found, fragments.accumulator(expected))
 
 
-# ldmatrix, stmatrix, movmatrix ------------------------------------------------------------------------------------
+# ldmatrix, stmatrix, movmatrix ------------------------------------------------------------------------------
 
 
 def _words(count: int) -> Array:
@@ -299,7 +304,9 @@ def test_ldmatrix_deals_out_rows(kernel: str, matrices: int, transposed: bool) -
     np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize(("kernel", "matrices", "transposed"), [("stm_x2", 2, False), ("stm_x4_trans", 4, True)])
+@pytest.mark.parametrize(
+    ("kernel", "matrices", "transposed"), [("stm_x2", 2, False), ("stm_x4_trans", 4, True)]
+)
 def test_stmatrix_collects_rows(kernel: str, matrices: int, transposed: bool) -> None:
     data = _words(128).reshape(32, 4)
     expected = np.zeros((4, 8, 8), np.uint16)

@@ -39,7 +39,7 @@ def read_only() -> np.ndarray[Any, Any]:
 def case(name: str, body: str = "ret;", *args: object, **options: Any) -> None:
     """A case that launches a kernel; its arguments are one array of 32 words unless there are others."""
     parts = {key: options.pop(key) for key in ("params", "directives", "before") if key in options}
-    shape = {"grid": 1, "block": 32} | options
+    shape: dict[str, Any] = {"grid": 1, "block": 32, **options}
     text = kernel(f"{body}\nret;" if body != "ret;" else body, **parts)
     CASES[name] = lambda: wl.launch(text, args=args or [words()], **shape)
 
@@ -49,7 +49,7 @@ def plain(name: str, ptx: Any, which: str | None = None) -> None:
     CASES[name] = lambda: wl.launch(ptx, which, grid=1, block=1, args=[])
 
 
-# Memory -----------------------------------------------------------------------------------------------------------
+# Memory -----------------------------------------------------------------------------------------------------
 
 case("a load beyond a buffer", "ld.global.u32 %r2, [%rd1+128];", words(40), grid=(3, 2), block=64)
 case("a load by one lane of a later CTA", """
@@ -109,13 +109,14 @@ case("a wgmma matrix outside of shared memory", """
 
 
 def _huge() -> object:
-    text = f"{HEADER}.global .b8 g[{1 << 46}];\n.visible .entry k() {{ .reg .b64 %rd<2>; mov.u64 %rd1, g; ret; }}\n"
+    body = "{ .reg .b64 %rd<2>; mov.u64 %rd1, g; ret; }"
+    text = f"{HEADER}.global .b8 g[{1 << 46}];\n.visible .entry k() {body}\n"
     return wl.launch(text, grid=1, block=1, args=[])
 
 
 CASES["a variable larger than there is memory for"] = _huge
 
-# Arguments --------------------------------------------------------------------------------------------------------
+# Arguments --------------------------------------------------------------------------------------------------
 
 case("too many arguments", "ret;", words(), words())
 plain("too few arguments", kernel("ret;", ".param .u64 out, .param .align 64 .b8 map[128], .param .f32 x"))
@@ -140,7 +141,7 @@ case("an array in column-major order", "ret;", np.zeros((8, 4), np.float32, orde
 case("an array of objects", "ret;", np.array([None, 1], object))
 case("an array in another byte order", "ret;", np.zeros(4, ">u4"))
 
-# Geometry ---------------------------------------------------------------------------------------------------------
+# Geometry ---------------------------------------------------------------------------------------------------
 
 case("a grid of nothing", grid=(0, 1))
 case("a grid of four dimensions", grid=(1, 2, 3, 4))
@@ -170,7 +171,7 @@ case("shared memory beyond another architecture's", shared=200 * 1024, arch="sm_
 case("negative shared memory", shared=-1)
 case("fractional shared memory", shared=1.5)
 
-# Options ----------------------------------------------------------------------------------------------------------
+# Options ----------------------------------------------------------------------------------------------------
 
 case("an unknown architecture", arch="sm_91")
 case("an architecture by number", arch=90)
@@ -181,7 +182,7 @@ case("a schedule that is no text", schedule=None)
 case("no workers", workers=0)
 case("workers in words", workers="2")
 
-# Texts ------------------------------------------------------------------------------------------------------------
+# Texts ------------------------------------------------------------------------------------------------------
 
 TWO = kernel("ret;", ".param .u32 n") + ".visible .entry other() { ret; }\n"
 plain("a kernel that is not there", TWO, "kk")
@@ -192,7 +193,10 @@ plain("a text that is not PTX", "this is not\nPTX\n")
 plain("something that is no text", 17)
 plain("a missing file", "/nowhere/k.ptx")
 plain("a folder", "/")
-plain("malformed PTX", HEADER + ".visible .entry k() {\n  add.u32 %r1 %r2;\n  ld.global.u32 %r1, [%rd1;\n  ret\n}\n")
+plain(
+    "malformed PTX",
+    HEADER + ".visible .entry k() {\n  add.u32 %r1 %r2;\n  ld.global.u32 %r1, [%rd1;\n  ret\n}\n",
+)
 case("instructions that are not implemented", """
     frobnicate.u32 %r1, %r2;
     add.u32 %r1, %r2, 1;
@@ -206,15 +210,15 @@ case("names that are not declared", """
     @%p77 ret;
     call f;""")  # fmt: skip
 case("registers too narrow", "add.u32 %r1, %h1, 1;\nld.global.f64 %r1, [%rd1];\nld.global.u32 %r1, [%h1];")
-plain("a variable of another module", HEADER + ".extern .global .u32 g[];\n.visible .entry k()\n{\n.reg .b64 %rd<2>;\n"
-      "mov.u64 %rd1, g;\nret;\n}\n")  # fmt: skip
+plain("a variable of another module", HEADER + ".extern .global .u32 g[];\n.visible .entry k()\n{\n"
+      ".reg .b64 %rd<2>;\nmov.u64 %rd1, g;\nret;\n}\n")  # fmt: skip
 plain("recursion", HEADER + ".func a();\n.func b() { call a; ret; }\n.func a() { call b; ret; }\n"
       ".visible .entry k() { call a; ret; }\n")  # fmt: skip
 case("an instruction that the architecture has no arithmetic for", """
     wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd2, %rd2, 1, 1, 1, 0, 0;
     """, block=128, arch="sm_80")  # fmt: skip
 
-# No way forward ---------------------------------------------------------------------------------------------------
+# No way forward ---------------------------------------------------------------------------------------------
 
 case("a barrier that a warp does not come to", """
     setp.lt.u32 %p1, %r0, 32;
@@ -268,7 +272,7 @@ case("a lock that is never free", """
     setp.ne.u32 %p1, %r1, 1;
     @%p1 bra L;""", block=1)  # fmt: skip
 
-# Rules of the machine ---------------------------------------------------------------------------------------------
+# Rules of the machine ---------------------------------------------------------------------------------------
 
 case("a cluster barrier without an arrival", "barrier.cluster.wait.aligned;", grid=2, cluster=2)
 case("a barrier for part of a warp", "mov.u32 %r1, 40;\nbar.sync 1, %r1;")
@@ -292,20 +296,25 @@ case("an index beyond a branch table", "T: .branchtargets A, B;\nbrx.idx %r0, T;
 case("a call of what is no function", "mov.u64 %rd2, 4096;\nP: .callprototype _ ();\ncall %rd2, P;")
 
 
+TILE_LOAD = "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+
+
 def tensor(name: str, tensor: object, *, x: int = 0, to: str = "%r1", **options: Any) -> None:
     """A case of a tile load of two dimensions."""
     body = f"""{SHARED}
     mov.u64 %rd2, map;
     mbarrier.init.shared::cta.b64 [%r1+128], 1;
     mov.u32 %r2, {x};
-    cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [{to}], [%rd2, {{%r2, 0}}], [%r1+128];"""
+    {TILE_LOAD} [{to}], [%rd2, {{%r2, 0}}], [%r1+128];"""
     case(name, body, words(), tensor, params=MAP, block=1, **options)
 
 
 tensor("a tile at a misaligned coordinate", wl.TensorMap.tiled(TENSOR, (8, 8)), x=4, schedule="lazy")
 tensor("a tile of another rank", wl.TensorMap.tiled(TENSOR.reshape(4, 4, 16), (2, 2, 8)))
 tensor("a tile to a misaligned address", wl.TensorMap.tiled(TENSOR, (8, 8)), to="%r1+16")
-tensor("a swizzled tile to a misaligned address", wl.TensorMap.tiled(TENSOR, (8, 16), swizzle=32), to="%r1+128")
+tensor(
+    "a swizzled tile to a misaligned address", wl.TensorMap.tiled(TENSOR, (8, 16), swizzle=32), to="%r1+128"
+)
 tensor("a tile beyond shared memory", wl.TensorMap.tiled(TENSOR, (16, 16)))
 tensor("bytes that are no tensor map", bytes([255]) * 128)
 CASES["a box of another rank"] = lambda: wl.TensorMap.tiled(TENSOR, (8,))
@@ -342,7 +351,10 @@ def test_a_fault_in_a_file_names_the_file(tmp_path: Path) -> None:
     path.write_text(kernel("trap;"), encoding="utf-8")
     with pytest.raises(WarploomError) as caught:
         wl.launch(path, grid=1, block=1, args=[words()])
-    assert str(caught.value) == f"{path}:11:1: the kernel executed 'trap'; kernel k, CTA (0, 0, 0), warp 0, lane 0"
+    assert (
+        str(caught.value)
+        == f"{path}:11:1: the kernel executed 'trap'; kernel k, CTA (0, 0, 0), warp 0, lane 0"
+    )
 
 
 @pytest.mark.parametrize("value", ["0", "many", "-1", ""])
@@ -375,8 +387,9 @@ def test_reads_of_unwritten_shared_memory_are_reported_on_request() -> None:
     text, target = kernel(body), words()
     assert wl.launch(text, grid=2, block=64, args=[target]).findings == ()
     found = wl.launch(text, grid=2, block=64, args=[target], sanitize=True).findings
+    said = "is read and was never written; kernel k, CTA (0, 0, 0)"
     assert [str(finding) for finding in found] == [
-        "<ptx>:16:1: shared memory at 0x408 is read and was never written; kernel k, CTA (0, 0, 0), warp 0, lane 0",
-        "<ptx>:19:1: shared memory at 0x40f is read and was never written; kernel k, CTA (0, 0, 0), warp 1, lane 9",
+        f"<ptx>:16:1: shared memory at 0x408 {said}, warp 0, lane 0",
+        f"<ptx>:19:1: shared memory at 0x40f {said}, warp 1, lane 9",
     ]
     assert {finding.code for finding in found} == {"machine.unwritten"}

@@ -1,12 +1,13 @@
 """Random structured programs: as PTX for the machine, and run thread by thread in Python.
 
-Every thread folds the numbers of the statements it passes into an accumulator, so that the accumulator tells the way
-it took. Ways depend on the accumulator and the thread, so lanes part again and again.
+Every thread folds the numbers of the statements it passes into an accumulator, so that the accumulator
+tells the way it took. Ways depend on the accumulator and the thread, so lanes part again and again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 
@@ -69,9 +70,15 @@ Statement = Fold | Choice | Loop | Switch | Leave | Call
 _bits = {"factor": st.integers(0, 2**16), "bit": st.integers(0, 6)}
 
 
-def blocks(depth: int, loops: bool, returns: bool, exits: bool, functions: int) -> st.SearchStrategy[tuple[Statement, ...]]:
+def blocks(
+    depth: int, loops: bool, returns: bool, exits: bool, functions: int
+) -> st.SearchStrategy[tuple[Statement, ...]]:
     """Statements; `loops` says that a loop is around them."""
-    kinds = [*(["break", "continue"] if loops else []), *(["ret"] if returns else []), *(["exit"] if exits else [])]
+    kinds = [
+        *(["break", "continue"] if loops else []),
+        *(["ret"] if returns else []),
+        *(["exit"] if exits else []),
+    ]
     simple: list[st.SearchStrategy[Statement]] = [st.builds(Fold, st.integers(1, 999))]
     if kinds:
         simple.append(st.builds(Leave, st.sampled_from(kinds), **_bits))
@@ -102,7 +109,7 @@ programs = st.builds(
 )
 
 
-# In Python --------------------------------------------------------------------------------------------------------
+# In Python --------------------------------------------------------------------------------------------------
 
 
 class _Exit(Exception):
@@ -112,10 +119,8 @@ class _Exit(Exception):
 def outcome(program: Program, tid: int) -> int:
     """The accumulator of a thread at its end."""
     thread = _Thread(program, tid)
-    try:
+    with suppress(_Exit):
         thread.block(program.body)
-    except _Exit:
-        pass
     return thread.acc
 
 
@@ -165,7 +170,7 @@ class _Thread:
         return (self.acc + self.tid * factor) & 3
 
 
-# In PTX -----------------------------------------------------------------------------------------------------------
+# In PTX -----------------------------------------------------------------------------------------------------
 
 
 def text(program: Program) -> tuple[str, str]:
@@ -178,16 +183,26 @@ def text(program: Program) -> tuple[str, str]:
         + "\nmov.u32 %result, %acc;\nret;\n}\n"
         for number, body in enumerate(program.functions)
     )
-    lines = [".reg .b32 %acc;", "mov.u32 %acc, %r0;", *_lines(program.body, labels, ()), "st.global.u32 [%rd1], %acc;", "ret;"]
+    lines = [
+        ".reg .b32 %acc;",
+        "mov.u32 %acc, %r0;",
+        *_lines(program.body, labels, ()),
+        "st.global.u32 [%rd1], %acc;",
+        "ret;",
+    ]
     return "\n".join(lines), before
 
 
-def _lines(statements: tuple[Statement, ...], labels: Iterator[int], around: tuple[tuple[str, str], ...]) -> Iterator[str]:
+def _lines(
+    statements: tuple[Statement, ...], labels: Iterator[int], around: tuple[tuple[str, str], ...]
+) -> Iterator[str]:
     for statement in statements:
         yield from _statement(statement, labels, around)
 
 
-def _statement(statement: Statement, labels: Iterator[int], around: tuple[tuple[str, str], ...]) -> Iterator[str]:
+def _statement(
+    statement: Statement, labels: Iterator[int], around: tuple[tuple[str, str], ...]
+) -> Iterator[str]:
     match statement:
         case Fold(number):
             yield f"mad.lo.u32 %acc, %acc, 31, {number};"

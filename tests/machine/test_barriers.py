@@ -193,3 +193,19 @@ def test_lanes_may_wait_for_different_phases() -> None:
         st.global.u32 [%rd1], 5;
         ret;""")
     np.testing.assert_array_equal(found, np.full(32, 5))
+
+
+def test_a_barrier_forgets_how_many_it_was_for() -> None:
+    # Two warps join for 64 threads, then all three for all, then two again.
+    found = run("""
+        setp.lt.u32 %p1, %r0, 64;
+        @!%p1 bra ALL;
+        bar.sync 1, 64;
+        ALL:
+        bar.sync 1;
+        @!%p1 bra END;
+        bar.sync 1, 64;
+        END:
+        st.global.u32 [%rd1], 1;
+        ret;""", 96, block=96, schedules=("eager",))  # fmt: skip
+    np.testing.assert_array_equal(found, np.ones(96))

@@ -31,7 +31,8 @@ cvt.u32.u64 high, b;
 ret;
 }
 """
-    found = run("""
+    found = run(
+        """
         {
         .param .b32 a;
         .param .align 8 .b8 pair[16];
@@ -48,7 +49,9 @@ ret;
         mad.lo.u32 %r1, %r2, 10000, %r1;
         mad.lo.u32 %r1, %r3, 1000000, %r1;
         st.global.u32 [%rd1], %r1;
-        ret;""", before=before)
+        ret;""",
+        before=before,
+    )
     np.testing.assert_array_equal(found, LANE * 100 + 27 + (LANE + 4) * 10000 + 3000000)
 
 
@@ -71,23 +74,28 @@ add.u32 y, %r1, %r3;
 ret;
 }
 """
-    found = run("""
+    found = run(
+        """
         mov.u32 %r1, 4;
         mov.u32 %r3, 6;
         call (%r2), outer, (%r0);
         mad.lo.u32 %r1, %r1, 1000, %r2;
         mad.lo.u32 %r1, %r3, 10000, %r1;
         st.global.u32 [%rd1], %r1;
-        ret;""", before=before)
+        ret;""",
+        before=before,
+    )
     np.testing.assert_array_equal(found, 64000 + 10 * (LANE + 5))
 
 
 def test_lanes_may_call_different_functions_through_a_pointer() -> None:
     functions = "".join(
-        f".func (.reg .u32 y) f{n}(.reg .u32 x)\n{{\nmad.lo.u32 y, x, {n + 2}, {100 * n};\nret;\n}}\n" for n in range(3)
+        f".func (.reg .u32 y) f{n}(.reg .u32 x)\n{{\nmad.lo.u32 y, x, {n + 2}, {100 * n};\nret;\n}}\n"
+        for n in range(3)
     )
     table = ".global .align 8 .u64 table[3] = {f0, f1, f2};\n"
-    found = run("""
+    found = run(
+        """
         rem.u32 %r1, %r0, 3;
         mov.u64 %rd2, table;
         mad.wide.u32 %rd2, %r1, 8, %rd2;
@@ -98,19 +106,24 @@ def test_lanes_may_call_different_functions_through_a_pointer() -> None:
         setp.eq.u32 %p1, %r3, -1;
         @%p1 add.u32 %r2, %r2, 100000;
         st.global.u32 [%rd1], %r2;
-        ret;""", before=functions + table)
+        ret;""",
+        before=functions + table,
+    )
     which = LANE % 3
     np.testing.assert_array_equal(found, LANE * (which + 2) + 100 * which + 100000)
 
 
 def test_a_pointer_to_a_function_may_be_taken_by_name() -> None:
     before = ".func (.reg .u32 y) f(.reg .u32 x)\n{\nadd.u32 y, x, 9;\nret;\n}\n"
-    found = run("""
+    found = run(
+        """
         mov.u64 %rd2, f;
         TARGETS: .calltargets f;
         call (%r2), %rd2, (%r0), TARGETS;
         st.global.u32 [%rd1], %r2;
-        ret;""", before=before)
+        ret;""",
+        before=before,
+    )
     np.testing.assert_array_equal(found, LANE + 9)
 
 
@@ -155,5 +168,7 @@ add.u32 y, y, 1;
 ret;
 }
 """
-    found = run("call (%r2), f, (%r0);\ncall (%r2), f, (%r2);\nst.global.u32 [%rd1], %r2;\nret;", before=before)
+    found = run(
+        "call (%r2), f, (%r0);\ncall (%r2), f, (%r2);\nst.global.u32 [%rd1], %r2;\nret;", before=before
+    )
     np.testing.assert_array_equal(found, LANE + 2)

@@ -1,4 +1,4 @@
-"""Lanes that part and meet again: every thread goes its own way, and warps are whole again where they can be."""
+"""Lanes that part and meet again: each goes its own way, and warps are whole again where they can be."""
 
 from __future__ import annotations
 
@@ -121,7 +121,9 @@ def test_lanes_that_leave_early_are_not_waited_for() -> None:
         bar.sync 0;
         st.global.u32 [%rd1], %r2;
         ret;""", 64, block=64)  # fmt: skip
-    np.testing.assert_array_equal(found, np.where(np.arange(64) < 7, 0, np.where(np.arange(64) < 32, 0xFFFFFF80, 2**32 - 1)))
+    np.testing.assert_array_equal(
+        found, np.where(np.arange(64) < 7, 0, np.where(np.arange(64) < 32, 0xFFFFFF80, 2**32 - 1))
+    )
 
 
 @pytest.mark.parametrize("block", [1, 31, 33, 70, (5, 7, 3)])
@@ -231,4 +233,6 @@ ret;
 def test_recursion_is_refused() -> None:
     before = ".func f(.reg .u32 %x)\n{\ncall f, (%x);\nret;\n}\n"
     with pytest.raises(Unsupported, match="recursion is not implemented: f -> f"):
-        wl.launch(kernel("call f, (%r0);\nret;", before=before), grid=1, block=32, args=[np.zeros(1, np.uint32)])
+        wl.launch(
+            kernel("call f, (%r0);\nret;", before=before), grid=1, block=32, args=[np.zeros(1, np.uint32)]
+        )

@@ -108,7 +108,7 @@ def test_a_wave_holds_whole_clusters(resident: int, monkeypatch: pytest.MonkeyPa
     np.testing.assert_array_equal(found, np.arange(14) ^ 1)
 
 
-# State spaces -----------------------------------------------------------------------------------------------------
+# State spaces -----------------------------------------------------------------------------------------------
 
 
 def test_generic_addresses_reach_every_space() -> None:
@@ -227,16 +227,17 @@ def test_global_variables_are_shared_by_all_ctas() -> None:
         mul.wide.u32 %rd2, %r1, 4;
         add.u64 %rd2, %rd2, %rd0;
         st.global.u32 [%rd2], 1;
-        ret;""", 96, grid=3, before=".global .u32 counter = 0;\n", schedules=("eager", "random:1"))  # fmt: skip
+        ret;""", 96, grid=3, schedules=("eager", "random:1"),
+        before=".global .u32 counter = 0;\n")  # fmt: skip
     np.testing.assert_array_equal(found, np.ones(96))
 
 
-# Arguments --------------------------------------------------------------------------------------------------------
+# Arguments --------------------------------------------------------------------------------------------------
 
 
 def test_parameters_of_every_width_stand_where_they_are_declared() -> None:
-    params = (".param .u8 a, .param .u64 b, .param .u16 c, .param .f32 d, .param .align 8 .b8 e[12], .param .s32 f,"
-              " .param .f64 g, .param .u64 out")  # fmt: skip
+    params = (".param .u8 a, .param .u64 b, .param .u16 c, .param .f32 d, .param .align 8 .b8 e[12],"
+              " .param .s32 f, .param .f64 g, .param .u64 out")  # fmt: skip
     body = """
         ld.param.u8 %r1, [a];
         ld.param.u64 %rd2, [b];

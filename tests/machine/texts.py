@@ -14,8 +14,8 @@ HEADER = ".version 8.6\n.target sm_90a\n.address_size 64\n"
 def kernel(body: str, params: str = "", directives: str = "", before: str = "") -> str:
     """A module with one kernel `k`; `before` is declared ahead of it.
 
-    Registers of every kind are there: %r 32 bits, %rd 64, %h 16, %f float32, %p predicates. With the parameters
-    ending in `out`, %rd0 holds its address and %rd1 that of this thread's word of it; %r0 is %tid.x.
+    Registers of every kind are there: %r 32 bits, %rd 64, %h 16, %f float32, %p predicates. With a parameter
+    `out`, %rd0 holds its address and %rd1 that of this thread's word of it; %r0 is %tid.x.
     """
     lines = [line.strip() for line in body.strip().splitlines()]
     declared = ".reg .b16 %h<10>; .reg .b32 %r<50>; .reg .b64 %rd<50>; .reg .f32 %f<10>; .reg .pred %p<10>;"
@@ -23,7 +23,9 @@ def kernel(body: str, params: str = "", directives: str = "", before: str = "") 
     names = params or ".param .u64 out"
     if "out" in names:
         prologue += ["ld.param.u64 %rd0, [out];", "mad.wide.u32 %rd1, %r0, 4, %rd0;"]
-    return "\n".join([HEADER + before, f".visible .entry k({names}) {directives}", "{", *prologue, *lines, "}", ""])
+    return "\n".join(
+        [HEADER + before, f".visible .entry k({names}) {directives}", "{", *prologue, *lines, "}", ""]
+    )
 
 
 def run(

@@ -33,7 +33,8 @@ def atomics(x, at, y, old, n, OP: tl.constexpr, SEM: tl.constexpr, SCOPE: tl.con
     if OP == "xchg":
         tl.store(old + i, tl.atomic_xchg(y + i, v, mask=i < n), mask=i < n)
     if OP == "cas":
-        tl.store(old + i, tl.atomic_cas(y + i, v, v + 1), mask=i < n)
+        i = tl.minimum(i, n - 1)
+        tl.store(old + i, tl.atomic_cas(y + i, tl.load(x + i), tl.load(x + i) + 1), mask=i < n - 1)
 
 
 @triton.jit

@@ -28,16 +28,10 @@ class Names(Scope[Variable, Variable, Label]):
                 return False
             self.ranges[name] = variable.count, variable
             return True
-        if name in self.registers or name in self.variables or self._in_range(name):
+        if name in self.variables or self.own_register(name) is not None:
             return False
         (self.registers if variable.space == "reg" else self.variables)[name] = variable
         return True
-
-    def _in_range(self, name: str) -> bool:
-        stem = name.rstrip("0123456789")
-        found = self.ranges.get(stem)
-        digits = name[len(stem) :]
-        return found is not None and digits.isdecimal() and len(digits) < 10 and int(digits) < found[0]
 
     @staticmethod
     def _within(name: str, stem: str, count: int) -> bool:

@@ -6,7 +6,9 @@ one another.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from itertools import permutations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,12 +44,10 @@ _VECTOR = f"""
 """
 
 
-_COMPILERS = (
-    "atom{.space}{.sem}{.scope}.op{.noftz}{.level::cache_hint}.type",
-    "atom{.space}{.scope}{.sem}.op{.noftz}{.level::cache_hint}.type",
-    "atom.op{.noftz}{.sem}{.scope}{.space}{.level::cache_hint}.type",
-)
-"""Orders in which compilers write an atomic's words."""
+def _spellings(line: str) -> tuple[str, ...]:
+    """Order, scope, space and operation in every order: assemblers take them all, compilers write several."""
+    head, *words, rest = re.split(r"(\{\.sem\})(\{\.scope\})(\{\.space\})(\.\w+)", line)
+    return tuple(f"{head}{''.join(order)}{rest}" for order in permutations(words))[1:]
 
 
 def _table(sem: str, more: str = "") -> str:
@@ -70,7 +70,7 @@ def _update(warps: Warps, i: Bound, where: Array, b: Array) -> Update:
 ATOM = Form(
     name="atomic.atom",
     syntax="atom{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.type  d, [a], b{, cache-policy};",
-    spellings=_COMPILERS,
+    spellings=_spellings("atom{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.type"),
     rows=_table("-,relaxed,acquire,release,acq_rel", f"exch - b32,b64 {_SPACES} {_HINT} 1.1 sm_20"),
     operands={
         "d": out("type", also="sink"),
@@ -95,10 +95,7 @@ def atom(warps: Warps, i: Bound) -> None:
 CAS = Form(
     name="atomic.cas",
     syntax="atom{.sem}{.scope}{.space}.cas{.level::cache_hint}.type  d, [a], b, c{, cache-policy};",
-    spellings=(
-        "atom{.space}{.sem}{.scope}.cas{.level::cache_hint}.type",
-        "atom.cas{.sem}{.scope}{.space}{.level::cache_hint}.type",
-    ),
+    spellings=_spellings("atom{.sem}{.scope}{.space}.cas{.level::cache_hint}.type"),
     rows=f"""
         sem                                scope      space      level::cache_hint  type     ptx target
         -,relaxed,acquire,release,acq_rel  {_SCOPES}  {_SPACES}  {_HINT}            b32,b64  1.1 sm_20
@@ -129,7 +126,7 @@ def compare_and_swap(warps: Warps, i: Bound) -> None:
 RED = Form(
     name="atomic.red",
     syntax="red{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.type  [a], b{, cache-policy};",
-    spellings=("red{.space}{.sem}{.scope}.op{.noftz}{.level::cache_hint}.type",),
+    spellings=_spellings("red{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.type"),
     rows=_table("-,relaxed,release"),
     operands={"a": address(), "b": inp("type"), "cache_policy": inp("b64", when="level::cache_hint")},
     source="PTX ISA 9.7.13.6",
@@ -147,6 +144,7 @@ def red(warps: Warps, i: Bound) -> None:
 ATOM_VECTOR = Form(
     name="atomic.atom_vector",
     syntax="atom{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.vec.type  d, [a], b{, cache-policy};",
+    spellings=_spellings("atom{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.vec.type"),
     rows=_VECTOR.format(sem="-,relaxed,acquire,release,acq_rel"),
     operands={
         "d": out("type", "vec", also="sink"),
@@ -160,6 +158,7 @@ ATOM_VECTOR = Form(
 RED_VECTOR = Form(
     name="atomic.red_vector",
     syntax="red{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.vec.type  [a], b{, cache-policy};",
+    spellings=_spellings("red{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.vec.type"),
     rows=_VECTOR.format(sem="-,relaxed,release"),
     operands={"a": address(), "b": inp("type", "vec"), "cache_policy": inp("b64", when="level::cache_hint")},
     source="PTX ISA 9.7.13.6",

@@ -242,7 +242,7 @@ class Linker:
             return PerWarp(type, (self.rank_base + np.uint64(SHARED_START + start)).astype(dtype))
         if variable.space == "local":
             return integer_constant(variable.offset, type)
-        if variable.space == "call":
+        if variable.space == "stack":
             return integer_constant(LOCAL_WINDOW + variable.offset, type)
         base = self.segments["" if variable.space == "param" else variable.name]
         return integer_constant(base + variable.offset, type)
@@ -280,7 +280,7 @@ class Linker:
     def _argument(self, scope: Scope, operand: Operand) -> Any:
         if isinstance(operand, Name):
             variable = scope.variable(operand.text)
-            if variable is not None and variable.space == "call":
+            if variable is not None and variable.space == "stack":
                 return LocalBytes(variable.offset, variable.size)
             found = scope.place(operand.text)
             if found is not None:

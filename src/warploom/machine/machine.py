@@ -27,6 +27,8 @@ from warploom.machine.strands import State, Strands
 Array = NDArray[Any]
 Rows = NDArray[np.intp]
 
+PARTING = 1 / 16  # how often, under a random schedule, warps at one place part
+
 
 @dataclass(slots=True)
 class Grid:
@@ -191,8 +193,13 @@ class Machine:
 
     def _choose(self, ready: Rows) -> Rows:
         if self.schedule.kind == "random":
-            row = self.engines.random.choice(ready.tolist())
-            return self.strands.at_pc(ready, int(self.strands.pc[row]))
+            random = self.engines.random
+            chosen = self.strands.at_pc(ready, int(self.strands.pc[random.choice(ready.tolist())]))
+            if len(chosen) > 1 and random.random() < PARTING:
+                # Some go ahead, so that nothing holds warps in step but what the program makes them wait for.
+                ahead = chosen[[random.random() < 0.5 for _ in range(len(chosen))]]
+                return ahead if len(ahead) else chosen
+            return chosen
         return self.strands.least(ready)
 
     def _block(self, rows: Rows) -> None:

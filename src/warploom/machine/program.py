@@ -5,7 +5,7 @@ Everything that is not implemented is found here, before execution starts, and r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from warploom.diag import Diagnostic, Source, Span
@@ -31,8 +31,8 @@ class RegisterPlace:
 class Storage:
     """A variable: its space and offset or segment name.
 
-    The space is "shared", "dynamic" (shared, of the launch's size), "local", "global", "const", "param" (a parameter
-    of the kernel) or "call" (of a device function or a call: local memory under generic addresses).
+    The space is "shared", "dynamic", "local", "global", "const", "param" (the kernel's), or "stack": a function's
+    parameter, which lies in local memory and is addressed generically, as every parameter is.
     """
 
     space: str
@@ -209,40 +209,36 @@ class _Loader:
     # What the kernel reaches ----------------------------------------------------------------------------
 
     def _reached(self) -> dict[str, set[str]]:
-        """Names of functions the kernel reaches, with the names each mentions."""
-        functions, variables = self.module.functions, self.module.variables
+        """Names of functions the kernel reaches, with the names each mentions, by itself or through variables."""
+        functions = self.module.functions
         mentioned: dict[str, set[str]] = {}
-        initial: set[str] = set()  # variables whose initial values were looked into
         pending = [self.kernel.name]
         while pending:
             name = pending.pop()
             function = functions[name]
             if name in mentioned or function.body is None:
                 continue
-            mentioned[name] = set(_names_in(function.body))
-            named = list(mentioned[name])
-            while named:
-                other = named.pop()
-                if other in functions:
-                    pending.append(other)
-                elif other in variables and other not in initial:
-                    initial.add(other)
-                    named.extend(_names_in_initializer(variables[other].initializer))
+            mentioned[name] = self._through_variables(_names_in(function.body))
+            pending.extend(other for other in mentioned[name] if other in functions)
         return mentioned
+
+    def _through_variables(self, names: Iterable[str]) -> set[str]:
+        """Names, and the names that the initialisers of variables among them hold."""
+        variables = self.module.variables
+        found: set[str] = set()
+        pending = list(names)
+        while pending:
+            name = pending.pop()
+            if name not in found:
+                found.add(name)
+                if name in variables:
+                    pending.extend(_names_in_initializer(variables[name].initializer))
+        return found
 
     def _place_module_variables(self, reached: Mapping[str, set[str]]) -> None:
         wanted = set().union(*reached.values())
-        variables = self.module.variables
-        pending = [name for name in wanted if name in variables]
-        seen: set[str] = set()
-        while pending:
-            name = pending.pop()
-            if name in seen:
-                continue
-            seen.add(name)
-            pending.extend(n for n in _names_in_initializer(variables[name].initializer) if n in variables)
-        for name, variable in variables.items():
-            if name in seen:
+        for name, variable in self.module.variables.items():
+            if name in wanted:
                 self._place_variable(variable, self.module_scope)
 
     def _check_recursion(self, reached: Mapping[str, set[str]]) -> None:
@@ -283,7 +279,7 @@ class _Loader:
             self.shared_end += size
         elif variable.space in ("local", "param"):
             self.local_end = _aligned(self.local_end, max(align, 8))
-            space = "local" if variable.space == "local" else "call"
+            space = "stack" if variable.space == "param" else "local"
             scope.variables[variable.name] = Storage(space, variable.name, self.local_end, size or 0)
             self.local_end += size or 0
         elif variable.space in ("global", "const"):
@@ -337,7 +333,7 @@ class _Loader:
     def _formal(self, variable: Variable, scope: Scope) -> Storage | RegisterPlace:
         self._place_variable(variable, scope)
         place = scope.place(variable.name) if variable.space == "reg" else scope.variables.get(variable.name)
-        return place or Storage("call", variable.name, 0, 0)
+        return place or Storage("stack", variable.name, 0, 0)
 
     def _flatten(self, function: Function, outer: Scope) -> int:
         entry = len(self.steps)

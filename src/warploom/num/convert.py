@@ -246,8 +246,10 @@ def convert(
         return integer_from_float(
             value, target, cast(IntegralRounding, rounding or "rzi"), ftz and source == "f32"
         )
-    if ftz and source != "f16":
-        value = _flushed(value, rounding) if source == "f64" else floats.canonical(floats.flush(value))
+    if ftz and source == "f64":
+        value = floats.flush_double(value, cast(Rounding, rounding))
+    elif ftz and source != "f16":
+        value = floats.canonical(floats.flush(value))
     if rounding in _ROUNDINGS:
         value = integral(value, cast(IntegralRounding, rounding))
         rounding = "rn"
@@ -263,15 +265,6 @@ def convert(
     if target == "f64" and source != "f64":
         return _widened_to_double(x if source == "f16" and not sat else value)
     return value
-
-
-def _flushed(x: Array, rounding: str) -> Array:
-    """f64 values with those made zeros that are subnormal once rounded to the 24 bits of f32."""
-    small = quietly(np.less, np.abs(x), 2.0**-126)
-    if not small.any():
-        return x
-    tiny = np.abs(floats.narrow(np.where(small, x * 2.0**64, 1.0), cast(Rounding, rounding))) < 2.0**-62
-    return np.where(tiny, np.copysign(0.0, x), x)
 
 
 def _narrowed_double(x: Array, fmt: Format, rounding: Rounding) -> Array:

@@ -20,6 +20,8 @@ from numba.extending import intrinsic
 NAN32 = np.uint32(0x7FFFFFFF).view(np.float32)
 NAN64 = np.uint64(0xFFF8000000000000).view(np.float64)
 _TINY32 = np.float32(2.0**-126)
+_RAISE = np.float32(2.0**64)
+_RAISED_TINY = np.float32(2.0**-62)
 _QUIET64 = np.uint64(0x0008000000000000)
 
 
@@ -116,7 +118,10 @@ def mul32(a, b):
 
 @vectorize(cache=True)
 def mul32_ftz(a, b):
-    r = flush(flush(a) * flush(b))
+    a, b = flush(a), flush(b)
+    r = a * b
+    # The result is tiny if it is once rounded to 24 bits, however small: so it is raised first.
+    r = np.copysign(np.float32(0.0), r) if abs((a * _RAISE) * b) < _RAISED_TINY else r
     return r if r == r else NAN32
 
 
@@ -128,7 +133,9 @@ def fma32(a, b, c):
 
 @vectorize(cache=True)
 def fma32_ftz(a, b, c):
-    r = flush(fused(flush(a), flush(b), flush(c)))
+    a, b, c = flush(a), flush(b), flush(c)
+    r = fused(a, b, c)
+    r = np.copysign(np.float32(0.0), r) if abs(fused(a * _RAISE, b, c * _RAISE)) < _RAISED_TINY else r
     return r if r == r else NAN32
 
 

@@ -3,7 +3,7 @@
 Shapes: any, broadcast together; all operands of one call have one type.
 NaN: an f32 result is 0x7FFFFFFF; an f64 result is a NaN operand made quiet, b before c before a (of a
 division a before b), or 0xFFF8000000000000 where the operation itself is invalid.  ``ftz`` (f32 alone)
-replaces subnormal operands and results by zeros of their sign, the result after rounding.  ``sat`` clamps to
+replaces subnormal operands and results by zeros of their sign, the result once rounded to 24 bits.  ``sat`` clamps to
 [0, 1], NaN to +0.
 Source: floating-point instructions of the PTX ISA.
 """
@@ -84,19 +84,28 @@ def narrow(x: Array, rounding: Rounding) -> Array:
     return canonical(y)
 
 
-def _finish(x: Array, ftz: bool, sat: bool) -> Array:
-    if ftz:
-        x = flush(x)
+def flush_double(x: Array, rounding: Rounding) -> Array:
+    """f64 values with those made zeros of their sign that are subnormal once rounded to the 24 bits of f32."""
+    small = quietly(np.less, np.abs(x), 2.0**-126)
+    if not small.any():
+        return x
+    tiny = np.abs(narrow(np.where(small, x, 1.0) * 2.0**64, rounding)) < 2.0**-62
+    return np.where(tiny, np.copysign(0.0, x), x)
+
+
+def _finish(x: Array, rounding: Rounding, ftz: bool, sat: bool) -> Array:
+    x = narrow(flush_double(x, rounding) if ftz else x, rounding)
     return saturate(x) if sat else x
 
 
-def _fma32_directed(a: Array, b: Array, c: Array, rounding: Rounding, ftz: bool) -> Array:
+def _fma32_directed(a: Array, b: Array, c: Array, rounding: Rounding, ftz: bool, sat: bool) -> Array:
     if ftz:
         a, b, c = flush(a), flush(b), flush(c)
     if rounding == "rm":
         # Rounding down is rounding up of the negation: so an exact cancellation gives -0.
-        return canonical(-narrow(quietly(_compiled().fma_odd, -a, b, -c), "rp"))
-    return narrow(quietly(_compiled().fma_odd, a, b, c), rounding)
+        result = canonical(-_finish(quietly(_compiled().fma_odd, -a, b, -c), "rp", ftz, False))
+        return saturate(result) if sat else result
+    return _finish(quietly(_compiled().fma_odd, a, b, c), rounding, ftz, sat)
 
 
 def add(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False, sat: bool = False) -> Array:
@@ -108,7 +117,7 @@ def add(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False, sat: b
     if rounding == "rn":
         result = quietly(_compiled().add32_ftz if ftz else _compiled().add32, a, b)
         return saturate(result) if sat else result
-    return _finish(_fma32_directed(a, _ONE, b, rounding, ftz), ftz, sat)
+    return _fma32_directed(a, _ONE, b, rounding, ftz, sat)
 
 
 def sub(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False, sat: bool = False) -> Array:
@@ -133,7 +142,7 @@ def mul(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False, sat: b
     if ftz:
         a, b = flush(a), flush(b)
     # The product of two 24-bit significands is exact in f64.
-    return _finish(narrow(quietly(np.multiply, a, b, dtype=np.float64), rounding), ftz, sat)
+    return _finish(quietly(np.multiply, a, b, dtype=np.float64), rounding, ftz, sat)
 
 
 def fma(
@@ -147,7 +156,7 @@ def fma(
     if rounding == "rn":
         result = quietly(_compiled().fma32_ftz if ftz else _compiled().fma32, a, b, c)
         return saturate(result) if sat else result
-    return _finish(_fma32_directed(a, b, c, rounding, ftz), ftz, sat)
+    return _fma32_directed(a, b, c, rounding, ftz, sat)
 
 
 def div(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False) -> Array:
@@ -159,7 +168,7 @@ def div(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False) -> Arr
     if ftz:
         a, b = flush(a), flush(b)
     # A quotient of 24-bit significands is no nearer than 2**-53 to an f32 or a midpoint without being it.
-    return _finish(narrow(quietly(np.divide, a, b, dtype=np.float64), rounding), ftz, False)
+    return _finish(quietly(np.divide, a, b, dtype=np.float64), rounding, ftz, False)
 
 
 def rcp(a: Array, rounding: Rounding = "rn", ftz: bool = False) -> Array:
@@ -176,7 +185,7 @@ def sqrt(a: Array, rounding: Rounding = "rn", ftz: bool = False) -> Array:
     if ftz:
         a = flush(a)
     # As for the quotient: 24 bits leave no near miss below 2**-51.
-    return _finish(narrow(quietly(np.sqrt, a, dtype=np.float64), rounding), ftz, False)
+    return _finish(quietly(np.sqrt, a, dtype=np.float64), rounding, ftz, False)
 
 
 def _extreme(

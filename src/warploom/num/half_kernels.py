@@ -20,6 +20,7 @@ from warploom.num.float_kernels import odd_sum
 
 _QUANTUM = np.float32(2.0**-24)
 _HALF = np.float32(0.5)
+_TINY_F16 = np.float32(2.0**-14 * (1 - 2.0**-12))
 _NAN = np.uint32(0x7FFF)
 _INF_F16 = np.uint32(0x7C00)
 _INF_BF16 = np.uint32(0x7F80)
@@ -134,6 +135,26 @@ def mul_f16x2(a, b):
 def fma_f16x2(a, b, c):
     low = to_f16(_odd_sum32(from_f16(_low(a)) * from_f16(_low(b)), from_f16(_low(c))))
     high = to_f16(_odd_sum32(from_f16(_high(a)) * from_f16(_high(b)), from_f16(_high(c))))
+    return _pair(low, high)
+
+
+@njit(cache=True, inline="always")
+def _normal_f16(x):
+    """The f16 pattern nearest to an f32 value, zero where it is subnormal once rounded to 11 bits."""
+    return to_f16(np.copysign(np.float32(0.0), x) if abs(x) < _TINY_F16 else x)
+
+
+@vectorize(cache=True)
+def mul_f16x2_ftz(a, b):
+    low = _normal_f16(from_f16(_low(a)) * from_f16(_low(b)))
+    high = _normal_f16(from_f16(_high(a)) * from_f16(_high(b)))
+    return _pair(low, high)
+
+
+@vectorize(cache=True)
+def fma_f16x2_ftz(a, b, c):
+    low = _normal_f16(_odd_sum32(from_f16(_low(a)) * from_f16(_low(b)), from_f16(_low(c))))
+    high = _normal_f16(_odd_sum32(from_f16(_high(a)) * from_f16(_high(b)), from_f16(_high(c))))
     return _pair(low, high)
 
 

@@ -2,7 +2,7 @@
 
 Shapes: any, broadcast together; the NumPy type of the first operand says whether numbers or pairs are meant.
 A NaN result is 0x7FFF.  ``ftz`` (f16 alone) replaces subnormal operands and results by zeros of their sign,
-the result after rounding.  ``sat`` clamps to [0, 1] with NaN to +0; ``relu`` turns negative results into +0,
+the result once rounded to 11 bits.  ``sat`` clamps to [0, 1] with NaN to +0; ``relu`` turns negative results into +0,
 NaN stays.
 Source: half-precision and mixed-precision instructions of the PTX ISA.
 """
@@ -125,7 +125,8 @@ def sub(a: Array, b: Array, fmt: Format, ftz: bool = False, sat: bool = False) -
 def mul(a: Array, b: Array, fmt: Format, ftz: bool = False, sat: bool = False) -> Array:
     """Source: mul (half precision)."""
     kernels = _compiled()
-    return _apply(kernels.mul_f16x2 if fmt is F16 else kernels.mul_bf16x2, (a, b), fmt, ftz, sat)
+    kernel = (kernels.mul_f16x2_ftz if ftz else kernels.mul_f16x2) if fmt is F16 else kernels.mul_bf16x2
+    return _apply(kernel, (a, b), fmt, ftz, sat)
 
 
 def fma(
@@ -133,7 +134,8 @@ def fma(
 ) -> Array:
     """Multiply-add rounded once.  Source: fma (half precision)."""
     kernels = _compiled()
-    return _apply(kernels.fma_f16x2 if fmt is F16 else kernels.fma_bf16x2, (a, b, c), fmt, ftz, sat, relu)
+    kernel = (kernels.fma_f16x2_ftz if ftz else kernels.fma_f16x2) if fmt is F16 else kernels.fma_bf16x2
+    return _apply(kernel, (a, b, c), fmt, ftz, sat, relu)
 
 
 def _extreme(

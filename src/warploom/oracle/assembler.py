@@ -3,9 +3,9 @@
     asm = provide("13.1")                                  # found in the cache, or installed there
     asm.judge([Probe("add.u32 %r0, %r1, 7;")], "sm_90a", (9, 1))     # -> [Verdict(ok=True, message="")]
 
-Many probes are asked in one module. An error names its line, so it is the error of the probe on that line; a probe is
-accepted only when a module in which it stood was accepted whole. What ended the reading of a module is asked again
-alone, and the rest without it.
+Many probes are asked in one module. An error names its line, so it is the error of the probe on that line; a
+probe is accepted only when a module in which it stood was accepted whole. What ended the reading of a module
+is asked again alone, and the rest without it.
 """
 
 from __future__ import annotations
@@ -30,12 +30,18 @@ WHEELS = {
     "13.1": "nvidia-cuda-nvcc==13.1.115",
     "newest": "nvidia-cuda-nvcc",
 }
-"""Release -> the wheel that has its ptxas. 12.9 is the last that knows sm_70 and sm_72, 13.1 the one whose PTX is 9.1."""
+"""Release -> the wheel of its ptxas. 12.9 is the last that knows sm_70 and sm_72; the PTX of 13.1 is 9.1."""
 
-_TIMEOUT = 120
+NO_ANSWER = "ptxas itself failed"
+"""The message of a verdict that is none: the assembler crashed, or did not end."""
+
+_TIMEOUT = 30
+_MEMORY = 2 << 30
+_NO_STATUS = -1
 _BATCH = 400
 _OPTIONS = ("-O0", "-w", "-o", os.devnull)
 _OPTIMISED = ("-w", "-o", os.devnull)
+_ASTRAY = "Memory allocation failure"
 _BROKEN = "Internal compiler error"  # -O0 alone breaks on some that every other level takes
 _COMPLAINT = re.compile(r"^ptxas (?:.*?, line (\d+); )?(error|fatal)\s*: (.*)$", re.MULTILINE)
 _ENTRY = re.compile(r"'e(\d+)'")
@@ -126,9 +132,7 @@ class Assembler:
         middle = len(pending) // 2
         found: dict[int, Verdict] = {}
         for half in (pending[:middle], pending[middle:]):
-            found.update(
-                zip(half, self._together([probes[k] for k in half], target, version), strict=True)
-            )
+            found.update(zip(half, self._together([probes[k] for k in half], target, version), strict=True))
         return found
 
     def _alone(self, probe: Probe, target: str, version: Version) -> Verdict:
@@ -138,19 +142,34 @@ class Assembler:
             status, output = self.run(text, target, _OPTIMISED)
         if status == 0:
             return Verdict(True)
+        if status < 0 or _ASTRAY in output or _BROKEN in output:
+            return Verdict(False, NO_ANSWER)
         refused, _ = _attribute(output, owners)
         return Verdict(False, refused.get(0) or _first_complaint(output) or f"exit status {status}")
 
     def run(self, text: str, target: str, options: Sequence[str] = _OPTIONS) -> tuple[int, str]:
         """Exit status and everything printed for one module."""
         command = [str(self.path), *options, "-arch", target, "-"]
-        try:
-            done = subprocess.run(
-                command, input=text, capture_output=True, text=True, timeout=_TIMEOUT, check=False
-            )
-        except subprocess.TimeoutExpired:
-            return -1, f"ptxas fatal   : no answer in {_TIMEOUT} s"
-        return done.returncode, done.stdout + done.stderr
+        with subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        ) as asked:
+            _limit_memory(asked.pid)
+            try:
+                output, _ = asked.communicate(text, timeout=_TIMEOUT)
+            except subprocess.TimeoutExpired:
+                asked.kill()
+                return _NO_STATUS, ""
+        return asked.returncode, output
+
+
+def _limit_memory(process: int) -> None:
+    """Keep an assembler that goes astray from taking the machine with it, where the system can."""
+    try:
+        import resource
+    except ImportError:
+        return
+    if hasattr(resource, "prlimit"):
+        resource.prlimit(process, resource.RLIMIT_AS, (_MEMORY, _MEMORY))
 
 
 def _attribute(output: str, owners: Sequence[int]) -> tuple[dict[int, str], int | None]:
@@ -194,7 +213,7 @@ def _stands_apart(probe: Probe) -> bool:
     return bool(open_)
 
 
-# Finding and installing -------------------------------------------------------------------------------------
+# Finding and installing -----------------------------------------------------------------------------------
 
 
 def cache_directory() -> Path:

@@ -1,7 +1,7 @@
 """What is asked: from each Form its legal instructions, and those with one slot or one operand changed.
 
-A case is a probe with what was changed and where it is asked. Legal rows are asked at every version of a target of
-theirs and on every target; a near-miss at the newest version, on targets that differ in what they know.
+A case is a probe with what was changed and where it is asked. Legal rows are asked at every version of a
+target of theirs and on every target, a near-miss at the newest version on targets that know different things.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 
+from warploom.diag import UsageError
 from warploom.isa.kit import Form, forms, forms_of
 from warploom.isa.table import Row
 from warploom.oracle import operand_changes
@@ -30,12 +31,25 @@ from warploom.oracle.probe import Probe
 from warploom.oracle.spell import Slots, combinations_of, instruction, opcode_words, write_operands
 
 LEGAL = "legal"
+OFF_TABLE = "off-table"
 _WHOLE_ISA = 40  # words of the whole ISA that are tried in one slot
 _EVERY_VERSION = 12  # combinations of a row that are asked at every version of its first target
 _CHANGED = 2  # combinations of a row whose words are changed
 _ADDED = 12  # words of the family that are added to an opcode of a row that is not its form's first
 _LANDMARKS = ("sm_90a", "sm_100a", "sm_120a")
-_DIFFERENT = ("sm_70", "sm_75", "sm_80", "sm_89", "sm_90", "sm_90a", "sm_100a", "sm_103f", "sm_110a", "sm_120", "sm_120f")
+_DIFFERENT = (
+    "sm_70",
+    "sm_75",
+    "sm_80",
+    "sm_89",
+    "sm_90",
+    "sm_90a",
+    "sm_100a",
+    "sm_103f",
+    "sm_110a",
+    "sm_120",
+    "sm_120f",
+)
 _HIGHER_LATTICE = 8
 
 
@@ -88,7 +102,31 @@ def cases_of(form: Form) -> Iterator[Case]:
                 yield from _changed_operands(form, slots, near)
 
 
-# Legal ------------------------------------------------------------------------------------------------------
+def off_table(text: str) -> Iterator[Case]:
+    """The hand-written probes of a text, asked where it says and on every target at its last version.
+
+    A line is a target, a PTX version, `accept` or `reject` as it is believed, and a probe; `#` begins a
+    comment, and the last one is what the probes below it are about.
+
+    Errors: UsageError for a line that says something else.
+    """
+    about = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith("#") or not line.strip():
+            about = line.lstrip("# ") or about
+            continue
+        words = line.split(" ", 3)
+        if len(words) < 4 or words[0] not in TARGETS or words[2] not in {"accept", "reject"}:
+            raise UsageError(
+                f"line {number} of the hand-written probes is not 'target version accept|reject probe'"
+            )
+        major, _, minor = words[1].partition(".")
+        points = [point(words[0], (int(major), int(minor)))]
+        points += [point(target, last_version(target)) for target in TARGETS]
+        yield Case(OFF_TABLE, about, words[2], Probe.of_key(words[3]), tuple(dict.fromkeys(points)))
+
+
+# Legal ----------------------------------------------------------------------------------------------------
 
 
 def _legal(form: Form, row: Row, slots: Slots, k: int) -> Iterator[Case]:
@@ -145,7 +183,7 @@ def _points_of_near(row: Row) -> tuple[Point, ...]:
     return tuple(found)
 
 
-# One word changed --------------------------------------------------------------------------------------------
+# One word changed -----------------------------------------------------------------------------------------
 
 
 def _changed_words(
@@ -190,7 +228,14 @@ def _other_shapes(form: Form, slot: str, slots: Slots) -> Iterator[str]:
             continue
         value = int(slots[part])
         known = {int(word) for relative in _relatives(form) for word in relative.vocabulary.get(part, ())}
-        changed = {value * 2, value // 2, value + 1, value + _HIGHER_LATTICE, 0, max(known) + _HIGHER_LATTICE} | known
+        changed = {
+            value * 2,
+            value // 2,
+            value + 1,
+            value + _HIGHER_LATTICE,
+            0,
+            max(known) + _HIGHER_LATTICE,
+        } | known
         for other in sorted(changed - {value})[:_WHOLE_ISA]:
             yield spelling.format(**{**slots, part: str(other)})
 
@@ -228,7 +273,7 @@ def _signature(form: Form, slots: Slots) -> tuple[object, ...]:
     return types, vectors, constants, tuple(slots.get(place.when, "") != "" for place in places)
 
 
-# One operand changed -----------------------------------------------------------------------------------------
+# One operand changed --------------------------------------------------------------------------------------
 
 
 def _changed_operands(form: Form, slots: Slots, points: tuple[Point, ...]) -> Iterator[Case]:

@@ -1,6 +1,6 @@
-"""Verdicts from a shell: `python -m warploom.oracle.judge -t sm_90a,sm_100a -v 8.0,9.1 "add.u32 %r0, %r1, 7;" …`
+"""Verdicts from a shell: `python -m warploom.oracle.judge -t sm_90a,sm_100a -v all "add.u32 %r0, %r1, 7;"`
 
-Without texts, one probe a line from standard input. Prints target, version, `ok` or the refusal, and the probe.
+Without texts, one probe a line from standard input. Prints target, version, `ok` or the refusal, probe.
 """
 
 from __future__ import annotations

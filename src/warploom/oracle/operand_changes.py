@@ -14,22 +14,24 @@ from warploom.oracle.spell import (
     prefix_of,
     standing_places,
     write_operands,
-    write_place,
 )
 
 Change = tuple[str, str, list[str]]
 
 _PREFIXES = ("p", "b", "h", "uh", "hf", "r", "u", "s", "f", "x", "rd", "ud", "sd", "d", "rq")
 _CONSTANTS = (
-    "0", "1", "-1", "2", "3", "4", "7", "8", "9", "15", "16", "17", "31", "32", "33", "63", "64", "100", "127", "128",
-    "129", "255", "256", "257", "65535", "65536", "1048575", "1048576", "2147483647", "2147483648", "-2147483648",
-    "4294967295", "4294967296", "0x10U", "1.0", "0f3F800000", "0d3FF0000000000000",
+    "0", "1", "-1", "2", "3", "4", "7", "8", "9", "15", "16", "17", "31", "32", "33", "63", "64", "100",
+    "127", "128", "129", "255", "256", "257", "65535", "65536", "1048575", "1048576", "2147483647",
+    "2147483648", "-2147483648", "4294967295", "4294967296", "0x10U", "1.0", "0f3F800000",
+    "0d3FF0000000000000",
 )  # fmt: skip
 _BASES = (
-    "[%r90]", "[%u90]", "[%h90]", "[%f90]", "[%d90]", "[%p90]", "[%ud90]", "[%sd90]", "[%rd90+16]", "[%rd90+-16]",
-    "[%rd90+1]", "[%rd90+%r90]", "[16]", "[0]", "[smem]", "[smem+16]", "[gmem]", "[cmem]", "[lmem]", "[kparam]",
-    "[%nowhere]", "[nowhere]", "%rd90", "%r90", "smem", "[%rd90, %rd91]", "[%rd90, {%r90}]",
+    "[%r90]", "[%u90]", "[%h90]", "[%f90]", "[%d90]", "[%p90]", "[%ud90]", "[%sd90]", "[%rd90+16]",
+    "[%rd90+-16]", "[%rd90+1]", "[%rd90+%r90]", "[16]", "[0]", "[smem]", "[smem+16]", "[gmem]", "[cmem]",
+    "[lmem]", "[kparam]", "[%nowhere]", "[nowhere]", "%rd90", "%r90", "smem", "[%rd90, %rd91]",
+    "[%rd90, {%r90}]",
 )  # fmt: skip
+_UNANSWERABLE = "[%p90]"  # as a tensor's base it makes ptxas ask for memory without end
 _COORDINATES = ("f", "rd", "h", "uh", "u", "s", "p")
 _NAMES = ("_", "%nowhere", "nowhere", "smem", "gmem", "kparam", "%tid.x", "%clock64", "callee", "L1")
 
@@ -99,6 +101,8 @@ def _addresses(place: Place, slots: Slots) -> Iterator[tuple[str, str]]:
     count = place.registers(slots)
     coordinates = f", {Writer().registers('r', count)}" if count else ""
     for base in _BASES:
+        if count and base == _UNANSWERABLE:
+            continue
         change = base if "," in base or not base.startswith("[") else f"{base[:-1]}{coordinates}]"
         yield f"{base} there", change
     if not count:

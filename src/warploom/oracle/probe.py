@@ -1,6 +1,6 @@
 """Probes: short PTX texts, each put to an assembler in an entry of its own.
 
-A probe is the statements alone. Registers, variables and labels are declared by the names that it uses, so that
+A probe is the statements alone. Registers, variables and labels are declared by the names that it uses, so
 its text says everything: `%r` b32, `%f` f32, `%rd` b64 and so on (REGISTERS), `smem`, `gmem`, … (VARIABLES),
 `L0` to `L9` the labels before the entry's end. `%f[0:4]` is short for `%f0, %f1, %f2, %f3`.
 
@@ -54,7 +54,7 @@ _LABEL = re.compile(r"L\d")
 
 @dataclass(frozen=True, slots=True, order=True)
 class Probe:
-    """Statements to be judged. `directives` stand between the entry's header and its body; `prelude` before it."""
+    """Statements to be judged. `directives` stand between the entry's header and its body."""
 
     text: str
     directives: str = ""
@@ -69,7 +69,7 @@ class Probe:
     def key(self) -> str:
         """All that it says, in one line."""
         return (
-            " | ".join((self.prelude, self.directives, self.text))
+            f"{self.prelude} | {self.directives} | {self.text}"
             if self.directives or self.prelude
             else self.text
         )
@@ -77,11 +77,11 @@ class Probe:
     @classmethod
     def of_key(cls, key: str) -> Probe:
         """The probe of a key."""
-        prelude, bar, rest = key.partition(" | ")
+        prelude, bar, rest = f" {key}".partition(" | ")
         if not bar:
             return cls(key)
         directives, _, text = rest.partition(" | ")
-        return cls(text, directives, prelude)
+        return cls(text, directives, prelude.strip())
 
     def module(self, target: str, version: tuple[int, int]) -> str:
         """The module in which the probe stands alone."""

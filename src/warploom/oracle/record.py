@@ -1,4 +1,4 @@
-"""The record: verdicts of ptxas on many probes, one compressed text for each family, and what differs from it.
+"""The record: verdicts of ptxas on many probes, a compressed text for each family, and what differs from it.
 
 A file is xz-compressed text, the same bytes for the same verdicts:
 
@@ -7,7 +7,7 @@ A file is xz-compressed text, the same bytes for the same verdicts:
     0<TAB>2<TAB>f16 to bf16<TAB>mma…       set of points, accepted ones as hexadecimal bits, change, probe
 
     for case, verdicts in read(directory): ...             # verdicts: dict[Point, bool]
-    for found in disagreements(directory, judge): ...      # judge(probes, target, version) -> verdicts
+    grouped(disagreements(directory, judge))               # judge(probes, target, version) -> verdicts
 
 `by_lines` and `by_text` make a `judge` of a function that reads whole modules.
 """
@@ -23,7 +23,7 @@ from pathlib import Path
 
 from warploom.diag import UsageError
 from warploom.oracle.ask import Oracle, Progress
-from warploom.oracle.assembler import provide
+from warploom.oracle.assembler import NO_ANSWER, Verdict, provide
 from warploom.oracle.cases import Case
 from warploom.oracle.points import NEWEST, Point, Version
 from warploom.oracle.probe import Probe, write_module
@@ -47,29 +47,33 @@ class Disagreement:
     def __str__(self) -> str:
         at = f"{self.point.target} {self.point.version[0]}.{self.point.version[1]}"
         said = "accepts" if self.accepted else "refuses"
-        return f"{self.case.form}/{self.case.slot} ({self.case.change}): ptxas {said} at {at}: {self.case.probe.key}"
+        case = self.case
+        return f"{case.form}/{case.slot} ({case.change}): ptxas {said} at {at}: {case.probe.key}"
 
 
-# Writing -----------------------------------------------------------------------------------------------------
+# Writing --------------------------------------------------------------------------------------------------
 
 
 def record(
     oracle: Oracle, cases: Iterable[Case], directory: Path, *, progress: Progress | None = None
 ) -> Counter[Point]:
-    """Ask every case and write the files of their families. Returns the number of verdicts at each point."""
+    """Ask every case and write the files of their families. Returns the verdicts at each point, counted."""
     by_family: dict[str, list[Case]] = {}
     for case in cases:
         by_family.setdefault(case.family, []).append(case)
     questions = [(case.probe, at) for listed in by_family.values() for case in listed for at in case.points]
     verdicts = iter(oracle.ask(questions, progress))
     directory.mkdir(parents=True, exist_ok=True)
+    counts: Counter[Point] = Counter()
     for family, listed in by_family.items():
-        text = _write_family(listed, verdicts)
-        (directory / f"{family}{_SUFFIX}").write_bytes(lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME))
-    return Counter(at for _, at in questions)
+        text = _write_family(listed, verdicts, counts)
+        (directory / f"{family}{_SUFFIX}").write_bytes(
+            lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME)
+        )
+    return counts
 
 
-def _write_family(cases: Sequence[Case], verdicts: Iterator[object]) -> str:
+def _write_family(cases: Sequence[Case], verdicts: Iterator[Verdict], counts: Counter[Point]) -> str:
     sets: dict[tuple[Point, ...], int] = {}
     body: list[str] = []
     about = ("", "")
@@ -77,15 +81,15 @@ def _write_family(cases: Sequence[Case], verdicts: Iterator[object]) -> str:
         if (case.form, case.slot) != about:
             about = (case.form, case.slot)
             body.append(f"= {case.form} {case.slot}")
-        bits = sum(int(_ok(next(verdicts))) << k for k in range(len(case.points)))
-        at = sets.setdefault(case.points, len(sets))
+        answered = [(point, v) for point in case.points if (v := next(verdicts)).message != NO_ANSWER]
+        if not answered:
+            continue
+        counts.update(point for point, _ in answered)
+        bits = sum(int(verdict.ok) << k for k, (_, verdict) in enumerate(answered))
+        at = sets.setdefault(tuple(point for point, _ in answered), len(sets))
         body.append(f"{at}\t{bits:x}\t{case.change}\t{case.probe.key}")
     head = [f"@{at} {' '.join(str(point) for point in points)}" for points, at in sets.items()]
     return "\n".join([*head, *body]) + "\n"
-
-
-def _ok(verdict: object) -> bool:
-    return bool(getattr(verdict, "ok", verdict))
 
 
 def write_header(directory: Path, counts: Counter[Point], command: str, date: str) -> None:
@@ -107,7 +111,7 @@ def write_header(directory: Path, counts: Counter[Point], command: str, date: st
     (directory / HEADER).write_text(json.dumps(header, indent=1) + "\n")
 
 
-# Reading -----------------------------------------------------------------------------------------------------
+# Reading --------------------------------------------------------------------------------------------------
 
 
 def families(directory: Path) -> tuple[str, ...]:
@@ -136,13 +140,13 @@ def read(directory: Path, wanted: Iterable[str] = ()) -> Iterator[tuple[Case, Ve
                 yield case, {point: bool(accepted >> k & 1) for k, point in enumerate(points)}
 
 
-# Comparing ---------------------------------------------------------------------------------------------------
+# Comparing ------------------------------------------------------------------------------------------------
 
 
 def disagreements(
     directory: Path, judge: Judge, wanted: Iterable[str] = (), *, newest: bool = False
 ) -> Iterator[Disagreement]:
-    """What a judge says otherwise than the record; with `newest` also than the newest assembler's verdicts."""
+    """What a judge says otherwise than the record, with `newest` than the newest assembler's verdicts."""
     waiting: dict[Point, list[tuple[Case, bool]]] = {}
     for case, verdicts in read(directory, wanted):
         for at, accepted in verdicts.items():
@@ -155,6 +159,14 @@ def disagreements(
                 waiting[at] = []
     for at, batch in waiting.items():
         yield from _differing(judge, at, batch)
+
+
+def grouped(found: Iterable[Disagreement]) -> dict[tuple[str, str, bool], list[Disagreement]]:
+    """Disagreements by form, slot and what is recorded; the largest groups first."""
+    groups: dict[tuple[str, str, bool], list[Disagreement]] = {}
+    for each in found:
+        groups.setdefault((each.case.form, each.case.slot, each.accepted), []).append(each)
+    return dict(sorted(groups.items(), key=lambda group: (-len(group[1]), group[0])))
 
 
 def _differing(judge: Judge, at: Point, batch: Sequence[tuple[Case, bool]]) -> Iterator[Disagreement]:

@@ -5,13 +5,10 @@ What a name stands for is the caller's business; a scope only finds it, from the
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from warploom.ptx.tree import Directive
-
-_NUMBERED = re.compile(r"(.*?)(0|[1-9]\d*)$")
 
 R = TypeVar("R")
 V = TypeVar("V")
@@ -32,15 +29,24 @@ class Scope(Generic[R, V, L]):
     def register(self, name: str) -> tuple[R, int] | None:
         """What a register's name stands for, and its number in its range (0 for a register of its own)."""
         scope: Scope[R, V, L] | None = self
-        numbered = _NUMBERED.fullmatch(name)
         while scope is not None:
-            if name in scope.registers:
-                return scope.registers[name], 0
-            if numbered is not None and len(numbered[2]) < 10:
-                found = scope.ranges.get(numbered[1])
-                if found is not None and int(numbered[2]) < found[0]:
-                    return found[1], int(numbered[2])
+            found = scope.own_register(name)
+            if found is not None:
+                return found
             scope = scope.parent
+        return None
+
+    def own_register(self, name: str) -> tuple[R, int] | None:
+        """As `register`, between these braces alone. `%r12` is of `%r<20>`, or of `%r1<3>`."""
+        single = self.registers.get(name)
+        if single is not None:
+            return single, 0
+        digits = len(name) - len(name.rstrip("0123456789"))
+        for count in range(min(digits, 9), 0, -1):
+            number = name[-count:]
+            held = self.ranges.get(name[:-count])
+            if held is not None and (number == "0" or number[0] != "0") and int(number) < held[0]:
+                return held[1], int(number)
         return None
 
     def variable(self, name: str) -> V | None:

@@ -1,0 +1,116 @@
+"""`warploom evidence legality`: ask the assemblers again, and write the record of their verdicts."""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import sys
+from collections import Counter
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from warploom.diag import UsageError
+
+OK = 0
+DIFFERENT = 1
+_RECORD = Path("tests/evidence/ptxas")
+_PROBES = "off-table.txt"
+_SHOWN = 20
+
+_DESCRIPTION = """\
+Ask NVIDIA's assemblers what they take: every legal row of every form, its near-misses, and hand-written
+probes, over targets and PTX versions. Verdicts are kept in the user's cache, so asking again costs little.
+The assemblers are wheels (12.9, 13.1 and the newest), installed into that cache when first needed.
+"""
+
+
+def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
+    """Add the verb to the command line; `add` is `add_parser` of its subparsers."""
+    parser = add("evidence", help="ask NVIDIA's assemblers again, and record what they say")
+    kinds = parser.add_subparsers(title="evidence", metavar="KIND", required=True)
+    legality = kinds.add_parser(
+        "legality",
+        help="verdicts of ptxas on instruction forms",
+        description=_DESCRIPTION,
+        epilog="exit status: 0 well; 1 with --compare, verdicts differ; 2 it could not be asked.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    legality.set_defaults(verb=run)
+    legality.add_argument(
+        "--record", type=Path, default=_RECORD, metavar="FOLDER", help=f"where the record is ({_RECORD})"
+    )
+    legality.add_argument("--family", action="append", default=[], metavar="NAME", help="only this family")
+    legality.add_argument("--compare", action="store_true", help="ask what is recorded, and write nothing")
+    legality.add_argument("--workers", type=int, default=2, metavar="N", help="assemblers at a time (2)")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Ask, then write or compare. Errors: UsageError where it cannot be asked."""
+    if options.workers < 1:
+        raise UsageError(f"--workers is {options.workers}; expected 1 or more")
+    return _compare(options) if options.compare else _write(options)
+
+
+def _write(options: argparse.Namespace) -> int:
+    from warploom import isa  # declares every form
+    from warploom.oracle import Oracle
+    from warploom.oracle.cases import OFF_TABLE, all_cases, off_table
+    from warploom.oracle.record import record, write_header
+
+    families: list[str] = options.family
+    probes: Path = options.record / _PROBES
+    if not probes.is_file():
+        raise UsageError(f"{options.record} is not a folder of recorded verdicts: it has no {_PROBES}")
+    cases = [] if families == [OFF_TABLE] else list(all_cases(families))
+    if not families or OFF_TABLE in families:
+        cases += off_table(probes.read_text())
+    if not cases:
+        raise UsageError(f"no family of {isa.__name__} is named {', '.join(families)}")
+    with Oracle(workers=options.workers) as oracle, _progress("asking") as progress:
+        counts = record(oracle, cases, options.record, progress=progress)
+    if not families:
+        today = dt.datetime.now(dt.UTC).date().isoformat()
+        write_header(options.record, counts, "warploom evidence legality", today)
+    targets, versions = len({at.target for at in counts}), len({at.version for at in counts})
+    print(f"{counts.total()} verdicts on {len(cases)} probes, {targets} targets, {versions} PTX versions")
+    return OK
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from warploom.oracle import Oracle, Question
+    from warploom.oracle.record import read
+
+    questions: list[Question] = []
+    recorded: list[bool] = []
+    for case, verdicts in read(options.record, options.family):
+        questions += [(case.probe, at) for at in verdicts]
+        recorded += verdicts.values()
+    with Oracle(workers=options.workers) as oracle, _progress("asking") as progress:
+        asked = oracle.ask(questions, progress)
+    different = [
+        (probe, at, verdict)
+        for (probe, at), verdict, accepted in zip(questions, asked, recorded, strict=True)
+        if verdict.ok != accepted
+    ]
+    for probe, at, verdict in different[:_SHOWN]:
+        print(f"{at}: now {'accepted' if verdict.ok else 'refused, ' + verdict.message}: {probe.key}")
+    by_point = Counter(at for _, at, _ in different)
+    if len(different) > _SHOWN:
+        print(f"… and {len(different) - _SHOWN} more, at {len(by_point)} points")
+    print(f"{len(different)} of {len(questions)} recorded verdicts differ")
+    return DIFFERENT if different else OK
+
+
+@contextmanager
+def _progress(what: str) -> Generator[Callable[[int, int], None] | None]:
+    """A bar of questions answered; None where there is no terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
