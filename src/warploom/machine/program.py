@@ -6,15 +6,16 @@ Everything that is not implemented is found here, before execution starts, and r
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from warploom.diag import Diagnostic, Source, Span
 from warploom.isa.bind import Binding, bind
 from warploom.isa.types import TYPES
 from warploom.machine.faults import Unsupported, diagnostic
-from warploom.machine.flow import EXIT, postdominators
 from warploom.machine.registers import Declared
-from warploom.ptx import Block, Directive, Function, Instruction, Label, Module, Name, Statement, Variable
+from warploom.ptx import Block, Function, Instruction, Label, Module, Name, Statement, Variable
+from warploom.ptx.flow import postdominators, successors
+from warploom.ptx.scopes import Scope as Names
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,59 +42,23 @@ class Storage:
 
 
 @dataclass(eq=False, slots=True)
-class Scope:
-    """Names declared between braces. `%r<9>` is one entry, in `ranges`: width, first index, type, count."""
+class Scope(Names[RegisterPlace, Storage, int]):
+    """Names declared between braces; the places of a range's registers follow its first one's.
 
-    parent: Scope | None
-    registers: dict[str, RegisterPlace] = field(default_factory=dict)
-    ranges: dict[str, tuple[int, int, str, int]] = field(default_factory=dict)
-    variables: dict[str, Storage] = field(default_factory=dict)
-    labels: dict[str, int] = field(default_factory=dict)
-    tables: dict[str, Directive] = field(default_factory=dict)
-    found: dict[str, RegisterPlace] = field(default_factory=dict)
+    `found` holds those looked up already.
+    """
 
-    def register(self, name: str) -> RegisterPlace | None:
+    found: dict[str, RegisterPlace] = field(default_factory=dict[str, RegisterPlace])
+
+    def place(self, name: str) -> RegisterPlace | None:
         """The register of a name, from this scope outwards."""
         known = self.found.get(name)
-        if known is not None:
-            return known
-        place = self._register(name)
-        if place is not None:
-            self.found[name] = place
-        return place
-
-    def _register(self, name: str) -> RegisterPlace | None:
-        scope: Scope | None = self
-        while scope is not None:
-            place = scope.registers.get(name) or scope._numbered(name)
-            if place is not None:
-                return place
-            scope = scope.parent
-        return None
-
-    def _numbered(self, name: str) -> RegisterPlace | None:
-        """A register of a range: `%r12` is of `%r<20>`, or of `%r1<3>`."""
-        digits = len(name) - len(name.rstrip("0123456789"))
-        for count in range(digits, 0, -1):
-            stem, number = name[:-count], name[-count:]
-            held = self.ranges.get(stem)
-            if held is not None and (number == "0" or number[0] != "0") and int(number) < held[3]:
-                width, first, declared, _ = held
-                return RegisterPlace(width, first + int(number), declared)
-        return None
-
-    def variable(self, name: str) -> Storage | None:
-        """The variable of a name, from this scope outwards."""
-        return self.variables.get(name) or (self.parent.variable(name) if self.parent else None)
-
-    def label(self, name: str) -> int | None:
-        """The program counter of a label, from this scope outwards."""
-        found = self.labels.get(name)
-        return found if found is not None else (self.parent.label(name) if self.parent else None)
-
-    def table(self, name: str) -> Directive | None:
-        """The directive under a label: a branch table, a call prototype."""
-        return self.tables.get(name) or (self.parent.table(name) if self.parent else None)
+        if known is None:
+            declared = self.register(name)
+            if declared is None:
+                return None
+            known = self.found[name] = replace(declared[0], index=declared[0].index + declared[1])
+        return known
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,10 +313,11 @@ class _Loader:
             )
             return
         width, first = self.registers.declare(variable.type, variable.count or 1)
+        place = RegisterPlace(width, first, variable.type)
         if variable.count is None:
-            scope.registers[variable.name] = RegisterPlace(width, first, variable.type)
+            scope.registers[variable.name] = place
         else:
-            scope.ranges[variable.name] = (width, first, variable.type, variable.count)
+            scope.ranges[variable.name] = variable.count, place
 
     def _kernel_parameters(self) -> tuple[Parameter, ...]:
         placed: list[Parameter] = []
@@ -388,9 +354,7 @@ class _Loader:
 
     def _formal(self, variable: Variable, scope: Scope) -> Storage | RegisterPlace:
         self._place_variable(variable, scope)
-        place = (
-            scope.register(variable.name) if variable.space == "reg" else scope.variables.get(variable.name)
-        )
+        place = scope.place(variable.name) if variable.space == "reg" else scope.variables.get(variable.name)
         return place or Storage("stack", variable.name, 0, 0)
 
     def _flatten(self, function: Function, outer: Scope) -> int:
@@ -490,12 +454,11 @@ def _find_blocks(program: Program, bodies: Mapping[str, tuple[int, int]]) -> Non
         targets = _targets(step)
         effects = step.binding.form.touches
         leaders.update(targets)
-        falls = pc + 1 if pc + 1 < end_of_body else EXIT
-        leaves = "leaves" in effects
-        nexts = [EXIT] if leaves else list(targets)
-        if not (leaves or targets) or step.instruction.guard is not None or "calls" in effects:
-            nexts.append(falls)
-        following.append(nexts)
+        guarded = step.instruction.guard is not None
+        leaves, returns = "leaves" in effects, "calls" in effects
+        following.append(
+            successors(pc, end_of_body, targets, leaves=leaves, guarded=guarded, returns=returns)
+        )
         if effects & {"jumps", "leaves", "calls"}:
             leaders.add(pc + 1)
         if "waits" in effects:
