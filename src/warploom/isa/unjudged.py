@@ -1,4 +1,5 @@
-"""Instructions of the language that have no forms here: texture and surface access, video arithmetic, the stack.
+"""Instructions of the language that have no forms here: textures, surfaces, video arithmetic, the stack, and
+Blackwell's tensor memory.
 
 A text that uses them is none the worse for it; the checker says that it did not judge them.
 
@@ -13,7 +14,7 @@ _HEADS = frozenset(
     "tex tld4 txq istypep suld sust sured suq"
     " vadd vsub vabsdiff vmin vmax vshl vshr vmad vset"
     " vadd2 vsub2 vavrg2 vabsdiff2 vmin2 vmax2 vset2 vadd4 vsub4 vavrg4 vabsdiff4 vmin4 vmax4 vset4"
-    " stacksave stackrestore alloca multimem clusterlaunchcontrol".split()
+    " stacksave stackrestore alloca multimem clusterlaunchcontrol tcgen05".split()
 )
 
 
