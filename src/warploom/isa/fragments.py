@@ -162,7 +162,7 @@ def variant(i: Bound) -> dict[str, Any]:
 
 
 def _maps(i: Bound, family: str, sparse: bool) -> tuple[layout.FragmentMap, ...]:
-    types = tuple(element_of(i, operand) for operand in "abcd")
+    types = (getattr(i, "atype", "f16"), getattr(i, "btype", "f16"), i.ctype, i.dtype)
     return _maps_of(family, i.shape, types, getattr(i, "alayout", ""), getattr(i, "blayout", ""), sparse)
 
 
