@@ -21,14 +21,15 @@ from warploom.num.elements import STORAGE
 
 Matrix = NDArray[Any]
 
-_SELF_TYPED = frozenset({"f32", "f64", "s32"})
+_SELF_TYPED = frozenset({"f32", "f64", "s32", "tf32"})
+_PAIRED = frozenset({"f16", "bf16"})
 _SIX_BITS = frozenset({"e3m2", "e2m3"})
 _PADDED_KINDS = frozenset({"kind::f8f6f4", "kind::mxf8f6f4"})
 
 
 def register_type(element: str) -> str:
-    """The type of the registers that hold elements: their own where one fills a register, else b32."""
-    return element if element in _SELF_TYPED else "b32"
+    """The type of the registers that hold elements: their own, or that of a pair of them, or b32."""
+    return element if element in _SELF_TYPED else f"{element}x2" if element in _PAIRED else "b32"
 
 
 def fragment(operand: str, family: str, *, sparse: bool = False, updated: bool = False) -> Place:
@@ -42,14 +43,17 @@ def fragment(operand: str, family: str, *, sparse: bool = False, updated: bool =
     def element(slots: Slots) -> str:
         return slots.get(f"{letter}type", "f16")
 
-    def registers(slots: Slots) -> int:
+    def held(slots: Slots) -> layout.FragmentMap:
         how = slots.get(f"{letter}layout", "")
-        return layout.fragment(
-            family, operand, slots["shape"], element(slots), layout=how, sparse=sparse
-        ).registers
+        return layout.fragment(family, operand, slots["shape"], element(slots), layout=how, sparse=sparse)
 
-    access = "both" if updated else "write" if operand == "D" else "read"
-    return Place("register", access, lambda slots: register_type(element(slots)), registers)
+    return Place(
+        "register",
+        "both" if updated else "write" if operand == "D" else "read",
+        lambda slots: register_type(element(slots)),
+        lambda slots: held(slots).registers,
+        legend=lambda slots: held(slots).legend,
+    )
 
 
 def gather(

@@ -365,6 +365,7 @@ def _offsets(
 FENCE = Form(
     name="wgmma.fence",
     syntax="wgmma.fence.sync.aligned;",
+    rows="ptx target\n8.0 sm_90a",
     operands={},
     touches="warpgroup",
     source="PTX ISA 9.7.15.7.1",
@@ -379,6 +380,7 @@ def fence(warps: Warps, i: Bound) -> None:
 COMMIT = Form(
     name="wgmma.commit_group",
     syntax="wgmma.commit_group.sync.aligned;",
+    rows="ptx target\n8.0 sm_90a",
     operands={},
     touches="warpgroup async",
     source="PTX ISA 9.7.15.7.2",
@@ -394,6 +396,7 @@ def commit(warps: Warps, i: Bound) -> None:
 WAIT = Form(
     name="wgmma.wait_group",
     syntax="wgmma.wait_group.sync.aligned  N;",
+    rows="ptx target\n8.0 sm_90a",
     operands={"N": immediate(values=range(1 << 31))},
     touches="warpgroup async",
     source="PTX ISA 9.7.15.7.3",

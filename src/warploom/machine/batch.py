@@ -168,6 +168,8 @@ class Batch:
         """Load `count` consecutive elements per active lane."""
         mask = self.active() if lanes is None else self.active() & lanes
         memory = self.machine.memory
+        if space.startswith("param"):
+            addresses = self._whole_parameter(addresses)
         loaded = memory.load(_memory_of(space), self.place, addresses, mask, TYPES[type].dtype, count)
         if memory.unwritten_reads:
             self.machine.note_unwritten(memory.unwritten_reads)
@@ -206,7 +208,16 @@ class Batch:
         wide = addresses.astype(np.uint64)
         if space.startswith("shared"):
             return wide + np.uint64(SHARED_WINDOW)
+        if space.startswith("param"):
+            return self._whole_parameter(wide)
         return wide + np.uint64(LOCAL_WINDOW) if space == "local" else wide
+
+    def _whole_parameter(self, addresses: Array) -> Array:
+        """Addresses of kernel parameters, of which compilers may keep the lower 32 bits only."""
+        wide = addresses.astype(np.uint64)
+        start = np.uint64(self.machine.parameter_block)
+        near = start + (wide - start & np.uint64(0xFFFF_FFFF))
+        return np.where(wide >> np.uint64(32) == 0, near, wide)
 
     def from_generic(self, space: str, addresses: Array) -> Array:
         """Addresses in a state space of generic addresses."""

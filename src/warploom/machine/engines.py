@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 Action = Callable[[Any, Mapping[str, Array]], None]
 
-PATIENCE = 256  # epochs after which a lazy bulk copy is carried out although its issuer never waits
+PATIENCE = (
+    256  # epochs after which a lazy copy takes effect although its issuer never waits: it may be polled
+)
 _CHANCE = 0.3
 
 
@@ -49,7 +51,8 @@ class Schedule:
         if kind == "random" and seed.isdecimal():
             return Schedule("random", int(seed))
         raise UsageError(
-            f"there is no schedule {text!r}; expected 'eager', 'lazy' or 'random:SEED'", code="launch.schedule"
+            f"there is no schedule {text!r}; expected 'eager', 'lazy' or 'random:SEED'",
+            code="launch.schedule",
         )
 
 
@@ -63,6 +66,7 @@ class _Deferred:
     mask: Array | None
     group: Array
     captured: Mapping[str, Array]
+    epoch: int
     pc: int
 
 
@@ -103,8 +107,9 @@ class Engines:
         mask = None if batch.mask is None else batch.mask.copy()
         held = {name: array.copy() for name, array in captured.items()}
         group = self.committed[channel][batch.warp_index]
-        pc = self.machine.pc
-        self.queues[channel].append(_Deferred(channel, action, batch.warp_index.copy(), mask, group, held, pc))
+        epoch = int(self.machine.strands.epoch[batch.rows].max())
+        warps, pc = batch.warp_index.copy(), self.machine.pc
+        self.queues[channel].append(_Deferred(channel, action, warps, mask, group, held, epoch, pc))
 
     def commit(self, batch: Batch, channel: str) -> None:
         """Close the open group."""
@@ -156,7 +161,9 @@ class Engines:
             warps=item.warps[which],
             mask=None if item.mask is None else item.mask[which],
             group=item.group[which],
-            captured={name: array if len(array) == 1 else array[which] for name, array in item.captured.items()},
+            captured={
+                name: array if len(array) == 1 else array[which] for name, array in item.captured.items()
+            },
         )
 
     # Bulk copies ------------------------------------------------------------------------------------------
@@ -190,17 +197,22 @@ class Engines:
 
     def between_blocks(self) -> None:
         """Called between basic blocks: a schedule may let queued operations take effect."""
-        if self.kind == "lazy":
-            newest = int(self.machine.strands.epoch.max(initial=0)) if self.copies else 0
-            self._carry_out([c for c in self.copies if newest - c.epoch > PATIENCE])
+        if self.kind == "lazy" and (self.copies or self.queues["copy"]):
+            latest = int(self.machine.strands.epoch.max(initial=0)) - PATIENCE
+            self._carry_out([c for c in self.copies if c.epoch < latest])
+            old = next((k for k, item in enumerate(self.queues["copy"]) if item.epoch >= latest), None)
+            if old != 0:
+                self._run("copy", self._everything(), old)
         elif self.kind == "random":
             for copy in list(self.copies):
                 if self.random.random() < _CHANCE:
                     self._carry_out([copy])
-            everything = np.full(self.machine.warps, np.iinfo(np.int64).max)
             for channel, queue in self.queues.items():
                 if queue and self.random.random() < _CHANCE:
-                    self._run(channel, everything, self.random.randint(1, len(queue)))
+                    self._run(channel, self._everything(), self.random.randint(1, len(queue)))
+
+    def _everything(self) -> Array:
+        return np.full(self.machine.warps, np.iinfo(np.int64).max)
 
     def unblock(self) -> bool:
         """Nothing can run: let one queued operation take effect. False when there is none."""
@@ -209,7 +221,7 @@ class Engines:
             self._carry_out([self.copies[place]])
             return True
         if self.queues["copy"]:
-            self._run("copy", np.full(self.machine.warps, np.iinfo(np.int64).max), 1)
+            self._run("copy", self._everything(), 1)
             return True
         return False
 

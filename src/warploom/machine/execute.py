@@ -20,7 +20,7 @@ from warploom.machine.program import Program
 RESIDENT_WARPS = 1024
 REGISTER_BYTES = 1 << 30
 SHARED_BYTES = 1 << 30
-STEP_BUDGET = 2_000_000_000
+STEP_BUDGET = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,7 +120,7 @@ class Linker:
         guard = step.instruction.guard
         if guard is None:
             return None
-        found = step.scope.register(guard.name)
+        found = step.scope.place(guard.name)
         if found is None or found.width != 1:
             message = f"the guard '{guard.name}' is not a declared predicate"
             self.problems.append(
@@ -152,7 +152,7 @@ class Linker:
                 return self._value(scope, operand, bound.type)
 
     def _is_predicate(self, scope: Scope, operand: Operand) -> bool:
-        found = scope.register(operand.text) if isinstance(operand, Name) else None
+        found = scope.place(operand.text) if isinstance(operand, Name) else None
         return found is not None and found.width == 1
 
     def _value(self, scope: Scope, operand: Operand, type: str) -> Any:
@@ -182,7 +182,7 @@ class Linker:
 
     def _base(self, scope: Scope, base: Operand) -> Any:
         if isinstance(base, Name):
-            found = scope.register(base.text)
+            found = scope.place(base.text)
             if found is not None:
                 if found.width not in (32, 64):
                     raise _Unresolved(
@@ -193,7 +193,7 @@ class Linker:
         return self._value(scope, base, "b64")
 
     def _name(self, scope: Scope, text: str, type: str) -> Any:
-        if scope.register(text) is not None:
+        if scope.place(text) is not None:
             return self._register(scope, text, type)
         if text in _CONSTANT_NAMES:
             return integer_constant(_CONSTANT_NAMES[text], type)
@@ -210,7 +210,7 @@ class Linker:
         raise _Unresolved("machine.undeclared", f"'{text}' is not declared, and no special register that is implemented")
 
     def _register(self, scope: Scope, text: str, type: str) -> Register:
-        found = scope.register(text)
+        found = scope.place(text)
         if found is None:
             raise _Unresolved("machine.undeclared", f"the register '{text}' is not declared")
         kind = TYPES[type]
@@ -271,7 +271,7 @@ class Linker:
             return np.array([self._label(scope, name) for name in table.names], np.int64)
         if text in self.program.activations:
             return integer_constant(CODE_BASE + self.program.activations[text].entry, "u64")
-        if scope.register(text) is not None:
+        if scope.place(text) is not None:
             return self._register(scope, text, "u64")
         raise _Unresolved(
             "machine.extern", f"the function '{text}' is not defined in the module; functions of the driver are not implemented"
@@ -282,7 +282,7 @@ class Linker:
             variable = scope.variable(operand.text)
             if variable is not None and variable.space == "stack":
                 return LocalBytes(variable.offset, variable.size)
-            found = scope.register(operand.text)
+            found = scope.place(operand.text)
             if found is not None:
                 return self._register(scope, operand.text, found.type)
         return self._value(scope, operand, "b64")

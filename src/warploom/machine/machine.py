@@ -27,6 +27,7 @@ from warploom.machine.strands import State, Strands
 Array = NDArray[Any]
 Rows = NDArray[np.intp]
 
+BATCH_COST = 32  # warps whose instruction costs the machine as much as that of one warp alone
 PARTING = 1 / 16  # how often, under a random schedule, warps at one place part
 
 
@@ -122,6 +123,7 @@ class Machine:
         self.macs = 0
         self.batches = 0
         self.instructions = 0
+        self.spent = 0
         self.steps = 0
         self.pc = 0
         self.moved = False
@@ -132,6 +134,7 @@ class Machine:
         self._place_lanes()
         clustered = self.cluster_size > 1
         rank_base = (self.rank[self.cta_of] << 24).astype(np.uint64)[:, None]
+        self.parameter_block = segments[""]
         self.linker = Linker(program, self.files, segments, grid, arch, rank_base, clustered)
         self.linked = [self.linker.link(step) for step in program.steps]
         if self.linker.problems:
@@ -191,7 +194,7 @@ class Machine:
                 strands.release_outrun()
             if self.steps % 256 == 0:
                 report()
-            if self.instructions > self.step_budget:
+            if self.spent > self.step_budget:
                 raise self._runaway()
 
     def _choose(self, ready: Rows) -> Rows:
@@ -242,6 +245,7 @@ class Machine:
                 break
             batch.unguard()
         self.grid.ticks += end - first
+        self.spent += (self.pc + 1 - first) * max(len(rows), BATCH_COST)
         if not self.moved and batch.count:
             strands.goto(batch.rows, end)
 
@@ -376,7 +380,8 @@ class Machine:
 
     def _runaway(self) -> Trap:
         message = (
-            f"the kernel was stopped after {self.instructions} warp instructions, the limit of this run; "
+            f"the kernel was stopped after {self.instructions} warp instructions in {self.batches} batches, the limit of "
+            f"this run; "
             f"{self.describe(int(self.batch.warp_index[0]) if self.batch.count else -1)}"
         )
         hint = "a loop may never end; raise WARPLOOM_STEP_BUDGET if the kernel is that long"
