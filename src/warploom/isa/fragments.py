@@ -99,7 +99,7 @@ def read_operands(
     warps: Warps, i: Bound, family: str, *, sparse: bool = False
 ) -> tuple[Matrix, Matrix, Matrix]:
     """A (batch, M, K, or as many of K as are stored), B (batch, N, K) and C (batch, M, N)."""
-    a, b, c = (_map_of(i, operand, family, sparse) for operand in "abc")
+    a, b, c, _ = _maps(i, family, sparse)
     matrix_a = gather(warps, i.a, a, element_of(i, "a"))
     matrix_b = gather(warps, i.b, b, element_of(i, "b"), transposed=True)
     if getattr(i, "kind", "") in _PADDED_KINDS:
@@ -109,7 +109,8 @@ def read_operands(
 
 def write_result(warps: Warps, i: Bound, family: str, d: Matrix) -> None:
     """Write D, and count one multiply-accumulate for each of its elements and each k."""
-    scatter(warps, i.d, _map_of(i, "d", family, False), i.dtype, d)
+    *_, found = _maps(i, family, False)
+    scatter(warps, i.d, found, i.dtype, d)
     warps.count_macs(d.size * k_of(i.shape))
 
 
@@ -164,10 +165,19 @@ def variant(i: Bound) -> dict[str, Any]:
     }
 
 
-def _map_of(i: Bound, operand: str, family: str, sparse: bool) -> layout.FragmentMap:
-    how = getattr(i, f"{operand}layout", "")
-    return layout.fragment(
-        family, operand.upper(), i.shape, element_of(i, operand), layout=how, sparse=sparse
+def _maps(i: Bound, family: str, sparse: bool) -> tuple[layout.FragmentMap, ...]:
+    types = (getattr(i, "atype", "f16"), getattr(i, "btype", "f16"), i.ctype, i.dtype)
+    return _maps_of(family, i.shape, types, getattr(i, "alayout", ""), getattr(i, "blayout", ""), sparse)
+
+
+@cache
+def _maps_of(
+    family: str, shape: str, types: tuple[str, ...], a_layout: str, b_layout: str, sparse: bool
+) -> tuple[layout.FragmentMap, ...]:
+    """The maps of A, B, C and D."""
+    return tuple(
+        layout.fragment(family, operand, shape, element, layout=how, sparse=sparse)
+        for operand, element, how in zip("ABCD", types, (a_layout, b_layout, "", ""), strict=True)
     )
 
 

@@ -39,6 +39,13 @@ def _load_rows(warps: Warps, i: Bound) -> NDArray[np.uint8]:
     return np.ascontiguousarray(rows).view(np.uint8)
 
 
+def _write(warps: Warps, i: Bound, matrix: NDArray[Any]) -> None:
+    """Write the matrices of each warp, one upon the other. Shapes: (warps, rows, columns)."""
+    order = _fragment(i, "ldmatrix").order()
+    assert order is not None
+    warps.write_fragment(i.r, order, matrix.reshape(warps.count, -1).view(order.dtype))
+
+
 LDMATRIX = Form(
     name="matrix.ldmatrix",
     syntax="ldmatrix.sync.aligned.shape.num{.trans}{.ss}.type  r, [p];",
@@ -61,7 +68,7 @@ def load_matrices(warps: Warps, i: Bound) -> None:
     # COMPUTE
     matrix = rows.view(np.uint16) if i.type == "b16" else rows
     # WRITE
-    warps.write_vector(i.r, _fragment(i, "ldmatrix").scatter(matrix).transpose(1, 0, 2))
+    _write(warps, i, matrix)
 
 
 LDMATRIX_WIDENED = Form(
@@ -85,7 +92,7 @@ def load_widened_matrices(warps: Warps, i: Bound) -> None:
     # COMPUTE
     matrix = _WIDEN[i.src_fmt](rows)
     # WRITE
-    warps.write_vector(i.r, _fragment(i, "ldmatrix").scatter(matrix).transpose(1, 0, 2))
+    _write(warps, i, matrix)
 
 
 def _widen_fours(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:

@@ -115,6 +115,7 @@ class Machine:
         self.in_cta = in_cta
         self.rank = np.arange(resident, dtype=np.int64) % self.cluster_size
         self.files = program.registers.allocate(self.warps)
+        self.used = False  # whether CTAs have run that left values in the registers
         self.carry = np.zeros((self.warps, 32), np.bool_)
         self.control = Control(self)
         self.code_base = CODE_BASE
@@ -155,8 +156,10 @@ class Machine:
         self.grid.cta = tuple(coordinates[:, axis : axis + 1].astype(np.uint32) for axis in range(3))  # type: ignore[assignment]
         self.coordinates = ctas
         masks = self.present & (self.cta_of < held)[:, None]
-        for file in self.files.values():
-            file[:] = 0
+        if self.used:
+            for file in self.files.values():
+                file[:] = 0
+        self.used = True
         self.strands = Strands(masks, self.program.entry)
         shared = self.grid.total_shared
         self.memory = Memory(self.arena, self.rank, self.cluster_size, shared, self.warps, self.program.local_bytes)

@@ -172,18 +172,19 @@ class VectorValue:
         else:
             file = self.fetch_all(batch)
             registers, warps = np.arange(len(file), dtype=np.uint64), np.arange(batch.count)
-        warps = warps[chosen].astype(np.uint64)
-        return permute.gather(file.view(order.dtype), registers, warps, order.target)
+        matrices = np.empty((batch.count, order.target.size), order.dtype)
+        permute.gather(file.view(order.dtype), registers, warps[chosen], order.target, matrices)
+        return matrices
 
     def scatter(self, batch: Batch, order: Order, chosen: Rows | slice, matrices: Array) -> None:
         """Write the matrix that each warp of the batch holds; `chosen` says in which order they come."""
         if self.run is not None and batch.mask is None:
-            warps = batch.warp_index[chosen].astype(np.uint64)
+            warps = batch.warp_index[chosen]
             permute.scatter(matrices, order.target, self.run.view(order.dtype), self.numbers, warps)
         else:
             results = np.empty((len(self.items), batch.count, 32), TYPES[self.type].dtype)
             registers = np.arange(len(results), dtype=np.uint64)
-            warps = np.arange(batch.count)[chosen].astype(np.uint64)
+            warps = np.arange(batch.count)[chosen]
             permute.scatter(matrices, order.target, results.view(order.dtype), registers, warps)
             self.put_all(batch, results)
 

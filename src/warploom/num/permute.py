@@ -14,50 +14,36 @@ from numpy.typing import NDArray
 from warploom.num._compile import njit
 
 Units = NDArray[Any]
-Numbers = NDArray[np.uint64]
+Numbers = NDArray[Any]
 
 _BLOCK = 16
 
 
-def gather(file: Units, registers: Numbers, warps: Numbers, target: Numbers) -> Units:
+@njit
+def gather(file: Units, registers: Numbers, warps: Numbers, target: Numbers, matrices: Units) -> None:
     """Unit p of register r of a warp becomes unit target[r, p] of the warp's matrix.
 
-    Shapes: file (registers of the file, warps of the file, units), C-contiguous; target (registers, units); the
-    result (warps, registers * units).
+    Shapes: file (registers of the file, warps of the file, units); target (registers, units); matrices
+    (warps, registers * units). All C-contiguous and writeable; registers and target uint64, warps int64.
     """
-    matrices = np.empty((len(warps), target.size), file.dtype)
-    _gather(file.reshape(-1), *_starts(file, registers, warps), target, matrices)
-    return matrices
+    flat = file.reshape(-1)
+    units, count = np.uint64(file.shape[2]), np.uint64(file.shape[1])
+    for first in range(0, len(warps), _BLOCK):
+        for r in range(len(registers)):
+            for g in range(first, min(first + _BLOCK, len(warps))):
+                at = (registers[r] * count + np.uint64(warps[g])) * units
+                for p in range(units):
+                    matrices[g, target[r, p]] = flat[at + p]
 
 
+@njit
 def scatter(matrices: Units, target: Numbers, file: Units, registers: Numbers, warps: Numbers) -> None:
     """The inverse of `gather`."""
-    _scatter(matrices, target, file.reshape(-1), *_starts(file, registers, warps))
-
-
-def _starts(file: Units, registers: Numbers, warps: Numbers) -> tuple[Numbers, Numbers]:
-    """What a register and a warp add to the place of a unit in the file."""
-    _, count, units = file.shape
-    return registers * np.uint64(count * units), warps * np.uint64(units)
-
-
-@njit
-def _gather(file: Units, registers: Numbers, warps: Numbers, target: Numbers, matrices: Units) -> None:
-    units = np.uint64(target.shape[1])
+    flat = file.reshape(-1)
+    units, count = np.uint64(file.shape[2]), np.uint64(file.shape[1])
     for first in range(0, len(warps), _BLOCK):
         for r in range(len(registers)):
             for g in range(first, min(first + _BLOCK, len(warps))):
-                at = registers[r] + warps[g]
+                at = (registers[r] * count + np.uint64(warps[g])) * units
                 for p in range(units):
-                    matrices[g, target[r, p]] = file[at + p]
-
-
-@njit
-def _scatter(matrices: Units, target: Numbers, file: Units, registers: Numbers, warps: Numbers) -> None:
-    units = np.uint64(target.shape[1])
-    for first in range(0, len(warps), _BLOCK):
-        for r in range(len(registers)):
-            for g in range(first, min(first + _BLOCK, len(warps))):
-                at = registers[r] + warps[g]
-                for p in range(units):
-                    file[at + p] = matrices[g, target[r, p]]
+                    flat[at + p] = matrices[g, target[r, p]]
