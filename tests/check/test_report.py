@@ -98,7 +98,7 @@ def test_sarif_has_the_shape_of_its_schema(report: Report) -> None:
 
 
 def test_a_clean_text_is_an_empty_log() -> None:
-    report = wl.check(TEXT.split("\tadd")[0] + "ret;\n}\n")
+    report = wl.check(TEXT.split("\tadd", maxsplit=1)[0] + "ret;\n}\n")
     assert report.ok
     assert json.loads(report.render("sarif"))["runs"][0]["results"] == []
     assert report.render("json") == "[]\n"

@@ -30,4 +30,3 @@ def check(
         return Report(error.diagnostics)
     judged_target, judged_version, found = head(module, chosen_target, chosen_version)
     return Report([*found, *Walk(module, judged_target, judged_version).all()])
-

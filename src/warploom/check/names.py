@@ -24,7 +24,9 @@ class Names(Scope[Variable, Variable, Label]):
         """Add a variable or registers; False where the name is taken in these braces."""
         name = variable.name
         if variable.space == "reg" and variable.count is not None:
-            if name in self.ranges or any(self._within(other, name, variable.count) for other in self.registers):
+            if name in self.ranges or any(
+                self._within(other, name, variable.count) for other in self.registers
+            ):
                 return False
             self.ranges[name] = variable.count, variable
             return True

@@ -53,13 +53,41 @@ def _selector(instruction: Instruction) -> Iterator[Instruction]:
 
 
 TOLERATED = (
-    Tolerance("order", "words after an instruction's name are taken in any order", "ptxas 13.1: quarrel 37", _in_order),
+    Tolerance(
+        "order",
+        "words after an instruction's name are taken in any order",
+        "ptxas 13.1: quarrel 37",
+        _in_order,
+    ),
     Tolerance("aligned", "wgmma needs .sync alone", "ptxas 13.1: quarrel 45", _aligned),
-    Tolerance("layout", "wgmma has one layout, and .row.col says it again", "ptxas 13.1", _without("row", "col")),
-    Tolerance("kind", "a .kind changes nothing for fp8 operands", "ptxas 13.1: quarrel 19", _without("kind::")),
-    Tolerance("selector", "selectors 2 and 3 of f32.f16 m16n8k32 reach the chip", "ptxas 13.1: quarrel 15", _selector),
-    Tolerance("bf16-m8n8k4", "bf16 and tf32 are assembled as m8n8k4", "ptxas 13.1: quarrel 46", form="lenient.eight_by"),
-    Tolerance("f64-wmma", "f64 is assembled as m16n16k16 and k8", "ptxas 13.1: quarrel 46", form="lenient.wide"),
-    Tolerance("x8", ".x8 moves as many matrices as registers", "ptxas 12.9 to 13.5: quarrel 33", form="lenient.load"),
-    Tolerance("x8", ".x8 moves as many matrices as registers", "ptxas 12.9 to 13.5: quarrel 33", form="lenient.store"),
+    Tolerance(
+        "layout", "wgmma has one layout, and .row.col says it again", "ptxas 13.1", _without("row", "col")
+    ),
+    Tolerance(
+        "kind", "a .kind changes nothing for fp8 operands", "ptxas 13.1: quarrel 19", _without("kind::")
+    ),
+    Tolerance(
+        "selector",
+        "selectors 2 and 3 of f32.f16 m16n8k32 reach the chip",
+        "ptxas 13.1: quarrel 15",
+        _selector,
+    ),
+    Tolerance(
+        "bf16-m8n8k4",
+        "bf16 and tf32 are assembled as m8n8k4",
+        "ptxas 13.1: quarrel 46",
+        form="lenient.eight_by",
+    ),
+    Tolerance(
+        "f64-wmma", "f64 is assembled as m16n16k16 and k8", "ptxas 13.1: quarrel 46", form="lenient.wide"
+    ),
+    Tolerance(
+        "x8", ".x8 moves as many matrices as registers", "ptxas 12.9 to 13.5: quarrel 33", form="lenient.load"
+    ),
+    Tolerance(
+        "x8",
+        ".x8 moves as many matrices as registers",
+        "ptxas 12.9 to 13.5: quarrel 33",
+        form="lenient.store",
+    ),
 )

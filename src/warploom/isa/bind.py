@@ -215,9 +215,7 @@ def place_operands(match: Match, operands: tuple[Operand, ...]) -> dict[str, Bou
     return _wrong_count(match, operands) if best is None else best
 
 
-def _assignments(
-    match: Match, names: tuple[PlaceName, ...], count: int
-) -> Iterator[tuple[PlaceName, ...]]:
+def _assignments(match: Match, names: tuple[PlaceName, ...], count: int) -> Iterator[tuple[PlaceName, ...]]:
     """The ways to choose as many places as there are operands; optional places are filled where they can be."""
     if not names:
         if count == 0:
@@ -289,10 +287,16 @@ def _wrong_count(match: Match, operands: tuple[Operand, ...]) -> list[Problem]:
         if (len(operands) > needed) != there:
             word = match.slots[tied] or tied
             shown = name.names[0].replace("_", "-")
-            verb = f"'.{word}' needs an operand {shown}" if there else f"operand {shown} stands only with '.{word}'"
+            verb = (
+                f"'.{word}' needs an operand {shown}"
+                if there
+                else f"operand {shown} stands only with '.{word}'"
+            )
             where: Where = ("operand", len(operands) - 1) if operands and not there else ("opcode",)
             return [Problem(f"{form.name}/{name.names[0]}", verb, where, "", form.source)]
-    counts = sorted({n for n in range(len(form.syntax.places) + 1) if any(_assignments(match, form.syntax.places, n))})
+    counts = sorted(
+        {n for n in range(len(form.syntax.places) + 1) if any(_assignments(match, form.syntax.places, n))}
+    )
     found = f"{len(operands)} operands" if len(operands) != 1 else "1 operand"
     shown = form.syntax_line.partition(" ")[2].strip().removesuffix(";")
     expected = f"{' or '.join(map(str, counts))}: {shown}" if counts != [0] else "none"
@@ -301,11 +305,15 @@ def _wrong_count(match: Match, operands: tuple[Operand, ...]) -> list[Problem]:
     return [Problem(f"{form.name}/operands", message, where, "", form.source)]
 
 
-def _split_pair(name: PlaceName, operand: Operand, k: int) -> list[tuple[str, Operand, tuple[int, ...]]] | None:
+def _split_pair(
+    name: PlaceName, operand: Operand, k: int
+) -> list[tuple[str, Operand, tuple[int, ...]]] | None:
     if name.parts:
         if not isinstance(operand, Vector) or len(operand.items) != len(name.parts):
             return None
-        return [(part, item, (k, j)) for j, (part, item) in enumerate(zip(name.parts, operand.items, strict=True))]
+        return [
+            (part, item, (k, j)) for j, (part, item) in enumerate(zip(name.parts, operand.items, strict=True))
+        ]
     if not name.second:
         return None if isinstance(operand, Pair) else [(name.first, operand, (k,))]
     if isinstance(operand, Pair):

@@ -53,7 +53,7 @@ CVT = Form(
         rn,rz,rm,rp        -      -      bf16                             f64                              7.8  sm_90
         -,rn,rz,rm,rp      -      -      f16                              bf16                             7.8  sm_90
         -,rn,rz,rm,rp      -      -      bf16                             f16                              7.8  sm_90
-    """,  # noqa: E501
+    """,
     operands={"d": out("dtype", accepts="wide"), "a": inp("atype", accepts="wide", also="special")},
     source="PTX ISA 9.7.9.21",
 )

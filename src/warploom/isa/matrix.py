@@ -53,7 +53,7 @@ LDMATRIX = Form(
         shape   num       trans    ss                    type  ptx  target
         m8n8    x1,x2,x4  -,trans  -,shared,shared::cta  b16   6.5  sm_75
         m16n16  x1,x2     trans    -,shared,shared::cta  b8    8.6  sm_100a,sm_100f,sm_110a,sm_110f,sm_120a,sm_120f
-    """,  # noqa: E501
+    """,
     operands={"r": out("b32", _registers), "p": address()},
     spellings=("ldmatrix.sync.aligned.shape.num{.ss}{.trans}.type",),
     touches="warp",
@@ -119,7 +119,7 @@ STMATRIX = Form(
         shape  num       trans    ss                    type  ptx  target
         m8n8   x1,x2,x4  -,trans  -,shared,shared::cta  b16   7.8  sm_90
         m16n8  x1,x2,x4  trans    -,shared,shared::cta  b8    8.6  sm_100a,sm_100f,sm_110a,sm_110f,sm_120a,sm_120f
-    """,  # noqa: E501
+    """,
     operands={"p": address(), "r": inp("b32", _registers)},
     spellings=("stmatrix.sync.aligned.shape.num{.ss}{.trans}.type",),
     touches="warp",

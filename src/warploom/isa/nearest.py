@@ -69,7 +69,9 @@ def fixes(opcode: str) -> tuple[Fix, ...]:
         ways.sort(key=lambda way: way[0])
         found = [fix for _, fix in ways[:1]]
     best: dict[tuple[str, str], Fix] = {}
-    for fix in sorted(found, key=lambda fix: (min(1, _KINDS.index(fix.kind)), not fix.is_known, -fix.likeness)):
+    for fix in sorted(
+        found, key=lambda fix: (min(1, _KINDS.index(fix.kind)), not fix.is_known, -fix.likeness)
+    ):
         best.setdefault((fix.match.form.name, fix.slot), fix)
     forms: dict[str, list[Fix]] = {}
     for fix in best.values():
@@ -81,7 +83,9 @@ def fixes(opcode: str) -> tuple[Fix, ...]:
 def reordered(opcode: str) -> tuple[tuple[str, Match], ...]:
     """The legal opcodes that have the words of another in another order: the name first, types as they were."""
     words = tuple(opcode.split("."))
-    ways = (way for form in forms_of(words[0]) for order in form.orders for way in _reordered(form, order, words))
+    ways = (
+        way for form in forms_of(words[0]) for order in form.orders for way in _reordered(form, order, words)
+    )
     return tuple({way[1].form.name: way for way in ways}.values())
 
 
@@ -108,7 +112,11 @@ _ORDERED = (_is_type, _is_layout, _is_space, _is_bit_operation)
 def _rank(fix: Fix) -> tuple[int, int, float]:
     """Within a form: of known words that do not go together, the last is at fault; of others, the likest."""
     kind = _KINDS.index(fix.kind)
-    return (min(1, kind), -fix.match.form.columns.index(fix.slot), 0.0) if fix.is_known else (kind, 0, -fix.likeness)
+    return (
+        (min(1, kind), -fix.match.form.columns.index(fix.slot), 0.0)
+        if fix.is_known
+        else (kind, 0, -fix.likeness)
+    )
 
 
 @cache
@@ -145,9 +153,9 @@ def _one_off(
 ) -> Iterator[tuple[str, int, int, dict[str, str]]]:
     """Ways to lay words beside a pattern with at most one that does not fit: kind, pattern word, position, slots."""
 
-    def walk(p: int, w: int, slots: dict[str, str], change: tuple[str, int, int] | None) -> Iterator[
-        tuple[str, int, int, dict[str, str]]
-    ]:
+    def walk(
+        p: int, w: int, slots: dict[str, str], change: tuple[str, int, int] | None
+    ) -> Iterator[tuple[str, int, int, dict[str, str]]]:
         if p == len(order) and w == len(words):
             yield (*(change or ("row", -1, -1)), slots)
             return
@@ -179,8 +187,19 @@ def _row_changes(
             continue
         found = slots.get(column, "")
         position = _position(order, words, form, column)
-        chosen = {**slots, column: max(legal, key=lambda word: _alike(found, word) if found and word else 0.0)}
-        kind = "missing" if not found else "word" if any(legal) else "doubled" if words.count(found) > 1 else "extra"
+        chosen = {
+            **slots,
+            column: max(legal, key=lambda word: _alike(found, word) if found and word else 0.0),
+        }
+        kind = (
+            "missing"
+            if not found
+            else "word"
+            if any(legal)
+            else "doubled"
+            if words.count(found) > 1
+            else "extra"
+        )
         match = Match(form, respell(form, chosen), form.rows_of(chosen))
         yield Fix(kind, column, position, found, legal, match)
 
@@ -241,14 +260,16 @@ def _rest_follows(order: tuple[Word, ...], words: tuple[str, ...], form: Form) -
     if not order:
         return not words
     first, rest = order[0], order[1:]
-    if words and bind_word(first, words[0], form.vocabulary) is not None and _rest_follows(rest, words[1:], form):
+    if (
+        words
+        and bind_word(first, words[0], form.vocabulary) is not None
+        and _rest_follows(rest, words[1:], form)
+    ):
         return True
     return first.optional and _rest_follows(rest, words, form)
 
 
-def _reordered(
-    form: Form, order: tuple[Word, ...], words: tuple[str, ...]
-) -> Iterator[tuple[str, Match]]:
+def _reordered(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> Iterator[tuple[str, Match]]:
     """An opcode whose words would be legal in the order of the pattern; words of one kind keep theirs."""
     left = list(words)
     slots: dict[str, str] = {}
@@ -264,7 +285,12 @@ def _reordered(
         else:
             return
     rows = form.rows_of(slots)
-    if left or not rows or tuple(arranged) == words or arranged[: form.name_words] != list(words[: form.name_words]):
+    if (
+        left
+        or not rows
+        or tuple(arranged) == words
+        or arranged[: form.name_words] != list(words[: form.name_words])
+    ):
         return
     if all([w for w in words if kind(w)] == [w for w in arranged if kind(w)] for kind in _ORDERED):
         yield ".".join(arranged), Match(form, slots, rows)
@@ -318,9 +344,13 @@ def _least_changes(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) 
         if column in slots and slots[column] not in row.cells[column] and slots[column]
     ]
     total = cost[0][0] + _distance(row, slots)
-    kind, slot, position, found = (faults or wrong or [("word", form.columns[0] if form.columns else "", 0, "")])[0]
+    kind, slot, position, found = (
+        faults or wrong or [("word", form.columns[0] if form.columns else "", 0, "")]
+    )[0]
     legal = _legal_in(form, slot, row)
-    fix = Fix(kind, slot, position, found, legal, Match(form, chosen, form.rows_of(chosen)), _spell(order, chosen))
+    fix = Fix(
+        kind, slot, position, found, legal, Match(form, chosen, form.rows_of(chosen)), _spell(order, chosen)
+    )
     return total - fix.likeness / 100, fix
 
 
@@ -364,7 +394,9 @@ def spell(match: Match) -> str:
 
 @lru_cache(maxsize=4096)
 def _alike(one: str, other: str) -> float:
-    near = SequenceMatcher(None, _DIGITS.sub("8", one), _DIGITS.sub("8", other)).ratio() + (one[0] == other[0])
+    near = SequenceMatcher(None, _DIGITS.sub("8", one), _DIGITS.sub("8", other)).ratio() + (
+        one[0] == other[0]
+    )
     if one in TYPES and other in TYPES:
         near += (TYPES[one].bits == TYPES[other].bits) + (one[0] in _INTEGERS and other[0] in _INTEGERS)
     return near

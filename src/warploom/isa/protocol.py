@@ -208,7 +208,8 @@ class Warps(Protocol):
         """Act on mbarrier objects, lane after lane: init, inval, arrive, arrive_drop, expect_tx, complete_tx,
         and increment, which adds `amount` to the arrivals that the current phase still expects.
 
-        An arrive with `transactions` expects them first. Returns the state token before the action (uint64, shapes (warps, 32)).
+        An arrive with `transactions` expects them first. Returns the state token before the action
+        (uint64, shapes (warps, 32)).
         """
         ...
 

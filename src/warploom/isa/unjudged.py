@@ -11,10 +11,45 @@ from __future__ import annotations
 from warploom.isa.kit import forms_of
 
 _HEADS = frozenset(
-    "tex tld4 txq istypep suld sust sured suq"
-    " vadd vsub vabsdiff vmin vmax vshl vshr vmad vset"
-    " vadd2 vsub2 vavrg2 vabsdiff2 vmin2 vmax2 vset2 vadd4 vsub4 vavrg4 vabsdiff4 vmin4 vmax4 vset4"
-    " stacksave stackrestore alloca multimem clusterlaunchcontrol tcgen05".split()
+    [
+        "tex",
+        "tld4",
+        "txq",
+        "istypep",
+        "suld",
+        "sust",
+        "sured",
+        "suq",
+        "vadd",
+        "vsub",
+        "vabsdiff",
+        "vmin",
+        "vmax",
+        "vshl",
+        "vshr",
+        "vmad",
+        "vset",
+        "vadd2",
+        "vsub2",
+        "vavrg2",
+        "vabsdiff2",
+        "vmin2",
+        "vmax2",
+        "vset2",
+        "vadd4",
+        "vsub4",
+        "vavrg4",
+        "vabsdiff4",
+        "vmin4",
+        "vmax4",
+        "vset4",
+        "stacksave",
+        "stackrestore",
+        "alloca",
+        "multimem",
+        "clusterlaunchcontrol",
+        "tcgen05",
+    ]
 )
 
 

@@ -150,5 +150,7 @@ def _budget() -> int:
     if text is None:
         return STEP_BUDGET
     if not text.isdecimal() or int(text) < 1:
-        raise UsageError(f"WARPLOOM_STEP_BUDGET is {text!r}; expected an integer above 0", code="launch.budget")
+        raise UsageError(
+            f"WARPLOOM_STEP_BUDGET is {text!r}; expected an integer above 0", code="launch.budget"
+        )
     return int(text)

@@ -8,7 +8,16 @@ from warploom.layout.maps import fragment
 from warploom.layout.sparse import MetadataMap, ScaleMap, metadata, scale_factors
 from warploom.layout.swizzle import bank_picture, swizzle
 from warploom.layout.tensormap import TensorMap, TensorMapFields
-from warploom.layout.tile import Boxes, TileRows, box_bytes, boxes, fill_bytes, misaligned, shared_bytes, tile_rows
+from warploom.layout.tile import (
+    Boxes,
+    TileRows,
+    box_bytes,
+    boxes,
+    fill_bytes,
+    misaligned,
+    shared_bytes,
+    tile_rows,
+)
 
 __all__ = [
     "Boxes",

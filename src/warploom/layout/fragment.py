@@ -158,7 +158,10 @@ class FragmentMap:
         return taken.reshape(batch, self.registers, self.lanes)
 
     def order(self, *, transposed: bool = False) -> Order | None:
-        """The order of units of each matrix, or of each transposed; None where elements are parts of bytes, or in two places."""
+        """The order of units of each matrix, or of each transposed.
+
+        None where elements are parts of bytes, or in two places.
+        """
         return self._orders[transposed]
 
     def __str__(self) -> str:
@@ -218,7 +221,9 @@ class FragmentMap:
         units = matrix.reshape(self.registers, warps, -1)[:, 0].astype(np.int64)
         dtype, per_register = _UNSIGNED[self._unit_bits], self.register_bits // self._unit_bits
         whole, lowest = np.divmod(units[:, ::per_register], per_register)
-        neighbours = whole.repeat(per_register, axis=1) * per_register + np.arange(units.shape[1]) % per_register
+        neighbours = (
+            whole.repeat(per_register, axis=1) * per_register + np.arange(units.shape[1]) % per_register
+        )
         if not lowest.any() and np.array_equal(units, neighbours):
             units, dtype = whole, _UNSIGNED[self.register_bits]
         return Order(np.dtype(dtype), warps, np.ascontiguousarray(units, np.uint64))

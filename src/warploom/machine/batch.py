@@ -29,7 +29,18 @@ Rows = NDArray[np.intp]
 class Batch:
     """Warps at one instruction. `mask` is None when all lanes of all warps take part."""
 
-    __slots__ = ("_groups", "_place", "base", "count", "is_run", "machine", "mask", "rows", "warp_index", "warps")
+    __slots__ = (
+        "_groups",
+        "_place",
+        "base",
+        "count",
+        "is_run",
+        "machine",
+        "mask",
+        "rows",
+        "warp_index",
+        "warps",
+    )
 
     def __init__(self, machine: Machine, rows: Rows, warp_index: Rows, mask: Lanes | None) -> None:
         self.machine = machine
@@ -110,7 +121,10 @@ class Batch:
     def single(self, position: int, lanes: Lanes) -> Batch:
         """One warp of the batch, with some of its lanes."""
         return Batch(
-            self.machine, self.rows[position : position + 1], self.warp_index[position : position + 1], lanes[None]
+            self.machine,
+            self.rows[position : position + 1],
+            self.warp_index[position : position + 1],
+            lanes[None],
         )
 
     def active(self) -> Lanes:
@@ -164,7 +178,9 @@ class Batch:
         """Effective addresses of an address operand."""
         return value.effective(self)
 
-    def load(self, space: str, addresses: Array, type: str, count: int = 1, lanes: Lanes | None = None) -> Array:
+    def load(
+        self, space: str, addresses: Array, type: str, count: int = 1, lanes: Lanes | None = None
+    ) -> Array:
         """Load `count` consecutive elements per active lane."""
         mask = self.active() if lanes is None else self.active() & lanes
         memory = self.machine.memory
@@ -176,7 +192,9 @@ class Batch:
             memory.unwritten_reads.clear()
         return loaded
 
-    def store(self, space: str, addresses: Array, type: str, values: Array, lanes: Lanes | None = None) -> None:
+    def store(
+        self, space: str, addresses: Array, type: str, values: Array, lanes: Lanes | None = None
+    ) -> None:
         """Store `count` consecutive elements per active lane."""
         mask = self.active() if lanes is None else self.active() & lanes
         dtype = TYPES[type].dtype
@@ -262,7 +280,9 @@ class Batch:
     ) -> Array:
         """A matrix in shared memory for each warpgroup of the batch, or for some of them."""
         leaders = self.warpgroups()[:, 0] if groups is None else self.warpgroups()[groups, 0]
-        return self.machine.memory.tile(self.place.cta[leaders], leaders, starts, offsets, swizzle, base_offset, width)
+        return self.machine.memory.tile(
+            self.place.cta[leaders], leaders, starts, offsets, swizzle, base_offset, width
+        )
 
     # Control ----------------------------------------------------------------------------------------------
 
@@ -297,7 +317,9 @@ class Batch:
         """Arrive at a CTA barrier."""
         self.machine.barriers.arrive(self, number, threads, mode == "sync")
 
-    def cta_reduce(self, number: Array, threads: Array | None, predicate: Lanes, mode: str, result: Any) -> None:
+    def cta_reduce(
+        self, number: Array, threads: Array | None, predicate: Lanes, mode: str, result: Any
+    ) -> None:
         """Arrive at a CTA barrier that reduces a predicate."""
         self.machine.barriers.reduce(self, number, threads, predicate, mode, result)
 
@@ -310,7 +332,12 @@ class Batch:
         self.machine.barriers.cluster_wait(self)
 
     def mbarrier(
-        self, space: str, addresses: Array, action: str, amount: Array | int = 0, transactions: Array | int = 0
+        self,
+        space: str,
+        addresses: Array,
+        action: str,
+        amount: Array | int = 0,
+        transactions: Array | int = 0,
     ) -> Array:
         """Act on mbarrier objects; returns the state tokens before the action."""
         return self.machine.mbarriers.act(self, _memory_of(space), addresses, action, amount, transactions)

@@ -137,7 +137,12 @@ class WholeBoxes:
 
 
 def whole_boxes(
-    machine: Machine, request: TensorCopy, fields: TensorMapFields, positions: Array, lanes: Array, ctas: Array
+    machine: Machine,
+    request: TensorCopy,
+    fields: TensorMapFields,
+    positions: Array,
+    lanes: Array,
+    ctas: Array,
 ) -> WholeBoxes | None:
     """What of a request's copies through one map can be done together.
 

@@ -34,7 +34,11 @@ class Copier:
         """What can be said when a request is issued: alignment of addresses and sizes."""
         active = batch.active()
         if isinstance(request, BulkCopy):
-            for name, array in (("source", request.source), ("destination", request.destination), ("size", request.bytes)):
+            for name, array in (
+                ("source", request.source),
+                ("destination", request.destination),
+                ("size", request.bytes),
+            ):
                 wrong = active & (np.broadcast_to(array, active.shape) % 16 != 0)
                 if wrong.any():
                     lane = int(np.flatnonzero(wrong)[0])
@@ -55,7 +59,9 @@ class Copier:
             of_map = np.flatnonzero(tensor_maps == address)
             try:
                 fields = self.fields(int(address))
-                found = whole_boxes(self.machine, request, fields, positions[of_map], lanes[of_map], ctas[of_map])
+                found = whole_boxes(
+                    self.machine, request, fields, positions[of_map], lanes[of_map], ctas[of_map]
+                )
             except (Fault, UsageError):
                 continue  # what is wrong comes out when the copies are carried out one by one
             if found is None:
@@ -65,7 +71,9 @@ class Copier:
                 found.move()
             except Fault as fault:
                 blamed = copies[fault.lane]
-                raise Fault(fault.code, fault.message, int(positions[blamed]) * 32 + int(lanes[blamed])) from None
+                raise Fault(
+                    fault.code, fault.message, int(positions[blamed]) * 32 + int(lanes[blamed])
+                ) from None
             done[copies] = True
         return done
 
@@ -98,7 +106,8 @@ class Copier:
         if low < SHARED_START or low + size > SHARED_START + memory.shared_bytes:
             message = (
                 f"{what} of {size} bytes at shared address {low:#x} is out of bounds: the CTA has "
-                f"{memory.shared_bytes} bytes of shared memory, at {SHARED_START:#x} to {SHARED_START + memory.shared_bytes:#x}"
+                f"{memory.shared_bytes} bytes of shared memory, at {SHARED_START:#x} to "
+                f"{SHARED_START + memory.shared_bytes:#x}"
             )
             raise Fault("machine.out-of-bounds", message)
         return cta * memory.shared_stride - SHARED_START
@@ -161,7 +170,7 @@ class Copier:
         except UsageError as error:
             raise Fault("machine.tensor-map", str(error)) from None
         address = pick.number(request.shared)
-        if address % 128 and fields.swizzle_span == 0 or address % (fields.swizzle_span * 8 or 128):
+        if (address % 128 and fields.swizzle_span == 0) or address % (fields.swizzle_span * 8 or 128):
             expected = fields.swizzle_span * 8 or 128
             message = f"a tensor copy's shared address is {address:#x}; expected a multiple of {expected}"
             raise Fault("machine.misaligned", message)
@@ -174,7 +183,9 @@ class Copier:
         """The tensor map at an address. Errors: Fault, UsageError."""
         arena = self.machine.memory.arena
         if address % 64:
-            raise Fault("machine.misaligned", f"a tensor map at address {address:#x}; expected a multiple of 64")
+            raise Fault(
+                "machine.misaligned", f"a tensor map at address {address:#x}; expected a multiple of 64"
+            )
         first = arena.find(address, 128, "a tensor map")
         return self.machine.tensor_map(arena.bytes[first : first + 128].tobytes())
 
@@ -188,7 +199,13 @@ class Copier:
         return arena.find(fields.global_address + low, high - low, "a tensor copy") - low
 
     def _tile_load(
-        self, request: TensorCopy, pick: _Pick, cta: int, fields: TensorMapFields, rows: TileRows, address: int
+        self,
+        request: TensorCopy,
+        pick: _Pick,
+        cta: int,
+        fields: TensorMapFields,
+        rows: TileRows,
+        address: int,
     ) -> None:
         memory = self.machine.memory
         base = self._global_span(fields, rows)
@@ -208,7 +225,9 @@ class Copier:
             if request.mbarrier is not None:
                 self._complete(owner, pick.number(request.mbarrier), transferred)
 
-    def _tile_store(self, request: TensorCopy, cta: int, fields: TensorMapFields, rows: TileRows, address: int) -> None:
+    def _tile_store(
+        self, request: TensorCopy, cta: int, fields: TensorMapFields, rows: TileRows, address: int
+    ) -> None:
         memory = self.machine.memory
         base = self._global_span(fields, rows)
         left, inside, row_bytes = _row_parts(fields, rows)

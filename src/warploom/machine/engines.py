@@ -122,7 +122,9 @@ class Engines:
         """Complete all but the `pending` newest groups."""
         if channel == "bulk":
             limits = np.zeros(self.bulk_groups.shape, np.int64)
-            limits[batch.warp_index] = np.where(batch.active(), self.bulk_groups[batch.warp_index] - pending, 0)
+            limits[batch.warp_index] = np.where(
+                batch.active(), self.bulk_groups[batch.warp_index] - pending, 0
+            )
             self._carry_out([c for c in self.copies if 0 <= c.group < limits[c.warp, c.lane]])
             return
         if self.queues[channel]:

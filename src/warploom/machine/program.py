@@ -107,7 +107,8 @@ class GlobalVariable:
 @dataclass(slots=True)
 class Program:
     """A kernel and all it reaches. `block_end[pc]` is where the basic block of pc ends; `meet[pc]` where lanes that
-    part at pc meet again."""
+    part at pc meet again.
+    """
 
     module: Module
     kernel: Function

@@ -148,7 +148,11 @@ class VectorValue:
         """All registers. Shapes: (registers, warps, 32); never a view."""
         if self.run is not None:
             if isinstance(self.indices, slice) or isinstance(batch.warps, slice):
-                got = self.run[self.indices][:, batch.warps] if isinstance(self.indices, slice) else self.run[self.indices, batch.warps]
+                got = (
+                    self.run[self.indices][:, batch.warps]
+                    if isinstance(self.indices, slice)
+                    else self.run[self.indices, batch.warps]
+                )
                 return got.copy() if got.base is not None else got
             return self.run[self.indices[:, None], batch.warps[None, :]]
         return np.stack([np.broadcast_to(item.fetch(batch), (batch.count, 32)) for item in self.items])
@@ -163,7 +167,6 @@ class VectorValue:
         for item, result in zip(self.items, results, strict=True):
             if item is not None:
                 item.put(batch, result)
-
 
     def gather(self, batch: Batch, order: Order, chosen: Rows | slice) -> Array:
         """The matrix that each chosen warp of the batch holds. Shapes: (warps, units)."""

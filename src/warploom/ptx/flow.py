@@ -11,7 +11,13 @@ EXIT = -1
 
 
 def successors(
-    place: int, end: int, targets: Sequence[int], *, leaves: bool = False, guarded: bool = False, returns: bool = False
+    place: int,
+    end: int,
+    targets: Sequence[int],
+    *,
+    leaves: bool = False,
+    guarded: bool = False,
+    returns: bool = False,
 ) -> list[int]:
     """What may follow the statement at `place` of a body that ends at `end`.
 

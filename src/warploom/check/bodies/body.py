@@ -86,7 +86,11 @@ class Body:
             table = step.names.table(operand.text)
             for name in table.names if table is not None else (operand.text,):
                 label = step.names.label(name)
-                if label is not None and id(label) in self.labels and self.labels[id(label)] < len(self.steps):
+                if (
+                    label is not None
+                    and id(label) in self.labels
+                    and self.labels[id(label)] < len(self.steps)
+                ):
                     yield self.labels[id(label)]
 
     def is_predicate(self, place: int, name: str) -> bool:

@@ -61,7 +61,9 @@ def warpgroup_order(body: Body) -> Iterator[Found]:
     places = body.with_forms(_FORMS)
     if not any(form in _MULTIPLICATIONS for form in places.values()):
         return
-    yield from sorted(_Analysis(body, places).findings(), key=lambda found: found.span.start if found.span else 0)
+    yield from sorted(
+        _Analysis(body, places).findings(), key=lambda found: found.span.start if found.span else 0
+    )
 
 
 class _Analysis:
@@ -69,7 +71,9 @@ class _Analysis:
         self.body = body
         self.places = places
         self.following = body.following()
-        self.issues = {place: self._issue(place) for place, form in places.items() if form in _MULTIPLICATIONS}
+        self.issues = {
+            place: self._issue(place) for place, form in places.items() if form in _MULTIPLICATIONS
+        }
         self.watched = frozenset(register for issue in self.issues.values() for register in issue.registers)
         self.touched = self._touched()
 
@@ -157,7 +161,9 @@ class _Analysis:
             return _State(older, state.written, state.fenced)
         if form is WAIT:
             left = self._left(place)
-            return _State(frozenset((i, age) for i, age in state.flight if age <= left), state.written, state.fenced)
+            return _State(
+                frozenset((i, age) for i, age in state.flight if age <= left), state.written, state.fenced
+            )
         others = frozenset((issue, age) for issue, age in state.flight if issue != place)
         return _State(others | {(place, 0)}, state.written, state.fenced)
 
