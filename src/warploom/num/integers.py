@@ -5,6 +5,7 @@ Shapes: any of one or more dimensions, broadcast together.  Results wrap unless 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -241,12 +242,16 @@ def halves(
     return _joined(parts[0], parts[1])
 
 
-_QUARTERS = {
+def _distance(a: Array, b: Array) -> Array:
+    return np.abs(a - b)
+
+
+_QUARTERS: dict[str, Callable[[Array, Array], Array]] = {
     "add": np.add,
     "sub": np.subtract,
     "min": np.minimum,
     "max": np.maximum,
-    "absdiff": lambda a, b: np.abs(a - b),
+    "absdiff": _distance,
 }
 
 
