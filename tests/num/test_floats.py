@@ -202,7 +202,7 @@ def test_ftz_flushes_operands_and_results(mode):
 
 
 def test_ftz_rounds_to_all_24_bits_before_it_looks():
-    """Rows of an H200: near the smallest normal a product rounds as if exponents had no end, then is flushed."""
+    """Rows of an H200: near the smallest normal a product rounds as if exponents went on, then is flushed."""
     a = np.array([0x21D30398, 0xA1D33F14, 0x21985D28], dtype="u4").view("f4")
     b = np.array([0x1E1B49CA, 0x1E1B1E10, 0x1E571067], dtype="u4").view("f4")
     zeros = [0, 1 << 31, 0]

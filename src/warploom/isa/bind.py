@@ -146,7 +146,9 @@ def _bound_like(known: Binding, operands: tuple[Operand, ...]) -> Binding:
         operand: Operand = operands[like.at[0]]
         if len(like.at) > 1:
             assert isinstance(operand, (Vector, Pair))
-            operand = operand.items[like.at[1]] if isinstance(operand, Vector) else _of_pair(operand, like.at[1])
+            operand = (
+                operand.items[like.at[1]] if isinstance(operand, Vector) else _of_pair(operand, like.at[1])
+            )
         elif isinstance(operand, Vector) and not isinstance(like.operand, Vector):
             operand = operand.items[0]
         bound[name] = BoundOperand(operand, like.place, like.type, like.registers, like.at)

@@ -3,8 +3,8 @@
 A function is cut into 64 intervals (the reciprocal into 128, the hyperbolic tangent into 51).  With ``t`` the
 offset into one, the unit sums ``c0 + c1 * t + c2 * square(t)`` exactly and cuts the sum; its square keeps of
 the partial products of 17 bits those that weigh 2**19 or more, 15 bits in all.  The coefficients, in
-``data/unit.npz``, were solved from the outputs of an H200 over whole binades; ``tests/evidence/approximate`` says how, and what was compared.
-Subnormals are flushed on both sides.
+``data/unit.npz``, were solved from the outputs of an H200 over whole binades; ``tests/evidence/approximate``
+says how, and what was compared.  Subnormals are flushed on both sides, but for the tangent.
 """
 
 from __future__ import annotations

@@ -201,7 +201,7 @@ def sine(x, result, table, squares, quarter):
 
 @njit(cache=True, nogil=True)
 def tanh(x, result, table, squares, rows):
-    """``rows`` has, for each exponent from -8 to 2, its first row and the bits of fraction that choose one."""
+    """``rows`` has, for each exponent from -8 to 2, its first row and how many bits choose one."""
     for i in range(x.size):
         bits = x[i]
         magnitude = np.int64(bits & ~_MINUS)

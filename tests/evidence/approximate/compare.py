@@ -1,4 +1,5 @@
-"""Compares the approximations with a GPU over every pattern, and records a sample of the GPU's outputs.
+"""Compares the approximations with a GPU over every pattern, and records a sample of the GPU's outputs
+and, in `binades.json`, the digests of its whole binades.
 
 Needs an sm_90 GPU, CuPy, and `ptxas` on the path:
 
@@ -7,6 +8,8 @@ Needs an sm_90 GPU, CuPy, and `ptxas` on the path:
 
 from __future__ import annotations
 
+import hashlib
+import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -23,6 +26,7 @@ from warploom.num import approximate
 from warploom.num.formats import BF16, F16
 
 Array = NDArray[Any]
+BINADES = Path(__file__).with_name("binades.json")
 CHUNK, PIECE = 1 << 26, 1 << 19
 
 SINGLE = ("ex2", "lg2", "rcp", "rsqrt", "sqrt", "sin", "cos")
@@ -116,6 +120,7 @@ def differences(model: Callable[[Array], Array], patterns: Array, wanted: Array)
 
 def main(target: str) -> None:
     record: dict[str, Array] = {}
+    digests: dict[str, dict[str, str]] = json.loads(BINADES.read_text())
     for instruction, (bits, model) in MODELS.items():
         apply = kernel(instruction, bits)
         record[instruction] = apply(sample(bits))
@@ -130,6 +135,13 @@ def main(target: str) -> None:
                 compared += len(patterns)
         sys.stdout.write(f"{instruction}: {compared} compared, {differing} differ\n")
         sys.stdout.flush()
+    for instruction, starts in digests.items():
+        bits, _ = MODELS[instruction]
+        apply = kernel(instruction, bits)
+        for start in starts:
+            patterns = np.arange(int(start, 16), int(start, 16) + (1 << 23), dtype=np.uint32)
+            starts[start] = hashlib.sha256(apply(patterns).astype("<u4").tobytes()).hexdigest()
+    BINADES.write_text(json.dumps(digests, indent=1))
     record |= {f"x{bits}": sample(bits) for bits in (32, 64)}
     np.savez_compressed(target, **record)  # pyright: ignore[reportArgumentType]
 
