@@ -114,7 +114,7 @@ class Batch:
     def dismiss_idle(self, pc: int) -> None:
         """Take strands none of whose lanes passed the guard out of the batch; they go on at `pc`."""
         if self.mask is not None and self.mask is not self.base:
-            idle = ~self.mask.any(axis=1)
+            idle = np.logical_not(np.any(self.mask, axis=1))
             if idle.any():
                 self.suspend(idle, pc, State.READY)
 

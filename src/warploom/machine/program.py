@@ -13,7 +13,22 @@ from warploom.isa.bind import Binding, bind
 from warploom.isa.types import TYPES
 from warploom.machine.faults import Unsupported, diagnostic
 from warploom.machine.registers import Declared
-from warploom.ptx import Block, Function, Instruction, Label, Module, Name, Statement, Variable
+from warploom.ptx import (
+    Address,
+    Block,
+    Element,
+    Function,
+    Initializer,
+    Instruction,
+    Label,
+    Module,
+    Name,
+    Statement,
+    Symbol,
+    Tuple,
+    Variable,
+    Vector,
+)
 from warploom.ptx.flow import postdominators, successors
 from warploom.ptx.scopes import Scope as Names
 
@@ -123,8 +138,8 @@ class Program:
     static_shared: int
     dynamic_start: int
     local_bytes: int
-    block_end: list[int] = field(default_factory=list)
-    meet: list[int] = field(default_factory=list)
+    block_end: list[int] = field(default_factory=list[int])
+    meet: list[int] = field(default_factory=list[int])
 
     def span_of(self, pc: int) -> Span | None:
         """Where the instruction at a program counter stands in the text."""
@@ -239,7 +254,7 @@ class _Loader:
         return found
 
     def _place_module_variables(self, reached: Mapping[str, set[str]]) -> None:
-        wanted = set().union(*reached.values())
+        wanted = set[str]().union(*reached.values())
         for name, variable in self.module.variables.items():
             if name in wanted:
                 self._place_variable(variable, self.module_scope)
@@ -424,24 +439,30 @@ def _names_in(body: Block) -> Iterator[str]:
         pending = list(instruction.operands)
         while pending:
             operand = pending.pop()
-            if isinstance(operand, Name):
-                yield operand.text
-            elif hasattr(operand, "items"):
-                pending.extend(operand.items)  # type: ignore[union-attr]
-            elif hasattr(operand, "base"):
-                pending.extend(part for part in (operand.base, *operand.extra) if part is not None)  # type: ignore[union-attr]
-            elif hasattr(operand, "name"):
-                yield operand.name  # type: ignore[union-attr]
+            match operand:
+                case Name(text):
+                    yield text
+                case Symbol(name) | Element(name):
+                    yield name
+                case Vector(items) | Tuple(items):
+                    pending.extend(items)
+                case Address(base, _, extra):
+                    pending.extend(part for part in (base, *extra) if part is not None)
+                case _:
+                    pass
 
 
-def _names_in_initializer(initializer: object) -> Iterator[str]:
-    if isinstance(initializer, tuple):
-        for item in initializer:
-            yield from _names_in_initializer(item)
-    elif isinstance(initializer, Name):
-        yield initializer.text
-    elif hasattr(initializer, "name"):
-        yield initializer.name  # type: ignore[union-attr]
+def _names_in_initializer(initializer: Initializer | None) -> Iterator[str]:
+    match initializer:
+        case Name(text):
+            yield text
+        case Symbol(name):
+            yield name
+        case tuple():
+            for item in initializer:
+                yield from _names_in_initializer(item)
+        case _:
+            return
 
 
 def _find_blocks(program: Program, bodies: Mapping[str, tuple[int, int]]) -> None:
