@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from warploom.check import check as check
     from warploom.diag import UsageError as UsageError
     from warploom.diag import WarploomError as WarploomError
     from warploom.launch.api import launch as launch
@@ -23,11 +24,12 @@ _HOME = {
     "TensorMap": "warploom.layout",
     "UsageError": "warploom.diag",
     "WarploomError": "warploom.diag",
+    "check": "warploom.check",
     "launch": "warploom.launch.api",
     "parse": "warploom.ptx",
 }
 
-__all__ = ["TensorMap", "UsageError", "WarploomError", "launch", "parse"]
+__all__ = ["TensorMap", "UsageError", "WarploomError", "check", "launch", "parse"]
 
 
 class _Package(ModuleType):

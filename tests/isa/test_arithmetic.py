@@ -50,18 +50,21 @@ LEGAL = {
 }
 
 REFUSED = {
-    "add.sat.u32 %r1, %r2, %r3;": ("integer.add/type", "has '.u32'; expected '.s32'"),
+    "add.sat.u32 %r1, %r2, %r3;": ("integer.add/type", "has '.u32' for type; expected '.s32'"),
     "mul.wide.u64 %rd1, %rd2, %rd3;": ("integer.mul/type", "expected '.u16', '.u32', '.s16', '.s32'"),
     "fma.f32 %f1, %f2, %f3, %f4;": ("floating.fma/rnd", "has no '.rnd'; expected '.rn', '.rz', '.rm', '.rp'"),
-    "fma.rz.f16x2 %r1, %r2, %r3, %r4;": ("floating.fma/type", "has '.f16x2'; expected '.f32', '.f64'"),
-    "setp.lt.b32 %p1, %r1, %r2;": ("compare.setp/type", "has '.b32'; expected"),
-    "setp.lt.s32 %p1, %r1, %r2, %p2;": ("compare.setp/operands", "do not fit"),
+    "fma.rz.f16x2 %r1, %r2, %r3, %r4;": (
+        "floating.fma/type",
+        "has '.f16x2' for type; expected '.f32', '.f64'",
+    ),
+    "setp.lt.b32 %p1, %r1, %r2;": ("compare.setp/type", "has '.b32' for type; expected"),
+    "setp.lt.s32 %p1, %r1, %r2, %p2;": ("compare.setp/c", "stands only with '.BoolOp'"),
     "cvt.s32.f32 %r1, %f1;": ("convert.cvt/atype", "has '.f32'"),
     "cvt.rn.e4m3x2.f32 %h1, %f1, %f2;": ("convert.narrow/satfinite", "has no '.satfinite'"),
     "selp.pred %p1, %p2, %p3, %p4;": ("compare.selp/type", "has '.pred'"),
-    "mov.b64 %rd1, {%r1, %r2, %r3};": ("move.mov/operands", "do not fit"),
-    "lop3.b32 %r1, %r2, %r3, %r4, %r5;": ("logic.lop3/operands", "do not fit"),
-    "shl.u32 %r1, %r2, %r3;": ("bits.shift/type", "has '.u32'; expected '.b16', '.b32', '.b64'"),
+    "mov.b64 %rd1, {%r1, %r2, %r3};": ("move.mov/a", "a vector of 3"),
+    "lop3.b32 %r1, %r2, %r3, %r4, %r5;": ("logic.lop3/immLut", "expected an integer constant"),
+    "shl.u32 %r1, %r2, %r3;": ("bits.shift/type", "has '.u32' for type; expected '.b16', '.b32', '.b64'"),
 }
 
 

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - opcodes are as long as they are
 from __future__ import annotations
 
 import numpy as np
@@ -22,8 +21,8 @@ LEGAL = {
 REFUSED = {
     "cp.async.cg.shared.global [%r1], [%rd1], 8;": "async_copy.cp_async/cp_size",
     "cp.async.ca.shared.global [%r1], [%rd1], 2;": "async_copy.cp_async/cp_size",
-    "cp.async.cg.global.shared [%rd1], [%r1], 16;": "isa.modifiers",
-    "cp.async.wait_group %r1;": "async_copy.wait_group/operands",
+    "cp.async.cg.global.shared [%rd1], [%r1], 16;": "async_copy.cp_async/shared_space",
+    "cp.async.wait_group %r1;": "async_copy.wait_group/N",
     "cp.async.wait_group -1;": "async_copy.wait_group/N",
 }
 

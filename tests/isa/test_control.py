@@ -25,9 +25,9 @@ LEGAL = {
 
 REFUSED = {
     "bra;": "control.bra/operands",
-    "bra 5;": "control.bra/operands",
+    "bra 5;": "control.bra/tgt",
     "brx.idx %r1;": "control.brx/operands",
-    "call (%r0), (%r1);": "control.call/operands",
+    "call (%r0), (%r1);": "control.call/func",
     "ret %r1;": "control.ret/operands",
     "setmaxnreg.inc.sync.aligned.u32 20;": "control.setmaxnreg/imm_reg_count",
     "setmaxnreg.inc.sync.aligned.u32 264;": "control.setmaxnreg/imm_reg_count",

@@ -40,7 +40,8 @@ def test_registers_hold_the_matrix_once(form: mma.Form) -> None:
             register_bits = 64 if element == "f64" else 32
             expected = matrices * elements * bits_of(slots, element) // (lanes * register_bits)
             assert place.registers(slots) == expected, (opcode, name)
-            own = element if element in ("f32", "f64", "s32") else "b32"
+            pairs = {"f16": "f16x2", "bf16": "bf16x2"}
+            own = element if element in ("f32", "f64", "s32", "tf32") else pairs.get(element, "b32")
             assert place.type_word(slots) == own, (opcode, name)
 
 
@@ -102,7 +103,7 @@ REFUSED = [
         "mma.float/kind",
     ),
     (f"mma.sync.aligned.m16n8k64.row.col.s32.s8.s8.s32 {D4}, {F4}, {TWO}, {F4};", "mma.integer/shape"),
-    (f"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {D4}, {TWO}, {TWO}, {F4};", "mma.half/operands"),
+    (f"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {D4}, {TWO}, {TWO}, {F4};", "mma.half/a"),
     (
         (
             "mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue4m3"
@@ -160,7 +161,7 @@ REFUSED = [
     ("ldmatrix.sync.aligned.m8n8.x8.shared.b16 {%d0}, [%rd0];", "matrix.ldmatrix/num"),
     ("ldmatrix.sync.aligned.m16n16.x1.shared.b8 {%d0, %d1}, [%rd0];", "matrix.ldmatrix/trans"),
     ("ldmatrix.sync.aligned.m8n8.x1.shared.b8 {%d0}, [%rd0];", "matrix.ldmatrix/type"),
-    ("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%d0}, [%rd0];", "matrix.ldmatrix/operands"),
+    ("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%d0}, [%rd0];", "matrix.ldmatrix/r"),
     ("stmatrix.sync.aligned.m16n8.x4.b8 [%rd0], {%d0, %d1, %d2, %d3};", "matrix.stmatrix/trans"),
     ("wmma.load.a.sync.aligned.col.m8n8k32.s4 {%d0}, [%rd0];", "wmma.load/layout"),
     (f"wmma.mma.sync.aligned.row.col.m16n16k8.f32.bf16.bf16.f32 {D4}, {F4}, {F4}, {F4};", "wmma.float/shape"),

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - opcodes are as long as they are
 from __future__ import annotations
 
 import pytest
@@ -26,12 +25,12 @@ LEGAL = {
 REFUSED = {
     "mbarrier.init.shared::cluster.b64 [%r1], 1;": "mbarrier.init/space",
     "mbarrier.arrive.cluster.shared::cluster.b64 _, [%r1];": "mbarrier.arrive_remote/scope",
-    "mbarrier.arrive.release.cluster.shared::cluster.b64 %rd1, [%r1];": "mbarrier.arrive_remote/operands",
+    "mbarrier.arrive.release.cluster.shared::cluster.b64 %rd1, [%r1];": "mbarrier.arrive_remote/_",
     "mbarrier.arrive.noComplete.b64 %rd1, [%rd2];": "mbarrier.arrive_no_complete/operands",
     "mbarrier.arrive.expect_tx.shared.b64 _, [%r1];": "mbarrier.arrive_expect_tx/operands",
     "mbarrier.test_wait.parity.shared.b64 %p1, [%r1], %r2, 1000;": "mbarrier.test_wait/operands",
     "mbarrier.try_wait.parity.release.cta.shared.b64 %p1, [%r1], %r2;": "mbarrier.try_wait/sem",
-    "mbarrier.try_wait.parity.shared.b32 %p1, [%r1], %r2;": "isa.modifiers",
+    "mbarrier.try_wait.parity.shared.b32 %p1, [%r1], %r2;": "mbarrier.try_wait/b64",
 }
 
 

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - opcodes are as long as they are
 from __future__ import annotations
 
 import numpy as np
@@ -45,10 +44,10 @@ REFUSED = {
     "ld.shared.v4.b64 {%rd1,%rd2,%rd3,%rd4}, [%r1];": "memory.ld/type",
     "ld.global.v8.b64 {%rd1,%rd2,%rd3,%rd4,%rd5,%rd6,%rd7,%rd8}, [%rd1];": "memory.ld/type",
     "ld.acquire.global.u32 %r1, [%rd1];": "memory.ld_ordered/scope",
-    "ld.global.v2.u32 %r1, [%rd1];": "memory.ld/operands",
-    "ld.global.u32 %r1, %rd1;": "memory.ld/operands",
-    "ld.global.u32 %r1, [%rd1], %rd2;": "memory.ld/operands",
-    "ld.global.L2::cache_hint.u32 %r1, [%rd1];": "memory.ld/operands",
+    "ld.global.v2.u32 %r1, [%rd1];": "memory.ld/d",
+    "ld.global.u32 %r1, %rd1;": "memory.ld/a",
+    "ld.global.u32 %r1, [%rd1], %rd2;": "memory.ld/cache_policy",
+    "ld.global.L2::cache_hint.u32 %r1, [%rd1];": "memory.ld/cache_policy",
     "ld.shared.nc.u32 %r1, [%rd1];": "memory.ld_nc/ss",
     "st.const.u32 [%rd1], %r1;": "memory.st/ss",
     "st.acquire.gpu.u32 [%rd1], %r1;": "memory.st_ordered/sem",
@@ -80,12 +79,12 @@ def test_one_register_in_braces_is_bare() -> None:
 
 
 def test_a_cache_policy_stands_with_its_hint() -> None:
-    assert "cache_policy: absent, as '.level::cache_hint' is" in refusal("ld.u32 %r1, [%rd1], %rd2;").hint
+    assert "stands only with '.level::cache_hint'" in refusal("ld.u32 %r1, [%rd1], %rd2;").message
 
 
 def test_a_stranger_is_put_in_the_slot_it_resembles() -> None:
     assert refusal("ld.global.v3.u32 %r1, [%rd1];").message == (
-        "'ld.global.v3.u32' has '.v3'; expected none, '.v2', '.v4', '.v8'"
+        "'ld.global.v3.u32' has '.v3' for vec; expected '.v2', '.v4', '.v8'"
     )
     assert refusal("mbarrier.init.shared::cluster.b64 [%r1], 1;").code == "mbarrier.init/space"
 

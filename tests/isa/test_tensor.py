@@ -22,11 +22,11 @@ LEGAL = {
 }
 
 REFUSED = {
-    f"{LOAD}.{BYTES} [%r1], [%rd1, {{%r2}}], [%r4];": "tensor.load/operands",
-    f"{LOAD}.{BYTES} [%r1], [%rd1], [%r4];": "tensor.load/operands",
-    f"{LOAD}.{BYTES} [%r1], [%rd1, {{%r2, %r3}}], [%r4], %h1;": "tensor.load/operands",
-    f"{LOAD}.im2col.{BYTES} [%r1], [%rd1, {{%r2, %r3}}], [%r4];": "isa.modifiers",
-    f"cp.async.bulk.tensor.2d.shared::cta.global.{BYTES}.multicast::cluster [%r1], [%rd1, {{%r2, %r3}}], [%r4], %h1;": "tensor.load/multicast",
+    f"{LOAD}.{BYTES} [%r1], [%rd1, {{%r2}}], [%r4];": "tensor.load/tensorMap",
+    f"{LOAD}.{BYTES} [%r1], [%rd1], [%r4];": "tensor.load/tensorMap",
+    f"{LOAD}.{BYTES} [%r1], [%rd1, {{%r2, %r3}}], [%r4], %h1;": "tensor.load/ctaMask",
+    f"{LOAD}.im2col.{BYTES} [%r1], [%rd1, {{%r2, %r3}}], [%r4];": "tensor.load/tile",
+    f"cp.async.bulk.tensor.2d.shared::cta.global.{BYTES}.multicast::cluster [%r1], [%rd1, {{%r2, %r3}}], [%r4], %h1;": "tensor.load/dst",
     "cp.async.bulk.tensor.6d.global.shared::cta.bulk_group [%rd1, {%r2, %r3}], [%r1];": "tensor.store/dim",
 }
 
@@ -42,7 +42,8 @@ def test_refused(text: str, code: str) -> None:
 
 
 def test_the_number_of_coordinates_is_said() -> None:
-    assert "tensorMap: 2 coordinates" in refusal(f"{LOAD}.{BYTES} [%r1], [%rd1, {{%r2}}], [%r4];").hint
+    message = refusal(f"{LOAD}.{BYTES} [%r1], [%rd1, {{%r2}}], [%r4];").message
+    assert message.endswith("expected an address with 2 coordinates, as in [map, {…}]")
 
 
 def test_coordinates_are_signed_and_innermost_first() -> None:

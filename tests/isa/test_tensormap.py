@@ -25,7 +25,7 @@ REFUSED = {
     "tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%rd1], 5, %r1;": "tensormap.replace_entry/ord",
     "tensormap.replace.tile.global_stride.b1024.b64 [%rd1], 4, %rd2;": "tensormap.replace_entry/ord",
     "tensormap.replace.tile.fill_mode.b1024.b32 [%rd1], 2;": "tensormap.replace_code/new_val",
-    "tensormap.replace.tile.elemtype.b1024.b32 [%rd1], %r1;": "tensormap.replace_code/operands",
+    "tensormap.replace.tile.elemtype.b1024.b32 [%rd1], %r1;": "tensormap.replace_code/new_val",
 }
 
 

@@ -26,13 +26,13 @@ LEGAL = {
 }
 
 REFUSED = {
-    "shfl.sync.bfly.b64 %rd1, %rd2, 16, 31, -1;": "isa.modifiers",
+    "shfl.sync.bfly.b64 %rd1, %rd2, 16, 31, -1;": "warp.shfl_sync/b32",
     "shfl.sync.bfly.b32 %r1, %r2, 16, 31;": "warp.shfl_sync/operands",
     "vote.sync.ballot.pred %p1, %p2, -1;": "warp.vote_sync/type",
     "redux.sync.and.u32 %r1, %r2, -1;": "warp.redux/type",
     "redux.sync.add.f32 %f1, %f2, -1;": "warp.redux/type",
-    "match.any.sync.b32 %r1|%p1, %r2, -1;": "warp.match_any/operands",
-    "elect.sync %r1, -1;": "warp.elect/operands",
+    "match.any.sync.b32 %r1|%p1, %r2, -1;": "warp.match_any/d",
+    "elect.sync %r1, -1;": "warp.elect/d",
 }
 
 

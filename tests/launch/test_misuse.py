@@ -91,7 +91,8 @@ case("a bulk copy to an array that is read-only", f"""{SHARED}
     cp.async.bulk.commit_group;
     cp.async.bulk.wait_group 0;""", read_only(), block=1, schedule="lazy")  # fmt: skip
 case("a bulk copy of a size that is no multiple of 16", f"""{SHARED}
-    cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r1], 100;""", block=1)  # fmt: skip
+    mov.u32 %r2, 100;
+    cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r1], %r2;""", block=1)  # fmt: skip
 case("a bulk copy beyond a buffer", f"""{SHARED}
     cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r1], 256;""", block=1)  # fmt: skip
 case("a fault after a bulk copy in its block", f"""{SHARED}
@@ -274,7 +275,7 @@ case("a lock that is never free", """
 # Rules of the machine ---------------------------------------------------------------------------------------
 
 case("a cluster barrier without an arrival", "barrier.cluster.wait.aligned;", grid=2, cluster=2)
-case("a barrier for part of a warp", "bar.sync 1, 40;")
+case("a barrier for part of a warp", "mov.u32 %r1, 40;\nbar.sync 1, %r1;")
 case("a barrier that does not exist", "mov.u32 %r1, 16;\nbar.sync %r1;")
 case("too many threads at a barrier", "bar.arrive 1, 64;", block=96)
 case("a barrier for two numbers of threads", "bar.arrive 1, 96;\nbar.arrive 1, 128;")

@@ -17,7 +17,7 @@ SHARED = """
     mad.lo.u32 %r12, %r0, 4, %r10;
 """
 
-# Each kernel copies the words of `out` to themselves plus one, through shared memory; WAIT is what it waits by.
+# Each kernel adds one to the words of `out`, through shared memory; WAIT is what it waits by.
 KERNELS = {
     "a barrier between warps": (
         """

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import cast
 
-from warploom.cli import evidence, run
+from warploom.cli import check, evidence, explain, run
 from warploom.diag import WarploomError, render
 
 OK = 0
@@ -33,8 +33,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
-    run.declare(verbs.add_parser)
-    evidence.declare(verbs.add_parser)
+    for verb in (check, run, explain, evidence):
+        verb.declare(verbs.add_parser)
     return parser
 
 
@@ -46,7 +46,7 @@ def _status(error: WarploomError) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; the result is the exit status: 0 well, 1 the kernel failed, 2 misuse."""
+    """Run the command line; the result is the exit status: 0 well, 1 findings or a failed kernel, 2 misuse."""
     options = _parser().parse_args(argv)
     verb = cast("Callable[[argparse.Namespace], int]", options.verb)
     try:

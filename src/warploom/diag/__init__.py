@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from warploom.diag.diagnostic import Diagnostic, Severity, UsageError, WarploomError
+from warploom.diag.records import render_json, render_sarif
 from warploom.diag.render import render
 from warploom.diag.source import Source, Span
 
-__all__ = ["Diagnostic", "Severity", "Source", "Span", "UsageError", "WarploomError", "render"]
+__all__ = [
+    "Diagnostic",
+    "Severity",
+    "Source",
+    "Span",
+    "UsageError",
+    "WarploomError",
+    "render",
+    "render_json",
+    "render_sarif",
+]

@@ -14,6 +14,7 @@ from warploom.isa import convert as convert
 from warploom.isa import floating as floating
 from warploom.isa import half as half
 from warploom.isa import integer as integer
+from warploom.isa import lenient as lenient
 from warploom.isa import logic as logic
 from warploom.isa import matrix as matrix
 from warploom.isa import mbarrier as mbarrier

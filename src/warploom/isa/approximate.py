@@ -44,6 +44,7 @@ def function(warps: Warps, i: Bound) -> None:
 RCP64 = Form(
     name="approximate.rcp64",
     syntax="rcp.approx.ftz.f64  d, a;",
+    rows="ptx target\n2.1 sm_20",
     operands={"d": out("f64"), "a": inp("f64")},
     source="PTX ISA 9.7.3.14",
 )

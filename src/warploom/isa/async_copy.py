@@ -28,8 +28,8 @@ CP_ASYNC = Form(
         ca,cg  shared,shared::cta  -,L2::cache_hint   -,L2::64B,L2::128B,L2::256B  7.0 sm_80
     """,
     operands={
-        "dst": address(),
-        "src": address(),
+        "dst": address(space="shared"),
+        "src": address(space="global"),
         "cp_size": immediate("u32", _sizes),
         "src_size": amount_or_predicate("b32"),  # bytes to read, or a predicate: read none
         "cache_policy": inp("b64", when="level::cache_hint"),
@@ -73,6 +73,7 @@ def _carry_out(size: int, warps: Warps, captured: Mapping[str, Array]) -> None:
 COMMIT = Form(
     name="async_copy.commit_group",
     syntax="cp.async.commit_group;",
+    rows="ptx target\n7.0 sm_80",
     operands={},
     touches="async",
     source="PTX ISA 9.7.9.25.3.2",
@@ -87,6 +88,7 @@ def commit(warps: Warps, i: Bound) -> None:
 WAIT_GROUP = Form(
     name="async_copy.wait_group",
     syntax="cp.async.wait_group  N;",
+    rows="ptx target\n7.0 sm_80",
     operands={"N": immediate("u32", range(2**31))},
     touches="async",
     source="PTX ISA 9.7.9.25.3.3",
@@ -101,6 +103,7 @@ def wait_group(warps: Warps, i: Bound) -> None:
 WAIT_ALL = Form(
     name="async_copy.wait_all",
     syntax="cp.async.wait_all;",
+    rows="ptx target\n7.0 sm_80",
     operands={},
     touches="async",
     source="PTX ISA 9.7.9.25.3.3",

@@ -73,7 +73,7 @@ ATOM = Form(
     spellings=_spellings("atom{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.type"),
     rows=_table("-,relaxed,acquire,release,acq_rel", f"exch - b32,b64 {_SPACES} {_HINT} 1.1 sm_20"),
     operands={
-        "d": out("type"),
+        "d": out("type", also="sink"),
         "a": address(),
         "b": inp("type"),
         "cache_policy": inp("b64", when="level::cache_hint"),
@@ -102,7 +102,7 @@ CAS = Form(
         -,relaxed,acquire,release,acq_rel  {_SCOPES}  {_SPACES}  -                  b16      6.3 sm_70
     """,
     operands={
-        "d": out("type"),
+        "d": out("type", also="sink"),
         "a": address(),
         "b": inp("type"),
         "c": inp("type"),
@@ -147,7 +147,7 @@ ATOM_VECTOR = Form(
     spellings=_spellings("atom{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.vec.type"),
     rows=_VECTOR.format(sem="-,relaxed,acquire,release,acq_rel"),
     operands={
-        "d": out("type", "vec"),
+        "d": out("type", "vec", also="sink"),
         "a": address(),
         "b": inp("type", "vec"),
         "cache_policy": inp("b64", when="level::cache_hint"),

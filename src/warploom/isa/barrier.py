@@ -18,7 +18,7 @@ BARRIER_SYNC = Form(
         bar      -
         barrier  -,aligned
     """,
-    operands={"a": inp("u32"), "b": inp("u32")},
+    operands={"a": inp("u32", values=range(16)), "b": inp("u32", values=range(0, 1 << 32, 32))},
     touches="waits",
     source="PTX ISA 9.7.13.1",
 )
@@ -41,7 +41,7 @@ BARRIER_ARRIVE = Form(
         bar      -
         barrier  -,aligned
     """,
-    operands={"a": inp("u32"), "b": inp("u32")},
+    operands={"a": inp("u32", values=range(16)), "b": inp("u32", values=range(0, 1 << 32, 32))},
     touches="arrives",
     source="PTX ISA 9.7.13.1",
 )
@@ -65,7 +65,12 @@ BARRIER_RED = Form(
         barrier  popc    -,aligned  u32
         barrier  and,or  -,aligned  pred
     """,
-    operands={"d": out("type"), "a": inp("u32"), "b": inp("u32"), "c": pred_in()},
+    operands={
+        "d": out("type"),
+        "a": inp("u32", values=range(16)),
+        "b": inp("u32", values=range(0, 1 << 32, 32)),
+        "c": pred_in(),
+    },
     touches="waits",
     source="PTX ISA 9.7.13.1",
 )
@@ -101,6 +106,7 @@ def arrive_in_cluster(warps: Warps, i: Bound) -> None:
 CLUSTER_WAIT = Form(
     name="barrier.cluster_wait",
     syntax="barrier.cluster.wait{.acquire}{.aligned};",
+    rows="ptx target\n7.8 sm_90",
     operands={},
     touches="waits",
     source="PTX ISA 9.7.13.3",

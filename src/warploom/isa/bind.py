@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import islice
 
 from warploom.diag import Diagnostic, Severity, Source, Span
-from warploom.isa.kit import Form, Match, forms_of, match_opcode, nearest_slot
+from warploom.isa.kit import Form, Match, forms_of, heads, match_opcode
+from warploom.isa.nearest import Fix, fixes, reordered, respell, spell
 from warploom.isa.operands import Place
 from warploom.isa.syntax import PlaceName
+from warploom.isa.unjudged import is_unjudged
 from warploom.ptx import (
     Address,
     Float,
@@ -24,15 +27,21 @@ from warploom.ptx import (
     Vector,
 )
 
+Where = tuple[str | int, ...]
+
 
 @dataclass(frozen=True, slots=True)
 class BoundOperand:
-    """An operand in its place: `type` is the PTX type word, `registers` the vector length (0: bare)."""
+    """An operand in its place: `type` is the PTX type word, `registers` the vector length (0: bare).
+
+    `at` says where it stands: the operand's number, and its number in a pair or vector of named parts.
+    """
 
     operand: Operand
     place: Place
     type: str
     registers: int
+    at: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,149 +53,317 @@ class Binding:
     operands: Mapping[str, BoundOperand]
 
 
-def bind(instruction: Instruction, source: Source | None = None) -> Binding | Diagnostic:
-    """Bind an instruction, or say in one sentence why no form takes it.
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong with an instruction, and where in it.
 
-    Errors: isa.unknown (no such opcode), <form>/<slot> (a modifier no row allows), isa.operands.
+    `where` is ("word", k), ("operand", k), ("operand", k, j) for an item of a vector, ("opcode",) or ("all",).
     """
-    matches = match_opcode(instruction.opcode)
-    wrong: tuple[str, str, str, str] | None = None
-    for match in matches:
-        operands = _place_operands(match, instruction.operands)
-        if operands is None:
-            continue
-        wrong = _wrong_constant(match, operands)
-        if wrong is None:
-            return Binding(match.form, match.slots, operands)
-    code, message, hint, section = wrong or _explain(instruction, matches)
-    return Diagnostic(
-        code, Severity.ERROR, message, source, _place(instruction, bool(matches)), hint, section
-    )
+
+    code: str
+    message: str
+    where: Where = ("opcode",)
+    hint: str = ""
+    section: str = ""
+    severity: Severity = Severity.ERROR
+
+    def at(self, instruction: Instruction) -> Diagnostic:
+        """The diagnostic, placed in an instruction."""
+        place = span_of(instruction, self.where)
+        source = instruction.source
+        return Diagnostic(self.code, self.severity, self.message, source, place, self.hint, self.section)
 
 
-def _place(instruction: Instruction, whole: bool) -> Span | None:
-    """The opcode's place, or the whole instruction's; None for an instruction made by program."""
-    words = instruction.word_spans
+def span_of(instruction: Instruction, where: Where) -> Span | None:
+    """The place of a part of an instruction; None for one made by program."""
+    words, operands = instruction.word_spans, instruction.operand_spans
     if not words or instruction.span is None:
         return None
-    return Span(words[0].start, instruction.span.end if whole else words[-1].end)
+    match where:
+        case ("guard",):
+            return Span(instruction.span.start, words[0].start)
+        case ("word", int(k)) if k < len(words):
+            return words[k]
+        case ("operand", int(k), int(j)) if k < len(operands):
+            items = instruction.item_spans(k)
+            return items[j] if j < len(items) else operands[k]
+        case ("operand", int(k), *_) if k < len(operands):
+            return operands[k]
+        case ("all",):
+            return Span(words[0].start, instruction.span.end)
+        case _:
+            return Span(words[0].start, words[-1].end)
 
 
-def _explain(instruction: Instruction, matches: tuple[Match, ...]) -> tuple[str, str, str, str]:
+def bind(instruction: Instruction, source: Source | None = None) -> Binding | Diagnostic:
+    """Bind an instruction, or say in one sentence why no form takes it. Words after its name stand in any order.
+
+    Errors: isa.unknown (no such opcode), <form>/<slot> (a modifier no row allows), <form>/<operand>.
+    """
+    outline = (instruction.opcode, *map(_outline, instruction.operands))
+    if (known := _BOUND.get(outline)) is not None:
+        return _bound_like(known, instruction.operands)
+    best: list[Problem] = []
+    matches = match_opcode(instruction.opcode) or tuple(match for _, match in reordered(instruction.opcode))
+    for match in matches:
+        bound = place_operands(match, instruction.operands)
+        problems = bound if isinstance(bound, list) else wrong_constants(match, bound)
+        if not isinstance(bound, list) and not problems:
+            binding = Binding(match.form, match.slots, bound)
+            if all(place.values is None for place in match.form.operands.values()):
+                _BOUND[outline] = binding
+            return binding
+        if not best or len(problems) < len(best) or isinstance(bound, dict):
+            best = problems
+    problem = best[0] if best else explain_opcode(instruction)
+    diagnostic = problem.at(instruction)
+    return diagnostic if source is None else replace(diagnostic, source=source)
+
+
+_BOUND: dict[tuple[object, ...], Binding] = {}
+"""The first binding of each opcode with operands of each outline, where no constant is judged by its value."""
+
+
+def _outline(operand: Operand) -> object:
+    """What decides where an operand may stand."""
+    match operand:
+        case Name(text):
+            return text == "_"
+        case Vector(items):
+            return tuple(_outline(item) for item in items)
+        case Pair(first, second):
+            return Pair, _outline(first), _outline(second)
+        case Address(_, _, extra):
+            return Address, *map(_outline, extra)
+        case _:
+            return type(operand)
+
+
+def _bound_like(known: Binding, operands: tuple[Operand, ...]) -> Binding:
+    """A binding as one of the same opcode and outlines was made."""
+    bound: dict[str, BoundOperand] = {}
+    for name, like in known.operands.items():
+        operand: Operand = operands[like.at[0]]
+        if len(like.at) > 1:
+            assert isinstance(operand, (Vector, Pair))
+            operand = (
+                operand.items[like.at[1]] if isinstance(operand, Vector) else _of_pair(operand, like.at[1])
+            )
+        elif isinstance(operand, Vector) and not isinstance(like.operand, Vector):
+            operand = operand.items[0]
+        bound[name] = BoundOperand(operand, like.place, like.type, like.registers, like.at)
+    return Binding(known.form, known.slots, bound)
+
+
+def _of_pair(pair: Pair, k: int) -> Operand:
+    return pair.second if k else pair.first
+
+
+# Opcodes ----------------------------------------------------------------------------------------------------
+
+
+def explain_opcode(instruction: Instruction) -> Problem:
+    """Why no row of any form allows an opcode. Errors: isa.unknown, <form>/<slot>."""
     opcode = instruction.opcode
-    if matches:
-        form = matches[0].form
-        return (
-            f"{form.name}/operands",
-            f"the operands of '{opcode}' do not fit '{form.syntax_line}'",
-            _operand_hint(matches[0]),
-            form.source,
-        )
-    near = nearest_slot(opcode)
-    if near is not None:
-        form, slot, word, legal = near
-        if slot in form.parts:
-            found, expected = f"{slot} = {word}", _list(legal)
-        else:
-            found = f"'.{word}'" if word else f"no '.{slot}'"
-            expected = ", ".join(f"'.{w}'" if w else "none" for w in legal)
-        return f"{form.name}/{slot}", f"'{opcode}' has {found}; expected {expected}", "", form.source
-    family = forms_of(opcode.partition(".")[0])
-    if family:
-        lines = "; ".join(dict.fromkeys(form.syntax_line.partition(" ")[0] for form in family))
-        return (
-            "isa.modifiers",
-            f"'{opcode}' is not a form that is implemented",
-            f"implemented: {lines}",
-            family[0].source,
-        )
-    return "isa.unknown", f"'{opcode}' is not an instruction that is implemented", "", ""
+    if is_unjudged(opcode):
+        return Problem("isa.unjudged", f"'{opcode}' is an instruction that has no form here", ("opcode",))
+    found = nearest_fixes(opcode, instruction.operands)
+    if not found:
+        like = _like(opcode.partition(".")[0])
+        hint = f"did you mean '{like}'?" if like else ""
+        return Problem("isa.unknown", f"'{opcode}' is no instruction", ("opcode",), hint)
+    fix = found[0]
+    form = fix.match.form
+    hint = ""
+    others = dict.fromkeys(_expectation(other) for other in found[1:] if other.slot != fix.slot)
+    if fix.nearest:
+        hint = f"the nearest that is legal: {fix.nearest}"
+    elif others:
+        hint = "or " + "; or ".join(list(others)[:3])
+    return Problem(f"{form.name}/{fix.slot}", _sentence(opcode, fix), _place_of(fix), hint, form.source)
 
 
-def _wrong_constant(match: Match, operands: Mapping[str, BoundOperand]) -> tuple[str, str, str, str] | None:
+def nearest_fixes(opcode: str, operands: tuple[Operand, ...]) -> list[Fix]:
+    """The changes that would make an opcode legal; of those alike, the ones after which its operands fit best."""
+    found = fixes(opcode)
+    likest = max((fix.likeness for fix in found), default=0.0)
+    ranked = [(_misfit(fix, operands), fix) for fix in found if fix.is_known or fix.likeness >= likest - 0.5]
+    least = min((misfits for misfits, _ in ranked), default=0)
+    return [fix for misfits, fix in ranked if misfits == least]
+
+
+def _misfit(fix: Fix, operands: tuple[Operand, ...]) -> int:
+    """How badly operands fit the opcode after a change."""
+    if not any(_assignments(fix.match, fix.match.form.syntax.places, len(operands))):
+        return len(operands) + 1
+    bound = place_operands(fix.match, operands)
+    return len(bound) if isinstance(bound, list) else 0
+
+
+def _place_of(fix: Fix) -> Where:
+    return ("word", fix.position)
+
+
+def _sentence(opcode: str, fix: Fix) -> str:
+    match fix.kind:
+        case "doubled":
+            return f"'{opcode}' has '.{fix.found}' twice"
+        case "extra":
+            return f"'{opcode}' has '.{fix.found}', which does not belong there"
+        case _:
+            return f"'{opcode}' has {_found(fix)}; expected {_words(fix)}"
+
+
+def _found(fix: Fix) -> str:
+    if fix.slot in fix.match.form.parts:
+        return f"{fix.slot} = {fix.found}"
+    literal = fix.legal == (fix.slot,)
+    if not fix.found:
+        return f"no '.{fix.slot}'"
+    return f"'.{fix.found}'" if literal else f"'.{fix.found}' for {fix.slot}"
+
+
+def _words(fix: Fix) -> str:
+    if fix.slot in fix.match.form.parts:
+        return list_values(fix.legal)
+    if not fix.legal:
+        return "none"
+    return list_values([f"'.{word}'" if word else "none" for word in fix.legal])
+
+
+def _expectation(fix: Fix) -> str:
+    if fix.kind in ("word", "missing"):
+        return f"{_words(fix)} for {fix.slot}"
+    return f"no '.{fix.found}'"
+
+
+@lru_cache(maxsize=1024)
+def _like(head: str) -> str:
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(head, list(heads()), 1, 0.6)), "")
+
+
+# Operands ---------------------------------------------------------------------------------------------------
+
+
+def place_operands(match: Match, operands: tuple[Operand, ...]) -> dict[str, BoundOperand] | list[Problem]:
+    """Operands in their places, in order; or what keeps them from there."""
     form = match.form
-    for name, bound in operands.items():
-        constants = bound.place.constants(match.slots)
-        if constants is None or not isinstance(bound.operand, Integer) or bound.operand.value in constants:
-            continue
-        message = f"operand {name.replace('_', '-')} is {bound.operand.value}; expected {_list(constants)}"
-        return f"{form.name}/{name}", message, "", form.source
-    return None
+    best: dict[str, BoundOperand] | list[Problem] | None = None
+    for names in _assignments(match, form.syntax.places, len(operands)):
+        placed = _fill_all(match, names, operands)
+        if isinstance(placed, dict):
+            return placed
+        if not isinstance(best, list) or len(placed) < len(best):
+            best = placed
+    return _wrong_count(match, operands) if best is None else best
 
 
-def _operand_hint(match: Match) -> str:
-    parts: list[str] = []
-    for name, place in match.form.operands.items():
-        count = place.registers(match.slots)
-        constants = place.constants(match.slots)
-        if place.kind == "address" and count > 0:
-            parts.append(f"{name}: {count} coordinates")
-        elif count > 0:
-            parts.append(f"{name}: {count} registers of {place.type_word(match.slots)}")
-        if constants is not None:
-            parts.append(f"{name}: {_list(constants)}")
-        if place.when:
-            there = "there" if match.slots[place.when] else "absent"
-            parts.append(f"{name}: {there}, as '.{place.when}' is")
-    return "; ".join(parts)
-
-
-def _list(constants: Collection[int | str]) -> str:
-    if len(constants) <= 8:
-        return ", ".join(str(constant) for constant in constants)
-    *few, last = (*islice(constants, 5), constants[-1] if isinstance(constants, Sequence) else max(constants))
-    return f"{', '.join(str(constant) for constant in few)}, … {last}"
-
-
-def _place_operands(match: Match, operands: tuple[Operand, ...]) -> dict[str, BoundOperand] | None:
-    return _assign(match, match.form.syntax.places, operands)
-
-
-def _assign(
-    match: Match, names: tuple[PlaceName, ...], operands: tuple[Operand, ...]
-) -> dict[str, BoundOperand] | None:
-    """Operands in their places, in order; an optional place is filled where it can be."""
+def _assignments(match: Match, names: tuple[PlaceName, ...], count: int) -> Iterator[tuple[PlaceName, ...]]:
+    """The ways to choose as many places as there are operands; optional places are filled where they can be."""
     if not names:
-        return None if operands else {}
-    name = names[0]
+        if count == 0:
+            yield ()
+        return
+    name, rest = names[0], names[1:]
     tied = match.form.operands[name.names[0]].when
     stands = not tied or match.slots[tied] != ""
-    if operands and stands:
-        bound = _fill(match, name, operands[0])
-        rest = None if bound is None else _assign(match, names[1:], operands[1:])
-        if bound is not None and rest is not None:
-            return bound | rest
+    if count and stands:
+        for others in _assignments(match, rest, count - 1):
+            yield (name, *others)
     if not stands or (name.optional and not tied):
-        return _assign(match, names[1:], operands)
-    return None
+        yield from _assignments(match, rest, count)
 
 
-def _fill(match: Match, name: PlaceName, operand: Operand) -> dict[str, BoundOperand] | None:
+def _fill_all(
+    match: Match, names: tuple[PlaceName, ...], operands: tuple[Operand, ...]
+) -> dict[str, BoundOperand] | list[Problem]:
     bound: dict[str, BoundOperand] = {}
-    parts = _split_pair(name, operand)
+    problems: list[Problem] = []
+    for k, (name, operand) in enumerate(zip(names, operands, strict=True)):
+        filled = _fill(match, name, operand, k)
+        if isinstance(filled, Problem):
+            problems.append(filled)
+        else:
+            bound.update(filled)
+    return problems or bound
+
+
+def _fill(match: Match, name: PlaceName, operand: Operand, k: int) -> dict[str, BoundOperand] | Problem:
+    form = match.form
+    parts = _split_pair(name, operand, k)
     if parts is None:
-        return None
-    for part_name, part in parts:
-        place = match.form.operands[part_name]
+        shown = "|".join(part for part in name.names) if name.second else ", ".join(name.names)
+        what = f"a pair '{shown}'" if name.second else f"'{{{shown}}}'" if name.parts else "one operand"
+        return Problem(
+            f"{form.name}/{name.names[0]}",
+            f"operand {k + 1} is {describe(operand)}; expected {what}",
+            ("operand", k),
+            "",
+            form.source,
+        )
+    bound: dict[str, BoundOperand] = {}
+    for part_name, part, at in parts:
+        place = form.operands[part_name]
         count = place.registers(match.slots)
         if count == 0 and place.kind == "register" and isinstance(part, Vector) and len(part.items) == 1:
             part = part.items[0]  # one register in braces is that register
         if not _fits(part, place, count):
-            return None
-        bound[part_name] = BoundOperand(part, place, place.type_word(match.slots), count)
+            shown = part_name.replace("_", "-").strip("-") or "_"
+            message = f"operand {shown} is {describe(part)}; expected {_expected(place, count, match.slots)}"
+            return Problem(f"{form.name}/{part_name}", message, ("operand", *at), "", form.source)
+        bound[part_name] = BoundOperand(part, place, place.type_word(match.slots), count, at)
     return bound
 
 
-def _split_pair(name: PlaceName, operand: Operand) -> list[tuple[str, Operand]] | None:
+def _wrong_count(match: Match, operands: tuple[Operand, ...]) -> list[Problem]:
+    form = match.form
+    for name in form.syntax.places:
+        tied = form.operands[name.names[0]].when
+        if not tied:
+            continue
+        there = match.slots[tied] != ""
+        needed = sum(
+            1
+            for place in form.syntax.places
+            if not place.optional or (form.operands[place.names[0]].when and there)
+        )
+        if (len(operands) > needed) != there:
+            word = match.slots[tied] or tied
+            shown = name.names[0].replace("_", "-")
+            verb = (
+                f"'.{word}' needs an operand {shown}"
+                if there
+                else f"operand {shown} stands only with '.{word}'"
+            )
+            where: Where = ("operand", len(operands) - 1) if operands and not there else ("opcode",)
+            return [Problem(f"{form.name}/{name.names[0]}", verb, where, "", form.source)]
+    counts = sorted(
+        {n for n in range(len(form.syntax.places) + 1) if any(_assignments(match, form.syntax.places, n))}
+    )
+    found = f"{len(operands)} operands" if len(operands) != 1 else "1 operand"
+    shown = form.syntax_line.partition(" ")[2].strip().removesuffix(";")
+    expected = f"{' or '.join(map(str, counts))}: {shown}" if counts != [0] else "none"
+    where = ("operand", counts[-1]) if counts and len(operands) > counts[-1] else ("all",)
+    message = f"'{spell(match)}' has {found}; expected {expected}"
+    return [Problem(f"{form.name}/operands", message, where, "", form.source)]
+
+
+def _split_pair(
+    name: PlaceName, operand: Operand, k: int
+) -> list[tuple[str, Operand, tuple[int, ...]]] | None:
     if name.parts:
         if not isinstance(operand, Vector) or len(operand.items) != len(name.parts):
             return None
-        return list(zip(name.parts, operand.items, strict=True))
+        return [
+            (part, item, (k, j)) for j, (part, item) in enumerate(zip(name.parts, operand.items, strict=True))
+        ]
     if not name.second:
-        return None if isinstance(operand, Pair) else [(name.first, operand)]
+        return None if isinstance(operand, Pair) else [(name.first, operand, (k,))]
     if isinstance(operand, Pair):
-        return [(name.first, operand.first), (name.second, operand.second)]
-    return [(name.first, operand)] if name.second_optional else None
+        return [(name.first, operand.first, (k, 0)), (name.second, operand.second, (k, 1))]
+    return [(name.first, operand, (k,))] if name.second_optional else None
 
 
 def _fits(operand: Operand, place: Place, count: int) -> bool:
@@ -202,11 +379,13 @@ def _fits(operand: Operand, place: Place, count: int) -> bool:
         case "sink":
             return isinstance(operand, Name) and operand.text == "_"
         case "predicate":
+            if place.access == "write":
+                return isinstance(operand, Name)
             return isinstance(operand, (Name, Negated, Integer))
         case "register":
             return _fits_register(operand, place, count)
         case "any":
-            return True
+            return not isinstance(operand, (Vector, Address, Tuple, Pair))
 
 
 def _fits_coordinates(operand: Address, count: int) -> bool:
@@ -225,3 +404,103 @@ def _fits_register(operand: Operand, place: Place, count: int) -> bool:
     if place.access == "read":
         return isinstance(operand, (Name, Integer, Float, Symbol))
     return isinstance(operand, Name)
+
+
+def wrong_constants(match: Match, operands: Mapping[str, BoundOperand]) -> list[Problem]:
+    """The constants that are none of those that may stand in their place."""
+    form = match.form
+    problems: list[Problem] = []
+    for name, bound in operands.items():
+        constants = bound.place.constants(match.slots)
+        if constants is None or not isinstance(bound.operand, Integer) or bound.operand.value in constants:
+            continue
+        shown = name.replace("_", "-")
+        message = f"operand {shown} is {bound.operand.value}; expected {list_values(constants)}"
+        problems.append(Problem(f"{form.name}/{name}", message, ("operand", *bound.at), "", form.source))
+    return problems
+
+
+def changes_of_one_word(match: Match) -> Iterator[tuple[str, Match]]:
+    """The legal opcodes that differ from one in the word of one slot, and how a message names the change."""
+    form, slots = match.form, match.slots
+    for column in reversed(form.columns):
+        words = dict.fromkeys(word for row in form.rows for word in row.cells[column])
+        for word in words:
+            if word == slots.get(column, ""):
+                continue
+            changed = respell(form, {**slots, column: word})
+            rows = form.rows_of(changed)
+            if rows:
+                quoted = f"{column} = {word}" if column in form.parts else f"'.{word}' for {column}"
+                yield quoted if word else f"no {column}", Match(form, changed, rows)
+
+
+# Words of messages ------------------------------------------------------------------------------------------
+
+
+def describe(operand: Operand) -> str:
+    """An operand as a message names it."""
+    match operand:
+        case Name("_"):
+            return "the sink '_'"
+        case Name(text):
+            return f"'{text}'"
+        case Integer() | Float():
+            return f"the constant {operand.text}"
+        case Symbol(name):
+            return f"an address made from '{name}'"
+        case Negated(name, sign):
+            return f"'{sign}{name}'"
+        case Pair():
+            return "a pair of registers"
+        case Vector(items):
+            return f"a vector of {len(items)}"
+        case Address(_, _, extra):
+            return "an address with coordinates" if extra else "an address"
+        case Tuple():
+            return "a list in parentheses"
+        case _:
+            return "an element of an array"
+
+
+def _expected(place: Place, count: int, slots: Mapping[str, str]) -> str:
+    match place.kind:
+        case "address":
+            if count == 0:
+                return "an address in brackets"
+            return f"an address with {count} coordinate{'s' if count > 1 else ''}, as in [map, {{…}}]"
+        case "immediate":
+            constants = place.constants(slots)
+            return "an integer constant" + (f": {list_values(constants)}" if constants is not None else "")
+        case "label":
+            return "a label"
+        case "symbol":
+            return "a name"
+        case "tuple":
+            return "a list in parentheses"
+        case "sink":
+            return "the sink '_'"
+        case "predicate":
+            return "a predicate"
+        case "any":
+            return f"a value of .{place.type_word(slots)} or a predicate"
+        case "register":
+            type_word = place.type_word(slots)
+            if count > 0:
+                return f"a vector of {count} register{'s' if count > 1 else ''} of .{type_word}"
+            if count < 0:
+                return f"a vector of registers of .{type_word}"
+            return f"a register of .{type_word}" if place.access != "read" else f"a value of .{type_word}"
+
+
+def list_values(values: Collection[int | str]) -> str:
+    """Alternatives as a message lists them; long ranges are cut."""
+    if len(values) <= 8:
+        return ", ".join(str(value) for value in values)
+    *few, last = (*islice(values, 5), values[-1] if isinstance(values, Sequence) else max(values))
+    return f"{', '.join(str(value) for value in few)}, … {last}"
+
+
+def family_of(opcode: str) -> tuple[Form, ...]:
+    """The forms that an opcode's first word may begin."""
+    return forms_of(opcode.partition(".")[0])

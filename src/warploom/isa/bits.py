@@ -103,6 +103,7 @@ def bfind(warps: Warps, i: Bound) -> None:
 FNS = Form(
     name="bits.fns",
     syntax="fns.b32  d, mask, base, offset;",
+    rows="ptx target\n6.0 sm_30",
     operands={"d": out("b32"), "mask": inp("b32"), "base": inp("u32"), "offset": inp("s32")},
     source="PTX ISA 9.7.1.17",
 )

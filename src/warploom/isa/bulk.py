@@ -20,6 +20,9 @@ from warploom.isa.lanes import spread
 from warploom.isa.operands import address, immediate, inp
 from warploom.isa.protocol import Bound, Value, Warps
 
+SIZES = range(0, 1 << 32, 16)
+"""What a constant number of bytes may be."""
+
 Completion = Literal["mbarrier", "group"]
 
 
@@ -108,10 +111,10 @@ LOAD = Form(
         shared::cluster  -,multicast::cluster  -,L2::cache_hint   8.0 sm_90
     """,
     operands={
-        "dstMem": address(),
-        "srcMem": address(),
-        "size": inp("u32"),
-        "mbar": address(),
+        "dstMem": address(space="shared"),
+        "srcMem": address(space="global"),
+        "size": inp("u32", values=SIZES),
+        "mbar": address(space="shared"),
         "ctaMask": inp("u16", when="multicast"),
         "cache_policy": inp("b64", when="level::cache_hint"),
     },
@@ -143,7 +146,12 @@ COPY_IN_CLUSTER = Form(
         dst              ptx target
         shared::cluster  8.0 sm_90
     """,
-    operands={"dstMem": address(), "srcMem": address(), "size": inp("u32"), "mbar": address()},
+    operands={
+        "dstMem": address(space="shared"),
+        "srcMem": address(space="shared"),
+        "size": inp("u32", values=SIZES),
+        "mbar": address(space="shared"),
+    },
     touches="async",
     source="PTX ISA 9.7.9.25.5.2",
 )
@@ -176,9 +184,9 @@ STORE = Form(
         -,L2::cache_hint   cp_mask  8.6 sm_100
     """,
     operands={
-        "dstMem": address(),
-        "srcMem": address(),
-        "size": inp("u32"),
+        "dstMem": address(space="global"),
+        "srcMem": address(space="shared"),
+        "size": inp("u32", values=SIZES),
         "cache_policy": inp("b64", when="level::cache_hint"),
         "byteMask": inp("u16", when="cp_mask"),
     },
@@ -217,7 +225,12 @@ REDUCE_IN_CLUSTER = Form(
         shared::cluster  inc,dec     u32          8.0 sm_90
         shared::cluster  min,max     u32,s32      8.0 sm_90
     """,
-    operands={"dstMem": address(), "srcMem": address(), "size": inp("u32"), "mbar": address()},
+    operands={
+        "dstMem": address(space="shared"),
+        "srcMem": address(space="shared"),
+        "size": inp("u32", values=SIZES),
+        "mbar": address(space="shared"),
+    },
     touches="async",
     source="PTX ISA 9.7.9.25.5.3",
 )
@@ -255,9 +268,9 @@ REDUCE = Form(
         -,L2::cache_hint   min,max     -      u32,s32,u64,s64,f16,bf16  8.0 sm_90
     """,
     operands={
-        "dstMem": address(),
-        "srcMem": address(),
-        "size": inp("u32"),
+        "dstMem": address(space="global"),
+        "srcMem": address(space="shared"),
+        "size": inp("u32", values=SIZES),
         "cache_policy": inp("b64", when="level::cache_hint"),
     },
     touches="async",
@@ -291,8 +304,8 @@ PREFETCH = Form(
         -,L2::cache_hint   8.0 sm_90
     """,
     operands={
-        "srcMem": address(),
-        "size": inp("u32"),
+        "srcMem": address(space="global"),
+        "size": inp("u32", values=SIZES),
         "cache_policy": inp("b64", when="level::cache_hint"),
     },
     source="PTX ISA 9.7.9.25.5.4",
@@ -303,6 +316,7 @@ PREFETCH.meaning(no_effect)
 COMMIT = Form(
     name="bulk.commit_group",
     syntax="cp.async.bulk.commit_group;",
+    rows="ptx target\n8.0 sm_90",
     operands={},
     touches="async",
     source="PTX ISA 9.7.9.25.5.5",
@@ -317,6 +331,7 @@ def commit(warps: Warps, i: Bound) -> None:
 WAIT_GROUP = Form(
     name="bulk.wait_group",
     syntax="cp.async.bulk.wait_group{.read}  N;",
+    rows="ptx target\n8.0 sm_90",
     operands={"N": immediate("u32", range(2**31))},
     touches="async",
     source="PTX ISA 9.7.9.25.5.6",

@@ -23,6 +23,7 @@ def branch(warps: Warps, i: Bound) -> None:
 BRX = Form(
     name="control.brx",
     syntax="brx.idx{.uni}  index, tlist;",
+    rows="ptx target\n6.0 sm_30",
     operands={"index": inp("u32"), "tlist": symbol()},
     touches="jumps",
     source="PTX ISA 9.7.12.4",
@@ -92,6 +93,7 @@ PMEVENT = Form(
 NANOSLEEP = Form(
     name="control.nanosleep",
     syntax="nanosleep.u32  t;",
+    rows="ptx target\n6.3 sm_70",
     operands={"t": inp("u32")},
     source="PTX ISA 9.7.19.2",
 )

@@ -24,12 +24,9 @@ declared twice stops the import.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
-from itertools import chain
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from warploom.isa.operands import Place
@@ -54,13 +51,26 @@ EFFECTS = frozenset(
     }
 )
 
+_QUALIFIERS = frozenset(
+    {
+        "sync", "aligned", "row", "col", "trans", "sp", "popc", "satfinite", "sat", "ftz", "rn", "b32",
+        "b64", "f32", "f64", "f32x2", "b1024", "relaxed", "release", "sys", "global", "shared::cta",
+        "bulk_group", "mbarrier::complete_tx::bytes", "noComplete", "tile", "tensormap::generic",
+        "clamp", "wrap", "any", "all", "approx",
+    }
+)  # fmt: skip
+"""Words of syntax lines that qualify an instruction and are no part of its name."""
+_NAMES = frozenset(["op", "mode", "action", "matrix", "dir"])
+"""Slots that choose an operation, so that their words are part of its name."""
+
 
 class Form:
     """An instruction form: syntax line, tied rows, operand places, effects, source and meaning.
 
     `words` spells composite slots (`{"shape": "m{m}n{n}k{k}"}`), whose parts are columns. `touches` lists
     effect words of EFFECTS. `spellings` are further orders of the same opcode words that assemblers take and
-    compilers write.
+    compilers write. A `lenient` form is one that the manual does not have and assemblers take: it binds nothing,
+    and the checker alone asks for it.
     """
 
     def __init__(
@@ -74,9 +84,11 @@ class Form:
         touches: str = "",
         limit: Limit | None = None,
         spellings: tuple[str, ...] = (),
+        lenient: bool = False,
         source: str,
     ) -> None:
         self.name = name
+        self.lenient = lenient
         self.source = source
         self.syntax_line = syntax
         self.columns, self.rows = read_rows(name, rows)
@@ -128,30 +140,21 @@ class Form:
                 return slots
         return None
 
-    def match_with(self, words: tuple[str, ...], slot: str, stranger: str) -> dict[str, str] | None:
-        """Slot values when the word `stranger` might stand in a slot."""
-        pattern = tuple(
-            replace(word, composite=re.compile(re.escape(stranger)))
-            if word.slot == slot and word.composite
-            else word
-            for word in self.syntax.words
-        )
-        known = self.vocabulary.get(slot, frozenset())
-        return match_words(pattern, words, {**self.vocabulary, slot: known | {stranger}})
+    @property
+    def name_words(self) -> int:
+        """How many words name the instruction; assemblers take those after them in any order.
 
-    def match_incomplete(self, words: tuple[str, ...]) -> dict[str, str] | None:
-        """Slot values when one required slot has no word in the opcode; it binds to "".
-
-        A slot called a variant names another instruction: it is never what is missing.
+        They are the literal words up to the first that qualifies, and the slots that choose an operation.
         """
-        pattern = self.syntax.words
-        for k, word in enumerate(pattern):
-            if word.slot and not word.optional and not word.slot.endswith("variant"):
-                eased = (*pattern[:k], replace(word, optional=True), *pattern[k + 1 :])
-                slots = match_words(eased, words, self.vocabulary)
-                if slots is not None:
-                    return slots
-        return None
+        count = 1
+        for word in self.syntax.words[1:]:
+            choices = {word.literal} if word.literal else self.vocabulary.get(word.slot, frozenset[str]())
+            if word.optional and word.literal == "cta":
+                continue
+            if word.optional or choices & _QUALIFIERS or (word.slot and word.slot not in _NAMES):
+                break
+            count += 1
+        return count
 
     @property
     def parts(self) -> frozenset[str]:
@@ -160,12 +163,13 @@ class Form:
             part for word in self.syntax.words if word.composite for part in word.composite.groupindex
         )
 
-    def row_of(self, slots: Mapping[str, str]) -> Row | None:
-        """The first row that allows all the slot values, or None."""
-        for row in self.rows:
-            if all(row.allows(column, slots.get(column, "")) for column in row.cells):
-                return row
-        return None
+    def rows_of(self, slots: Mapping[str, str]) -> tuple[Row, ...]:
+        """The rows that allow all the slot values; several where availability differs."""
+        return tuple(
+            row
+            for row in self.rows
+            if all(slots.get(column, "") in words for column, words in row.cells.items())
+        )
 
     def _vocabulary(self) -> dict[str, frozenset[str]]:
         found: dict[str, set[str]] = {column: set() for column in self.columns}
@@ -201,29 +205,36 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """An opcode bound to a form: the slot values and the row that allows them."""
+    """An opcode bound to a form: the slot values and the rows that allow them."""
 
     form: Form
     slots: Mapping[str, str]
-    row: Row
+    rows: tuple[Row, ...]
 
 
 _FORMS: dict[str, Form] = {}
 _BY_HEAD: dict[str, list[Form]] = {}
+_LENIENT: dict[str, list[Form]] = {}
 _MATCHES: dict[str, tuple[Match, ...]] = {}
 
 
 def _register(form: Form) -> None:
     if form.name in _FORMS:
         raise FormError(f"form {form.name}: declared twice")
-    _FORMS[form.name] = form
+    if not form.lenient:
+        _FORMS[form.name] = form
     for head in form.heads:
-        _BY_HEAD.setdefault(head, []).append(form)
+        (_LENIENT if form.lenient else _BY_HEAD).setdefault(head, []).append(form)
 
 
 def forms() -> Iterable[Form]:
     """Every declared form, in order of declaration."""
     return _FORMS.values()
+
+
+def heads() -> Iterable[str]:
+    """Every word that an opcode may begin with."""
+    return _BY_HEAD.keys()
 
 
 def forms_of(head: str) -> tuple[Form, ...]:
@@ -235,72 +246,22 @@ def match_opcode(opcode: str) -> tuple[Match, ...]:
     """Every form and row that the opcode follows; more than one where operands decide. Cached."""
     found = _MATCHES.get(opcode)
     if found is None:
-        words = tuple(opcode.split("."))
-        found = tuple(
-            Match(form, slots, row)
-            for form in _BY_HEAD.get(words[0], ())
-            if (slots := form.match(words)) is not None and (row := form.row_of(slots)) is not None
-        )
-        _MATCHES[opcode] = found
+        found = _MATCHES[opcode] = _match_in(_BY_HEAD, opcode)
     return found
 
 
-def nearest_slot(opcode: str) -> tuple[Form, str, str, tuple[str, ...]] | None:
-    """For an opcode that no row allows: the form it follows, the slot at fault, its word, what is legal.
+def match_lenient(opcode: str) -> tuple[Match, ...]:
+    """As match_opcode, among the forms that only assemblers take."""
+    return _match_in(_LENIENT, opcode)
 
-    The slot at fault is the one whose word alone could be changed to reach a row; where it could be one of
-    several, the one that knows the word most like it.
-    """
+
+def _match_in(table: Mapping[str, Iterable[Form]], opcode: str) -> tuple[Match, ...]:
     words = tuple(opcode.split("."))
-    family = _BY_HEAD.get(words[0], ())
-    exact = ((form, form.match(words)) for form in family)
-    incomplete = ((form, form.match_incomplete(words)) for form in family)
-    for form, slots in chain(exact, incomplete, _with_a_stranger(family, words)):
-        near = None if slots is None else _nearest_row(form, slots)
-        if near is not None:
-            return form, *near
-    return None
-
-
-def _with_a_stranger(
-    family: Iterable[Form], words: tuple[str, ...]
-) -> Iterator[tuple[Form, dict[str, str] | None]]:
-    """Matches in which one word stands in a slot that does not know it, the likeliest slot first.
-
-    A word is likely in a slot that has it in some form, or has one that is spelled like it.
-    """
-    spellings: dict[str, set[str]] = {}
-    for form in forms():
-        for slot, known in form.vocabulary.items():
-            spellings.setdefault(slot, set()).update(known)
-        for slot, spelling in form.composites.items():
-            spellings.setdefault(slot, set()).add(re.sub(r"\{\w+\}", "8", spelling))
-    places = [
-        (form, word.slot, stranger)
-        for stranger in words[1:]
-        for form in family
-        for word in form.syntax.words
-        if word.slot and not word.literal
-    ]
-    places.sort(key=lambda place: -max(_likeness(place[2], known) for known in spellings[place[1]]))
-    return ((form, form.match_with(words, slot, stranger)) for form, slot, stranger in places)
-
-
-def _likeness(word: str, other: str) -> float:
-    return SequenceMatcher(None, re.sub(r"\d+", "8", word), re.sub(r"\d+", "8", other)).ratio()
-
-
-def _nearest_row(form: Form, slots: Mapping[str, str]) -> tuple[str, str, tuple[str, ...]] | None:
-    for column in reversed(form.columns):
-        legal = [
-            word
-            for row in form.rows
-            if all(row.allows(other, slots.get(other, "")) for other in row.cells if other != column)
-            for word in row.cells[column]
-        ]
-        if legal:
-            return column, slots.get(column, ""), tuple(dict.fromkeys(legal))
-    return None
+    return tuple(
+        Match(form, slots, rows)
+        for form in table.get(words[0], ())
+        if (slots := form.match(words)) is not None and (rows := form.rows_of(slots))
+    )
 
 
 def no_effect(warps: Any, i: Any) -> None:

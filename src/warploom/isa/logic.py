@@ -80,6 +80,7 @@ def logical_not(warps: Warps, i: Bound) -> None:
 LOP3 = Form(
     name="logic.lop3",
     syntax="lop3.b32  d, a, b, c, immLut;",
+    rows="ptx target\n4.3 sm_50",
     operands={"d": out("b32"), "a": inp("b32"), "b": inp("b32"), "c": inp("b32"), "immLut": immediate()},
     source="PTX ISA 9.7.8.6",
 )

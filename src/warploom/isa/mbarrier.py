@@ -83,7 +83,7 @@ ARRIVE = Form(
     name="mbarrier.arrive",
     syntax="mbarrier.op{.sem}{.scope}{.space}.b64  state, [addr]{, count};",
     rows=_arrivals(_LOCAL),
-    operands={"state": out("b64"), "addr": address(), "count": inp("u32")},
+    operands={"state": out("u64", also="sink"), "addr": address(), "count": inp("u32")},
     source="PTX ISA 9.7.13.15.13",
 )
 
@@ -115,7 +115,7 @@ ARRIVE_NO_COMPLETE = Form(
         arrive,arrive_drop  -        -      {_LOCAL}  7.0 sm_80
         arrive,arrive_drop  release  cta    {_LOCAL}  8.0 sm_80
     """,
-    operands={"state": out("b64"), "addr": address(), "count": inp("u32")},
+    operands={"state": out("u64", also="sink"), "addr": address(), "count": inp("u32")},
     source="PTX ISA 9.7.13.15.13",
 )
 
@@ -141,7 +141,7 @@ ARRIVE_EXPECT = Form(
     name="mbarrier.arrive_expect_tx",
     syntax="mbarrier.op.expect_tx{.sem}{.scope}{.space}.b64  state, [addr], txCount;",
     rows=_expecting(_LOCAL),
-    operands={"state": out("b64"), "addr": address(), "txCount": inp("u32")},
+    operands={"state": out("u64", also="sink"), "addr": address(), "txCount": inp("u32")},
     source="PTX ISA 9.7.13.15.13",
 )
 
@@ -223,6 +223,7 @@ def wait(warps: Warps, i: Bound) -> None:
 PENDING_COUNT = Form(
     name="mbarrier.pending_count",
     syntax="mbarrier.pending_count.b64  count, state;",
+    rows="ptx target\n7.0 sm_80",
     operands={"count": out("u32"), "state": inp("b64")},
     source="PTX ISA 9.7.13.15.17",
 )

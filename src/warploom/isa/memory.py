@@ -46,7 +46,11 @@ LD = Form(
     rows=_vectors(
         f"cop {_HINTS} level::prefetch_size", f"-,ca,cg,cs,lu,cv {_HINT_CELLS} {_PREFETCH}", _LOAD_SPACES
     ),
-    operands={"d": out("type", "vec"), "a": address(), "cache_policy": inp("b64", when="level::cache_hint")},
+    operands={
+        "d": out("type", "vec", "wide"),
+        "a": address(),
+        "cache_policy": inp("b64", when="level::cache_hint"),
+    },
     source="PTX ISA 9.7.9.8",
 )
 
@@ -61,7 +65,11 @@ LD_ORDERED = Form(
         f"relaxed,acquire {_SCOPES} {_HINT_CELLS} {_PREFETCH}",
         _LOAD_SPACES,
     ),
-    operands={"d": out("type", "vec"), "a": address(), "cache_policy": inp("b64", when="level::cache_hint")},
+    operands={
+        "d": out("type", "vec", "wide"),
+        "a": address(),
+        "cache_policy": inp("b64", when="level::cache_hint"),
+    },
     source="PTX ISA 9.7.9.8",
 )
 
@@ -69,7 +77,7 @@ LD_VOLATILE = Form(
     name="memory.ld_volatile",
     syntax="ld.volatile{.ss}{.level::prefetch_size}{.vec}.type  d, [a];",
     rows=_vectors("level::prefetch_size", _PREFETCH, _LOAD_SPACES),
-    operands={"d": out("type", "vec"), "a": address()},
+    operands={"d": out("type", "vec", "wide"), "a": address()},
     source="PTX ISA 9.7.9.8",
 )
 
@@ -80,7 +88,7 @@ LD_MMIO = Form(
         ss        vec  type               ptx target
         -,global  -    {_NARROW},{_WIDE}  8.2 sm_70
     """,
-    operands={"d": out("type", "vec"), "a": address()},
+    operands={"d": out("type", "vec", "wide"), "a": address()},
     source="PTX ISA 9.7.9.8",
 )
 
@@ -91,7 +99,11 @@ LD_NC = Form(
         "{.level::prefetch_size}{.vec}.type  d, [a]{, cache-policy};"
     ),
     rows=_vectors(f"cop {_HINTS} level::prefetch_size", f"-,ca,cg,cs {_HINT_CELLS} {_PREFETCH}", "global"),
-    operands={"d": out("type", "vec"), "a": address(), "cache_policy": inp("b64", when="level::cache_hint")},
+    operands={
+        "d": out("type", "vec", "wide"),
+        "a": address(),
+        "cache_policy": inp("b64", when="level::cache_hint"),
+    },
     source="PTX ISA 9.7.9.9",
 )
 
@@ -103,7 +115,7 @@ LDU = Form(
         -,global  -,v2  {_NARROW},{_WIDE}  2.0
         -,global  v4    {_NARROW}          2.0
     """,
-    operands={"d": out("type", "vec"), "a": address()},
+    operands={"d": out("type", "vec", "wide"), "a": address()},
     source="PTX ISA 9.7.9.10",
 )
 
@@ -131,7 +143,11 @@ ST = Form(
         "{.vec}.type  [a], b{, cache-policy};"
     ),
     rows=_vectors(f"cop {_HINTS}", f"-,wb,cg,cs,wt {_HINT_CELLS}", _STORE_SPACES),
-    operands={"a": address(), "b": inp("type", "vec"), "cache_policy": inp("b64", when="level::cache_hint")},
+    operands={
+        "a": address(),
+        "b": inp("type", "vec", accepts="wide"),
+        "cache_policy": inp("b64", when="level::cache_hint"),
+    },
     source="PTX ISA 9.7.9.11",
 )
 
@@ -142,7 +158,11 @@ ST_ORDERED = Form(
         "{.vec}.type  [a], b{, cache-policy};"
     ),
     rows=_vectors(f"sem scope {_HINTS}", f"relaxed,release {_SCOPES} {_HINT_CELLS}", _STORE_SPACES),
-    operands={"a": address(), "b": inp("type", "vec"), "cache_policy": inp("b64", when="level::cache_hint")},
+    operands={
+        "a": address(),
+        "b": inp("type", "vec", accepts="wide"),
+        "cache_policy": inp("b64", when="level::cache_hint"),
+    },
     source="PTX ISA 9.7.9.11",
 )
 
@@ -150,7 +170,7 @@ ST_VOLATILE = Form(
     name="memory.st_volatile",
     syntax="st.volatile{.ss}{.vec}.type  [a], b;",
     rows=_vectors("", "", _STORE_SPACES),
-    operands={"a": address(), "b": inp("type", "vec")},
+    operands={"a": address(), "b": inp("type", "vec", accepts="wide")},
     source="PTX ISA 9.7.9.11",
 )
 
@@ -161,7 +181,7 @@ ST_MMIO = Form(
         ss        vec  type               ptx target
         -,global  -    {_NARROW},{_WIDE}  8.2 sm_70
     """,
-    operands={"a": address(), "b": inp("type", "vec")},
+    operands={"a": address(), "b": inp("type", "vec", accepts="wide")},
     source="PTX ISA 9.7.9.11",
 )
 
@@ -185,7 +205,7 @@ ST_ASYNC = Form(
         shared::cluster  -,v2  {_WORD},{_WIDE}    8.1 sm_90
         shared::cluster  v4    {_WORD}            8.1 sm_90
     """,
-    operands={"a": address(), "b": inp("type", "vec"), "mbar": address()},
+    operands={"a": address(), "b": inp("type", "vec", accepts="wide"), "mbar": address()},
     touches="async",
     source="PTX ISA 9.7.9.12",
 )
@@ -212,7 +232,7 @@ CVTA = Form(
         space      size
         {_SPACES}  u32,u64
     """,
-    operands={"p": out("size"), "a": inp("size")},
+    operands={"p": out("size"), "a": inp("size", also="symbol")},
     source="PTX ISA 9.7.9.20",
 )
 
@@ -234,7 +254,7 @@ CVTA_TO = Form(
         space      size
         {_SPACES}  u32,u64
     """,
-    operands={"p": out("size"), "a": inp("size")},
+    operands={"p": out("size"), "a": inp("size", also="symbol")},
     source="PTX ISA 9.7.9.20",
 )
 
@@ -278,7 +298,7 @@ MAPA = Form(
         space              type     ptx target
         -,shared::cluster  u32,u64  7.8 sm_90
     """,
-    operands={"d": out("type"), "a": inp("type"), "b": inp("u32")},
+    operands={"d": out("type"), "a": inp("type", also="symbol"), "b": inp("u32")},
     source="PTX ISA 9.7.9.23",
 )
 
@@ -331,12 +351,17 @@ PREFETCH = Form(
 )
 
 PREFETCHU = Form(
-    name="memory.prefetchu", syntax="prefetchu.L1  [a];", operands={"a": address()}, source="PTX ISA 9.7.9.15"
+    name="memory.prefetchu",
+    syntax="prefetchu.L1  [a];",
+    rows="ptx target\n2.0 sm_20",
+    operands={"a": address()},
+    source="PTX ISA 9.7.9.15",
 )
 
 APPLYPRIORITY = Form(
     name="memory.applypriority",
     syntax="applypriority{.global}.L2::evict_normal  [a], size;",
+    rows="ptx target\n7.4 sm_80",
     operands={"a": address(), "size": immediate(values=(128,))},
     source="PTX ISA 9.7.9.16",
 )
@@ -344,6 +369,7 @@ APPLYPRIORITY = Form(
 DISCARD = Form(
     name="memory.discard",
     syntax="discard{.global}.L2  [a], size;",
+    rows="ptx target\n7.4 sm_80",
     operands={"a": address(), "size": immediate(values=(128,))},
     source="PTX ISA 9.7.9.17",
 )
@@ -383,6 +409,7 @@ CREATEPOLICY_RANGE = Form(
 CREATEPOLICY_CVT = Form(
     name="memory.createpolicy_cvt",
     syntax="createpolicy.cvt.L2.b64  d, access-property;",
+    rows="ptx target\n7.4 sm_80",
     operands={"d": out("b64"), "access_property": inp("b64")},
     source="PTX ISA 9.7.9.18",
 )

@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from warploom import layout
-from warploom.isa.fragments import Matrix, fragment, read_operands, has_arithmetic, select_model, variant, write_result
+from warploom.isa.fragments import (
+    Matrix,
+    fragment,
+    has_arithmetic,
+    read_operands,
+    select_model,
+    variant,
+    write_result,
+)
 from warploom.isa.kit import Form
 from warploom.isa.operands import Slots, inp
 from warploom.isa.protocol import Bound, Value, Warps
@@ -47,7 +55,7 @@ FLOAT = Form(
         m16n8k16  -             f16    e4m3,e5m2                 e4m3,e5m2                 f16    8.7  sm_89
         m16n8k32  kind::f8f6f4  f32    e4m3,e5m2,e3m2,e2m3,e2m1  e4m3,e5m2,e3m2,e2m3,e2m1  f32    8.7  sm_120a,sm_120f
         m16n8k32  kind::f8f6f4  f16    e4m3,e5m2,e3m2,e2m3,e2m1  e4m3,e5m2,e3m2,e2m3,e2m1  f16    8.7  sm_120a,sm_120f
-    """,  # noqa: E501
+    """,
     operands=_OPERANDS,
     spellings=("mma.sync.aligned.row.col.shape{.kind}.dtype.atype.btype.ctype",),
     touches="warp tensor",
@@ -175,6 +183,8 @@ def _scale_factors(
         np.broadcast_to(warps.read(selector), (warps.count, 32))[:, 0] for selector in (byte_id, thread_id)
     )
     vectors = _vectors(i.kind, i.scale_vec)
+    if (bytes_ == bytes_[0]).all() and (threads == threads[0]).all():  # as compilers write it
+        return layout.scale_factors(operand, vectors, int(bytes_[0]), int(threads[0])).gather(registers)
     factors = np.empty((warps.count, 16 if operand == "A" else 8, vectors), np.uint8)
     for byte, thread in np.unique(np.stack([bytes_, threads], axis=1), axis=0).tolist():
         chosen = (bytes_ == byte) & (threads == thread)

@@ -25,7 +25,7 @@ MOV = Form(
         type
         pred,b16,b32,b64,u16,u32,u64,s16,s32,s64,f32,f64
     """,
-    operands={"d": out("type"), "a": inp("type")},
+    operands={"d": out("type"), "a": inp("type", also="special symbol")},
     source="PTX ISA 9.7.9.3",
 )
 

@@ -10,6 +10,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from warploom.isa.types import TYPES
+
 Slots = Mapping[str, str]
 TypeRule = str | Callable[[Slots], str]
 CountRule = int | str | Callable[[Slots], int]
@@ -23,7 +25,10 @@ class Place:
     `kind` is what the text shows there; `access` whether the instruction reads or writes it; `type` its
     PTX type; `count` the number of registers in its vector (0: a single register, no braces; -1: any), or of
     the coordinates after the base of an address. `when` names a slot whose word the place stands with: it is
-    there exactly when the word is. `values` are the constants that may stand there.
+    there exactly when the word is. `values` are the constants that may stand there. `accepts` is "wide" where
+    registers wider than the type may stand. `also` lists what else may: "sink", the `_` for a result that is not
+    wanted; "special", a special register; "symbol", the address of a variable. `space` is the state space of an
+    address: a word or a slot; what is not known to be in it is refused. `legend` says how lanes hold a fragment.
     """
 
     kind: Literal["register", "predicate", "address", "immediate", "label", "symbol", "tuple", "sink", "any"]
@@ -32,12 +37,29 @@ class Place:
     count: CountRule = 0
     when: str = ""
     values: Values = None
+    accepts: Literal["same", "wide"] = "same"
+    also: str = ""
+    space: TypeRule = "?"
+    legend: Callable[[Slots], str] | None = None
 
     def type_word(self, slots: Slots) -> str:
         """The PTX type word of this place once the slots are bound."""
         if callable(self.type):
             return self.type(slots)
         return slots.get(self.type, self.type)
+
+    @property
+    def implied(self) -> bool:
+        """Whether the type is the form's own and no word of the opcode names it."""
+        return isinstance(self.type, str) and self.type in TYPES
+
+    def space_word(self, slots: Slots) -> str:
+        """The state-space word of an address, "" for a generic one and "?" where any may stand."""
+        if callable(self.space):
+            return self.space(slots)
+        if self.space == "?":
+            return slots.get("ss", slots.get("space", "?"))
+        return slots.get(self.space, self.space)
 
     def registers(self, slots: Slots) -> int:
         """Number of registers in the vector of this place; 0 for one bare register."""
@@ -53,14 +75,23 @@ class Place:
         return self.values(slots) if callable(self.values) else self.values
 
 
-def out(type: TypeRule, count: CountRule = 0) -> Place:
-    """A destination register (or vector of `count`); the sink `_` may stand there."""
-    return Place("register", "write", type, count)
+def out(
+    type: TypeRule, count: CountRule = 0, accepts: Literal["same", "wide"] = "same", also: str = ""
+) -> Place:
+    """A destination register, or vector of `count`."""
+    return Place("register", "write", type, count, accepts=accepts, also=also)
 
 
-def inp(type: TypeRule, count: CountRule = 0, when: str = "", values: Values = None) -> Place:
-    """A source: register, immediate, special register or symbol (or a vector of them)."""
-    return Place("register", "read", type, count, when, values)
+def inp(
+    type: TypeRule,
+    count: CountRule = 0,
+    when: str = "",
+    values: Values = None,
+    accepts: Literal["same", "wide"] = "same",
+    also: str = "",
+) -> Place:
+    """A source: a register or a constant, or a vector of them."""
+    return Place("register", "read", type, count, when, values, accepts, also)
 
 
 def inout(type: TypeRule, count: CountRule = 0) -> Place:
@@ -68,9 +99,9 @@ def inout(type: TypeRule, count: CountRule = 0) -> Place:
     return Place("register", "both", type, count)
 
 
-def pred_out() -> Place:
-    """A destination predicate."""
-    return Place("predicate", "write", "pred")
+def pred_out(also: str = "sink") -> Place:
+    """A destination predicate; the sink `_` may stand there."""
+    return Place("predicate", "write", "pred", also=also)
 
 
 def pred_in(values: Values = None, when: str = "") -> Place:
@@ -78,9 +109,12 @@ def pred_in(values: Values = None, when: str = "") -> Place:
     return Place("predicate", "read", "pred", when=when, values=values)
 
 
-def address(coordinates: CountRule = 0) -> Place:
-    """`[base + offset]`, with a vector of coordinates for tensor operands."""
-    return Place("address", "read", "b64", coordinates)
+def address(coordinates: CountRule = 0, space: TypeRule = "?") -> Place:
+    """`[base + offset]`, with a vector of coordinates for tensor operands.
+
+    Without a `space` it is that of the slot `ss` or `space`.
+    """
+    return Place("address", "read", "b64", coordinates, space=space)
 
 
 def immediate(type: TypeRule = "s32", values: Values = None) -> Place:

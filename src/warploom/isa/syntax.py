@@ -109,9 +109,7 @@ def _word(text: str, optional: bool, columns: tuple[str, ...], composites: Mappi
 
 
 def match_words(
-    pattern: tuple[Word, ...],
-    words: tuple[str, ...],
-    vocabulary: Mapping[str, frozenset[str]],
+    pattern: tuple[Word, ...], words: tuple[str, ...], vocabulary: Mapping[str, frozenset[str]]
 ) -> dict[str, str] | None:
     """Slot values when `words` follow the pattern, else None. An absent optional word binds to ""."""
     return _match(pattern, 0, words, 0, vocabulary)
@@ -128,7 +126,7 @@ def _match(
         return {} if w == len(words) else None
     word = pattern[p]
     if w < len(words):
-        bound = _bind(word, words[w], vocabulary)
+        bound = bind_word(word, words[w], vocabulary)
         if bound is not None:
             rest = _match(pattern, p + 1, words, w + 1, vocabulary)
             if rest is not None:
@@ -140,7 +138,8 @@ def _match(
     return None
 
 
-def _bind(word: Word, text: str, vocabulary: Mapping[str, frozenset[str]]) -> dict[str, str] | None:
+def bind_word(word: Word, text: str, vocabulary: Mapping[str, frozenset[str]]) -> dict[str, str] | None:
+    """The slots that a word of an opcode binds where it stands at a word of the pattern; None where it cannot."""
     if word.composite is not None:
         found = word.composite.fullmatch(text)
         return None if found is None else {word.slot: text, **found.groupdict()}

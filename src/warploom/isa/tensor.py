@@ -37,9 +37,9 @@ LOAD = Form(
         {_DIMENSIONS}  shared::cluster  -,multicast::cluster  {_CTA_GROUPS}  -,L2::cache_hint   8.6 sm_100a
     """,
     operands={
-        "dstMem": address(),
+        "dstMem": address(space="shared"),
         "tensorMap": address(_rank),
-        "mbar": address(),
+        "mbar": address(space="shared"),
         "ctaMask": inp("u16", when="multicast"),
         "cache_policy": inp("b64", when="level::cache_hint"),
     },
@@ -78,7 +78,7 @@ STORE = Form(
     """,
     operands={
         "tensorMap": address(_rank),
-        "srcMem": address(),
+        "srcMem": address(space="shared"),
         "cache_policy": inp("b64", when="level::cache_hint"),
     },
     touches="async",
@@ -97,7 +97,7 @@ REDUCE = Form(
     """,
     operands={
         "tensorMap": address(_rank),
-        "srcMem": address(),
+        "srcMem": address(space="shared"),
         "cache_policy": inp("b64", when="level::cache_hint"),
     },
     touches="async",

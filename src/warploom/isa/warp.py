@@ -173,6 +173,7 @@ def vote(warps: Warps, i: Bound) -> None:
 ACTIVEMASK = Form(
     name="warp.activemask",
     syntax="activemask.b32  d;",
+    rows="ptx target\n6.2 sm_30",
     operands={"d": out("b32")},
     source="PTX ISA 9.7.13.11",
 )
@@ -293,7 +294,8 @@ def _float_extreme(i: Bound, values: Array) -> Array:
 ELECT = Form(
     name="warp.elect",
     syntax="elect.sync  d|p, membermask;",
-    operands={"d": out("b32"), "p": pred_out(), "membermask": inp("b32")},
+    rows="ptx target\n8.0 sm_90",
+    operands={"d": out("b32", also="sink"), "p": pred_out(), "membermask": inp("b32")},
     source="PTX ISA 9.7.13.14",
 )
 
@@ -313,6 +315,7 @@ def elect(warps: Warps, i: Bound) -> None:
 WARP_SYNC = Form(
     name="warp.bar",
     syntax="bar.warp.sync  membermask;",
+    rows="ptx target\n6.0 sm_30",
     operands={"membermask": inp("b32")},
     touches="waits",
     source="PTX ISA 9.7.13.2",

@@ -9,7 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom import layout
-from warploom.isa.fragments import Matrix, fragment, gather, k_of, scatter, has_arithmetic, select_model, variant
+from warploom.isa.fragments import (
+    Matrix,
+    fragment,
+    gather,
+    has_arithmetic,
+    k_of,
+    scatter,
+    select_model,
+    variant,
+)
 from warploom.isa.kit import Form
 from warploom.isa.operands import Place, immediate, inp, pred_in
 from warploom.isa.protocol import Array, Bound, Warps
@@ -365,6 +374,7 @@ def _offsets(
 FENCE = Form(
     name="wgmma.fence",
     syntax="wgmma.fence.sync.aligned;",
+    rows="ptx target\n8.0 sm_90a",
     operands={},
     touches="warpgroup",
     source="PTX ISA 9.7.15.7.1",
@@ -379,6 +389,7 @@ def fence(warps: Warps, i: Bound) -> None:
 COMMIT = Form(
     name="wgmma.commit_group",
     syntax="wgmma.commit_group.sync.aligned;",
+    rows="ptx target\n8.0 sm_90a",
     operands={},
     touches="warpgroup async",
     source="PTX ISA 9.7.15.7.2",
@@ -394,6 +405,7 @@ def commit(warps: Warps, i: Bound) -> None:
 WAIT = Form(
     name="wgmma.wait_group",
     syntax="wgmma.wait_group.sync.aligned  N;",
+    rows="ptx target\n8.0 sm_90a",
     operands={"N": immediate(values=range(1 << 31))},
     touches="warpgroup async",
     source="PTX ISA 9.7.15.7.3",

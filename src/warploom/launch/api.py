@@ -22,7 +22,7 @@ from warploom.machine.execute import execute as run_grid
 from warploom.machine.memory import Arena
 from warploom.machine.program import load
 from warploom.num.fused import Workers
-from warploom.ptx import Module, parse
+from warploom.ptx import Module, read
 
 __all__ = ["Progress", "Run", "Stats", "execute", "launch"]
 
@@ -100,7 +100,8 @@ def execute(
 ) -> Run:
     """`launch` with a progress callback and a step budget.
 
-    Units: `step_budget` in warp instructions; by default WARPLOOM_STEP_BUDGET, or 2,000,000,000.
+    Units: `step_budget` in warp instructions, where one of fewer than 32 warps counts as 32; by default
+        WARPLOOM_STEP_BUDGET, or 1,000,000,000.
     """
     if device != "cpu":
         raise UsageError(
@@ -110,7 +111,7 @@ def execute(
         raise UsageError(f"workers is {workers!r}; expected an integer above 0", code="launch.workers")
     when = Schedule.parse(schedule)
     budget = _budget() if step_budget is None else step_budget
-    program = load(_module(ptx), kernel)
+    program = load(ptx if isinstance(ptx, Module) else read(ptx), kernel)
     architecture = limits.architecture(arch, program)
     extents = tuple(limits.triple(n, v) for n, v in (("grid", grid), ("block", block), ("cluster", cluster)))
     shape, explicit = limits.check(program, architecture, extents[0], extents[1], extents[2], shared)
@@ -149,24 +150,7 @@ def _budget() -> int:
     if text is None:
         return STEP_BUDGET
     if not text.isdecimal() or int(text) < 1:
-        raise UsageError(f"WARPLOOM_STEP_BUDGET is {text!r}; expected an integer above 0", code="launch.budget")
+        raise UsageError(
+            f"WARPLOOM_STEP_BUDGET is {text!r}; expected an integer above 0", code="launch.budget"
+        )
     return int(text)
-
-
-def _module(ptx: str | Path | Module) -> Module:
-    if isinstance(ptx, Module):
-        return ptx
-    if isinstance(ptx, str) and (not ptx or "\n" in ptx or ".version" in ptx):
-        return parse(ptx)
-    if not isinstance(ptx, (str, os.PathLike)):
-        raise UsageError(f"ptx is {ptx!r}; expected a text, a path or a Module", code="launch.ptx")
-    path = Path(ptx)
-    try:
-        return parse(path.read_text(encoding="utf-8"), str(path))
-    except FileNotFoundError:
-        raise UsageError(f"there is no file {path}", code="launch.file") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"{path} is not a PTX text: it is not UTF-8", code="launch.file") from None
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise UsageError(f"{path} cannot be read: {reason}", code="launch.file") from None

@@ -72,8 +72,12 @@ class Linker:
     rank_base: NDArray[np.uint64]  # (warps, 1): rank << 24 of each warp's CTA
     clustered: bool
     problems: list[Diagnostic] = field(default_factory=list[Diagnostic])
-    specials: dict[tuple[str, str], PerWarp | Dynamic] = field(default_factory=dict[tuple[str, str], "PerWarp | Dynamic"])
-    _tables: list[tuple[PerWarp, SpecialRegister]] = field(default_factory=list[tuple[PerWarp, SpecialRegister]])
+    specials: dict[tuple[str, str], PerWarp | Dynamic] = field(
+        default_factory=dict[tuple[str, str], "PerWarp | Dynamic"]
+    )
+    _tables: list[tuple[PerWarp, SpecialRegister]] = field(
+        default_factory=list[tuple[PerWarp, SpecialRegister]]
+    )
 
     def link(self, step: Step) -> Linked:
         """One instruction. What cannot be resolved is added to `problems`."""
@@ -120,7 +124,7 @@ class Linker:
         guard = step.instruction.guard
         if guard is None:
             return None
-        found = step.scope.register(guard.name)
+        found = step.scope.place(guard.name)
         if found is None or found.width != 1:
             message = f"the guard '{guard.name}' is not a declared predicate"
             self.problems.append(
@@ -152,7 +156,7 @@ class Linker:
                 return self._value(scope, operand, bound.type)
 
     def _is_predicate(self, scope: Scope, operand: Operand) -> bool:
-        found = scope.register(operand.text) if isinstance(operand, Name) else None
+        found = scope.place(operand.text) if isinstance(operand, Name) else None
         return found is not None and found.width == 1
 
     def _value(self, scope: Scope, operand: Operand, type: str) -> Any:
@@ -182,18 +186,19 @@ class Linker:
 
     def _base(self, scope: Scope, base: Operand) -> Any:
         if isinstance(base, Name):
-            found = scope.register(base.text)
+            found = scope.place(base.text)
             if found is not None:
                 if found.width not in (32, 64):
                     raise _Unresolved(
-                        "machine.operand", f"the address register '{base.text}' has {found.width} bits; expected 32 or 64"
+                        "machine.operand",
+                        f"the address register '{base.text}' has {found.width} bits; expected 32 or 64",
                     )
                 return self._register(scope, base.text, f"b{found.width}")
             return self._name(scope, base.text, "b64")
         return self._value(scope, base, "b64")
 
     def _name(self, scope: Scope, text: str, type: str) -> Any:
-        if scope.register(text) is not None:
+        if scope.place(text) is not None:
             return self._register(scope, text, type)
         if text in _CONSTANT_NAMES:
             return integer_constant(_CONSTANT_NAMES[text], type)
@@ -207,17 +212,20 @@ class Linker:
         activation = self.program.activations.get(text)
         if activation is not None:
             return integer_constant(CODE_BASE + activation.entry, type)
-        raise _Unresolved("machine.undeclared", f"'{text}' is not declared, and no special register that is implemented")
+        raise _Unresolved(
+            "machine.undeclared", f"'{text}' is not declared, and no special register that is implemented"
+        )
 
     def _register(self, scope: Scope, text: str, type: str) -> Register:
-        found = scope.register(text)
+        found = scope.place(text)
         if found is None:
             raise _Unresolved("machine.undeclared", f"the register '{text}' is not declared")
         kind = TYPES[type]
         width = kind.dtype.itemsize * 8 if kind.kind != "predicate" else 1
         if found.width < width or (width == 1) != (found.width == 1):
             raise _Unresolved(
-                "machine.operand", f"the register '{text}' of type .{found.type} cannot hold a value of type .{type}"
+                "machine.operand",
+                f"the register '{text}' of type .{found.type} cannot hold a value of type .{type}",
             )
         return Register(text, self.files[found.width], found.index, type)
 
@@ -230,7 +238,9 @@ class Linker:
             else:
                 value = PerWarp(type, register.read(self.geometry))
                 self._tables.append((value, register))
-                self.specials[key] = value if value.table.dtype == dtype else Dynamic(type, lambda: value.table.astype(dtype))
+                self.specials[key] = (
+                    value if value.table.dtype == dtype else Dynamic(type, lambda: value.table.astype(dtype))
+                )
         return self.specials[key]
 
     def _address_of(self, variable: Storage, type: str) -> Any:
@@ -253,7 +263,9 @@ class Linker:
             return Constant(type, value.array + dtype.type(offset))
         if isinstance(value, PerWarp):
             return PerWarp(type, value.table + dtype.type(offset))
-        raise _Unresolved("machine.operand", "an offset from a register stands in an operand that is no address")
+        raise _Unresolved(
+            "machine.operand", "an offset from a register stands in an operand that is no address"
+        )
 
     # Control --------------------------------------------------------------------------------------------
 
@@ -271,10 +283,11 @@ class Linker:
             return np.array([self._label(scope, name) for name in table.names], np.int64)
         if text in self.program.activations:
             return integer_constant(CODE_BASE + self.program.activations[text].entry, "u64")
-        if scope.register(text) is not None:
+        if scope.place(text) is not None:
             return self._register(scope, text, "u64")
         raise _Unresolved(
-            "machine.extern", f"the function '{text}' is not defined in the module; functions of the driver are not implemented"
+            "machine.extern",
+            f"the function '{text}' is not defined in the module; functions of the driver are not implemented",
         )
 
     def _argument(self, scope: Scope, operand: Operand) -> Any:
@@ -282,7 +295,7 @@ class Linker:
             variable = scope.variable(operand.text)
             if variable is not None and variable.space == "stack":
                 return LocalBytes(variable.offset, variable.size)
-            found = scope.register(operand.text)
+            found = scope.place(operand.text)
             if found is not None:
                 return self._register(scope, operand.text, found.type)
         return self._value(scope, operand, "b64")

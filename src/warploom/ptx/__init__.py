@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from warploom.ptx.cursor import PtxSyntaxError
+from warploom.ptx.files import read
 from warploom.ptx.parser import parse
 from warploom.ptx.printer import operand_text
 from warploom.ptx.tree import (
@@ -66,4 +67,5 @@ __all__ = [
     "Vector",
     "operand_text",
     "parse",
+    "read",
 ]

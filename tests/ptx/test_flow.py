@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warploom.machine.flow import EXIT, postdominators
+from warploom.ptx.flow import EXIT, postdominators
 
 
 @st.composite

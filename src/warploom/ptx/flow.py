@@ -1,10 +1,33 @@
-"""Control flow: where basic blocks end and where diverged lanes meet again."""
+"""Control flow over statements in a row: what may follow each, and where diverged lanes meet again.
+
+Which statements jump or leave is the caller's knowledge.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 EXIT = -1
+
+
+def successors(
+    place: int,
+    end: int,
+    targets: Sequence[int],
+    *,
+    leaves: bool = False,
+    guarded: bool = False,
+    returns: bool = False,
+) -> list[int]:
+    """What may follow the statement at `place` of a body that ends at `end`.
+
+    `targets` is where it may jump to. It falls through when it neither jumps nor leaves, when a guard may skip
+    it, or when what it jumps to `returns`.
+    """
+    following = [EXIT] if leaves else list(targets)
+    if not (leaves or targets) or guarded or returns:
+        following.append(place + 1 if place + 1 < end else EXIT)
+    return following
 
 
 def postdominators(successors: Sequence[Sequence[int]]) -> list[int]:

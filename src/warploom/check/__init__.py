@@ -1,0 +1,32 @@
+"""Legality: what is illegal in a text, where, why, and what would be legal, before any assembler runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import warploom.isa  # noqa: F401  (declares every form)
+from warploom.check.functions import Walk
+from warploom.check.module import asked_target, asked_version, head
+from warploom.check.report import Report
+from warploom.ptx import Module, PtxSyntaxError, read
+
+__all__ = ["Report", "check"]
+
+
+def check(
+    ptx: str | Path | Module, target: str | None = None, ptx_version: str | tuple[int, int] | None = None
+) -> Report:
+    """Check a PTX text, file or module; what it finds is in the report, in the order of the text.
+
+    `target` and `ptx_version` judge the text as if it named them.
+
+    Errors: UsageError for a file, target or version that is not there; every rule code for the rest
+    """
+    chosen_target = None if target is None else asked_target(target)
+    chosen_version = None if ptx_version is None else asked_version(ptx_version)
+    try:
+        module = ptx if isinstance(ptx, Module) else read(ptx)
+    except PtxSyntaxError as error:
+        return Report(error.diagnostics)
+    judged_target, judged_version, found = head(module, chosen_target, chosen_version)
+    return Report([*found, *Walk(module, judged_target, judged_version).all()])

@@ -1,0 +1,153 @@
+"""Functions and their bodies: names are declared as the text goes on, and every statement is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from warploom.check import declarations
+from warploom.check.bodies import CHECKS, Body, Step
+from warploom.check.found import Found, error
+from warploom.check.names import Names
+from warploom.check.statements import Statements, undeclared
+from warploom.diag import Diagnostic
+from warploom.isa.availability import Target, Version
+from warploom.ptx import Block, Directive, Function, Instruction, Label, Module, Statement, Variable
+
+_TABLES = (".branchtargets", ".callprototype", ".calltargets")
+_SCOPE = "PTX ISA 5.4"
+
+
+class Walk:
+    """One walk through a module, from its first item to its last."""
+
+    def __init__(self, module: Module, target: Target, ptx: Version) -> None:
+        self.module = module
+        self.target = target
+        self.ptx = ptx
+        self.statements = Statements(target, ptx)
+        self.functions: dict[str, Function] = {}
+        self.names = Names(None, self.functions)
+        self.found: list[Found] = []
+
+    def all(self) -> list[Found]:
+        """Everything that is wrong with the items of the module."""
+        for item in self.module.items:
+            if isinstance(item, Function):
+                self._function(item)
+            elif isinstance(item, Variable):
+                self._variable(item, self.names, at_module=True)
+        return self.found
+
+    # Declarations ---------------------------------------------------------------------------------------
+
+    def _variable(self, variable: Variable, names: Names, *, at_module: bool) -> None:
+        self.found.extend(declarations.variable(variable, self.target, self.ptx, at_module))
+        for name in declarations.initial_names(variable):
+            if names.find(name) is None:
+                self.found.append(_placed(undeclared(name, names, ("all",)), variable))
+        again = at_module and "extern" in variable.linkage and names.variable(variable.name) is not None
+        taken = at_module and variable.name in self.functions
+        if taken or (not again and not names.declare(variable)):
+            earlier = names.variable(variable.name)
+            if earlier is None or "extern" not in earlier.linkage or not at_module:
+                self.found.append(self._twice(variable.name, variable))
+
+    def _twice(self, name: str, node: Variable | Function | Label) -> Found:
+        shown = f"{name}<…>" if isinstance(node, Variable) and node.count is not None else name
+        return error("name/duplicate", f"'{shown}' is declared twice in one scope", node, section=_SCOPE)
+
+    def _function(self, function: Function) -> None:
+        earlier = self.functions.get(function.name)
+        if function.name in self.names.variables or (
+            earlier is not None and earlier.body is not None and function.body is not None
+        ):
+            self.found.append(self._twice(function.name, function))
+        elif earlier is not None:
+            self.found.extend(_redeclared(earlier, function))
+        if "extern" in function.linkage and function.body is not None:
+            message = f"'{function.name}' is .extern and has a body"
+            self.found.append(error("function/linkage", message, function, section="PTX ISA 11.6.1"))
+        if earlier is None or function.body is not None:
+            self.functions[function.name] = function
+        self.found.extend(declarations.parameters(function))
+        self.found.extend(declarations.directives(function, self.target, self.ptx))
+        names = Names(self.names, self.functions)
+        for parameter in (*function.returns, *function.params):
+            if parameter.name != "_" and not names.declare(parameter):
+                self.found.append(self._twice(parameter.name, parameter))
+        if function.body is not None:
+            body = Body(function, self.target, self.ptx)
+            self._block(function.body.statements, names, body)
+            for check in CHECKS:
+                self.found.extend(check(body))
+
+    # Bodies ---------------------------------------------------------------------------------------------
+
+    def _block(self, statements: tuple[Statement, ...], names: Names, body: Body) -> None:
+        shapes = self.statements.scope()
+        labels = [statement for statement in statements if isinstance(statement, Label)]
+        for label in labels:
+            if label.name in names.labels:
+                self.found.append(self._twice(label.name, label))
+            names.labels[label.name] = label
+        last_label: str | None = None
+        for statement in statements:
+            if isinstance(statement, Instruction):
+                self._instruction(statement, names, shapes, body)
+            elif isinstance(statement, Label):
+                body.label(statement)
+                if statement.name in names.variables or statement.name in names.registers:
+                    self.found.append(self._twice(statement.name, statement))
+                last_label = statement.name
+                continue
+            elif isinstance(statement, Variable):
+                self._variable(statement, names, at_module=False)
+                shapes.clear()
+            elif isinstance(statement, Block):
+                self._block(statement.statements, Names(names, self.functions), body)
+            elif statement.name in _TABLES:
+                if last_label is not None:
+                    names.tables[last_label] = statement
+                self._table(statement, names)
+            last_label = None
+
+    def _table(self, directive: Directive, names: Names) -> None:
+        if directive.name != ".branchtargets":
+            return
+        for name in directive.names:
+            if names.label(name) is None:
+                self.found.append(_placed(undeclared(name, names, ("all",)), directive))
+
+    def _instruction(
+        self, instruction: Instruction, names: Names, shapes: dict[int, int], body: Body
+    ) -> None:
+        problems = self.statements.check(instruction, names, shapes)
+        if instruction.guard is not None:
+            wrong = self.statements.guard(instruction, names)
+            if wrong is not None:
+                problems = [wrong, *problems]
+        if problems:
+            self.found.extend(problem.at(instruction) for problem in problems)
+        body.steps.append(Step(instruction, names))
+
+
+def _redeclared(earlier: Function, function: Function) -> Iterator[Found]:
+    shapes = [
+        [(variable.type, variable.shape, variable.vector) for variable in group]
+        for group in (earlier.params, earlier.returns, function.params, function.returns)
+    ]
+    if shapes[:2] != shapes[2:] or earlier.kind != function.kind:
+        message = f"'{function.name}' is declared before with other parameters"
+        yield error("function/prototype", message, function, section="PTX ISA 11.2")
+    if ("extern" in earlier.linkage) and function.body is not None and "extern" not in function.linkage:
+        message = f"'{function.name}' is declared .extern before and has a body here"
+        yield error("function/linkage", message, function, section="PTX ISA 11.6.1")
+
+
+def _placed(problem: object, node: Variable | Directive) -> Diagnostic:
+    from warploom.isa.bind import Problem
+
+    assert isinstance(problem, Problem)
+    return Diagnostic(
+        problem.code, problem.severity, problem.message, node.source, node.span, problem.hint, problem.section
+    )

@@ -1,0 +1,294 @@
+"""Operands against their places: declared types, constants, state spaces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from warploom.check.names import Names
+from warploom.isa.availability import Target, Version, read_target
+from warploom.isa.bind import BoundOperand, Problem, describe
+from warploom.isa.kit import Match
+from warploom.isa.operands import Place
+from warploom.isa.registers import agree, holders, takes_floats, takes_integers
+from warploom.isa.special import SpecialRegister
+from warploom.isa.types import TYPES
+from warploom.ptx import (
+    Address,
+    Element,
+    Float,
+    Function,
+    Integer,
+    Label,
+    Name,
+    Negated,
+    Operand,
+    Pair,
+    Symbol,
+    Tuple,
+    Variable,
+    Vector,
+)
+
+_GENERIC = frozenset({"global", "shared", "local"})
+
+
+def names_in(operand: Operand) -> Iterator[str]:
+    """Every name that an operand mentions, the sink aside."""
+    match operand:
+        case Name(text):
+            if text != "_":
+                yield text
+        case Negated(name) | Symbol(name):
+            yield name
+        case Element(name, index):
+            yield name
+            yield from names_in(index)
+        case Pair(first, second):
+            yield from names_in(first)
+            yield from names_in(second)
+        case Vector(items) | Tuple(items):
+            for item in items:
+                yield from names_in(item)
+        case Address(base, _, extra):
+            for part in (base, *extra):
+                if part is not None:
+                    yield from names_in(part)
+        case _:
+            return
+
+
+class Judge:
+    """Judges the operands of a bound instruction in a scope, on a target, at a PTX version."""
+
+    def __init__(self, names: Names, target: Target, ptx: Version) -> None:
+        self.names = names
+        self.target = target
+        self.ptx = ptx
+
+    def problems(self, match: Match, operands: dict[str, BoundOperand]) -> list[Problem]:
+        """What is wrong with operands in their places."""
+        found: list[Problem] = []
+        for name, bound in operands.items():
+            for what, expected, index in self._judge(match, bound):
+                shown = name.replace("_", "-").strip("-") or "_"
+                where = (
+                    ("operand", *bound.at)
+                    if index is None or len(bound.at) > 1
+                    else ("operand", *bound.at, index)
+                )
+                message = f"operand {shown} {what}" + (f"; expected {expected}" if expected else "")
+                found.append(Problem(f"{match.form.name}/{name}", message, where, "", match.form.source))
+        return found
+
+    def _judge(self, match: Match, bound: BoundOperand) -> Iterator[tuple[str, str, int | None]]:
+        place, operand = bound.place, bound.operand
+        match place.kind:
+            case "address":
+                yield from self._address(match, bound)
+            case "label":
+                yield from self._label(operand)
+            case "register" | "predicate" | "any":
+                if isinstance(operand, Vector):
+                    yield from self._vector(operand, bound)
+                    return
+                type_word = "pred" if place.kind == "any" and self._is_predicate(operand) else bound.type
+                wrong = self._value(operand, place, type_word, in_vector=False)
+                if wrong is not None:
+                    yield (*wrong, None)
+            case _:
+                return
+
+    def _is_predicate(self, operand: Operand) -> bool:
+        if isinstance(operand, Negated):
+            return True
+        meaning = self.names.find(operand.text) if isinstance(operand, Name) else None
+        return isinstance(meaning, Variable) and meaning.space == "reg" and meaning.type == "pred"
+
+    # Values ---------------------------------------------------------------------------------------------
+
+    def _vector(self, operand: Vector, bound: BoundOperand) -> Iterator[tuple[str, str, int | None]]:
+        declared: list[str] = []
+        clean = True
+        for k, item in enumerate(operand.items):
+            wrong = self._value(item, bound.place, bound.type, in_vector=True)
+            if wrong is not None:
+                clean = False
+                yield (*wrong, k)
+            meaning = self.names.find(item.text) if isinstance(item, Name) else None
+            if isinstance(meaning, Variable) and meaning.space == "reg":
+                declared.append(meaning.type)
+            elif isinstance(item, Float):
+                declared.append(bound.type)
+        if clean and not agree(declared):
+            types = ", ".join(dict.fromkeys(f".{name}" for name in declared))
+            yield f"mixes registers of {types}", "one type", None
+        sinks = [item for item in operand.items if isinstance(item, Name) and item.text == "_"]
+        if clean and len(sinks) == len(operand.items):
+            yield "has nothing but sinks", "at least one register", None
+
+    def _value(
+        self, operand: Operand, place: Place, type_word: str, *, in_vector: bool
+    ) -> tuple[str, str] | None:
+        expected = _expected_type(place, type_word)
+        match operand:
+            case Name("_"):
+                return self._sink(place, in_vector)
+            case Name(text):
+                return self._name(text, place, type_word, in_vector)
+            case Negated(name, sign):
+                meaning = self.names.find(name)
+                if meaning is None:
+                    return None
+                if sign != "!" or type_word != "pred" or place.access != "read":
+                    return f"is '{sign}{name}'", expected
+                return self._name(name, place, type_word, in_vector)
+            case Integer():
+                if not takes_integers(type_word):
+                    return (
+                        f"is the integer {operand.text}",
+                        f"a constant such as 1.0 or 0f3F800000, or {expected}",
+                    )
+                return None
+            case Float(_, width):
+                if not takes_floats(type_word, width):
+                    return f"is the floating constant {operand.text}", expected
+                return None
+            case Symbol(name):
+                meaning = self.names.find(name)
+                if meaning is None or takes_integers(type_word):
+                    return None
+                return f"is an address made from '{name}'", expected
+            case _:
+                return f"is {describe(operand)}", expected
+
+    def _sink(self, place: Place, in_vector: bool) -> tuple[str, str] | None:
+        if place.access == "write" and (in_vector or "sink" in place.also):
+            return None
+        if place.access == "read":
+            return "is the sink '_'", "a value"
+        return "is the sink '_'", "a register, for the result may not be dropped here"
+
+    def _name(self, text: str, place: Place, type_word: str, in_vector: bool) -> tuple[str, str] | None:
+        meaning = self.names.find(text)
+        expected = _expected_type(place, type_word)
+        match meaning:
+            case None:
+                return None
+            case Variable() if meaning.space == "reg":
+                if meaning.vector != 1:
+                    return f"is the vector register '{text}'", expected
+                if meaning.type in holders(type_word, place.accepts == "wide", place.implied):
+                    return None
+                if in_vector and type_word == "f32" and meaning.type in ("u32", "s32"):
+                    return None
+                return f"is the register '{text}' of .{meaning.type}", expected
+            case SpecialRegister():
+                return self._special(meaning, place, type_word)
+            case int():
+                return (
+                    None
+                    if takes_integers(type_word) and place.access == "read"
+                    else (f"is '{text}'", expected)
+                )
+            case Variable() | Function():
+                if place.access != "read":
+                    return f"is the variable '{text}'", expected
+                if "symbol" not in place.also or not takes_integers(type_word) or type_word == "pred":
+                    return f"is the address of '{text}'", expected
+                return None
+            case Label():
+                return f"is the label '{text}'", expected
+
+    def _special(self, register: SpecialRegister, place: Place, type_word: str) -> tuple[str, str] | None:
+        expected = _expected_type(place, type_word)
+        if place.access != "read":
+            return f"is the special register '{register.name}', which cannot be written", expected
+        if "special" not in place.also:
+            return f"is the special register '{register.name}', which only a move can read", expected
+        needed = read_target(register.target) if register.target else None
+        if needed is not None and not self.target.has(needed):
+            return f"is '{register.name}', which needs {register.target} or higher", ""
+        if self.ptx < register.ptx:
+            return f"is '{register.name}', which needs PTX {register.ptx[0]}.{register.ptx[1]}", ""
+        narrow = register.type == "u32" and type_word in ("b16", "u16", "s16")
+        if narrow or register.type in holders(type_word):
+            return None
+        return f"is the special register '{register.name}' of .{register.type}", expected
+
+    # Addresses and labels -------------------------------------------------------------------------------
+
+    def _label(self, operand: Operand) -> Iterator[tuple[str, str, int | None]]:
+        if not isinstance(operand, Name):
+            return
+        meaning = self.names.find(operand.text)
+        if self.names.label(operand.text) is None and meaning is not None:
+            yield f"is {_what(operand.text, meaning)}", "a label", None
+
+    def _address(self, match: Match, bound: BoundOperand) -> Iterator[tuple[str, str, int | None]]:
+        operand = bound.operand
+        if not isinstance(operand, Address):
+            return
+        space = bound.place.space_word(match.slots)
+        base = operand.base
+        if base is None:
+            if space != "local":
+                yield "is an address without a base", "a register or a variable", None
+        elif isinstance(base, Name):
+            wrong = self._base(base.text, space)
+            if wrong is not None:
+                yield (*wrong, 0)
+        for vector in operand.extra:
+            if not isinstance(vector, Vector):
+                continue
+            coordinate = Place("register", "read", "s32")
+            for item in vector.items:
+                wrong = self._value(item, coordinate, "s32", in_vector=False)
+                if wrong is not None:
+                    yield f"has a coordinate that {wrong[0]}", wrong[1], 1
+
+    def _base(self, text: str, space: str) -> tuple[str, str] | None:
+        meaning = self.names.find(text)
+        if meaning is None:
+            return None
+        if isinstance(meaning, Variable) and meaning.space == "reg":
+            if meaning.type[0] in "bus" and meaning.type != "b128":
+                return None
+            return f"has the register '{text}' of .{meaning.type} for a base", "one of .b64, .u64 or .s64"
+        if not isinstance(meaning, Variable):
+            return f"has {_what(text, meaning)} for a base", "a register or a variable"
+        wanted = space.partition("::")[0]
+        if wanted in ("?", meaning.space) or (wanted == "" and meaning.space in _GENERIC):
+            return None
+        where = f"a variable in .{wanted}" if wanted else "a variable in .global, .shared or .local"
+        return f"has '{text}' in .{meaning.space} for a base", where
+
+
+def _what(text: str, meaning: object) -> str:
+    match meaning:
+        case Variable():
+            return (
+                f"the register '{text}' of .{meaning.type}"
+                if meaning.space == "reg"
+                else f"the variable '{text}'"
+            )
+        case Function():
+            return f"the function '{text}'"
+        case Label():
+            return f"the label '{text}'"
+        case SpecialRegister():
+            return f"the special register '{text}'"
+        case _:
+            return f"'{text}'"
+
+
+def _expected_type(place: Place, type_word: str) -> str:
+    if type_word == "pred":
+        return "a predicate"
+    wide = place.accepts == "wide"
+    types = sorted(holders(type_word, wide, place.implied), key=_order)
+    shown = ", ".join(f".{name}" for name in types[:6]) + (", …" if len(types) > 6 else "")
+    return f"a register of {shown}"
+
+
+def _order(declared: str) -> tuple[int, str]:
+    return (128 if declared == "b128" else TYPES[declared].bits, declared)

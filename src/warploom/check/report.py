@@ -1,0 +1,68 @@
+"""What a check found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+from warploom.diag import Diagnostic, Severity, render, render_json, render_sarif
+
+Format = Literal["text", "json", "sarif"]
+
+
+class Report:
+    """The diagnostics of a check in the order of the text; `ok` when none of them is an error."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        self.diagnostics = tuple(sorted(diagnostics, key=_order))
+
+    @classmethod
+    def of(cls, reports: Iterable[Report]) -> Report:
+        """One report of several texts, one text after the other."""
+        whole = cls(())
+        whole.diagnostics = tuple(found for report in reports for found in report)
+        return whole
+
+    def __iter__(self) -> Iterator[Diagnostic]:
+        return iter(self.diagnostics)
+
+    def __len__(self) -> int:
+        return len(self.diagnostics)
+
+    def __bool__(self) -> bool:
+        raise TypeError("a Report is neither true nor false; ask for .ok, or for its length")
+
+    @property
+    def ok(self) -> bool:
+        """True when there is no error."""
+        return not self.errors
+
+    @property
+    def errors(self) -> tuple[Diagnostic, ...]:
+        """The errors alone."""
+        return tuple(found for found in self.diagnostics if found.severity is Severity.ERROR)
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """The warnings alone."""
+        return tuple(found for found in self.diagnostics if found.severity is Severity.WARNING)
+
+    def render(self, format: Format = "text", color: bool = False) -> str:
+        """The report as text with source lines and carets, as JSON, or as SARIF 2.1.0."""
+        match format:
+            case "text":
+                return render(self.diagnostics, color)
+            case "json":
+                return render_json(self.diagnostics)
+            case "sarif":
+                return render_sarif(self.diagnostics)
+
+    def __str__(self) -> str:
+        return self.render()
+
+    def __repr__(self) -> str:
+        return f"<Report: {len(self.errors)} errors, {len(self.warnings)} warnings>"
+
+
+def _order(found: Diagnostic) -> tuple[int, int]:
+    return (-1, 0) if found.span is None else (found.span.start, found.span.end)

@@ -1,0 +1,227 @@
+"""Statements: each instruction against the forms, in its scope, on a target, at a PTX version."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from warploom.check.names import Names
+from warploom.check.operands import Judge, names_in
+from warploom.check.tolerated import TOLERATED
+from warploom.diag import Severity
+from warploom.isa.availability import Target, Version, lacking
+from warploom.isa.bind import (
+    Problem,
+    Where,
+    changes_of_one_word,
+    explain_opcode,
+    place_operands,
+    wrong_constants,
+)
+from warploom.isa.kit import Match, match_lenient, match_opcode
+from warploom.isa.nearest import reordered
+from warploom.isa.special import SpecialRegister
+from warploom.isa.unjudged import is_unjudged
+from warploom.ptx import (
+    Address,
+    Element,
+    Float,
+    Function,
+    Instruction,
+    Integer,
+    Label,
+    Name,
+    Negated,
+    Operand,
+    Pair,
+    Symbol,
+    Tuple,
+    Variable,
+    Vector,
+)
+
+Shape = tuple[object, ...]
+
+
+class Statements:
+    """Judges instructions. What was found right once is known again by its opcode and the shapes of its operands:
+    two operands have one shape where nothing that a rule looks at tells them apart.
+    """
+
+    def __init__(self, target: Target, ptx: Version) -> None:
+        self.target = target
+        self.ptx = ptx
+        self._numbers: dict[Shape, int] = {}
+        self._right: set[tuple[str | int, ...]] = set()
+
+    def scope(self) -> dict[int, int]:
+        """Shapes of the operands met in one scope, by identity: a module holds equal operands once."""
+        return {}
+
+    def check(self, instruction: Instruction, names: Names, shapes: dict[int, int]) -> list[Problem]:
+        """What is wrong with an instruction; nothing, mostly."""
+        key: list[str | int] = [instruction.opcode]
+        for operand in instruction.operands:
+            number = shapes.get(id(operand))
+            if number is None:
+                shape = _shape(operand, names)
+                number = self._numbers.setdefault(shape, len(self._numbers))
+                shapes[id(operand)] = number
+            key.append(number)
+        known = tuple(key)
+        if known in self._right:
+            return []
+        problems = self._judge(instruction, names)
+        if not problems:
+            self._right.add(known)
+        return problems
+
+    def guard(self, instruction: Instruction, names: Names) -> Problem | None:
+        """What is wrong with the predicate in front."""
+        guard = instruction.guard
+        if guard is None:
+            return None
+        meaning = names.find(guard.name)
+        if isinstance(meaning, Variable) and meaning.space == "reg" and meaning.type == "pred":
+            return None
+        if meaning is None:
+            return undeclared(guard.name, names, ("guard",))
+        kind = f"of .{meaning.type}" if isinstance(meaning, Variable) else "no register"
+        return Problem(
+            "statement/guard", f"the guard '{guard.name}' is {kind}; expected a predicate", ("guard",)
+        )
+
+    def _judge(self, instruction: Instruction, names: Names) -> list[Problem]:
+        unknown = [
+            undeclared(name, names, ("operand", k))
+            for k, operand in enumerate(instruction.operands)
+            for name in dict.fromkeys(names_in(operand))
+            if names.find(name) is None and names.table(name) is None
+        ]
+        matches = match_opcode(instruction.opcode)
+        best = self._best(matches, instruction, names)
+        if best is not None and not best[1]:
+            return unknown
+        tolerated = self._tolerated(instruction, names)
+        if tolerated is not None:
+            return [tolerated, *unknown]
+        if best is None and is_unjudged(instruction.opcode):
+            return [replace(explain_opcode(instruction), severity=Severity.NOTE), *unknown]
+        if best is None:
+            in_order = tuple(match for _, match in reordered(instruction.opcode))
+            best = self._best(in_order, instruction, names)
+        if best is None:
+            return [explain_opcode(instruction), *unknown]
+        stage, problems, match = best
+        if stage > 1:
+            problems = self._with_fitting_change(match, instruction, names, problems)
+        return [*problems, *unknown]
+
+    def _with_fitting_change(
+        self, match: Match, instruction: Instruction, names: Names, problems: list[Problem]
+    ) -> list[Problem]:
+        """Problems of operands that another word in one slot would be right for, with a hint at that word."""
+        for shown, changed in changes_of_one_word(match):
+            if self._verdict(changed, instruction, names)[0] <= 1:
+                hint = f"the operands fit {shown}"
+                return [replace(problem, hint=problem.hint or hint) for problem in problems]
+        return problems
+
+    def _best(
+        self, matches: tuple[Match, ...], instruction: Instruction, names: Names
+    ) -> tuple[int, list[Problem], Match] | None:
+        verdicts = [self._verdict(match, instruction, names) for match in matches]
+        return min(verdicts, key=lambda verdict: (verdict[0], len(verdict[1])), default=None)
+
+    def _tolerated(self, instruction: Instruction, names: Names) -> Problem | None:
+        """The warning for an instruction that assemblers take against the manual."""
+        for tolerance in TOLERATED:
+            found: list[tuple[Match, Instruction]] = []
+            if tolerance.eased is not None:
+                for eased in tolerance.eased(instruction):
+                    found += [(match, eased) for match in match_opcode(eased.opcode)]
+            else:
+                matches = match_lenient(instruction.opcode)
+                found += [
+                    (match, instruction) for match in matches if match.form.name.startswith(tolerance.form)
+                ]
+            for match, eased in found:
+                if self._verdict(match, eased, names)[0] == 0:
+                    message = f"'{instruction.opcode}': {tolerance.reason}; the manual does not have it"
+                    code, section = f"tolerated/{tolerance.name}", match.form.source
+                    return Problem(code, message, ("opcode",), "", section, Severity.WARNING)
+        return None
+
+    def _verdict(
+        self, match: Match, instruction: Instruction, names: Names
+    ) -> tuple[int, list[Problem], Match]:
+        """How far a match carries: 0 all the way, 1 but for availability, 2 but for operands, 3 not to its places."""
+        bound = place_operands(match, instruction.operands)
+        lack = self._lack(match, instruction)
+        missing = [] if lack is None else [lack]
+        if isinstance(bound, list):
+            return 3, [*bound, *missing], match
+        problems = wrong_constants(match, bound) + Judge(names, self.target, self.ptx).problems(match, bound)
+        return (2 if problems else len(missing)), [*problems, *missing], match
+
+    def _lack(self, match: Match, instruction: Instruction) -> Problem | None:
+        lack = lacking(match.rows, self.target, self.ptx)
+        if lack is None:
+            return None
+        have = self.target.name if lack.kind == "target" else f"PTX {self.ptx[0]}.{self.ptx[1]}"
+        where = "the target is" if lack.kind == "target" else "the text is"
+        message = f"'{instruction.opcode}' needs {lack.needs}; {where} {have}"
+        return Problem(f"{match.form.name}/{lack.kind}", message, ("opcode",), "", match.form.source)
+
+
+def undeclared(name: str, names: Names, where: Where) -> Problem:
+    """A name that stands for nothing."""
+    numbered = names.range_of(name)
+    if numbered is not None:
+        stem, count = numbered
+        hint = f"'{stem}<{count}>' ends with '{stem}{count - 1}'" if count else f"'{stem}<0>' is empty"
+    else:
+        similar = names.similar(name)
+        hint = f"did you mean '{similar}'?" if similar else ""
+    return Problem("name/undeclared", f"'{name}' is not declared", where, hint, "PTX ISA 4.4")
+
+
+def _shape(operand: Operand, names: Names) -> Shape:
+    match operand:
+        case Name(text):
+            return _name_shape(text, names)
+        case Integer(value):
+            return ("integer", value)
+        case Float(_, width):
+            return ("float", width)
+        case Negated(name, sign):
+            return ("negated", sign, _name_shape(name, names))
+        case Symbol(name):
+            return ("symbol", _name_shape(name, names))
+        case Address(base, _, extra):
+            inner = ("none",) if base is None else _shape(base, names)
+            return ("address", inner, *(_shape(item, names) for item in extra))
+        case Vector(items) | Tuple(items):
+            return (type(operand).__name__, *(_shape(item, names) for item in items))
+        case Pair(first, second):
+            return ("pair", _shape(first, names), _shape(second, names))
+        case Element(name, index):
+            return ("element", _name_shape(name, names), _shape(index, names))
+
+
+def _name_shape(text: str, names: Names) -> Shape:
+    if text == "_":
+        return ("sink",)
+    meaning = names.find(text)
+    match meaning:
+        case Variable():
+            return (meaning.space, meaning.type, meaning.vector)
+        case SpecialRegister():
+            return ("special", text)
+        case Function():
+            return ("function", text)
+        case Label():
+            return ("label",)
+        case int():
+            return ("constant",)
+        case None:
+            return ("table", text) if names.table(text) is not None else ("undeclared", text)

@@ -1,0 +1,62 @@
+"""`warploom explain`: the page of a rule or of an instruction."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+
+from warploom.diag import UsageError
+
+OK = 0
+
+
+def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
+    """Add the verb to the command line; `add` is `add_parser` of its subparsers."""
+    parser = add(
+        "explain",
+        help="say what a rule or an instruction is",
+        description="Print the page of a rule code, of an instruction, or of a family of instructions.",
+        epilog="An instruction may be written as far as it is known: its first words are enough.",
+    )
+    parser.set_defaults(verb=run)
+    parser.add_argument("subject", metavar="RULE | INSTRUCTION", help="a rule code or an opcode")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the verb."""
+    from warploom.check.pages import form_section, forms_called, rule_page
+    from warploom.check.rules import rule_of
+
+    subject = options.subject.strip()
+    rule = rule_of(subject)
+    members = forms_called(subject)
+    if rule is not None:
+        form = next(iter(forms_called(subject.partition("/")[0])), None)
+        _show(rule_page(rule) + (f"\n{form_section(form)}" if form is not None and "/" in subject else ""))
+    elif members:
+        _show("\n".join(form_section(form) for form in members))
+    else:
+        raise UsageError(f"there is no rule and no instruction {subject!r}", hint=_hint(subject))
+    return OK
+
+
+def _hint(subject: str) -> str:
+    from difflib import get_close_matches
+
+    from warploom.check.rules import rules
+    from warploom.isa.kit import forms, heads
+
+    known = [*rules(), *heads(), *(form.name for form in forms())]
+    like = get_close_matches(subject, known, 1, 0.6)
+    return f"did you mean {like[0]}?" if like else ""
+
+
+def _show(page: str) -> None:
+    if not sys.stdout.isatty():
+        print(page, end="")
+        return
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    Console().print(Markdown(page))

@@ -1,0 +1,31 @@
+"""Write `docs/isa` and `docs/rules` from the Forms and the rule records.
+
+    python tools/make_docs.py
+
+A test fails while a page differs from what this writes.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from warploom.check.pages import all_pages
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+
+
+def main() -> None:
+    """Write every page, and remove those that no form or rule has any more."""
+    pages = all_pages()
+    for folder in ("isa", "rules"):
+        for path in (DOCS / folder).glob("*.md"):
+            if f"{folder}/{path.name}" not in pages:
+                path.unlink()
+    for name, text in pages.items():
+        path = DOCS / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
