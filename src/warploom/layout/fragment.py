@@ -220,7 +220,8 @@ class FragmentMap:
             matrix = np.ravel_multi_index((tile, col, row), (self.tiles, cols, rows // self.tiles))
         units = matrix.reshape(self.registers, warps, -1)[:, 0].astype(np.int64)
         dtype, per_register = _UNSIGNED[self._unit_bits], self.register_bits // self._unit_bits
-        whole, lowest = np.divmod(units[:, ::per_register], per_register)
+        lows = units[:, ::per_register]
+        whole, lowest = lows // per_register, lows % per_register
         firsts: NDArray[np.int64] = np.repeat(whole, per_register, axis=1) * per_register
         neighbours: NDArray[np.int64] = firsts + np.arange(units.shape[1]) % per_register
         if not lowest.any() and np.array_equal(units, neighbours):
