@@ -223,7 +223,8 @@ class FragmentMap:
         lows = units[:, ::per_register]
         whole, lowest = lows // per_register, lows % per_register
         firsts: NDArray[np.int64] = np.repeat(whole, per_register, axis=1) * per_register
-        neighbours: NDArray[np.int64] = firsts + np.arange(units.shape[1]) % per_register
+        within: NDArray[np.int64] = np.arange(units.shape[1], dtype=np.int64) % per_register
+        neighbours: NDArray[np.int64] = firsts + within
         if not lowest.any() and np.array_equal(units, neighbours):
             units, dtype = whole, _UNSIGNED[self.register_bits]
         return Order(np.dtype(dtype), warps, np.ascontiguousarray(units, np.uint64))
