@@ -157,7 +157,8 @@ def _one_off(
         p: int, w: int, slots: dict[str, str], change: tuple[str, int, int] | None
     ) -> Iterator[tuple[str, int, int, dict[str, str]]]:
         if p == len(order) and w == len(words):
-            yield (*(change or ("row", -1, -1)), slots)
+            kind, place, position = change or ("row", -1, -1)
+            yield kind, place, position, slots
             return
         if p < len(order):
             word = order[p]
@@ -247,7 +248,7 @@ def _position(order: tuple[Word, ...], words: tuple[str, ...], form: Form, colum
     """Where the word of a column stands in an opcode that follows the pattern; where it would, if it has none."""
     position = 0
     for place, word in enumerate(order):
-        names = {word.slot} | (set(word.composite.groupindex) if word.composite else set())
+        names = {word.slot, *(word.composite.groupindex if word.composite else ())}
         if column in names:
             return min(position, len(words) - 1)
         bound = position < len(words) and bind_word(word, words[position], form.vocabulary) is not None
