@@ -37,8 +37,10 @@ def findings(body: str, directives: str = "") -> list[str]:
         "add.f32 %f0, %f0, %f1;\n" + WHOLE,
         WHOLE + "add.f32 %f0, %f0, %f1;\n" + WHOLE,
         # A pipeline: the wait of each turn covers the turn before.
-        f"{FENCE}mov.b32 %r4, 0;\nLOOP:\n{FENCE}{MMA}{COMMIT}{WAIT.format(0)}"
-        f"add.s32 %r4, %r4, 1;\nsetp.lt.s32 %p0, %r4, 8;\n@%p0 bra LOOP;\n{USE}",
+        (
+            f"{FENCE}mov.b32 %r4, 0;\nLOOP:\n{FENCE}{MMA}{COMMIT}{WAIT.format(0)}"
+            f"add.s32 %r4, %r4, 1;\nsetp.lt.s32 %p0, %r4, 8;\n@%p0 bra LOOP;\n{USE}"
+        ),
         f"@%p0 bra SKIP;\n{WHOLE}SKIP:\n{USE}",
         FENCE + FROM_REGISTERS + COMMIT + "mov.b32 %r4, %r0;\n" + WAIT.format(0),
         "{ .reg .f32 %f0; mov.f32 %f0, 0f00000000; }\n" + WHOLE,
@@ -76,8 +78,10 @@ def test_the_right_order_is_silent(body: str) -> None:
             [],  # a guarded wait is taken for one: all warps of a warpgroup must agree on it
         ),
         (
-            f"{FENCE}mov.b32 %r4, 0;\nLOOP:\n{MMA}{COMMIT}{WAIT.format(1)}{USE}"
-            f"add.s32 %r4, %r4, 1;\nsetp.lt.s32 %p0, %r4, 8;\n@%p0 bra LOOP;\n{WAIT.format(0)}",
+            (
+                f"{FENCE}mov.b32 %r4, 0;\nLOOP:\n{MMA}{COMMIT}{WAIT.format(1)}{USE}"
+                f"add.s32 %r4, %r4, 1;\nsetp.lt.s32 %p0, %r4, 8;\n@%p0 bra LOOP;\n{WAIT.format(0)}"
+            ),
             ["11:14 warpgroup/in-flight"],
         ),
         (

@@ -66,5 +66,7 @@ def test_the_page_is_not_stale(name: str) -> None:
 
 
 def test_no_page_is_left_over() -> None:
-    there = {f"{folder}/{path.name}" for folder in ("isa", "rules") for path in (ROOT / "docs" / folder).iterdir()}
+    there = {
+        f"{folder}/{path.name}" for folder in ("isa", "rules") for path in (ROOT / "docs" / folder).iterdir()
+    }
     assert there == set(all_pages())

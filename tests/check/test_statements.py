@@ -7,8 +7,33 @@ import pytest
 import warploom as wl
 from warploom.diag import Severity
 
-HEAD = ".version 9.0\n.target {target}\n.address_size 64\n.global .align 16 .b8 gl[64];\n.const .align 16 .b8 co[64];\n"
-TYPES = "pred b8 u8 s8 b16 u16 s16 f16 f16x2 b32 u32 s32 f32 b64 u64 s64 f64 b128".split()
+HEAD = """\
+.version 9.0
+.target {target}
+.address_size 64
+.global .align 16 .b8 gl[64];
+.const .align 16 .b8 co[64];
+"""
+TYPES = [
+    "pred",
+    "b8",
+    "u8",
+    "s8",
+    "b16",
+    "u16",
+    "s16",
+    "f16",
+    "f16x2",
+    "b32",
+    "u32",
+    "s32",
+    "f32",
+    "b64",
+    "u64",
+    "s64",
+    "f64",
+    "b128",
+]
 DECLARED = " ".join(f".reg .{name} %{name}_<40>;" for name in TYPES)
 
 
@@ -16,10 +41,13 @@ def findings(statement: str, target: str = "sm_90a") -> list[str]:
     """Code and message of everything that is wrong with a statement."""
     text = (
         HEAD.format(target=target)
-        + f".entry k(.param .u64 pa) {{ {DECLARED} .shared .align 16 .b8 sm[64]; .local .align 16 .b8 lo[16];\n"
+        + f".entry k(.param .u64 pa) {{ {DECLARED} .shared .align 16 .b8 sm[64];\n"
+        + ".local .align 16 .b8 lo[16];\n"
         + f"{statement}\nret; }}\n"
     )
-    return [f"{found.code}: {found.message}" for found in wl.check(text) if found.severity is not Severity.NOTE]
+    return [
+        f"{found.code}: {found.message}" for found in wl.check(text) if found.severity is not Severity.NOTE
+    ]
 
 
 def takes(template: str, target: str = "sm_90a") -> set[str]:
@@ -114,28 +142,38 @@ def test_what_may_stand(statement: str) -> None:
     [
         (
             "mov.f32 %f32_1, 1;",
-            "move.mov/a: operand a is the integer 1; expected a constant such as 1.0 or 0f3F800000, "
-            "or a register of .b32, .f32",
+            (
+                "move.mov/a: operand a is the integer 1; expected a constant such as 1.0 or 0f3F800000, "
+                "or a register of .b32, .f32"
+            ),
         ),
         (
             "mov.b32 %b32_1, 1.5;",
-            "move.mov/a: operand a is the floating constant 1.5; "
-            "expected a register of .b32, .f16x2, .f32, .s32, .u32",
+            (
+                "move.mov/a: operand a is the floating constant 1.5; "
+                "expected a register of .b32, .f16x2, .f32, .s32, .u32"
+            ),
         ),
         (
             "add.u32 %u32_1, %tid.x, 1;",
-            "integer.add/a: operand a is the special register '%tid.x', which only a move can read; "
-            "expected a register of .b32, .f16x2, .s32, .u32",
+            (
+                "integer.add/a: operand a is the special register '%tid.x', which only a move can read; "
+                "expected a register of .b32, .f16x2, .s32, .u32"
+            ),
         ),
         (
             "mov.u32 %tid.x, %u32_1;",
-            "move.mov/d: operand d is the special register '%tid.x', which cannot be written; "
-            "expected a register of .b32, .f16x2, .s32, .u32",
+            (
+                "move.mov/d: operand d is the special register '%tid.x', which cannot be written; "
+                "expected a register of .b32, .f16x2, .s32, .u32"
+            ),
         ),
         (
             "mov.u64 %u64_1, %tid.x;",
-            "move.mov/a: operand a is the special register '%tid.x' of .u32; "
-            "expected a register of .b64, .s64, .u64",
+            (
+                "move.mov/a: operand a is the special register '%tid.x' of .u32; "
+                "expected a register of .b64, .s64, .u64"
+            ),
         ),
         (
             "add.u64 %u64_1, gl, 4;",
@@ -143,8 +181,10 @@ def test_what_may_stand(statement: str) -> None:
         ),
         (
             "add.u32 _, %u32_1, 1;",
-            "integer.add/d: operand d is the sink '_'; "
-            "expected a register, for the result may not be dropped here",
+            (
+                "integer.add/d: operand d is the sink '_'; "
+                "expected a register, for the result may not be dropped here"
+            ),
         ),
         (
             "st.global.v2.u32 [%u64_1], {_, %u32_1};",
@@ -168,13 +208,17 @@ def test_what_may_stand(statement: str) -> None:
         ),
         (
             "ld.u32 %u32_1, [co];",
-            "memory.ld/a: operand a has 'co' in .const for a base; "
-            "expected a variable in .global, .shared or .local",
+            (
+                "memory.ld/a: operand a has 'co' in .const for a base; "
+                "expected a variable in .global, .shared or .local"
+            ),
         ),
         (
             "cp.async.ca.shared.global [sm], [sm], 16;",
-            "async_copy.cp_async/src: operand src has 'sm' in .shared for a base; "
-            "expected a variable in .global",
+            (
+                "async_copy.cp_async/src: operand src has 'sm' in .shared for a base; "
+                "expected a variable in .global"
+            ),
         ),
         ("bra %u32_1;", "control.bra/tgt: operand tgt is the register '%u32_1' of .u32; expected a label"),
         ("bar.sync 16;", "barrier.sync/a: operand a is 16; expected 0, 1, 2, 3, 4, … 15"),
@@ -185,17 +229,23 @@ def test_what_may_stand(statement: str) -> None:
         ),
         (
             "wgmma.wait_group.sync.aligned %u32_1;",
-            "wgmma.wait_group/N: operand N is '%u32_1'; "
-            "expected an integer constant: 0, 1, 2, 3, 4, … 2147483647",
+            (
+                "wgmma.wait_group/N: operand N is '%u32_1'; "
+                "expected an integer constant: 0, 1, 2, 3, 4, … 2147483647"
+            ),
         ),
         ("{ L: }\nbra L;", "name/undeclared: 'L' is not declared"),
         ("T: .branchtargets ZZ;\nbrx.idx %u32_1, T;", "name/undeclared: 'ZZ' is not declared"),
         ("add.ftz.ftz.f32 %f32_1, %f32_1, %f32_1;", "floating.add/ftz: 'add.ftz.ftz.f32' has '.ftz' twice"),
         (
-            "mma.sync.m16n8k16.row.col.f32.f16.f16.f32 {%f32_0, %f32_1, %f32_2, %f32_3}, "
-            "{%b32_0, %b32_1, %b32_2, %b32_3}, {%b32_4, %b32_5}, {%f32_0, %f32_1, %f32_2, %f32_3};",
-            "mma.half/aligned: 'mma.sync.m16n8k16.row.col.f32.f16.f16.f32' has no '.aligned'; "
-            "expected '.aligned'",
+            (
+                "mma.sync.m16n8k16.row.col.f32.f16.f16.f32 {%f32_0, %f32_1, %f32_2, %f32_3}, "
+                "{%b32_0, %b32_1, %b32_2, %b32_3}, {%b32_4, %b32_5}, {%f32_0, %f32_1, %f32_2, %f32_3};"
+            ),
+            (
+                "mma.half/aligned: 'mma.sync.m16n8k16.row.col.f32.f16.f16.f32' has no '.aligned'; "
+                "expected '.aligned'"
+            ),
         ),
     ],
 )
@@ -205,10 +255,7 @@ def test_what_may_not_stand(statement: str, finding: str) -> None:
 
 def test_every_fault_of_an_instruction_is_found() -> None:
     d = "{%f32_0, %f32_1, %f32_2, %f32_3}"
-    statement = (
-        "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 "
-        f"{d}, %b64_0, %b64_1, %b32_0, 1, 2, 0, 7;"
-    )
+    statement = f"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {d}, %b64_0, %b64_1, %b32_0, 1, 2, 0, 7;"
     codes = [finding.partition(":")[0] for finding in findings(statement)]
     assert [code for code in codes if code.startswith("wgmma.")] == [
         "wgmma.half/scale_d",
@@ -255,7 +302,8 @@ def test_a_hint_names_the_row_that_the_operands_fit() -> None:
         (
             "barrier.cluster.arrive;",
             "sm_80",
-            "barrier.cluster_arrive/target: 'barrier.cluster.arrive' needs sm_90 or higher; the target is sm_80",
+            "barrier.cluster_arrive/target: 'barrier.cluster.arrive' needs sm_90 or higher; "
+            "the target is sm_80",
         ),
         (
             "mov.u32 %u32_1, %cluster_ctarank;",

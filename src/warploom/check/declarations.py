@@ -30,23 +30,39 @@ def variable(declared: Variable, target: Target, ptx: Version, at_module: bool) 
         message = f"'{name}' in .{space} stands at module scope; expected it in a function"
         yield error("variable/space", message, declared, section=_VARIABLES)
     if space in ("tex", "sreg"):
-        yield error("variable/space", f"variables in .{space} are not supported", declared, section=_VARIABLES)
+        yield error(
+            "variable/space", f"variables in .{space} are not supported", declared, section=_VARIABLES
+        )
     if not at_module and declared.linkage:
         message = f"'{name}' is .{declared.linkage[0]} in a function; linkage belongs to module scope"
         yield error("variable/linkage", message, declared, section=_VARIABLES)
     if "common" in declared.linkage and space != "global":
-        yield error("variable/linkage", f"'{name}' is .common in .{space}; expected .global", declared, section=_VARIABLES)
+        yield error(
+            "variable/linkage",
+            f"'{name}' is .common in .{space}; expected .global",
+            declared,
+            section=_VARIABLES,
+        )
     if space == "reg" and declared.shape:
         message = f"'{name}' is an array in .reg; expected a range such as %r<8>"
         yield error("variable/space", message, declared, section=_VARIABLES)
-    elif declared.shape and (declared.shape[0] is None or 0 in declared.shape) and "extern" not in declared.linkage:
-        if declared.initializer is None:
-            message = f"'{name}' has no size, which only .extern variables may lack"
-            yield error("variable/size", message, declared, section=_VARIABLES)
+    elif _lacks_size(declared):
+        message = f"'{name}' has no size, which only .extern variables may lack"
+        yield error("variable/size", message, declared, section=_VARIABLES)
     if any(".managed" in attribute for attribute in declared.attributes) and space != "global":
-        yield error("variable/attribute", f"'{name}' is .managed in .{space}; expected .global", declared, section=_VARIABLES)
+        yield error(
+            "variable/attribute",
+            f"'{name}' is .managed in .{space}; expected .global",
+            declared,
+            section=_VARIABLES,
+        )
     if declared.initializer is not None:
         yield from _initial(declared)
+
+
+def _lacks_size(declared: Variable) -> bool:
+    open_ended = bool(declared.shape) and (declared.shape[0] is None or 0 in declared.shape)
+    return open_ended and "extern" not in declared.linkage and declared.initializer is None
 
 
 def _type(declared: Variable) -> Iterator[Found]:
@@ -81,7 +97,8 @@ def _type_gates(declared: Variable, target: Target, ptx: Version) -> Iterator[Fo
         message = f"variables of .{declared.type} need sm_{number} or higher; the target is {target.name}"
         yield error("variable/type", message, declared, section="PTX ISA 5.2")
     elif ptx < version:
-        message = f"variables of .{declared.type} need PTX {version[0]}.{version[1]}; the text is PTX {ptx[0]}.{ptx[1]}"
+        needed, have = (f"PTX {major}.{minor}" for major, minor in (version, ptx))
+        message = f"variables of .{declared.type} need {needed}; the text is {have}"
         yield error("variable/type", message, declared, section="PTX ISA 5.2")
 
 
@@ -104,11 +121,12 @@ def _initial(declared: Variable) -> Iterator[Found]:
         yield error("variable/initial", message, declared, section="PTX ISA 5.4.4")
     for leaf in leaves:
         if isinstance(leaf, Float) and not floating and declared.type in TYPES:
-            message = f"'{name}' of .{declared.type} has the initial value {leaf.text}; expected an integer"
+            right = "an integer"
         elif isinstance(leaf, Integer) and floating:
-            message = f"'{name}' of .{declared.type} has the initial value {leaf.text}; expected a number such as 1.0"
+            right = "a number such as 1.0"
         else:
             continue
+        message = f"'{name}' of .{declared.type} has the initial value {leaf.text}; expected {right}"
         yield error("variable/initial", message, declared, section="PTX ISA 5.4.4")
         return
 
@@ -144,7 +162,9 @@ def parameters(function: Function) -> Iterator[Found]:
             message = f"the parameter '{name}' of a kernel is in .{declared.space}; expected .param"
             yield error("function/parameter", message, declared, section="PTX ISA 7.1")
         if declared.vector > 1 or declared.type == "f16x2":
-            message = f"the parameter '{name}' of a kernel is a vector; expected a scalar or an array of bytes"
+            message = (
+                f"the parameter '{name}' of a kernel is a vector; expected a scalar or an array of bytes"
+            )
             yield error("function/parameter", message, declared, section="PTX ISA 7.1")
         size = bits // 8
         for extent in declared.shape:

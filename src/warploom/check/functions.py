@@ -118,7 +118,9 @@ class Walk:
             if names.label(name) is None:
                 self.found.append(_placed(undeclared(name, names, ("all",)), directive))
 
-    def _instruction(self, instruction: Instruction, names: Names, shapes: dict[int, int], body: Body) -> None:
+    def _instruction(
+        self, instruction: Instruction, names: Names, shapes: dict[int, int], body: Body
+    ) -> None:
         problems = self.statements.check(instruction, names, shapes)
         if instruction.guard is not None:
             wrong = self.statements.guard(instruction, names)

@@ -32,10 +32,16 @@ def asked_target(name: str) -> Target:
 
 
 def asked_version(version: str | tuple[int, int]) -> Version:
-    """The PTX version a caller names, "8.7" or (8, 7). Errors: UsageError where there is none of that number."""
+    """The PTX version a caller names, "8.7" or (8, 7). Errors: UsageError where there is none of that
+    number.
+    """
     if isinstance(version, str):
         major, _, minor = version.partition(".")
-        numbers = (int(major), int(minor)) if major.isdecimal() and minor.isdecimal() and len(version) < 10 else (0, 0)
+        numbers = (
+            (int(major), int(minor))
+            if major.isdecimal() and minor.isdecimal() and len(version) < 10
+            else (0, 0)
+        )
     else:
         numbers = version
     if not is_version(numbers):
@@ -82,7 +88,9 @@ def _target(directives: dict[str, Directive], ptx: Version) -> tuple[Target, lis
             like = similar_target(word)
             hint = f"did you mean {like}?" if like else ""
             found.append(
-                error("module/target", f"there is no target '{word}'", directive, hint, section="PTX ISA 11.1.2")
+                error(
+                    "module/target", f"there is no target '{word}'", directive, hint, section="PTX ISA 11.1.2"
+                )
             )
     if target is None:
         if not found:

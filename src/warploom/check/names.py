@@ -1,4 +1,6 @@
-"""What the names of a text stand for: declared registers and variables, functions, labels, special registers."""
+"""What the names of a text stand for: declared registers and variables, functions, labels, special
+registers.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ Meaning = Variable | Function | Label | SpecialRegister | int | None
 
 
 class Names(Scope[Variable, Variable, Label]):
-    """The names between two braces. Functions are those declared so far, shared by every scope of a module."""
+    """The names between two braces. Functions are those declared so far, shared by every scope of a
+    module.
+    """
 
     def __init__(self, parent: Names | None, functions: dict[str, Function]) -> None:
         super().__init__(parent)
@@ -24,7 +28,9 @@ class Names(Scope[Variable, Variable, Label]):
         """Add a variable or registers; False where the name is taken in these braces."""
         name = variable.name
         if variable.space == "reg" and variable.count is not None:
-            if name in self.ranges or any(self._within(other, name, variable.count) for other in self.registers):
+            if name in self.ranges or any(
+                self._within(other, name, variable.count) for other in self.registers
+            ):
                 return False
             self.ranges[name] = variable.count, variable
             return True

@@ -71,7 +71,11 @@ class Judge:
         for name, bound in operands.items():
             for what, expected, index in self._judge(match, bound):
                 shown = name.replace("_", "-").strip("-") or "_"
-                where = ("operand", *bound.at) if index is None or len(bound.at) > 1 else ("operand", *bound.at, index)
+                where = (
+                    ("operand", *bound.at)
+                    if index is None or len(bound.at) > 1
+                    else ("operand", *bound.at, index)
+                )
                 message = f"operand {shown} {what}" + (f"; expected {expected}" if expected else "")
                 found.append(Problem(f"{match.form.name}/{name}", message, where, "", match.form.source))
         return found
@@ -122,7 +126,9 @@ class Judge:
         if clean and len(sinks) == len(operand.items):
             yield "has nothing but sinks", "at least one register", None
 
-    def _value(self, operand: Operand, place: Place, type_word: str, *, in_vector: bool) -> tuple[str, str] | None:
+    def _value(
+        self, operand: Operand, place: Place, type_word: str, *, in_vector: bool
+    ) -> tuple[str, str] | None:
         expected = _expected_type(place, type_word)
         match operand:
             case Name("_"):
@@ -135,11 +141,13 @@ class Judge:
                     return None
                 if sign != "!" or type_word != "pred" or place.access != "read":
                     return f"is '{sign}{name}'", expected
-                wrong = self._name(name, place, type_word, in_vector)
-                return wrong
+                return self._name(name, place, type_word, in_vector)
             case Integer():
                 if not takes_integers(type_word):
-                    return f"is the integer {operand.text}", f"a constant such as 1.0 or 0f3F800000, or {expected}"
+                    return (
+                        f"is the integer {operand.text}",
+                        f"a constant such as 1.0 or 0f3F800000, or {expected}",
+                    )
                 return None
             case Float(_, width):
                 if not takes_floats(type_word, width):
@@ -177,7 +185,11 @@ class Judge:
             case SpecialRegister():
                 return self._special(meaning, place, type_word)
             case int():
-                return None if takes_integers(type_word) and place.access == "read" else (f"is '{text}'", expected)
+                return (
+                    None
+                    if takes_integers(type_word) and place.access == "read"
+                    else (f"is '{text}'", expected)
+                )
             case Variable() | Function():
                 if place.access != "read":
                     return f"is the variable '{text}'", expected
@@ -245,7 +257,7 @@ class Judge:
         if not isinstance(meaning, Variable):
             return f"has {_what(text, meaning)} for a base", "a register or a variable"
         wanted = space.partition("::")[0]
-        if wanted == "?" or wanted == meaning.space or (wanted == "" and meaning.space in _GENERIC):
+        if wanted in ("?", meaning.space) or (wanted == "" and meaning.space in _GENERIC):
             return None
         where = f"a variable in .{wanted}" if wanted else "a variable in .global, .shared or .local"
         return f"has '{text}' in .{meaning.space} for a base", where
@@ -254,8 +266,11 @@ class Judge:
 def _what(text: str, meaning: object) -> str:
     match meaning:
         case Variable():
-            kind = f"the register '{text}' of .{meaning.type}" if meaning.space == "reg" else f"the variable '{text}'"
-            return kind
+            return (
+                f"the register '{text}' of .{meaning.type}"
+                if meaning.space == "reg"
+                else f"the variable '{text}'"
+            )
         case Function():
             return f"the function '{text}'"
         case Label():

@@ -1,5 +1,5 @@
-"""Pages about instructions and rules, made from the Forms and the rule records: what `explain` prints and `docs`
-holds. Every page is Markdown.
+"""Pages about instructions and rules, made from the Forms and the rule records: what `explain` prints and
+`docs` holds. Every page is Markdown.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice, product
 
-import warploom.isa as isa
+from warploom import isa
 from warploom.check.rules import Rule, rules
 from warploom.isa.bind import list_values
 from warploom.isa.kit import Form, forms
@@ -17,7 +17,11 @@ from warploom.isa.operands import Place
 from warploom.isa.table import Row
 
 _SAMPLES = 12
-_SCOPES = {"body": "the statements of a kernel", "module": "what follows the head of a module", "text": "a whole text"}
+_SCOPES = {
+    "body": "the statements of a kernel",
+    "module": "what follows the head of a module",
+    "text": "a whole text",
+}
 
 
 # Instructions -----------------------------------------------------------------------------------------------
@@ -117,7 +121,8 @@ def _lattice(numbers: list[int]) -> str:
         else:
             runs.append([number])
     shown = [
-        f"{run[0]} to {run[-1]} by {run[1] - run[0]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs
+        f"{run[0]} to {run[-1]} by {run[1] - run[0]}" if len(run) > 2 else ", ".join(map(str, run))
+        for run in runs
     ]
     return ", ".join(shown)
 
@@ -132,7 +137,9 @@ def _operands_table(form: Form) -> str:
         notes = [_kind(place)]
         if place.kind in ("register", "any") and place.legend is None:
             notes.append(_counts(place, samples))
-        constants = list(dict.fromkeys(list_values(c) for s in samples if (c := place.constants(s)) is not None))
+        constants = list(
+            dict.fromkeys(list_values(c) for s in samples if (c := place.constants(s)) is not None)
+        )
         if constants:
             notes.append("constants " + "; ".join(constants))
         if place.when:
@@ -140,7 +147,9 @@ def _operands_table(form: Form) -> str:
         elif name in optional:
             notes.append("may be absent")
         typed = place.kind in ("register", "immediate", "any")
-        lines.append([f"`{shown}`", "; ".join(note for note in notes if note), _types(types) if typed else ""])
+        lines.append(
+            [f"`{shown}`", "; ".join(note for note in notes if note), _types(types) if typed else ""]
+        )
     return _table(["operand", "what stands there", "type"], lines)
 
 
@@ -170,13 +179,19 @@ def _counts(place: Place, samples: list[dict[str, str]]) -> str:
     counts = sorted({place.registers(slots) for slots in samples})
     if counts == [0]:
         return ""
-    shown = ", ".join("one register" if count == 0 else "any number" if count < 0 else str(count) for count in counts)
+    shown = ", ".join(
+        "one register" if count == 0 else "any number" if count < 0 else str(count) for count in counts
+    )
     return f"vector of {shown}" if 0 not in counts else f"{shown} in a vector"
 
 
 def _registers_table(form: Form, fragments: Mapping[str, Place]) -> str:
     """How many registers hold each fragment, and which lane holds what, for samples of the rows."""
-    keyed = [word for word in ("shape", "dtype", "atype", "btype", "ctype", "type", "matrix") if _varies(form, word)]
+    keyed = [
+        word
+        for word in ("shape", "dtype", "atype", "btype", "ctype", "type", "matrix")
+        if _varies(form, word)
+    ]
     lines: list[list[str]] = []
     seen: set[tuple[str, ...]] = set()
     for slots in _samples(form):
@@ -264,4 +279,6 @@ def all_pages() -> dict[str, str]:
 
 def _table(heads: list[str], lines: list[list[str]]) -> str:
     rows = [heads, ["---"] * len(heads), *lines]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows) + "\n"
+    return (
+        "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows) + "\n"
+    )

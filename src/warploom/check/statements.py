@@ -43,8 +43,9 @@ Shape = tuple[object, ...]
 
 
 class Statements:
-    """Judges instructions. What was found right once is known again by its opcode and the shapes of its operands:
-    two operands have one shape where nothing that a rule looks at tells them apart."""
+    """Judges instructions. What was found right once is known again by its opcode and the shapes of its
+    operands: two operands have one shape where nothing that a rule looks at tells them apart.
+    """
 
     def __init__(self, target: Target, ptx: Version) -> None:
         self.target = target
@@ -85,7 +86,9 @@ class Statements:
         if meaning is None:
             return undeclared(guard.name, names, ("guard",))
         kind = f"of .{meaning.type}" if isinstance(meaning, Variable) else "no register"
-        return Problem("statement/guard", f"the guard '{guard.name}' is {kind}; expected a predicate", ("guard",))
+        return Problem(
+            "statement/guard", f"the guard '{guard.name}' is {kind}; expected a predicate", ("guard",)
+        )
 
     def _judge(self, instruction: Instruction, names: Names) -> list[Problem]:
         unknown = [
@@ -138,7 +141,9 @@ class Statements:
                     found += [(match, eased) for match in match_opcode(eased.opcode)]
             else:
                 matches = match_lenient(instruction.opcode)
-                found += [(match, instruction) for match in matches if match.form.name.startswith(tolerance.form)]
+                found += [
+                    (match, instruction) for match in matches if match.form.name.startswith(tolerance.form)
+                ]
             for match, eased in found:
                 if self._verdict(match, eased, names)[0] == 0:
                     message = f"'{instruction.opcode}': {tolerance.reason}; the manual does not have it"
@@ -149,7 +154,9 @@ class Statements:
     def _verdict(
         self, match: Match, instruction: Instruction, names: Names
     ) -> tuple[int, list[Problem], Match]:
-        """How far a match carries: 0 all the way, 1 but for availability, 2 but for operands, 3 not to its places."""
+        """How far a match carries: 0 all the way, 1 but for availability, 2 but for operands, 3 not to
+        its places.
+        """
         bound = place_operands(match, instruction.operands)
         lack = self._lack(match, instruction)
         missing = [] if lack is None else [lack]

@@ -1,7 +1,8 @@
 """What only the manual forbids and assemblers take.
 
-An instruction that breaks a rule is tolerated where an assembler takes it all the same: because one of its words
-is as good as absent or in its place, or because a lenient form has it. Each is a warning, never an error.
+An instruction that breaks a rule is tolerated where an assembler takes it all the same: because one of its
+words is as good as absent or in its place, or because a lenient form has it. Each is a warning, never an
+error.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from warploom.ptx import Instruction, Integer
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """`eased` gives what the assembler reads instead; `form` begins the name of the lenient forms that have it."""
+    """`eased` gives what the assembler reads instead; `form` begins the name of the lenient forms that
+    have it.
+    """
 
     name: str
     reason: str
@@ -53,13 +56,41 @@ def _selector(instruction: Instruction) -> Iterator[Instruction]:
 
 
 TOLERATED = (
-    Tolerance("order", "words after an instruction's name are taken in any order", "ptxas 13.1: quarrel 37", _in_order),
+    Tolerance(
+        "order",
+        "words after an instruction's name are taken in any order",
+        "ptxas 13.1: quarrel 37",
+        _in_order,
+    ),
     Tolerance("aligned", "wgmma needs .sync alone", "ptxas 13.1: quarrel 45", _aligned),
-    Tolerance("layout", "wgmma has one layout, and .row.col says it again", "ptxas 13.1", _without("row", "col")),
-    Tolerance("kind", "a .kind changes nothing for fp8 operands", "ptxas 13.1: quarrel 19", _without("kind::")),
-    Tolerance("selector", "selectors 2 and 3 of f32.f16 m16n8k32 reach the chip", "ptxas 13.1: quarrel 15", _selector),
-    Tolerance("bf16-m8n8k4", "bf16 and tf32 are assembled as m8n8k4", "ptxas 13.1: quarrel 46", form="lenient.eight_by"),
-    Tolerance("f64-wmma", "f64 is assembled as m16n16k16 and k8", "ptxas 13.1: quarrel 46", form="lenient.wide"),
-    Tolerance("x8", ".x8 moves as many matrices as registers", "ptxas 12.9 to 13.5: quarrel 33", form="lenient.load"),
-    Tolerance("x8", ".x8 moves as many matrices as registers", "ptxas 12.9 to 13.5: quarrel 33", form="lenient.store"),
+    Tolerance(
+        "layout", "wgmma has one layout, and .row.col says it again", "ptxas 13.1", _without("row", "col")
+    ),
+    Tolerance(
+        "kind", "a .kind changes nothing for fp8 operands", "ptxas 13.1: quarrel 19", _without("kind::")
+    ),
+    Tolerance(
+        "selector",
+        "selectors 2 and 3 of f32.f16 m16n8k32 reach the chip",
+        "ptxas 13.1: quarrel 15",
+        _selector,
+    ),
+    Tolerance(
+        "bf16-m8n8k4",
+        "bf16 and tf32 are assembled as m8n8k4",
+        "ptxas 13.1: quarrel 46",
+        form="lenient.eight_by",
+    ),
+    Tolerance(
+        "f64-wmma", "f64 is assembled as m16n16k16 and k8", "ptxas 13.1: quarrel 46", form="lenient.wide"
+    ),
+    Tolerance(
+        "x8", ".x8 moves as many matrices as registers", "ptxas 12.9 to 13.5: quarrel 33", form="lenient.load"
+    ),
+    Tolerance(
+        "x8",
+        ".x8 moves as many matrices as registers",
+        "ptxas 12.9 to 13.5: quarrel 33",
+        form="lenient.store",
+    ),
 )

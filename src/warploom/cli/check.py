@@ -18,14 +18,18 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     parser = add(
         "check",
         help="say what is illegal in PTX, and what would be legal",
-        description="Say what is illegal in PTX files, where, why, and what would be legal, before any assembler runs.",
+        description="Say what is illegal in PTX files, where, why, and what would be legal.",
         epilog=_EPILOG,
     )
     parser.set_defaults(verb=run)
     parser.add_argument("files", type=Path, nargs="+", metavar="FILE", help="PTX files")
-    parser.add_argument("--format", choices=("text", "json", "sarif"), default="text", help="how to report (text)")
+    parser.add_argument(
+        "--format", choices=("text", "json", "sarif"), default="text", help="how to report (text)"
+    )
     parser.add_argument("--target", metavar="sm_90a", help="judge for this target, whatever the files name")
-    parser.add_argument("--ptx-version", metavar="8.7", help="judge by this PTX version, whatever the files name")
+    parser.add_argument(
+        "--ptx-version", metavar="8.7", help="judge by this PTX version, whatever the files name"
+    )
 
 
 def run(options: argparse.Namespace) -> int:

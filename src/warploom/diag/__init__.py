@@ -7,4 +7,14 @@ from warploom.diag.records import render_json, render_sarif
 from warploom.diag.render import render
 from warploom.diag.source import Source, Span
 
-__all__ = ["Diagnostic", "Severity", "Source", "Span", "UsageError", "WarploomError", "render", "render_json", "render_sarif"]
+__all__ = [
+    "Diagnostic",
+    "Severity",
+    "Source",
+    "Span",
+    "UsageError",
+    "WarploomError",
+    "render",
+    "render_json",
+    "render_sarif",
+]

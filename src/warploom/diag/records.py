@@ -19,7 +19,9 @@ def render_json(diagnostics: Iterable[Diagnostic]) -> str:
 
     Units: lines and columns are counted from 1; `end` is the place after the last character.
     """
-    return json.dumps([_record(diagnostic) for diagnostic in diagnostics], indent=2, ensure_ascii=False) + "\n"
+    return (
+        json.dumps([_record(diagnostic) for diagnostic in diagnostics], indent=2, ensure_ascii=False) + "\n"
+    )
 
 
 def _record(diagnostic: Diagnostic) -> dict[str, Any]:
@@ -33,10 +35,8 @@ def _record(diagnostic: Diagnostic) -> dict[str, Any]:
     if diagnostic.source is not None and diagnostic.span is not None:
         record["start"] = _place(diagnostic, diagnostic.span.start)
         record["end"] = _place(diagnostic, diagnostic.span.end)
-    for name, text in (("hint", diagnostic.hint), ("section", diagnostic.section)):
-        if text:
-            record[name] = text
-    return record
+    more = {"hint": diagnostic.hint, "section": diagnostic.section}
+    return record | {name: text for name, text in more.items() if text}
 
 
 def _place(diagnostic: Diagnostic, offset: int) -> dict[str, int]:
@@ -61,7 +61,10 @@ def render_sarif(diagnostics: Iterable[Diagnostic]) -> str:
         "columnKind": "unicodeCodePoints",
         "results": [_result(diagnostic, codes) for diagnostic in found],
     }
-    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False) + "\n"
+    return (
+        json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False)
+        + "\n"
+    )
 
 
 def _rule(code: str, found: Sequence[Diagnostic]) -> dict[str, Any]:

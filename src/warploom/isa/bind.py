@@ -57,7 +57,8 @@ class Binding:
 class Problem:
     """What is wrong with an instruction, and where in it.
 
-    `where` is ("word", k), ("operand", k), ("operand", k, j) for an item of a vector, ("opcode",) or ("all",).
+    `where` is ("word", k), ("operand", k), ("operand", k, j) for an item of a vector, ("guard",), ("opcode",)
+    or ("all",).
     """
 
     code: str
@@ -96,7 +97,8 @@ def span_of(instruction: Instruction, where: Where) -> Span | None:
 
 
 def bind(instruction: Instruction, source: Source | None = None) -> Binding | Diagnostic:
-    """Bind an instruction, or say in one sentence why no form takes it. Words after its name stand in any order.
+    """Bind an instruction, or say in one sentence why no form takes it. Words after its name stand in any
+    order.
 
     Errors: isa.unknown (no such opcode), <form>/<slot> (a modifier no row allows), <form>/<operand>.
     """
@@ -139,7 +141,9 @@ def explain_opcode(instruction: Instruction) -> Problem:
 
 
 def nearest_fixes(opcode: str, operands: tuple[Operand, ...]) -> list[Fix]:
-    """The changes that would make an opcode legal; of those alike, the ones after which its operands fit best."""
+    """The changes that would make an opcode legal; of those alike, the ones after which its operands fit
+    best.
+    """
     found = fixes(opcode)
     likest = max((fix.likeness for fix in found), default=0.0)
     ranked = [(_misfit(fix, operands), fix) for fix in found if fix.is_known or fix.likeness >= likest - 0.5]
@@ -215,17 +219,17 @@ def place_operands(match: Match, operands: tuple[Operand, ...]) -> dict[str, Bou
     return _wrong_count(match, operands) if best is None else best
 
 
-def _assignments(
-    match: Match, names: tuple[PlaceName, ...], count: int
-) -> Iterator[tuple[PlaceName, ...]]:
-    """The ways to choose as many places as there are operands; optional places are filled where they can be."""
+def _assignments(match: Match, names: tuple[PlaceName, ...], count: int) -> Iterator[tuple[PlaceName, ...]]:
+    """The ways to choose as many places as there are operands; optional places are filled where they can
+    be.
+    """
     if not names:
         if count == 0:
             yield ()
         return
     name, rest = names[0], names[1:]
     tied = match.form.operands[name.names[0]].when
-    stands = not tied or match.slots[tied] != ""
+    stands = not tied or match.slots.get(tied, "") != ""
     if count and stands:
         for others in _assignments(match, rest, count - 1):
             yield (name, *others)
@@ -280,19 +284,25 @@ def _wrong_count(match: Match, operands: tuple[Operand, ...]) -> list[Problem]:
         tied = form.operands[name.names[0]].when
         if not tied:
             continue
-        there = match.slots[tied] != ""
+        there = match.slots.get(tied, "") != ""
         needed = sum(
             1
             for place in form.syntax.places
             if not place.optional or (form.operands[place.names[0]].when and there)
         )
         if (len(operands) > needed) != there:
-            word = match.slots[tied] or tied
+            word = match.slots.get(tied) or tied
             shown = name.names[0].replace("_", "-")
-            verb = f"'.{word}' needs an operand {shown}" if there else f"operand {shown} stands only with '.{word}'"
+            verb = (
+                f"'.{word}' needs an operand {shown}"
+                if there
+                else f"operand {shown} stands only with '.{word}'"
+            )
             where: Where = ("operand", len(operands) - 1) if operands and not there else ("opcode",)
             return [Problem(f"{form.name}/{name.names[0]}", verb, where, "", form.source)]
-    counts = sorted({n for n in range(len(form.syntax.places) + 1) if any(_assignments(match, form.syntax.places, n))})
+    counts = sorted(
+        {n for n in range(len(form.syntax.places) + 1) if any(_assignments(match, form.syntax.places, n))}
+    )
     found = f"{len(operands)} operands" if len(operands) != 1 else "1 operand"
     shown = form.syntax_line.partition(" ")[2].strip().removesuffix(";")
     expected = f"{' or '.join(map(str, counts))}: {shown}" if counts != [0] else "none"
@@ -301,11 +311,15 @@ def _wrong_count(match: Match, operands: tuple[Operand, ...]) -> list[Problem]:
     return [Problem(f"{form.name}/operands", message, where, "", form.source)]
 
 
-def _split_pair(name: PlaceName, operand: Operand, k: int) -> list[tuple[str, Operand, tuple[int, ...]]] | None:
+def _split_pair(
+    name: PlaceName, operand: Operand, k: int
+) -> list[tuple[str, Operand, tuple[int, ...]]] | None:
     if name.parts:
         if not isinstance(operand, Vector) or len(operand.items) != len(name.parts):
             return None
-        return [(part, item, (k, j)) for j, (part, item) in enumerate(zip(name.parts, operand.items, strict=True))]
+        return [
+            (part, item, (k, j)) for j, (part, item) in enumerate(zip(name.parts, operand.items, strict=True))
+        ]
     if not name.second:
         return None if isinstance(operand, Pair) else [(name.first, operand, (k,))]
     if isinstance(operand, Pair):

@@ -51,13 +51,14 @@ EFFECTS = frozenset(
     }
 )
 
-_QUALIFIERS = frozenset(
-    "sync aligned row col trans sp popc satfinite sat ftz rn b32 b64 f32 f64 f32x2 b1024 relaxed release sys global"
-    " shared::cta bulk_group mbarrier::complete_tx::bytes noComplete tile tensormap::generic clamp wrap any all approx"
-    .split()
-)  # fmt: skip
+_QUALIFIERS = frozenset((
+    "sync", "aligned", "row", "col", "trans", "sp", "popc", "satfinite", "sat", "ftz", "rn", "b32",
+    "b64", "f32", "f64", "f32x2", "b1024", "relaxed", "release", "sys", "global", "shared::cta",
+    "bulk_group", "mbarrier::complete_tx::bytes", "noComplete", "tile", "tensormap::generic",
+    "clamp", "wrap", "any", "all", "approx",
+))  # fmt: skip
 """Words of syntax lines that qualify an instruction and are no part of its name."""
-_NAMES = frozenset("op mode action matrix dir".split())
+_NAMES = frozenset(["op", "mode", "action", "matrix", "dir"])
 """Slots that choose an operation, so that their words are part of its name."""
 
 
@@ -66,8 +67,8 @@ class Form:
 
     `words` spells composite slots (`{"shape": "m{m}n{n}k{k}"}`), whose parts are columns. `touches` lists
     effect words of EFFECTS. `spellings` are further orders of the same opcode words that assemblers take and
-    compilers write. A `lenient` form is one that the manual does not have and assemblers take: it binds nothing,
-    and the checker alone asks for it.
+    compilers write. A `lenient` form is one that the manual does not have and assemblers take: it binds
+    nothing, and the checker alone asks for it.
     """
 
     def __init__(

@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from warploom import layout
-from warploom.isa.fragments import Matrix, fragment, read_operands, has_arithmetic, select_model, variant, write_result
+from warploom.isa.fragments import (
+    Matrix,
+    fragment,
+    has_arithmetic,
+    read_operands,
+    select_model,
+    variant,
+    write_result,
+)
 from warploom.isa.kit import Form
 from warploom.isa.operands import Slots, inp
 from warploom.isa.protocol import Bound, Value, Warps
@@ -47,7 +55,7 @@ FLOAT = Form(
         m16n8k16  -             f16    e4m3,e5m2                 e4m3,e5m2                 f16    8.7  sm_89
         m16n8k32  kind::f8f6f4  f32    e4m3,e5m2,e3m2,e2m3,e2m1  e4m3,e5m2,e3m2,e2m3,e2m1  f32    8.7  sm_120a,sm_120f
         m16n8k32  kind::f8f6f4  f16    e4m3,e5m2,e3m2,e2m3,e2m1  e4m3,e5m2,e3m2,e2m3,e2m1  f16    8.7  sm_120a,sm_120f
-    """,  # noqa: E501
+    """,
     operands=_OPERANDS,
     spellings=("mma.sync.aligned.row.col.shape{.kind}.dtype.atype.btype.ctype",),
     touches="warp tensor",
@@ -137,7 +145,7 @@ SCALED = Form(
         m16n8k64  kind::mxf4nvf4  scale_vec::4X    f32    e2m1                      e2m1                      f32    ue4m3  8.7  sm_120a,sm_120f
         m16n8k64  kind::mxf4nvf4  scale_vec::4X    f32    e2m1                      e2m1                      f32    ue8m0  9.1  sm_120a,sm_120f
         m16n8k32  kind::mxf8f6f4  -,scale_vec::1X  f32    e4m3,e5m2,e3m2,e2m3,e2m1  e4m3,e5m2,e3m2,e2m3,e2m1  f32    ue8m0  8.7  sm_120a,sm_120f
-    """,  # noqa: E501
+    """,
     operands=_OPERANDS
     | {
         "scale_a_data": inp("b32"),

@@ -49,7 +49,9 @@ class Fix:
 
     @property
     def likeness(self) -> float:
-        """How like what was found is to the likest that is legal; more where other forms have it in such a slot."""
+        """How like what was found is to the likest that is legal; more where other forms have it in such
+        a slot.
+        """
         if not self.found or self.kind != "word":
             return 0.0
         alike = max((_alike(self.found, word) for word in self.legal if word), default=0.0)
@@ -60,7 +62,9 @@ class Fix:
 
 @lru_cache(maxsize=4096)
 def fixes(opcode: str) -> tuple[Fix, ...]:
-    """Every single change that would make an opcode legal, the likeliest kind first; or the nearest opcode."""
+    """Every single change that would make an opcode legal, the likeliest kind first; or the nearest
+    opcode.
+    """
     words = tuple(opcode.split("."))
     family = forms_of(words[0])
     found = [fix for form in family for order in form.orders for fix in _single_changes(form, order, words)]
@@ -69,7 +73,9 @@ def fixes(opcode: str) -> tuple[Fix, ...]:
         ways.sort(key=lambda way: way[0])
         found = [fix for _, fix in ways[:1]]
     best: dict[tuple[str, str], Fix] = {}
-    for fix in sorted(found, key=lambda fix: (min(1, _KINDS.index(fix.kind)), not fix.is_known, -fix.likeness)):
+    for fix in sorted(
+        found, key=lambda fix: (min(1, _KINDS.index(fix.kind)), not fix.is_known, -fix.likeness)
+    ):
         best.setdefault((fix.match.form.name, fix.slot), fix)
     forms: dict[str, list[Fix]] = {}
     for fix in best.values():
@@ -79,9 +85,13 @@ def fixes(opcode: str) -> tuple[Fix, ...]:
 
 @lru_cache(maxsize=4096)
 def reordered(opcode: str) -> tuple[tuple[str, Match], ...]:
-    """The legal opcodes that have the words of another in another order: the name first, types as they were."""
+    """The legal opcodes that have the words of another in another order: the name first, types as they
+    were.
+    """
     words = tuple(opcode.split("."))
-    ways = (way for form in forms_of(words[0]) for order in form.orders for way in _reordered(form, order, words))
+    ways = (
+        way for form in forms_of(words[0]) for order in form.orders for way in _reordered(form, order, words)
+    )
     return tuple({way[1].form.name: way for way in ways}.values())
 
 
@@ -108,7 +118,11 @@ _ORDERED = (_is_type, _is_layout, _is_space, _is_bit_operation)
 def _rank(fix: Fix) -> tuple[int, int, float]:
     """Within a form: of known words that do not go together, the last is at fault; of others, the likest."""
     kind = _KINDS.index(fix.kind)
-    return (min(1, kind), -fix.match.form.columns.index(fix.slot), 0.0) if fix.is_known else (kind, 0, -fix.likeness)
+    return (
+        (min(1, kind), -fix.match.form.columns.index(fix.slot), 0.0)
+        if fix.is_known
+        else (kind, 0, -fix.likeness)
+    )
 
 
 @cache
@@ -143,13 +157,14 @@ def _single_changes(form: Form, order: tuple[Word, ...], words: tuple[str, ...])
 def _one_off(
     form: Form, order: tuple[Word, ...], words: tuple[str, ...]
 ) -> Iterator[tuple[str, int, int, dict[str, str]]]:
-    """Ways to lay words beside a pattern with at most one that does not fit: kind, pattern word, position, slots."""
+    """Ways to lay words beside a pattern with at most one change: kind, pattern word, position, slots."""
 
-    def walk(p: int, w: int, slots: dict[str, str], change: tuple[str, int, int] | None) -> Iterator[
-        tuple[str, int, int, dict[str, str]]
-    ]:
+    def walk(
+        p: int, w: int, slots: dict[str, str], change: tuple[str, int, int] | None
+    ) -> Iterator[tuple[str, int, int, dict[str, str]]]:
         if p == len(order) and w == len(words):
-            yield (*(change or ("row", -1, -1)), slots)
+            kind, pattern_at, position = change or ("row", -1, -1)
+            yield kind, pattern_at, position, slots
             return
         if p < len(order):
             word = order[p]
@@ -179,8 +194,19 @@ def _row_changes(
             continue
         found = slots.get(column, "")
         position = _position(order, words, form, column)
-        chosen = {**slots, column: max(legal, key=lambda word: _alike(found, word) if found and word else 0.0)}
-        kind = "missing" if not found else "word" if any(legal) else "doubled" if words.count(found) > 1 else "extra"
+        chosen = {
+            **slots,
+            column: max(legal, key=lambda word: _alike(found, word) if found and word else 0.0),
+        }
+        kind = (
+            "missing"
+            if not found
+            else "word"
+            if any(legal)
+            else "doubled"
+            if words.count(found) > 1
+            else "extra"
+        )
         match = Match(form, respell(form, chosen), form.rows_of(chosen))
         yield Fix(kind, column, position, found, legal, match)
 
@@ -225,7 +251,9 @@ def respell(form: Form, slots: Mapping[str, str]) -> dict[str, str]:
 
 
 def _position(order: tuple[Word, ...], words: tuple[str, ...], form: Form, column: str) -> int:
-    """Where the word of a column stands in an opcode that follows the pattern; where it would, if it has none."""
+    """Where the word of a column stands in an opcode that follows the pattern; where it would, if it has
+    none.
+    """
     position = 0
     for place, word in enumerate(order):
         names = {word.slot} | (set(word.composite.groupindex) if word.composite else set())
@@ -241,14 +269,16 @@ def _rest_follows(order: tuple[Word, ...], words: tuple[str, ...], form: Form) -
     if not order:
         return not words
     first, rest = order[0], order[1:]
-    if words and bind_word(first, words[0], form.vocabulary) is not None and _rest_follows(rest, words[1:], form):
+    if (
+        words
+        and bind_word(first, words[0], form.vocabulary) is not None
+        and _rest_follows(rest, words[1:], form)
+    ):
         return True
     return first.optional and _rest_follows(rest, words, form)
 
 
-def _reordered(
-    form: Form, order: tuple[Word, ...], words: tuple[str, ...]
-) -> Iterator[tuple[str, Match]]:
+def _reordered(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> Iterator[tuple[str, Match]]:
     """An opcode whose words would be legal in the order of the pattern; words of one kind keep theirs."""
     left = list(words)
     slots: dict[str, str] = {}
@@ -264,7 +294,12 @@ def _reordered(
         else:
             return
     rows = form.rows_of(slots)
-    if left or not rows or tuple(arranged) == words or arranged[: form.name_words] != list(words[: form.name_words]):
+    if (
+        left
+        or not rows
+        or tuple(arranged) == words
+        or arranged[: form.name_words] != list(words[: form.name_words])
+    ):
         return
     if all([w for w in words if kind(w)] == [w for w in arranged if kind(w)] for kind in _ORDERED):
         yield ".".join(arranged), Match(form, slots, rows)
@@ -318,9 +353,13 @@ def _least_changes(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) 
         if column in slots and slots[column] not in row.cells[column] and slots[column]
     ]
     total = cost[0][0] + _distance(row, slots)
-    kind, slot, position, found = (faults or wrong or [("word", form.columns[0] if form.columns else "", 0, "")])[0]
+    kind, slot, position, found = (
+        faults or wrong or [("word", form.columns[0] if form.columns else "", 0, "")]
+    )[0]
     legal = _legal_in(form, slot, row)
-    fix = Fix(kind, slot, position, found, legal, Match(form, chosen, form.rows_of(chosen)), _spell(order, chosen))
+    fix = Fix(
+        kind, slot, position, found, legal, Match(form, chosen, form.rows_of(chosen)), _spell(order, chosen)
+    )
     return total - fix.likeness / 100, fix
 
 
@@ -343,7 +382,9 @@ def _complete(form: Form, row: Row, slots: Mapping[str, str]) -> dict[str, str]:
     chosen = dict(slots)
     for column, words in row.cells.items():
         found = slots.get(column, "")
-        if found not in words:
+        if found in words:
+            chosen[column] = found
+        else:
             chosen[column] = max(words, key=lambda word: _alike(found, word) if found and word else not word)
     for word in form.syntax.words:
         if word.slot and word.optional and word.slot not in form.columns:
@@ -364,7 +405,9 @@ def spell(match: Match) -> str:
 
 @lru_cache(maxsize=4096)
 def _alike(one: str, other: str) -> float:
-    near = SequenceMatcher(None, _DIGITS.sub("8", one), _DIGITS.sub("8", other)).ratio() + (one[0] == other[0])
+    near = SequenceMatcher(None, _DIGITS.sub("8", one), _DIGITS.sub("8", other)).ratio() + (
+        one[0] == other[0]
+    )
     if one in TYPES and other in TYPES:
         near += (TYPES[one].bits == TYPES[other].bits) + (one[0] in _INTEGERS and other[0] in _INTEGERS)
     return near

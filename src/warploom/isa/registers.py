@@ -1,8 +1,8 @@
 """Which declared registers, and which constants, a place takes: the rules that assemblers share.
 
-A place asks for a type; what is declared need not be that type. Bits stand for anything of their width, integers
-of one width for each other, and `f16x2` for 32 bits. Loads, stores and most conversions also take registers
-wider than the value.
+A place asks for a type; what is declared need not be that type. Bits stand for anything of their width,
+integers of one width for each other, and `f16x2` for 32 bits. Loads, stores and most conversions also take
+registers wider than the value.
 
 Source: PTX ISA 5.2, 6.4, 9.4, and assemblers asked
 """
@@ -10,7 +10,7 @@ Source: PTX ISA 5.2, 6.4, 9.4, and assemblers asked
 from __future__ import annotations
 
 from collections.abc import Collection
-from functools import lru_cache
+from functools import cache
 
 from warploom.isa.types import TYPES
 
@@ -25,7 +25,7 @@ _ONLY_BITS = frozenset({"bf16", "bf16x2", "tf32", "f32x2"})
 _PACKED_HALVES = frozenset({"f16x2", "u16x2", "s16x2"})
 
 
-@lru_cache(maxsize=None)
+@cache
 def holders(type_word: str, wide: bool = False, implied: bool = False) -> frozenset[str]:
     """The declared types of the registers that can stand where a type is asked for.
 
@@ -36,7 +36,9 @@ def holders(type_word: str, wide: bool = False, implied: bool = False) -> frozen
     if kind == "predicate":
         return frozenset({"pred"})
     if wide:
-        return frozenset(name for name in DECLARABLE if _BITS[name] >= width and _widely(type_word, kind, name))
+        return frozenset(
+            name for name in DECLARABLE if _BITS[name] >= width and _widely(type_word, kind, name)
+        )
     exact = {name for name in DECLARABLE if _BITS[name] == max(width, 8) and _exactly(type_word, kind, name)}
     return frozenset(exact - {"f16x2"} if implied and kind in ("unsigned", "signed") else exact)
 
@@ -65,21 +67,25 @@ def _widely(type_word: str, kind: str, declared: str) -> bool:
     return declared == type_word or (declared[0] == "b" and declared != "b8")
 
 
-@lru_cache(maxsize=None)
+@cache
 def takes_integers(type_word: str) -> bool:
     """Whether an integer constant may stand where a type is asked for."""
     return type_word == "b128" or TYPES[type_word].kind in ("bits", "unsigned", "signed", "predicate")
 
 
-@lru_cache(maxsize=None)
+@cache
 def takes_floats(type_word: str, width: int | None) -> bool:
-    """Whether a floating constant may: a number where f32 or f64 is asked for, its bits where b32 or b64 is."""
+    """Whether a floating constant may: a number where f32 or f64 is asked for, its bits where b32 or b64
+    is.
+    """
     if type_word in ("f32", "f64"):
         return True
     return type_word == f"b{width or 64}"
 
 
 def agree(declared: Collection[str]) -> bool:
-    """Whether registers of these types can stand in one vector: integers and floats do not mix, nor widths."""
+    """Whether registers of these types can stand in one vector: integers and floats do not mix, nor
+    widths.
+    """
     kinds = {"float" if name in ("f16", "f32", "f64") else "integer" for name in declared if name[0] in "usf"}
     return len({_BITS[name] for name in declared}) <= 1 and len(kinds) <= 1

@@ -1,4 +1,5 @@
-"""Instructions of the language that have no forms here: texture and surface access, video arithmetic, the stack.
+"""Instructions of the language that have no forms here: texture and surface access, video arithmetic, the
+stack.
 
 A text that uses them is none the worse for it; the checker says that it did not judge them.
 
@@ -10,10 +11,44 @@ from __future__ import annotations
 from warploom.isa.kit import forms_of
 
 _HEADS = frozenset(
-    "tex tld4 txq istypep suld sust sured suq"
-    " vadd vsub vabsdiff vmin vmax vshl vshr vmad vset"
-    " vadd2 vsub2 vavrg2 vabsdiff2 vmin2 vmax2 vset2 vadd4 vsub4 vavrg4 vabsdiff4 vmin4 vmax4 vset4"
-    " stacksave stackrestore alloca multimem clusterlaunchcontrol".split()
+    [
+        "tex",
+        "tld4",
+        "txq",
+        "istypep",
+        "suld",
+        "sust",
+        "sured",
+        "suq",
+        "vadd",
+        "vsub",
+        "vabsdiff",
+        "vmin",
+        "vmax",
+        "vshl",
+        "vshr",
+        "vmad",
+        "vset",
+        "vadd2",
+        "vsub2",
+        "vavrg2",
+        "vabsdiff2",
+        "vmin2",
+        "vmax2",
+        "vset2",
+        "vadd4",
+        "vsub4",
+        "vavrg4",
+        "vabsdiff4",
+        "vmin4",
+        "vmax4",
+        "vset4",
+        "stacksave",
+        "stackrestore",
+        "alloca",
+        "multimem",
+        "clusterlaunchcontrol",
+    ]
 )
 
 

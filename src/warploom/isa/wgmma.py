@@ -9,7 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom import layout
-from warploom.isa.fragments import Matrix, fragment, gather, k_of, scatter, has_arithmetic, select_model, variant
+from warploom.isa.fragments import (
+    Matrix,
+    fragment,
+    gather,
+    has_arithmetic,
+    k_of,
+    scatter,
+    select_model,
+    variant,
+)
 from warploom.isa.kit import Form
 from warploom.isa.operands import Place, immediate, inp, pred_in
 from warploom.isa.protocol import Array, Bound, Warps

@@ -38,7 +38,9 @@ def register_counts(body: Body) -> Iterator[Found]:
         instruction = body.steps[place].instruction
         if instruction.guard is not None:
             message = "every warp of the warpgroup must execute this; a predicate guards it"
-            yield Problem("registers/uniform", message, ("guard",), "", _SECTION, Severity.WARNING).at(instruction)
+            yield Problem("registers/uniform", message, ("guard",), "", _SECTION, Severity.WARNING).at(
+                instruction
+            )
 
 
 def _counts(body: Body, places: list[int], most: tuple[int, ...]) -> Iterator[Found]:
@@ -55,4 +57,6 @@ def _counts(body: Body, places: list[int], most: tuple[int, ...]) -> Iterator[Fo
     for place, (action, count) in counts.items():
         if action == "dec" and count > limit:
             message = f"the register count is decreased to {count}; the kernel never has more than {limit}"
-            yield Problem("registers/count", message, ("operand", 0), "", _SECTION).at(body.steps[place].instruction)
+            yield Problem("registers/count", message, ("operand", 0), "", _SECTION).at(
+                body.steps[place].instruction
+            )

@@ -1,8 +1,8 @@
 """The order of asynchronous multiplications along every path: fence, issue, commit, wait.
 
-A multiplication reads and writes its registers at some time between its issue and the wait that covers it. Along
-every path the analysis knows which multiplications may be in flight, how many groups have been closed since each
-was issued, and which of their registers were written since the last fence.
+A multiplication reads and writes its registers at some time between its issue and the wait that covers it.
+Along every path the analysis knows which multiplications may be in flight, how many groups have been closed
+since each was issued, and which of their registers were written since the last fence.
 
 Source: PTX ISA 9.7.15.2, 9.7.15.7
 """
@@ -32,8 +32,9 @@ _OLDEST = 9
 class _State:
     """What holds before an instruction, whichever way led there.
 
-    `flight` maps each multiplication that may be in flight to the least number of groups closed since its issue;
-    `written` holds registers written since the last fence; `fenced` is False where no fence may have been yet.
+    `flight` maps each multiplication that may be in flight to the least number of groups closed since its
+    issue; `written` holds registers written since the last fence; `fenced` is False where no fence may
+    have been yet.
     """
 
     flight: frozenset[tuple[int, int]]
@@ -61,7 +62,9 @@ def warpgroup_order(body: Body) -> Iterator[Found]:
     places = body.with_forms(_FORMS)
     if not any(form in _MULTIPLICATIONS for form in places.values()):
         return
-    yield from sorted(_Analysis(body, places).findings(), key=lambda found: found.span.start if found.span else 0)
+    yield from sorted(
+        _Analysis(body, places).findings(), key=lambda found: found.span.start if found.span else 0
+    )
 
 
 class _Analysis:
@@ -69,7 +72,9 @@ class _Analysis:
         self.body = body
         self.places = places
         self.following = body.following()
-        self.issues = {place: self._issue(place) for place, form in places.items() if form in _MULTIPLICATIONS}
+        self.issues = {
+            place: self._issue(place) for place, form in places.items() if form in _MULTIPLICATIONS
+        }
         self.watched = frozenset(register for issue in self.issues.values() for register in issue.registers)
         self.touched = self._touched()
 
@@ -157,7 +162,9 @@ class _Analysis:
             return _State(older, state.written, state.fenced)
         if form is WAIT:
             left = self._left(place)
-            return _State(frozenset((i, age) for i, age in state.flight if age <= left), state.written, state.fenced)
+            return _State(
+                frozenset((i, age) for i, age in state.flight if age <= left), state.written, state.fenced
+            )
         others = frozenset((issue, age) for issue, age in state.flight if issue != place)
         return _State(others | {(place, 0)}, state.written, state.fenced)
 
