@@ -50,7 +50,7 @@ def operands(form: Form, slots: Mapping[str, str]) -> Iterator[Operand]:
 
 
 def near_misses(count: int, seed: int) -> list[tuple[Form, str, str, Instruction]]:
-    """Instructions with one word changed: form, slot, new word, and what was made; every family has its share."""
+    """Instructions with one word changed: form, slot, new word, what was made. Families have equal shares."""
     chance = random.Random(seed)
     families: dict[str, list[Form]] = {}
     for form in forms():
