@@ -7,7 +7,13 @@ import pytest
 import warploom as wl
 from warploom.diag import Severity
 
-HEAD = ".version 9.0\n.target {target}\n.address_size 64\n.global .align 16 .b8 gl[64];\n.const .align 16 .b8 co[64];\n"
+HEAD = """\
+.version 9.0
+.target {target}
+.address_size 64
+.global .align 16 .b8 gl[64];
+.const .align 16 .b8 co[64];
+"""
 TYPES = [
     "pred",
     "b8",
@@ -35,7 +41,8 @@ def findings(statement: str, target: str = "sm_90a") -> list[str]:
     """Code and message of everything that is wrong with a statement."""
     text = (
         HEAD.format(target=target)
-        + f".entry k(.param .u64 pa) {{ {DECLARED} .shared .align 16 .b8 sm[64]; .local .align 16 .b8 lo[16];\n"
+        + f".entry k(.param .u64 pa) {{ {DECLARED} .shared .align 16 .b8 sm[64];\n"
+        + ".local .align 16 .b8 lo[16];\n"
         + f"{statement}\nret; }}\n"
     )
     return [
@@ -295,7 +302,10 @@ def test_a_hint_names_the_row_that_the_operands_fit() -> None:
         (
             "barrier.cluster.arrive;",
             "sm_80",
-            "barrier.cluster_arrive/target: 'barrier.cluster.arrive' needs sm_90 or higher; the target is sm_80",
+            (
+                "barrier.cluster_arrive/target: 'barrier.cluster.arrive' needs sm_90 or higher; "
+                "the target is sm_80"
+            ),
         ),
         (
             "mov.u32 %u32_1, %cluster_ctarank;",

@@ -8,9 +8,11 @@ import warploom.isa  # noqa: F401  # pyright: ignore[reportUnusedImport] -- decl
 from warploom.check.functions import Walk
 from warploom.check.module import asked_target, asked_version, head
 from warploom.check.report import Report
-from warploom.ptx import Module, PtxSyntaxError, read
+from warploom.ptx import Module, parse_readable, text_of
 
 __all__ = ["Report", "check"]
+
+_HEAD = 2  # .version and .target, without which nothing can be judged
 
 
 def check(
@@ -24,9 +26,12 @@ def check(
     """
     chosen_target = None if target is None else asked_target(target)
     chosen_version = None if ptx_version is None else asked_version(ptx_version)
-    try:
-        module = ptx if isinstance(ptx, Module) else read(ptx)
-    except PtxSyntaxError as error:
-        return Report(error.diagnostics)
+    module, unreadable = (ptx, []) if isinstance(ptx, Module) else parse_readable(*text_of(ptx))
+    if module is None or len(module.items) < _HEAD:
+        return Report(unreadable)
     judged_target, judged_version, found = head(module, chosen_target, chosen_version)
-    return Report([*found, *Walk(module, judged_target, judged_version).all()])
+    found += Walk(module, judged_target, judged_version).all()
+    if unreadable:
+        # What could not be read may have declared names.
+        found = [each for each in found if each.code != "name/undeclared"]
+    return Report([*unreadable, *found])

@@ -46,11 +46,7 @@ def variable(declared: Variable, target: Target, ptx: Version, at_module: bool) 
     if space == "reg" and declared.shape:
         message = f"'{name}' is an array in .reg; expected a range such as %r<8>"
         yield error("variable/space", message, declared, section=_VARIABLES)
-    elif (
-        declared.shape
-        and (declared.shape[0] is None or 0 in declared.shape)
-        and "extern" not in declared.linkage
-    ) and declared.initializer is None:
+    elif _lacks_size(declared):
         message = f"'{name}' has no size, which only .extern variables may lack"
         yield error("variable/size", message, declared, section=_VARIABLES)
     if any(".managed" in attribute for attribute in declared.attributes) and space != "global":
@@ -62,6 +58,11 @@ def variable(declared: Variable, target: Target, ptx: Version, at_module: bool) 
         )
     if declared.initializer is not None:
         yield from _initial(declared)
+
+
+def _lacks_size(declared: Variable) -> bool:
+    open_ended = bool(declared.shape) and (declared.shape[0] is None or 0 in declared.shape)
+    return open_ended and "extern" not in declared.linkage and declared.initializer is None
 
 
 def _type(declared: Variable) -> Iterator[Found]:
@@ -96,7 +97,8 @@ def _type_gates(declared: Variable, target: Target, ptx: Version) -> Iterator[Fo
         message = f"variables of .{declared.type} need sm_{number} or higher; the target is {target.name}"
         yield error("variable/type", message, declared, section="PTX ISA 5.2")
     elif ptx < version:
-        message = f"variables of .{declared.type} need PTX {version[0]}.{version[1]}; the text is PTX {ptx[0]}.{ptx[1]}"
+        needed, have = (f"PTX {major}.{minor}" for major, minor in (version, ptx))
+        message = f"variables of .{declared.type} need {needed}; the text is {have}"
         yield error("variable/type", message, declared, section="PTX ISA 5.2")
 
 
@@ -119,11 +121,12 @@ def _initial(declared: Variable) -> Iterator[Found]:
         yield error("variable/initial", message, declared, section="PTX ISA 5.4.4")
     for leaf in leaves:
         if isinstance(leaf, Float) and not floating and declared.type in TYPES:
-            message = f"'{name}' of .{declared.type} has the initial value {leaf.text}; expected an integer"
+            right = "an integer"
         elif isinstance(leaf, Integer) and floating:
-            message = f"'{name}' of .{declared.type} has the initial value {leaf.text}; expected a number such as 1.0"
+            right = "a number such as 1.0"
         else:
             continue
+        message = f"'{name}' of .{declared.type} has the initial value {leaf.text}; expected {right}"
         yield error("variable/initial", message, declared, section="PTX ISA 5.4.4")
         return
 

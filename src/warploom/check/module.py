@@ -32,7 +32,9 @@ def asked_target(name: str) -> Target:
 
 
 def asked_version(version: str | tuple[int, int]) -> Version:
-    """The PTX version a caller names, "8.7" or (8, 7). Errors: UsageError where there is none of that number."""
+    """The PTX version a caller names, "8.7" or (8, 7). Errors: UsageError where there is none of that
+    number.
+    """
     if isinstance(version, str):
         major, _, minor = version.partition(".")
         numbers = (

@@ -1,4 +1,6 @@
-"""What the names of a text stand for: declared registers and variables, functions, labels, special registers."""
+"""What the names of a text stand for: declared registers and variables, functions, labels, special
+registers.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ Meaning = Variable | Function | Label | SpecialRegister | int | None
 
 
 class Names(Scope[Variable, Variable, Label]):
-    """The names between two braces. Functions are those declared so far, shared by every scope of a module."""
+    """The names between two braces. Functions are those declared so far, shared by every scope of a
+    module.
+    """
 
     def __init__(self, parent: Names | None, functions: dict[str, Function]) -> None:
         super().__init__(parent)

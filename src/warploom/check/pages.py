@@ -1,5 +1,5 @@
-"""Pages about instructions and rules, made from the Forms and the rule records: what `explain` prints and `docs`
-holds. Every page is Markdown.
+"""Pages about instructions and rules, made from the Forms and the rule records: what `explain` prints and
+`docs` holds. Every page is Markdown.
 """
 
 from __future__ import annotations

@@ -43,8 +43,8 @@ Shape = tuple[object, ...]
 
 
 class Statements:
-    """Judges instructions. What was found right once is known again by its opcode and the shapes of its operands:
-    two operands have one shape where nothing that a rule looks at tells them apart.
+    """Judges instructions. What was found right once is known again by its opcode and the shapes of its
+    operands: two operands have one shape where nothing that a rule looks at tells them apart.
     """
 
     def __init__(self, target: Target, ptx: Version) -> None:
@@ -154,7 +154,9 @@ class Statements:
     def _verdict(
         self, match: Match, instruction: Instruction, names: Names
     ) -> tuple[int, list[Problem], Match]:
-        """How far a match carries: 0 all the way, 1 but for availability, 2 but for operands, 3 not to its places."""
+        """How far a match carries: 0 all the way, 1 but for availability, 2 but for operands, 3 not to
+        its places.
+        """
         bound = place_operands(match, instruction.operands)
         lack = self._lack(match, instruction)
         missing = [] if lack is None else [lack]

@@ -1,7 +1,8 @@
 """What only the manual forbids and assemblers take.
 
-An instruction that breaks a rule is tolerated where an assembler takes it all the same: because one of its words
-is as good as absent or in its place, or because a lenient form has it. Each is a warning, never an error.
+An instruction that breaks a rule is tolerated where an assembler takes it all the same: because one of its
+words is as good as absent or in its place, or because a lenient form has it. Each is a warning, never an
+error.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from warploom.ptx import Instruction, Integer
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """`eased` gives what the assembler reads instead; `form` begins the name of the lenient forms that have it."""
+    """`eased` gives what the assembler reads instead; `form` begins the name of the lenient forms that
+    have it.
+    """
 
     name: str
     reason: str

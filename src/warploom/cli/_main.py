@@ -46,7 +46,9 @@ def _status(error: WarploomError) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; the result is the exit status: 0 well, 1 findings or a failed kernel, 2 misuse."""
+    """Run the command line; the result is the exit status: 0 well, 1 findings or a failed kernel, 2
+    misuse.
+    """
     options = _parser().parse_args(argv)
     verb = cast("Callable[[argparse.Namespace], int]", options.verb)
     try:

@@ -18,7 +18,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     parser = add(
         "check",
         help="say what is illegal in PTX, and what would be legal",
-        description="Say what is illegal in PTX files, where, why, and what would be legal, before any assembler runs.",
+        description="Say what is illegal in PTX files, where, why, and what would be legal.",
         epilog=_EPILOG,
     )
     parser.set_defaults(verb=run)

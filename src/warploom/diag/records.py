@@ -35,8 +35,8 @@ def _record(diagnostic: Diagnostic) -> dict[str, Any]:
     if diagnostic.source is not None and diagnostic.span is not None:
         record["start"] = _place(diagnostic, diagnostic.span.start)
         record["end"] = _place(diagnostic, diagnostic.span.end)
-    texts = {"hint": diagnostic.hint, "section": diagnostic.section}
-    return record | {name: text for name, text in texts.items() if text}
+    more = {"hint": diagnostic.hint, "section": diagnostic.section}
+    return record | {name: text for name, text in more.items() if text}
 
 
 def _place(diagnostic: Diagnostic, offset: int) -> dict[str, int]:

@@ -1,8 +1,8 @@
 """Where a form exists: targets, their families, and the PTX version that introduced each.
 
-A row's targets are read so: `sm_90a` is that target alone; `sm_120f` is its family from that number up, in the
-variants that promise a family (`f` and `a`); `sm_80` is every target from that number up. sm_101 became sm_110
-in PTX 9.0; both names mean one target.
+A row's targets are read so: `sm_90a` is that target alone; `sm_120f` is its family from that number up, in
+the variants that promise a family (`f` and `a`); `sm_80` is every target from that number up. sm_101 became
+sm_110 in PTX 9.0; both names mean one target.
 """
 
 from __future__ import annotations
@@ -129,7 +129,9 @@ def available(row: Row, target: Target, ptx: Version) -> Lack | None:
 
 
 def lacking(rows: Iterable[Row], target: Target, ptx: Version) -> Lack | None:
-    """Why none of some rows is there; None where one is. What a newer version would give comes before targets."""
+    """Why none of some rows is there; None where one is. What a newer version would give comes before
+    targets.
+    """
     lacks: list[Lack] = []
     for row in rows:
         lack = available(row, target, ptx)

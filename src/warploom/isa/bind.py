@@ -57,7 +57,8 @@ class Binding:
 class Problem:
     """What is wrong with an instruction, and where in it.
 
-    `where` is ("word", k), ("operand", k), ("operand", k, j) for an item of a vector, ("opcode",) or ("all",).
+    `where` is ("word", k), ("operand", k), ("operand", k, j) for an item of a vector, ("guard",), ("opcode",)
+    or ("all",).
     """
 
     code: str
@@ -96,7 +97,8 @@ def span_of(instruction: Instruction, where: Where) -> Span | None:
 
 
 def bind(instruction: Instruction, source: Source | None = None) -> Binding | Diagnostic:
-    """Bind an instruction, or say in one sentence why no form takes it. Words after its name stand in any order.
+    """Bind an instruction, or say in one sentence why no form takes it. Words after its name stand in any
+    order.
 
     Errors: isa.unknown (no such opcode), <form>/<slot> (a modifier no row allows), <form>/<operand>.
     """
@@ -184,7 +186,9 @@ def explain_opcode(instruction: Instruction) -> Problem:
 
 
 def nearest_fixes(opcode: str, operands: tuple[Operand, ...]) -> list[Fix]:
-    """The changes that would make an opcode legal; of those alike, the ones after which its operands fit best."""
+    """The changes that would make an opcode legal; of those alike, the ones after which its operands fit
+    best.
+    """
     found = fixes(opcode)
     likest = max((fix.likeness for fix in found), default=0.0)
     ranked = [(_misfit(fix, operands), fix) for fix in found if fix.is_known or fix.likeness >= likest - 0.5]
@@ -268,7 +272,7 @@ def _assignments(match: Match, names: tuple[PlaceName, ...], count: int) -> Iter
         return
     name, rest = names[0], names[1:]
     tied = match.form.operands[name.names[0]].when
-    stands = not tied or match.slots[tied] != ""
+    stands = not tied or match.slots.get(tied, "") != ""
     if count and stands:
         for others in _assignments(match, rest, count - 1):
             yield (name, *others)
@@ -323,14 +327,14 @@ def _wrong_count(match: Match, operands: tuple[Operand, ...]) -> list[Problem]:
         tied = form.operands[name.names[0]].when
         if not tied:
             continue
-        there = match.slots[tied] != ""
+        there = match.slots.get(tied, "") != ""
         needed = sum(
             1
             for place in form.syntax.places
             if not place.optional or (form.operands[place.names[0]].when and there)
         )
         if (len(operands) > needed) != there:
-            word = match.slots[tied] or tied
+            word = match.slots.get(tied) or tied
             shown = name.names[0].replace("_", "-")
             verb = (
                 f"'.{word}' needs an operand {shown}"

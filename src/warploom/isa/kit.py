@@ -69,8 +69,8 @@ class Form:
 
     `words` spells composite slots (`{"shape": "m{m}n{n}k{k}"}`), whose parts are columns. `touches` lists
     effect words of EFFECTS. `spellings` are further orders of the same opcode words that assemblers take and
-    compilers write. A `lenient` form is one that the manual does not have and assemblers take: it binds nothing,
-    and the checker alone asks for it.
+    compilers write. A `lenient` form is one that the manual does not have and assemblers take: it binds
+    nothing, and the checker alone asks for it.
     """
 
     def __init__(

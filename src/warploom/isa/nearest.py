@@ -49,7 +49,9 @@ class Fix:
 
     @property
     def likeness(self) -> float:
-        """How like what was found is to the likest that is legal; more where other forms have it in such a slot."""
+        """How like what was found is to the likest that is legal; more where other forms have it in such
+        a slot.
+        """
         if not self.found or self.kind != "word":
             return 0.0
         alike = max((_alike(self.found, word) for word in self.legal if word), default=0.0)
@@ -60,7 +62,9 @@ class Fix:
 
 @lru_cache(maxsize=4096)
 def fixes(opcode: str) -> tuple[Fix, ...]:
-    """Every single change that would make an opcode legal, the likeliest kind first; or the nearest opcode."""
+    """Every single change that would make an opcode legal, the likeliest kind first; or the nearest
+    opcode.
+    """
     words = tuple(opcode.split("."))
     family = forms_of(words[0])
     found = [fix for form in family for order in form.orders for fix in _single_changes(form, order, words)]
@@ -81,7 +85,9 @@ def fixes(opcode: str) -> tuple[Fix, ...]:
 
 @lru_cache(maxsize=4096)
 def reordered(opcode: str) -> tuple[tuple[str, Match], ...]:
-    """The legal opcodes that have the words of another in another order: the name first, types as they were."""
+    """The legal opcodes that have the words of another in another order: the name first, types as they
+    were.
+    """
     words = tuple(opcode.split("."))
     ways = (
         way for form in forms_of(words[0]) for order in form.orders for way in _reordered(form, order, words)
@@ -151,14 +157,14 @@ def _single_changes(form: Form, order: tuple[Word, ...], words: tuple[str, ...])
 def _one_off(
     form: Form, order: tuple[Word, ...], words: tuple[str, ...]
 ) -> Iterator[tuple[str, int, int, dict[str, str]]]:
-    """Ways to lay words beside a pattern with at most one that does not fit: kind, pattern word, position, slots."""
+    """Ways to lay words beside a pattern with at most one change: kind, pattern word, position, slots."""
 
     def walk(
         p: int, w: int, slots: dict[str, str], change: tuple[str, int, int] | None
     ) -> Iterator[tuple[str, int, int, dict[str, str]]]:
         if p == len(order) and w == len(words):
-            kind, place, position = change or ("row", -1, -1)
-            yield kind, place, position, slots
+            kind, pattern_at, position = change or ("row", -1, -1)
+            yield kind, pattern_at, position, slots
             return
         if p < len(order):
             word = order[p]
@@ -245,7 +251,9 @@ def respell(form: Form, slots: Mapping[str, str]) -> dict[str, str]:
 
 
 def _position(order: tuple[Word, ...], words: tuple[str, ...], form: Form, column: str) -> int:
-    """Where the word of a column stands in an opcode that follows the pattern; where it would, if it has none."""
+    """Where the word of a column stands in an opcode that follows the pattern; where it would, if it has
+    none.
+    """
     position = 0
     for place, word in enumerate(order):
         names = {word.slot, *(word.composite.groupindex if word.composite else ())}
@@ -374,7 +382,9 @@ def _complete(form: Form, row: Row, slots: Mapping[str, str]) -> dict[str, str]:
     chosen = dict(slots)
     for column, words in row.cells.items():
         found = slots.get(column, "")
-        if found not in words:
+        if found in words:
+            chosen[column] = found
+        else:
             chosen[column] = max(words, key=lambda word: _alike(found, word) if found and word else not word)
     for word in form.syntax.words:
         if word.slot and word.optional and word.slot not in form.columns:

@@ -26,9 +26,10 @@ class Place:
     PTX type; `count` the number of registers in its vector (0: a single register, no braces; -1: any), or of
     the coordinates after the base of an address. `when` names a slot whose word the place stands with: it is
     there exactly when the word is. `values` are the constants that may stand there. `accepts` is "wide" where
-    registers wider than the type may stand. `also` lists what else may: "sink", the `_` for a result that is not
-    wanted; "special", a special register; "symbol", the address of a variable. `space` is the state space of an
-    address: a word or a slot; what is not known to be in it is refused. `legend` says how lanes hold a fragment.
+    registers wider than the type may stand. `also` lists what else may: "sink", the `_` for a result that
+    is not wanted; "special", a special register; "symbol", the address of a variable. `space` is the state
+    space of an address: a word or a slot; what is not known to be in it is refused. `legend` says how
+    lanes hold a fragment.
     """
 
     kind: Literal["register", "predicate", "address", "immediate", "label", "symbol", "tuple", "sink", "any"]

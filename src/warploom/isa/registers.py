@@ -1,8 +1,8 @@
 """Which declared registers, and which constants, a place takes: the rules that assemblers share.
 
-A place asks for a type; what is declared need not be that type. Bits stand for anything of their width, integers
-of one width for each other, and `f16x2` for 32 bits. Loads, stores and most conversions also take registers
-wider than the value.
+A place asks for a type; what is declared need not be that type. Bits stand for anything of their width,
+integers of one width for each other, and `f16x2` for 32 bits. Loads, stores and most conversions also take
+registers wider than the value.
 
 Source: PTX ISA 5.2, 6.4, 9.4, and assemblers asked
 """
@@ -75,13 +75,17 @@ def takes_integers(type_word: str) -> bool:
 
 @cache
 def takes_floats(type_word: str, width: int | None) -> bool:
-    """Whether a floating constant may: a number where f32 or f64 is asked for, its bits where b32 or b64 is."""
+    """Whether a floating constant may: a number where f32 or f64 is asked for, its bits where b32 or b64
+    is.
+    """
     if type_word in ("f32", "f64"):
         return True
     return type_word == f"b{width or 64}"
 
 
 def agree(declared: Collection[str]) -> bool:
-    """Whether registers of these types can stand in one vector: integers and floats do not mix, nor widths."""
+    """Whether registers of these types can stand in one vector: integers and floats do not mix, nor
+    widths.
+    """
     kinds = {"float" if name in ("f16", "f32", "f64") else "integer" for name in declared if name[0] in "usf"}
     return len({_BITS[name] for name in declared}) <= 1 and len(kinds) <= 1

@@ -139,7 +139,9 @@ def _match(
 
 
 def bind_word(word: Word, text: str, vocabulary: Mapping[str, frozenset[str]]) -> dict[str, str] | None:
-    """The slots that a word of an opcode binds where it stands at a word of the pattern; None where it cannot."""
+    """The slots that a word of an opcode binds where it stands at a word of the pattern; None where it
+    cannot.
+    """
     if word.composite is not None:
         found = word.composite.fullmatch(text)
         return None if found is None else {word.slot: text, **found.groupdict()}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from warploom.ptx.cursor import PtxSyntaxError
-from warploom.ptx.files import read
-from warploom.ptx.parser import parse
+from warploom.ptx.files import read, text_of
+from warploom.ptx.parser import parse, parse_readable
 from warploom.ptx.printer import operand_text
 from warploom.ptx.tree import (
     Address,
@@ -67,5 +67,7 @@ __all__ = [
     "Vector",
     "operand_text",
     "parse",
+    "parse_readable",
     "read",
+    "text_of",
 ]

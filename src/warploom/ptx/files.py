@@ -16,10 +16,15 @@ from warploom.ptx.tree import Module
 def read(ptx: str | Path) -> Module:
     """The module in a text, or in the file at a path. A string with a line's end or `.version` is a text.
 
-    Errors: ptx.file; every code of `PtxSyntaxError`
+    Errors: ptx.file, ptx.text; every code of `PtxSyntaxError`
     """
+    return parse(*text_of(ptx))
+
+
+def text_of(ptx: str | Path) -> tuple[str, str]:
+    """A text and its name, from a text or the path of a file. Errors: ptx.file, ptx.text."""
     if isinstance(ptx, str) and (not ptx or "\n" in ptx or ".version" in ptx):
-        return parse(ptx)
+        return ptx, "<ptx>"
     if not isinstance(ptx, (str, os.PathLike)):
         raise UsageError(f"ptx is {ptx!r}; expected a text, a path or a Module", code="ptx.text")
     path = Path(ptx)
@@ -34,4 +39,4 @@ def read(ptx: str | Path) -> Module:
         raise UsageError(f"{path} cannot be read: {reason}", code="ptx.file") from None
     except ValueError:
         raise UsageError("a path cannot have a zero byte in it", code="ptx.file") from None
-    return parse(text, str(path))
+    return text, str(path)

@@ -21,8 +21,8 @@ def successors(
 ) -> list[int]:
     """What may follow the statement at `place` of a body that ends at `end`.
 
-    `targets` is where it may jump to. It falls through when it neither jumps nor leaves, when a guard may skip
-    it, or when what it jumps to `returns`.
+    `targets` is where it may jump to. It falls through when it neither jumps nor leaves, when a guard may
+    skip it, or when what it jumps to `returns`.
     """
     following = [EXIT] if leaves else list(targets)
     if not (leaves or targets) or guarded or returns:
@@ -33,8 +33,8 @@ def successors(
 def postdominators(successors: Sequence[Sequence[int]]) -> list[int]:
     """The immediate post-dominator of every node; EXIT where only the end (or nothing) is common to all ways.
 
-    `successors[n]` lists the nodes that may follow n; EXIT among them leaves the graph. Method: Cooper, Harvey
-    and Kennedy, on the reversed graph.
+    `successors[n]` lists the nodes that may follow n; EXIT among them leaves the graph. Method: Cooper,
+    Harvey and Kennedy, on the reversed graph.
     """
     count = len(successors)
     end = count

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from warploom.diag import Source, Span
+from warploom.diag import Diagnostic, Source, Span
 from warploom.ptx import declarations, lexer
 from warploom.ptx.constants import literal
 from warploom.ptx.cursor import MODULE_WORDS, Cursor, Hopeless, PtxSyntaxError, Unreadable, describe
@@ -48,16 +48,24 @@ def parse(text: str, name: str = "<ptx>") -> Module:
 
     Errors: every code of `PtxSyntaxError`
     """
+    module, found = parse_readable(text, name)
+    if found or module is None:
+        raise PtxSyntaxError(found)
+    return module
+
+
+def parse_readable(text: str, name: str = "<ptx>") -> tuple[Module | None, list[Diagnostic]]:
+    """What can be read of a text, and its errors: the module lacks the statements that they are in.
+
+    There is no module where reading stopped: at a nesting too deep or at too many errors.
+    """
     parser = _Parser(Source(name, text))
     try:
         module = parser.module()
     except Hopeless:
         module = None
-    if parser.cursor.diagnostics or module is None:
-        raise PtxSyntaxError(
-            sorted(parser.cursor.diagnostics, key=lambda found: found.span.start if found.span else 0)
-        )
-    return module
+    found = parser.cursor.diagnostics
+    return module, sorted(found, key=lambda error: error.span.start if error.span else 0)
 
 
 class _Parser:

@@ -17,7 +17,9 @@ L = TypeVar("L")
 
 @dataclass(eq=False, slots=True)
 class Scope(Generic[R, V, L]):
-    """One pair of braces. `ranges` holds `%r<1000>` as one entry: its count and what its first register is."""
+    """One pair of braces. `ranges` holds `%r<1000>` as one entry: its count and what its first register
+    is.
+    """
 
     parent: Scope[R, V, L] | None
     registers: dict[str, R] = field(default_factory=dict[str, R])

@@ -33,6 +33,9 @@ class Body:
     ptx: Version
     steps: list[Step] = field(default_factory=list[Step])
     labels: dict[int, int] = field(default_factory=dict[int, int])
+    _registers: dict[tuple[int, str], Register | None] = field(
+        default_factory=dict[tuple[int, str], Register | None]
+    )
 
     def label(self, label: Label) -> None:
         """A label before the next instruction."""
@@ -62,8 +65,12 @@ class Body:
 
     def register(self, place: int, name: str) -> Register | None:
         """The register that a name is at an instruction."""
-        found = self.steps[place].names.register(name)
-        return None if found is None else (id(found[0]), found[1]) if found[0].count else (id(found[0]), 0)
+        names = self.steps[place].names
+        key = (id(names), name)
+        if key not in self._registers:
+            found = names.register(name)
+            self._registers[key] = None if found is None else (id(found[0]), found[1])
+        return self._registers[key]
 
     def following(self) -> list[list[int]]:
         """For each instruction, those that may follow it; EXIT where the function may end."""

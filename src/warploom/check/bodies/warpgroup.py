@@ -1,8 +1,8 @@
 """The order of asynchronous multiplications along every path: fence, issue, commit, wait.
 
-A multiplication reads and writes its registers at some time between its issue and the wait that covers it. Along
-every path the analysis knows which multiplications may be in flight, how many groups have been closed since each
-was issued, and which of their registers were written since the last fence.
+A multiplication reads and writes its registers at some time between its issue and the wait that covers it.
+Along every path the analysis knows which multiplications may be in flight, how many groups have been closed
+since each was issued, and which of their registers were written since the last fence.
 
 Source: PTX ISA 9.7.15.2, 9.7.15.7
 """
@@ -32,8 +32,9 @@ _OLDEST = 9
 class _State:
     """What holds before an instruction, whichever way led there.
 
-    `flight` maps each multiplication that may be in flight to the least number of groups closed since its issue;
-    `written` holds registers written since the last fence; `fenced` is False where no fence may have been yet.
+    `flight` maps each multiplication that may be in flight to the least number of groups closed since its
+    issue; `written` holds registers written since the last fence; `fenced` is False where no fence may
+    have been yet.
     """
 
     flight: frozenset[tuple[int, int]]

@@ -1,9 +1,10 @@
 """The rules as records: what each does, why, an example that breaks it and one that does not.
 
 They stand in the TOML files beside this one, a table for each rule code. `what`, `why`, `bad`, `good` and
-`source` are sentences and examples. `scope` says what an example is: "body" (statements of a kernel that has the
-usual registers declared), "module" (what follows the head) or "text" (everything). `repeat` writes the bad
-example so many times. Codes of forms are in one page for all: there `emits` is the code that the example gives.
+`source` are sentences and examples. `scope` says what an example is: "body" (statements of a kernel that
+has the usual registers declared), "module" (what follows the head) or "text" (everything). `repeat` writes
+the bad example so many times. Codes of forms are in one page for all: there `emits` is the code that the
+example gives.
 """
 
 from __future__ import annotations

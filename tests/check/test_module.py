@@ -1,0 +1,82 @@
+"""Heads, declarations, functions and names: beyond the examples of the rules' pages."""
+
+from __future__ import annotations
+
+import pytest
+
+import warploom as wl
+
+HEAD = ".version 9.0\n.target sm_90a\n.address_size 64\n"
+
+
+def codes(text: str) -> list[str]:
+    return [found.code for found in wl.check(text)]
+
+
+@pytest.mark.parametrize(
+    ("version", "target", "found"),
+    [
+        ("9.0", "sm_90a", []),
+        ("8.7", "sm_120f", ["module/version"]),
+        ("8.8", "sm_120f", []),
+        ("6.6", "sm_75", ["module/version"]),
+        ("9.9", "sm_90a", ["module/version"]),
+        ("8.7", "sm_101a", []),
+        ("9.0", "sm_101a", ["module/renamed-target"]),
+        ("9.0", "sm_90f", ["module/target"]),
+        ("9.0", "sm_90a, debug", []),
+        ("9.0", "sm_90a, fast", ["module/target"]),
+        ("9.0", "debug", ["module/target"]),
+        ("9.0", "sm_90a, map_f64_to_f32", ["module/target"]),
+        ("9.0", "compute_90a", []),
+    ],
+)
+def test_heads(version: str, target: str, found: list[str]) -> None:
+    assert codes(f".version {version}\n.target {target}\n.address_size 64\n.entry k() {{ ret; }}\n") == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (".extern .shared .b8 s[];", []),
+        (".global .u32 a[4] = {1, 2, 3, 4, 5};", ["variable/initial"]),
+        (".global .u32 a[] = {1, 2};", []),
+        (".global .f32 a = 1;", ["variable/initial"]),
+        (".global .u32 x;\n.global .u64 p = generic(x)+4;", []),
+        (".global .u64 p = q;", ["name/undeclared"]),
+        (".global .v4 .f64 a;", ["variable/type"]),
+        (".global .pred a;", ["variable/type"]),
+        (".extern .global .u32 x = 3;", ["variable/initial"]),
+        (".global .u32 x;\n.global .u32 x;", ["name/duplicate"]),
+        (".extern .func f();\n.entry k() { call f; ret; }", []),
+        (".entry k() { call f; ret; }\n.func f() { ret; }", ["name/undeclared"]),
+        (".entry k() { ret; }\n.entry k() { ret; }", ["name/duplicate"]),
+        (".extern .func f();\n.func f() { ret; }", ["function/linkage"]),
+        (".entry k(.param .u32 a, .param .u32 a) { ret; }", ["name/duplicate"]),
+        (".entry k(.param .b8 a[32764]) { ret; }", []),
+        (".entry k(.param .b8 a[32765]) { ret; }", ["function/parameter"]),
+        (".entry k(.reg .u32 a) { ret; }", ["function/parameter"]),
+        (".entry k(.param .f16x2 a) { ret; }", ["function/parameter"]),
+        (".entry k() { .reg .b32 %r<4>; .reg .b32 %r2; ret; }", ["name/duplicate"]),
+        (".entry k() { .reg .b32 %r<4>; { .reg .f32 %r<5>; mov.f32 %r1, 0f00000000; } ret; }", []),
+        (".entry k() { L: L: ret; }", ["name/duplicate"]),
+        (".entry k() { L: { L: bra L; } ret; }", []),
+        (".entry k() { .reg .b32 L; L: ret; }", ["name/duplicate"]),
+        (".entry k() { .reg .b64 d; mov.u64 d, s; .shared .b32 s; ret; }", ["name/undeclared"]),
+        (".entry k() .maxntid 1, 2, 3 .maxnreg 64 { ret; }", []),
+        (".entry k() .reqntid 128 .maxntid 128 { ret; }", ["directive/conflict"]),
+        (".entry k() .blocksareclusters { ret; }", ["directive/conflict"]),
+        (".entry k() .explicitcluster .maxclusterrank 8 { ret; }", []),
+        (".entry k() .noreturn { ret; }", ["directive/unknown"]),
+        (".func f() .noreturn { ret; }", []),
+    ],
+)
+def test_modules(text: str, found: list[str]) -> None:
+    assert codes(f"{HEAD}{text}\n") == found
+
+
+def test_what_can_be_read_is_judged_beside_syntax_errors() -> None:
+    text = (
+        f"{HEAD}.entry k() {{ .reg .b32 r;\nmov.b32 r, r\nadd.sat.u32 r, r, 1;\nadd.u32 r, q, 1;\nret; }}\n"
+    )
+    assert codes(text) == ["ptx.syntax/expected", "integer.add/type"]

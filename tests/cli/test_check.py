@@ -1,0 +1,96 @@
+"""`warploom check` and `warploom explain`: output and exit status."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from warploom.cli import main
+
+GOOD = ".version 9.0\n.target sm_90a\n.address_size 64\n.entry k() { ret; }\n"
+BAD = (
+    ".version 9.0\n.target sm_90a\n.address_size 64\n.entry k() { .reg .b32 r; add.sat.u32 r, r, 1; ret; }\n"
+)
+
+
+@pytest.fixture(name="files")
+def fixture_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("good.ptx").write_text(GOOD)
+    Path("bad.ptx").write_text(BAD)
+
+
+@pytest.mark.usefixtures("files")
+def test_a_clean_file_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "good.ptx"]) == 0
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.usefixtures("files")
+def test_findings_are_status_1(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "good.ptx", "bad.ptx"]) == 1
+    first, *_ = capsys.readouterr().out.splitlines()
+    assert (
+        first == "bad.ptx:4:35: error[integer.add/type]: 'add.sat.u32' has '.u32' for type; expected '.s32'"
+    )
+
+
+@pytest.mark.usefixtures("files")
+def test_other_formats(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "--format", "json", "bad.ptx"]) == 1
+    (found,) = json.loads(capsys.readouterr().out)
+    assert (found["file"], found["code"]) == ("bad.ptx", "integer.add/type")
+    assert main(["check", "--format", "sarif", "bad.ptx", "good.ptx"]) == 1
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    assert [result["ruleId"] for result in run["results"]] == ["integer.add/type"]
+
+
+@pytest.mark.usefixtures("files")
+def test_target_and_version(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("cluster.ptx").write_text(GOOD.replace("ret;", "barrier.cluster.arrive; ret;"))
+    assert main(["check", "cluster.ptx"]) == 0
+    assert main(["check", "--target", "sm_80", "--ptx-version", "7.0", "cluster.ptx"]) == 1
+    assert "needs sm_90 or higher; the target is sm_80" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["check", "none.ptx"], "error[ptx.file]: there is no file none.ptx\n"),
+        (
+            ["check", "--target", "sm_90b", "good.ptx"],
+            "error[check.target]: there is no target 'sm_90b'\n  hint: did you mean sm_90?\n",
+        ),
+        (
+            ["check", "--ptx-version", "12", "good.ptx"],
+            "error[check.ptx-version]: there is no PTX version '12'; the latest known is 9.5\n",
+        ),
+        (
+            ["explain", "wgma"],
+            "error[usage]: there is no rule and no instruction 'wgma'\n  hint: did you mean wgmma?\n",
+        ),
+    ],
+)
+def test_misuse_is_status_2(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 2
+    assert capsys.readouterr().err == said
+
+
+@pytest.mark.parametrize(
+    ("subject", "parts"),
+    [
+        ("name/undeclared", ["# name/undeclared", "mov.b32 %r0, %r99;"]),
+        ("mma.half/shape", ["# \\<form>/\\<slot>", "## mma.half", "| `m16n8k8` |", "(T32,V4) -> (M16,N8)"]),
+        ("wgmma.half", ["## wgmma.half", "8 to 256 by 8", "(T128,V4) -> (M64,N8)", "PTX ISA 9.7.15.5.2"]),
+        ("ldmatrix.sync", ["## matrix.ldmatrix\n", "## matrix.ldmatrix-widened\n", "`r`"]),
+        ("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", ["## mma.half"]),
+        ("elect", ["elect.sync d|p, membermask;"]),
+    ],
+)
+def test_explain(subject: str, parts: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", subject]) == 0
+    page = capsys.readouterr().out
+    assert [part for part in parts if part not in page] == []
