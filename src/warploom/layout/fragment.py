@@ -220,12 +220,10 @@ class FragmentMap:
             matrix = np.ravel_multi_index((tile, col, row), (self.tiles, cols, rows // self.tiles))
         units = matrix.reshape(self.registers, warps, -1)[:, 0].astype(np.int64)
         dtype, per_register = _UNSIGNED[self._unit_bits], self.register_bits // self._unit_bits
-        lows = units[:, ::per_register]
-        whole, lowest = lows // per_register, lows % per_register
-        firsts: NDArray[np.int64] = np.repeat(whole, per_register, axis=1) * per_register
-        neighbours: NDArray[np.int64] = firsts + np.arange(units.shape[1]) % per_register
-        if not lowest.any() and np.array_equal(units, neighbours):
-            units, dtype = whole, _UNSIGNED[self.register_bits]
+        lows: NDArray[np.int64] = units[:, ::per_register]
+        neighbours: NDArray[np.int64] = np.repeat(lows, per_register, axis=1) + np.arange(units.shape[1]) % per_register
+        if not (lows % per_register).any() and np.array_equal(units, neighbours):
+            units, dtype = lows // per_register, _UNSIGNED[self.register_bits]
         return Order(np.dtype(dtype), warps, np.ascontiguousarray(units, np.uint64))
 
     @cached_property
