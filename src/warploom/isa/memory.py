@@ -46,7 +46,7 @@ LD = Form(
     rows=_vectors(
         f"cop {_HINTS} level::prefetch_size", f"-,ca,cg,cs,lu,cv {_HINT_CELLS} {_PREFETCH}", _LOAD_SPACES
     ),
-    operands={"d": out("type", "vec", "wide"), "a": address(), "cache_policy": inp("b64", when="level::cache_hint")},
+    operands={"d": out("type", "vec", "wide", "braces"), "a": address(), "cache_policy": inp("b64", when="level::cache_hint")},
     source="PTX ISA 9.7.9.8",
 )
 
@@ -61,7 +61,7 @@ LD_ORDERED = Form(
         f"relaxed,acquire {_SCOPES} {_HINT_CELLS} {_PREFETCH}",
         _LOAD_SPACES,
     ),
-    operands={"d": out("type", "vec", "wide"), "a": address(), "cache_policy": inp("b64", when="level::cache_hint")},
+    operands={"d": out("type", "vec", "wide", "braces"), "a": address(), "cache_policy": inp("b64", when="level::cache_hint")},
     source="PTX ISA 9.7.9.8",
 )
 
@@ -69,7 +69,7 @@ LD_VOLATILE = Form(
     name="memory.ld_volatile",
     syntax="ld.volatile{.ss}{.level::prefetch_size}{.vec}.type  d, [a];",
     rows=_vectors("level::prefetch_size", _PREFETCH, _LOAD_SPACES),
-    operands={"d": out("type", "vec", "wide"), "a": address()},
+    operands={"d": out("type", "vec", "wide", "braces"), "a": address()},
     source="PTX ISA 9.7.9.8",
 )
 
@@ -80,7 +80,7 @@ LD_MMIO = Form(
         ss        vec  type               ptx target
         -,global  -    {_NARROW},{_WIDE}  8.2 sm_70
     """,
-    operands={"d": out("type", "vec", "wide"), "a": address()},
+    operands={"d": out("type", "vec", "wide", "braces"), "a": address()},
     source="PTX ISA 9.7.9.8",
 )
 
@@ -91,7 +91,7 @@ LD_NC = Form(
         "{.level::prefetch_size}{.vec}.type  d, [a]{, cache-policy};"
     ),
     rows=_vectors(f"cop {_HINTS} level::prefetch_size", f"-,ca,cg,cs {_HINT_CELLS} {_PREFETCH}", "global"),
-    operands={"d": out("type", "vec", "wide"), "a": address(), "cache_policy": inp("b64", when="level::cache_hint")},
+    operands={"d": out("type", "vec", "wide", "braces"), "a": address(), "cache_policy": inp("b64", when="level::cache_hint")},
     source="PTX ISA 9.7.9.9",
 )
 
@@ -103,7 +103,7 @@ LDU = Form(
         -,global  -,v2  {_NARROW},{_WIDE}  2.0
         -,global  v4    {_NARROW}          2.0
     """,
-    operands={"d": out("type", "vec", "wide"), "a": address()},
+    operands={"d": out("type", "vec", "wide", "braces"), "a": address()},
     source="PTX ISA 9.7.9.10",
 )
 
@@ -131,7 +131,7 @@ ST = Form(
         "{.vec}.type  [a], b{, cache-policy};"
     ),
     rows=_vectors(f"cop {_HINTS}", f"-,wb,cg,cs,wt {_HINT_CELLS}", _STORE_SPACES),
-    operands={"a": address(), "b": inp("type", "vec", accepts="wide"), "cache_policy": inp("b64", when="level::cache_hint")},
+    operands={"a": address(), "b": inp("type", "vec", accepts="wide", also="braces"), "cache_policy": inp("b64", when="level::cache_hint")},
     source="PTX ISA 9.7.9.11",
 )
 
@@ -142,7 +142,7 @@ ST_ORDERED = Form(
         "{.vec}.type  [a], b{, cache-policy};"
     ),
     rows=_vectors(f"sem scope {_HINTS}", f"relaxed,release {_SCOPES} {_HINT_CELLS}", _STORE_SPACES),
-    operands={"a": address(), "b": inp("type", "vec", accepts="wide"), "cache_policy": inp("b64", when="level::cache_hint")},
+    operands={"a": address(), "b": inp("type", "vec", accepts="wide", also="braces"), "cache_policy": inp("b64", when="level::cache_hint")},
     source="PTX ISA 9.7.9.11",
 )
 
@@ -150,7 +150,7 @@ ST_VOLATILE = Form(
     name="memory.st_volatile",
     syntax="st.volatile{.ss}{.vec}.type  [a], b;",
     rows=_vectors("", "", _STORE_SPACES),
-    operands={"a": address(), "b": inp("type", "vec", accepts="wide")},
+    operands={"a": address(), "b": inp("type", "vec", accepts="wide", also="braces")},
     source="PTX ISA 9.7.9.11",
 )
 
@@ -161,7 +161,7 @@ ST_MMIO = Form(
         ss        vec  type               ptx target
         -,global  -    {_NARROW},{_WIDE}  8.2 sm_70
     """,
-    operands={"a": address(), "b": inp("type", "vec", accepts="wide")},
+    operands={"a": address(), "b": inp("type", "vec", accepts="wide", also="braces")},
     source="PTX ISA 9.7.9.11",
 )
 
@@ -185,7 +185,7 @@ ST_ASYNC = Form(
         shared::cluster  -,v2  {_WORD},{_WIDE}    8.1 sm_90
         shared::cluster  v4    {_WORD}            8.1 sm_90
     """,
-    operands={"a": address(), "b": inp("type", "vec", accepts="wide"), "mbar": address()},
+    operands={"a": address(), "b": inp("type", "vec", accepts="wide", also="braces"), "mbar": address()},
     touches="async",
     source="PTX ISA 9.7.9.12",
 )
