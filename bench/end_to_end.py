@@ -1,6 +1,6 @@
 """Whole GEMM kernels, beside Triton's interpreter on the equivalent `tl.dot` kernel in the same run.
 
-    python bench/end_to_end.py [--size 512] [--rounds 7] [--workers 2]
+    python bench/end_to_end.py [--sizes 512 1024] [--rounds 5] [--workers 2]
 
 Each row runs a compiled kernel of `examples/` from its PTX text on: parsing, linking, the whole grid. The two
 take turns after a warm-up, and the median of the rounds counts. Results are checked against float64.
@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -104,28 +105,30 @@ def medians(calls: Sequence[Callable[[], object]], rounds: int) -> list[float]:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description="Time whole GEMM kernels, and compare with Triton's.")
-    parser.add_argument("--size", type=int, default=512, help="M, N and K, a multiple of 128")
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument(
+        "--sizes", type=int, nargs="+", default=[512, 1024], help="M, N and K, multiples of 128"
+    )
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()
     compared = find_spec("triton") is not None and find_spec("torch") is not None
     other: Any = import_module("triton_gemm") if compared else None
     versions = f"; {other.VERSIONS}" if compared else ""
     cores = f"{len(os.sched_getaffinity(0))} cores of {processor()}"
-    what = f"GEMM of {options.size}^3, M MAC/s, median of {options.rounds} rounds"
+    what = f"GEMM in M MAC/s, median of {options.rounds} rounds"
     table = Table(title=f"{what} ({cores}{versions})")
-    for heading in ("kernel", "Warploom", "seconds", "Triton's interpreter", "seconds", "ratio"):
+    for heading in ("kernel", "M = N = K", "Warploom", "seconds", "Triton's interpreter", "seconds", "ratio"):
         table.add_column(heading, justify="left" if heading == "kernel" else "right")
-    for case in CASES:
-        a, b = case.operands(options.size)
+    for size, case in product(options.sizes, CASES):
+        a, b = case.operands(size)
         calls: list[Callable[[], Array]] = [lambda case=case, a=a, b=b: warploom(case, a, b, options.workers)]
         if compared:
             calls.append(lambda case=case, a=a, b=b: other.gemm(a, b, case.result, case.transposed))
         for who, call in zip(("Warploom", "Triton"), calls, strict=False):
             check(case, a, b, call(), who)
         spent = medians(calls, options.rounds)
-        cells = [cell for s in spent for cell in (f"{options.size**3 / s / 1e6:,.0f}", f"{s:.3f}")]
-        table.add_row(case.name, *cells, f"{spent[1] / spent[0]:.1f}" if compared else "")
+        cells = [cell for s in spent for cell in (f"{size**3 / s / 1e6:,.0f}", f"{s:.3f}")]
+        table.add_row(case.name, str(size), *cells, f"{spent[1] / spent[0]:.1f}" if compared else "")
     Console(width=130).print(table)
     if not compared:
         print("For Triton's columns: uv run --with triton --with torch python bench/end_to_end.py")

@@ -302,8 +302,10 @@ def test_a_hint_names_the_row_that_the_operands_fit() -> None:
         (
             "barrier.cluster.arrive;",
             "sm_80",
-            ("barrier.cluster_arrive/target: 'barrier.cluster.arrive' needs sm_90 or higher; "
-            "the target is sm_80"),
+            (
+                "barrier.cluster_arrive/target: 'barrier.cluster.arrive' needs sm_90 or higher; "
+                "the target is sm_80"
+            ),
         ),
         (
             "mov.u32 %u32_1, %cluster_ctarank;",

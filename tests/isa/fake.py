@@ -100,6 +100,22 @@ class FakeWarps:
         for item, result in zip(value.items, results, strict=True):
             self.write(Value(value.type, (item,)), result)
 
+    def read_fragment(self, value: Value, order: layout.Order) -> Array:
+        registers = np.ascontiguousarray(self.read_vector(value)[:, self._holders(order)]).view(order.dtype)
+        units = np.empty((self.count, order.target.size), order.dtype)
+        units[:, order.target] = registers.transpose(1, 0, 2)
+        return units.reshape(self.count // order.warps, -1)
+
+    def write_fragment(self, value: Value, order: layout.Order, units: Array) -> None:
+        assert units.dtype == order.dtype
+        registers = units.reshape(self.count, -1)[:, order.target].transpose(1, 0, 2)
+        held = np.empty((len(value.items), self.count, 32), TYPES[value.type].dtype)
+        held[:, self._holders(order)] = np.ascontiguousarray(registers).view(held.dtype)
+        self.write_vector(value, held)
+
+    def _holders(self, order: layout.Order) -> Array:
+        return np.arange(self.count) if order.warps == 1 else self.warpgroups().reshape(-1)
+
     def addresses(self, value: Value) -> Array:
         base = self.registers[value.items[0].text].astype(np.uint64)
         return base + np.uint64(value.offset)

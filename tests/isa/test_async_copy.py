@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - opcodes are as long as they are
 from __future__ import annotations
 
 import numpy as np

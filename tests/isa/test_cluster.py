@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - opcodes are as long as they are
 """Copies, arrivals and stores between the two CTAs of a cluster."""
 
 from __future__ import annotations

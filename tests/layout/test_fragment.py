@@ -410,3 +410,24 @@ def test_mistakes_end_in_one_sentence(call, message):
     with pytest.raises(UsageError) as caught:
         call()
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("map_", EVERY.values(), ids=EVERY)
+@pytest.mark.parametrize("transposed", [False, True])
+def test_an_order_moves_what_gather_moves(map_, transposed):
+    order = map_.order(transposed=transposed)
+    if order is None:
+        assert map_.bits < 8 or map_.lanes == 128 or map_.row.size > map_.rows * map_.cols
+        return
+    registers = random_registers(map_, batch=1)
+    matrices = []
+    for warp in range(order.warps):
+        held = np.ascontiguousarray(registers[0, :, 32 * warp : 32 * warp + 32]).view(order.dtype)
+        assert held.shape == order.target.shape
+        matrix = np.empty(order.target.size, order.dtype)
+        matrix[order.target] = held
+        matrices.append(matrix)
+    expected = map_.gather(registers)
+    tiles = expected.reshape(map_.tiles, -1, expected.shape[2])
+    expected = tiles.swapaxes(1, 2) if transposed else tiles
+    assert np.concatenate(matrices).tobytes() == expected.tobytes()

@@ -201,6 +201,34 @@ def test_ftz_flushes_operands_and_results(mode):
     assert floats.sub(least, smallest[:1], mode).view("u4").tolist() == [1]
 
 
+def test_ftz_rounds_to_all_24_bits_before_it_looks():
+    """Rows of an H200: near the smallest normal a product rounds as if exponents went on, then is flushed."""
+    a = np.array([0x21D30398, 0xA1D33F14, 0x21985D28], dtype="u4").view("f4")
+    b = np.array([0x1E1B49CA, 0x1E1B1E10, 0x1E571067], dtype="u4").view("f4")
+    zeros = [0, 1 << 31, 0]
+    assert (floats.mul(a, b).view("u4") & 0x7FFFFFFF == 0x800000).all()
+    assert floats.mul(a, b, ftz=True).view("u4").tolist() == zeros
+    assert floats.fma(a, b, np.full(3, -0.0, "f4"), ftz=True).view("u4").tolist() == zeros
+    below = np.array([0x18A00000, 0x1A140000], dtype="u4").view("f4")
+    half = np.full(2, 0x9B000000, "u4").view("f4")
+    least = np.array([0x800000, 0x800002], dtype="u4").view("f4")
+    assert floats.fma(below, half, least, ftz=True).tolist() == [0, 0]
+    up = np.array([0x21E69029, 0x21CA8449], dtype="u4").view("f4")
+    by = np.array([0x1E0E1F20, 0x1E21CDCC], dtype="u4").view("f4")
+    assert floats.mul(up, by, "rp", ftz=True).tolist() == [0, 0]
+    assert floats.mul(-up, by, "rm", ftz=True).view("u4").tolist() == [1 << 31] * 2
+    near = np.array([0x218C0C68], dtype="u4").view("f4"), np.array([0x608C0C69], dtype="u4").view("f4")
+    assert floats.div(*near, "rp", ftz=True).tolist() == [0]
+    # One that does round up to the smallest normal stays, and large operands are not mistaken.
+    one = np.array([1 + 2.0**-23], dtype="f4")
+    assert floats.mul(one, np.array([2.0**-126], dtype="f4"), ftz=True).view("u4").tolist() == [0x800001]
+    tie = np.array([1 + 2.0**-12 + 2.0**-23], dtype="f4"), np.array([(1 - 2.0**-12) * 2.0**-63], dtype="f4")
+    assert floats.mul(tie[0] * np.float32(2.0**-63), tie[1], ftz=True).view("u4").tolist() == [0x800000]
+    huge = np.array([2.0**127, -(2.0**100)], dtype="f4")
+    assert floats.mul(huge, np.float32(2.0**-126) + 0 * huge, ftz=True).tolist() == [2, -(2.0**-26)]
+    assert floats.fma(huge, huge, -huge, ftz=True).tolist() == [np.inf, np.inf]
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_sat_clamps(mode):
     x = np.array([-1.0, -0.0, 0.25, 1.0, 7.0, np.inf, np.nan, -np.inf], dtype="f4")

@@ -124,6 +124,11 @@ def test_flushed_results():
     assert packed.mul(smallest, half, F16).tolist() == [0x0200]
     assert packed.mul(smallest, half, F16, ftz=True).tolist() == [0]
     assert packed.mul(smallest | np.uint16(0x8000), half, F16, ftz=True).tolist() == [0x8000]
+    # Rows of an H200: flushed although the result would round up to the smallest normal as a subnormal.
+    a, b = np.array([0x1F9E, 0x1D93], dtype="u2"), np.array([0x2033, 0x21BD], dtype="u2")
+    assert packed.mul(a, b, F16).tolist() == [0x0400] * 2
+    assert packed.mul(a, b, F16, ftz=True).tolist() == [0, 0]
+    assert packed.fma(a, b, np.full(2, 0x8000, "u2"), F16, ftz=True).tolist() == [0, 0]
 
 
 def test_bf16_fma_sees_a_tail_beyond_f64():

@@ -27,6 +27,7 @@ MEANINGS = {
     'text ";': False,
     "broken;": True,  # an internal error, unless optimised
     "crash;": False,
+    "poison;": False,  # refused, and so is what stands after it
 }
 
 
@@ -37,6 +38,7 @@ class Pretended(Assembler):
     def run(self, text: str, target: str, options: Sequence[str] = ("-O0",)) -> tuple[int, str]:
         said: list[str] = []
         depth = 0
+        poisoned = False
         for number, line in enumerate(text.splitlines(), 1):
             if "crash" in line:
                 return -11, "\n".join(said)
@@ -49,6 +51,12 @@ class Pretended(Assembler):
                 return 255, "\n".join(said)
             if line.startswith("bad"):
                 said.append(f"ptxas /tmp/x, line {number}; error   : Unknown modifier")
+            elif line.startswith("poison") or (poisoned and line.startswith("good")):
+                said.append(
+                    f"ptxas /tmp/x, line {number}; error   : Illegal modifier for instruction 'poison'"
+                )
+            if ".entry" not in line and line != "ret; }":
+                poisoned = line.startswith("poison")
         if depth:
             return 255, f"ptxas /tmp/x, line {number}; fatal   : Parsing error near '': syntax error"
         if said:

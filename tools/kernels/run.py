@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 import time
 import zlib
@@ -14,8 +15,11 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+import references_cuda  # noqa: F401 - registers its references
+import references_elements  # noqa: F401 - registers its references
 from numpy.typing import NDArray
-from references import REFERENCES, derive
+from references import derive
+from registry import REFERENCES
 
 import warploom as wl
 from warploom.diag import WarploomError
@@ -89,7 +93,6 @@ def _tensor(spec: dict[str, Any], array: Array) -> list[object]:
 def difference(case: dict[str, Any], name: str, found: Array, expected: Any) -> str:
     """What is wrong with one array, or nothing."""
     relative, absolute = case["tolerance"]
-    spec = case["args"][name]
     expected = np.asarray(expected)
     if found.dtype.kind in "iu":
         width = 8 * found.itemsize
@@ -101,16 +104,21 @@ def difference(case: dict[str, Any], name: str, found: Array, expected: Any) -> 
             expected = expected.astype(np.float64)
         have, want = found.astype(np.float64), expected.astype(np.float64).reshape(found.shape)
         if relative == 0 and absolute == 0:
-            want = want.astype(np.float32).astype(found.dtype).astype(np.float64) if found.itemsize < 8 else want
+            want = (
+                want.astype(np.float32).astype(found.dtype).astype(np.float64) if found.itemsize < 8 else want
+            )
         with np.errstate(invalid="ignore"):
             error = np.abs(have - want)
-            right = (have == want) | (np.isnan(have) & np.isnan(want)) | (error <= absolute + relative * np.abs(want))
+            right = (
+                (have == want)
+                | (np.isnan(have) & np.isnan(want))
+                | (error <= absolute + relative * np.abs(want))
+            )
         wrong = ~right
         worst = f", worst error {np.nanmax(np.where(wrong, error, 0)):.3g}" if wrong.any() else ""
     if not wrong.any():
         return ""
     at = tuple(int(i) for i in np.argwhere(wrong)[0])
-    _ = spec
     return f"{name}: {int(wrong.sum())} of {wrong.size} wrong{worst}; first at {at}: {found[at]}, expected {expected.reshape(found.shape)[at]}"
 
 
@@ -119,7 +127,9 @@ def run(folder: Path, case: dict[str, Any], schedules: tuple[str, ...]) -> str:
     first: dict[str, Array] = {}
     for schedule in schedules:
         values, args = arguments(case)
-        before = {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in values.items()}
+        before = {
+            name: value.copy() if isinstance(value, np.ndarray) else value for name, value in values.items()
+        }
         wl.launch(
             folder / case["file"], case["entry"], grid=case["grid"], block=case["block"], cluster=case["cluster"],
             shared=case["shared"], args=args, schedule=schedule,
@@ -129,7 +139,9 @@ def run(folder: Path, case: dict[str, Any], schedules: tuple[str, ...]) -> str:
             with np.errstate(all="ignore"):
                 expected = REFERENCES[case["reference"]](before, case["parameters"])
             checked = [name for name, spec in case["args"].items() if spec.get("checked")]
-            problems = [difference(case, name, first[name], expected[name]) for name in checked if name in expected]
+            problems = [
+                difference(case, name, first[name], expected[name]) for name in checked if name in expected
+            ]
             if any(problems):
                 return "; ".join(filter(None, problems))
         else:
@@ -140,31 +152,45 @@ def run(folder: Path, case: dict[str, Any], schedules: tuple[str, ...]) -> str:
     return ""
 
 
+def _too_long(number: int, frame: object) -> None:
+    raise TimeoutError("the kernel did not end in time")
+
+
 def main() -> int:
     """Run everything whose name holds one of the words, or everything."""
     parser = argparse.ArgumentParser(description="Run described kernels on the machine and compare.")
     parser.add_argument("folder", type=Path)
     parser.add_argument("words", nargs="*")
     parser.add_argument("--schedules", default=",".join(SCHEDULES))
+    parser.add_argument("--seconds", type=int, default=60, help="how long one kernel may take")
     options = parser.parse_args()
+    signal.signal(signal.SIGALRM, _too_long)
     kinds: dict[str, list[int]] = {}
     for path in sorted(options.folder.glob("*.json")):
         case = json.loads(path.read_text())
         if options.words and not any(word in case["name"] for word in options.words):
             continue
         start = time.perf_counter()
+        signal.alarm(options.seconds)
         try:
-            problem = run(options.folder, case, tuple(options.schedules.split(",")))
+            schedules = "eager" if case["parameters"].get("unwaited") else options.schedules
+            problem = run(options.folder, case, tuple(schedules.split(",")))
+            problem = problem or ("it ran, and should be refused" if case["kind"] == "refused" else "")
         except WarploomError as error:
-            problem = f"{type(error).__name__}: {error}"
-        except Exception as error:  # noqa: BLE001 -- whatever escapes is itself the finding
+            words = case["parameters"].get("refused", "")
+            problem = "" if words and words in str(error) else f"{type(error).__name__}: {error}"
+        except Exception as error:  # whatever escapes is itself the finding
             problem = f"ESCAPED {type(error).__name__}: {error}"
+        signal.alarm(0)
         seconds = time.perf_counter() - start
         counts = kinds.setdefault(case["kind"], [0, 0])
         counts[0] += 1
         counts[1] += bool(problem)
         if problem or seconds > 20:
-            print(f"{'FAIL' if problem else 'slow'} {case['name']} ({seconds:.1f} s): {problem[:1200]}", flush=True)
+            print(
+                f"{'FAIL' if problem else 'slow'} {case['name']} ({seconds:.1f} s): {problem[:1200]}",
+                flush=True,
+            )
     for kind, (count, failed) in kinds.items():
         print(f"{kind}: {count} kernels, {failed} failed")
     return any(failed for _, failed in kinds.values())

@@ -11,7 +11,20 @@ from triton_gemm import Request, request
 
 
 @triton.jit
-def attention(q, k, v, o, lse, scale, N, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, CAUSAL: tl.constexpr, WINDOW: tl.constexpr):
+def attention(
+    q,
+    k,
+    v,
+    o,
+    lse,
+    scale,
+    N,
+    D: tl.constexpr,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    CAUSAL: tl.constexpr,
+    WINDOW: tl.constexpr,
+):
     start = tl.program_id(0) * BM
     head = tl.program_id(1).to(tl.int64)
     q += head * N * D
@@ -48,12 +61,16 @@ def attention(q, k, v, o, lse, scale, N, D: tl.constexpr, BM: tl.constexpr, BN: 
         tv = tl.load(v + rn[:, None] * D + rd[None, :], mask=rn[:, None] < N, other=0.0)
         acc = tl.dot(p.to(tv.dtype), tv, acc)
         m = new
-    tl.store(o + rm[:, None] * D + rd[None, :], (acc / s[:, None]).to(o.dtype.element_ty), mask=rm[:, None] < N)
+    tl.store(
+        o + rm[:, None] * D + rd[None, :], (acc / s[:, None]).to(o.dtype.element_ty), mask=rm[:, None] < N
+    )
     tl.store(lse + head * N + rm, m + tl.log2(s), mask=rm < N)
 
 
 @triton.jit
-def attention_tensor(qd, kd, vd, od, scale, N, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, WS: tl.constexpr):
+def attention_tensor(
+    qd, kd, vd, od, scale, N, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, WS: tl.constexpr
+):
     start = tl.program_id(0) * BM
     row = tl.program_id(1) * N
     tq = qd.load([row + start, 0])
@@ -73,7 +90,23 @@ def attention_tensor(qd, kd, vd, od, scale, N, D: tl.constexpr, BM: tl.constexpr
 
 
 @triton.jit
-def attention_backward(q, k, v, do, lse, delta, dq, dk, dv, scale, N, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, CAUSAL: tl.constexpr):
+def attention_backward(
+    q,
+    k,
+    v,
+    do,
+    lse,
+    delta,
+    dq,
+    dk,
+    dv,
+    scale,
+    N,
+    D: tl.constexpr,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    CAUSAL: tl.constexpr,
+):
     start = tl.program_id(0) * BN
     rn = start + tl.arange(0, BN)
     rd = tl.arange(0, D)

@@ -12,11 +12,18 @@ from pathlib import Path
 from typing import Any
 
 import triton
-from describe import Case, Spec
+from describe import Spec
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-MODULES = ("triton_gemm", "triton_attention", "triton_rows", "triton_elementwise", "triton_memory", "gluon_kernels")
+MODULES = (
+    "triton_gemm",
+    "triton_attention",
+    "triton_rows",
+    "triton_elementwise",
+    "triton_memory",
+    "gluon_kernels",
+)
 
 
 def triton_type(spec: Spec) -> str:
@@ -41,7 +48,9 @@ def build(folder: Path, request: dict[str, Any]) -> None:
     signature = {name: triton_type(spec) for name, spec in case.args.items()}
     constants: dict[str, Any] = request["constants"]
     signature |= dict.fromkeys(constants, "constexpr")
-    attrs = {(fn.arg_names.index(name),): [["tt.divisibility", 16]] for name, s in case.args.items() if aligned(s)}
+    attrs = {
+        (fn.arg_names.index(name),): [["tt.divisibility", 16]] for name, s in case.args.items() if aligned(s)
+    }
     ordered = {name: signature[name] for name in fn.arg_names}
     if fn.is_gluon():
         from triton.experimental.gluon._runtime import GluonASTSource as source_type
@@ -80,7 +89,7 @@ def main() -> int:
                 last = traceback.format_exception_only(error)[-1].strip().splitlines()
                 print(f"{name}: {(last or [''])[-1][:300]}", file=sys.stderr)
     print(f"{made} Triton kernels, {failed} that Triton would not compile")
-    return 0
+    return int(failed > 0)
 
 
 if __name__ == "__main__":

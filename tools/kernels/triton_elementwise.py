@@ -21,7 +21,9 @@ def unary(x, y, n, FN: tl.constexpr, B: tl.constexpr):
 @triton.jit
 def binary(x, z, y, n, FN: tl.constexpr, B: tl.constexpr):
     i = tl.program_id(0) * B + tl.arange(0, B)
-    tl.store(y + i, FN(tl.load(x + i, mask=i < n), tl.load(z + i, mask=i < n)).to(y.dtype.element_ty), mask=i < n)
+    tl.store(
+        y + i, FN(tl.load(x + i, mask=i < n), tl.load(z + i, mask=i < n)).to(y.dtype.element_ty), mask=i < n
+    )
 
 
 @triton.jit
@@ -106,7 +108,12 @@ def clamped(a, b):
 
 @triton.jit
 def compared(a, b):
-    return (a < b).to(tl.int32) + 2 * (a == b).to(tl.int32) + 4 * (a >= b).to(tl.int32) + 8 * (a != b).to(tl.int32)
+    return (
+        (a < b).to(tl.int32)
+        + 2 * (a == b).to(tl.int32)
+        + 4 * (a >= b).to(tl.int32)
+        + 8 * (a != b).to(tl.int32)
+    )
 
 
 @triton.jit
@@ -121,12 +128,16 @@ def absolute(a):
 
 @triton.jit
 def tanh_inline(a):
-    return tl.inline_asm_elementwise("tanh.approx.f32 $0, $1;", "=f,f", [a], dtype=tl.float32, is_pure=True, pack=1)
+    return tl.inline_asm_elementwise(
+        "tanh.approx.f32 $0, $1;", "=f,f", [a], dtype=tl.float32, is_pure=True, pack=1
+    )
 
 
 @triton.jit
 def packed_asm(a, b):
-    return tl.inline_asm_elementwise("vadd4.u32.u32.u32 $0, $1, $2, $1;", "=r,r,r", [a, b], dtype=tl.uint8, is_pure=True, pack=4)
+    return tl.inline_asm_elementwise(
+        "vadd4.u32.u32.u32 $0, $1, $2, $1;", "=r,r,r", [a, b], dtype=tl.uint8, is_pure=True, pack=4
+    )
 
 
 @triton.jit
@@ -232,9 +243,19 @@ def _float(dtype: str, extent: tuple[float, float], *shape: int) -> dict[str, An
     return buffer(dtype, *(shape or (N,)), fill="uniform", low=extent[0], high=extent[1])
 
 
-def _case(kind: str, name: str, arrays: dict[str, Any], near: float, reference: str, **parameters: Any) -> Case:
+def _case(
+    kind: str, name: str, arrays: dict[str, Any], near: float, reference: str, **parameters: Any
+) -> Case:
     args = {**arrays, "n": scalar("i32", N)}
-    return Case(f"{kind}_{name}", reference, args, (2,), kind="elementwise", tolerance=(near, near), parameters=parameters)
+    return Case(
+        f"{kind}_{name}",
+        reference,
+        args,
+        (2,),
+        kind="elementwise",
+        tolerance=(near, near),
+        parameters=parameters,
+    )
 
 
 def _mathematics() -> Iterator[Request]:
@@ -244,11 +265,15 @@ def _mathematics() -> Iterator[Request]:
     for name in ("exp", "log", "sin", "erf", "tanh", "rsqrt", "sqrt", "floor", "cbrt", "log1p", "acos"):
         fn, extent = next((fn, extent) for word, fn, extent, _ in FLOATS if word == name)
         fn = getattr(libdevice, name)
-        case = _case("math", f"{name}_f64", {"x": _float("fp64", extent), "y": out("fp64", N)}, 1e-12, "unary", op=name)
+        case = _case(
+            "math", f"{name}_f64", {"x": _float("fp64", extent), "y": out("fp64", N)}, 1e-12, "unary", op=name
+        )
         yield request(unary, 90, case, FN=fn, B=B)
     for name, extent, near in PAIRS:
         arrays = {"x": _float("fp32", extent), "z": _float("fp32", extent), "y": out("fp32", N)}
-        yield request(binary, 90, _case("math", name, arrays, near, "binary", op=name), FN=getattr(libdevice, name), B=B)
+        yield request(
+            binary, 90, _case("math", name, arrays, near, "binary", op=name), FN=getattr(libdevice, name), B=B
+        )
     for name in ("fma_rn", "fma_rz", "norm3d"):
         arrays = {word: _float("fp32", (-3, 3)) for word in "xzw"} | {"y": out("fp32", N)}
         case = _case("math", name, arrays, 3e-7, "ternary", op=name)
@@ -256,7 +281,16 @@ def _mathematics() -> Iterator[Request]:
 
 
 def _arithmetic() -> Iterator[Request]:
-    integer = {"add": add, "sub": sub, "mul": mul, "logic": logic, "left": left, "right": right, "least": least, "compared": compared}
+    integer = {
+        "add": add,
+        "sub": sub,
+        "mul": mul,
+        "logic": logic,
+        "left": left,
+        "right": right,
+        "least": least,
+        "compared": compared,
+    }
     for number, (dtype, ops) in enumerate((
         ("i8", ("add", "mul", "right", "least", "quotient")), ("u8", ("add", "mul", "right", "remainder")),
         ("i16", ("sub", "mul", "left", "quotient", "least")), ("u16", ("add", "remainder", "compared")),
@@ -265,28 +299,62 @@ def _arithmetic() -> Iterator[Request]:
     )):  # fmt: skip
         for op in ops:
             fn = integer.get(op) or {"quotient": quotient, "remainder": remainder}[op]
-            divisor = {"fill": "bits", "nonzero": True} if op in ("quotient", "remainder") else {"fill": "bits"}
-            arrays = {"x": buffer(dtype, N, fill="bits"), "z": buffer(dtype, N, **divisor), "y": out("i32" if op == "compared" else dtype, N)}
+            divisor = (
+                {"fill": "bits", "nonzero": True} if op in ("quotient", "remainder") else {"fill": "bits"}
+            )
+            arrays = {
+                "x": buffer(dtype, N, fill="bits"),
+                "z": buffer(dtype, N, **divisor),
+                "y": out("i32" if op == "compared" else dtype, N),
+            }
             case = _case("integer", f"{op}_{dtype}", arrays, 0, "binary", op=op)
             yield request(binary, TARGETS[number % 4], case, FN=fn, B=B)
     for name, fn, source, result in INTEGERS:
-        case = _case("integer", f"{name}_{source}", {"x": buffer(source, N, fill="bits"), "y": out(result, N)}, 0, "unary", op=name)
+        case = _case(
+            "integer",
+            f"{name}_{source}",
+            {"x": buffer(source, N, fill="bits"), "y": out(result, N)},
+            0,
+            "unary",
+            op=name,
+        )
         yield request(unary, 90, case, FN=fn, B=B)
     for dtype in ("u32", "u64"):
         arrays = {"x": buffer(dtype, N, fill="bits"), "z": buffer(dtype, N, fill="bits"), "y": out(dtype, N)}
-        yield request(binary, 80, _case("integer", f"umulhi_{dtype}", arrays, 0, "binary", op="umulhi"), FN=tl.umulhi, B=B)
+        yield request(
+            binary,
+            80,
+            _case("integer", f"umulhi_{dtype}", arrays, 0, "binary", op="umulhi"),
+            FN=tl.umulhi,
+            B=B,
+        )
     for number, dtype in enumerate(("fp16", "bf16", "fp64", "fp32")):
-        for name, fn in (("add", add), ("mul", mul), ("divide", divide), ("least_nan", least_nan), ("compared", compared), ("clamped", clamped)):
+        for name, fn in (
+            ("add", add),
+            ("mul", mul),
+            ("divide", divide),
+            ("least_nan", least_nan),
+            ("compared", compared),
+            ("clamped", clamped),
+        ):
             if name == "clamped" and dtype == "fp64":
                 continue
             near = {"fp16": 1e-3, "bf16": 8e-3, "fp32": 3e-7, "fp64": 1e-15}[dtype]
-            arrays = {"x": buffer(dtype, N), "z": buffer(dtype, N), "y": out("i32" if name == "compared" else dtype, N)}
+            arrays = {
+                "x": buffer(dtype, N),
+                "z": buffer(dtype, N),
+                "y": out("i32" if name == "compared" else dtype, N),
+            }
             case = _case("float", f"{name}_{dtype}", arrays, near, "binary", op=name)
             yield request(binary, TARGETS[(number + len(name)) % 4], case, FN=fn, B=B)
     arrays = {"x": _float("fp32", (-5, 5)), "y": out("fp32", N)}
-    yield request(unary, 90, _case("math", "tanh_inline", arrays, 1e-3, "unary", op="tanh"), FN=tanh_inline, B=B)
+    yield request(
+        unary, 90, _case("math", "tanh_inline", arrays, 1e-3, "unary", op="tanh"), FN=tanh_inline, B=B
+    )
     arrays = {"x": buffer("u8", N, fill="bits"), "z": buffer("u8", N, fill="bits"), "y": out("u8", N)}
-    yield request(binary, 90, _case("integer", "packed_asm", arrays, 0, "binary", op="add"), FN=packed_asm, B=B)
+    yield request(
+        binary, 90, _case("integer", "packed_asm", arrays, 0, "binary", op="add"), FN=packed_asm, B=B
+    )
 
 
 def _casts() -> Iterator[Request]:
@@ -305,12 +373,35 @@ def _casts() -> Iterator[Request]:
             fill = {"fill": "uniform", "low": 0, "high": 1000}
         arrays = {"x": buffer(source, N, **fill), "y": out(result, N)}
         case = _case("cast", f"{source}_{result}", arrays, 0, "cast")
-        yield request(cast, 90 if number % 2 or result == "bf16" else 89, case, warps=(4, 2)[number % 3 // 2], RTNE="", BITS=False, B=B)
-    for source, result, target in (("fp32", "fp8e5", 80), ("fp8e5", "fp32", 80), ("fp8e5", "fp16", 80), ("bf16", "fp32", 80), ("fp32", "bf16", 80)):
-        case = _case("cast", f"{source}_{result}_old", {"x": buffer(source, N), "y": out(result, N)}, 0, "cast")
+        yield request(
+            cast,
+            90 if number % 2 or result == "bf16" else 89,
+            case,
+            warps=(4, 2)[number % 3 // 2],
+            RTNE="",
+            BITS=False,
+            B=B,
+        )
+    for source, result, target in (
+        ("fp32", "fp8e5", 80),
+        ("fp8e5", "fp32", 80),
+        ("fp8e5", "fp16", 80),
+        ("bf16", "fp32", 80),
+        ("fp32", "bf16", 80),
+    ):
+        case = _case(
+            "cast", f"{source}_{result}_old", {"x": buffer(source, N), "y": out(result, N)}, 0, "cast"
+        )
         yield request(cast, target, case, RTNE="", BITS=False, B=B)
     for source, result in (("fp32", "fp16"), ("fp32", "bf16"), ("fp32", "fp8e5")):
-        case = _case("cast", f"{source}_{result}_rtz", {"x": buffer(source, N), "y": out(result, N)}, 0, "cast", toward_zero=True)
+        case = _case(
+            "cast",
+            f"{source}_{result}_rtz",
+            {"x": buffer(source, N), "y": out(result, N)},
+            0,
+            "cast",
+            toward_zero=True,
+        )
         yield request(cast, 90, case, RTNE="rtz", BITS=False, B=B)
     case = _case("cast", "fp32_bits", {"x": buffer("fp32", N), "y": out("i32", N)}, 0, "cast", bits=True)
     yield request(cast, 90, case, RTNE="", BITS=True, B=B)
@@ -321,16 +412,53 @@ def requests() -> Iterator[Request]:
     yield from _mathematics()
     yield from _arithmetic()
     yield from _casts()
-    for kind, dtype, target in (("rand", "fp32", 80), ("randn", "fp32", 90), ("randint", "i32", 80), ("randint64", "i64", 90)):
+    for kind, dtype, target in (
+        ("rand", "fp32", 80),
+        ("randn", "fp32", 90),
+        ("randint", "i32", 80),
+        ("randint64", "i64", 90),
+    ):
         args = {"y": out(dtype, N), "seed": scalar("i32", 12345), "n": scalar("i32", N)}
-        case = Case(f"random_{kind}", "random", args, (2,), kind="elementwise", tolerance=(1e-5, 1e-6), parameters={"kind": kind})
+        case = Case(
+            f"random_{kind}",
+            "random",
+            args,
+            (2,),
+            kind="elementwise",
+            tolerance=(1e-5, 1e-6),
+            parameters={"kind": kind},
+        )
         yield request(random_kernel, target, case, B=B, KIND=kind)
-    args = {"x": buffer("fp32", N), "y": out("fp32", N), "seed": scalar("i32", 7), "p": scalar("fp32", 0.3), "n": scalar("i32", N)}
-    yield request(dropout, 90, Case("random_dropout", "dropout", args, (2,), kind="elementwise", tolerance=(1e-6, 0)), B=B)
-    args = {"x": buffer("i32", N, fill="integers", low=1, high=200), "y": out("i32", N), "n": scalar("i32", N)}
+    args = {
+        "x": buffer("fp32", N),
+        "y": out("fp32", N),
+        "seed": scalar("i32", 7),
+        "p": scalar("fp32", 0.3),
+        "n": scalar("i32", N),
+    }
+    yield request(
+        dropout,
+        90,
+        Case("random_dropout", "dropout", args, (2,), kind="elementwise", tolerance=(1e-6, 0)),
+        B=B,
+    )
+    args = {
+        "x": buffer("i32", N, fill="integers", low=1, high=200),
+        "y": out("i32", N),
+        "n": scalar("i32", N),
+    }
     yield request(collatz, 80, Case("control_collatz", "collatz", args, (2,), kind="control"), B=B)
-    args = {"x": buffer("fp32", 8, fill="integers", low=0, high=40), "y": out("fp32", 8), "n": scalar("i32", 8)}
+    args = {
+        "x": buffer("fp32", 8, fill="integers", low=0, high=40),
+        "y": out("fp32", 8),
+        "n": scalar("i32", 8),
+    }
     yield request(scalar_loop, 90, Case("control_scalar_loop", "scalar_loop", args, (8,), kind="control"))
     args = {"x": buffer("fp32", 512), "y": out("fp32", 512), "a": scalar("fp32", 1.5)}
     for target in (80, 90):
-        yield request(calls, target, Case("control_noinline", "calls", dict(args), (512,), kind="control", tolerance=(1e-5, 1e-5)), warps=1)
+        yield request(
+            calls,
+            target,
+            Case("control_noinline", "calls", dict(args), (512,), kind="control", tolerance=(1e-5, 1e-5)),
+            warps=1,
+        )

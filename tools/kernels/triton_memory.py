@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import triton
 import triton.language as tl
@@ -33,8 +32,7 @@ def atomics(x, at, y, old, n, OP: tl.constexpr, SEM: tl.constexpr, SCOPE: tl.con
     if OP == "xchg":
         tl.store(old + i, tl.atomic_xchg(y + i, v, mask=i < n), mask=i < n)
     if OP == "cas":
-        i = tl.minimum(i, n - 1)
-        tl.store(old + i, tl.atomic_cas(y + i, tl.load(x + i), tl.load(x + i) + 1), mask=i < n - 1)
+        tl.store(old + i, tl.atomic_cas(y + i, v, v + 1))
 
 
 @triton.jit
@@ -133,6 +131,7 @@ def requests() -> Iterator[Request]:
     ):  # fmt: skip
         integer = dtype[0] in "iu"
         fill = {"fill": "bits"} if integer else {"fill": "integers", "low": -50, "high": 50}
+        n = 256 if op == "cas" else 200
         size = n if op in ("xchg", "cas") else bins
         value = {"fill": "integers", "low": 0, "high": 3} if op == "cas" else fill
         case = Case(
@@ -143,7 +142,13 @@ def requests() -> Iterator[Request]:
             (2,), kind="memory", parameters={"op": op},
         )  # fmt: skip
         yield request(atomics, target, case, OP=op, SEM=sem, SCOPE=scope, B=128)
-    case = Case("atomic_lock", "lock", {"y": out("i32", 1), "mutex": buffer("i32", 1, fill="zeros"), "n": scalar("i32", 1)}, (6,), kind="memory")
+    case = Case(
+        "atomic_lock",
+        "lock",
+        {"y": out("i32", 1), "mutex": buffer("i32", 1, fill="zeros"), "n": scalar("i32", 1)},
+        (6,),
+        kind="memory",
+    )
     yield request(lock, 80, case, warps=1)
     for dtype, cache, evict, target in (
         ("fp32", ".cg", "evict_first", 80), ("fp16", ".ca", "evict_last", 90), ("i8", "", "", 80), ("fp64", ".cv", "", 90), ("i16", "", "evict_last", 120),

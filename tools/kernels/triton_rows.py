@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import triton
 import triton.language as tl
@@ -48,7 +47,11 @@ def layernorm(x, w, b, y, mean, rstd, n, eps, B: tl.constexpr):
     r = 1 / tl.sqrt(tl.sum(d * d, 0) / n + eps)
     tl.store(mean + row, mu)
     tl.store(rstd + row, r)
-    tl.store(y + row * n + i, (d * r * tl.load(w + i, mask=i < n) + tl.load(b + i, mask=i < n)).to(y.dtype.element_ty), mask=i < n)
+    tl.store(
+        y + row * n + i,
+        (d * r * tl.load(w + i, mask=i < n) + tl.load(b + i, mask=i < n)).to(y.dtype.element_ty),
+        mask=i < n,
+    )
 
 
 @triton.jit
@@ -58,7 +61,11 @@ def rmsnorm(x, w, y, n, eps, B: tl.constexpr, ROWS: tl.constexpr):
     at = row[:, None] * n + i[None, :]
     v = tl.load(x + at, mask=i[None, :] < n, other=0).to(tl.float32)
     r = tl.rsqrt(tl.sum(v * v, 1) / n + eps)
-    tl.store(y + at, (v * r[:, None] * tl.load(w + i, mask=i < n, other=0)[None, :]).to(y.dtype.element_ty), mask=i[None, :] < n)
+    tl.store(
+        y + at,
+        (v * r[:, None] * tl.load(w + i, mask=i < n, other=0)[None, :]).to(y.dtype.element_ty),
+        mask=i[None, :] < n,
+    )
 
 
 @triton.jit
@@ -107,7 +114,7 @@ def scan_rows(x, z, y, R: tl.constexpr, C: tl.constexpr, OP: tl.constexpr, AXIS:
     if OP == "cumprod":
         tl.store(y + at, tl.cumprod(v, AXIS))
     if OP == "linear":
-        first, second = tl.associative_scan((v, tl.load(z + at)), AXIS, linear)
+        _, second = tl.associative_scan((v, tl.load(z + at)), AXIS, linear)
         tl.store(y + at, second)
     if OP == "sort":
         tl.store(y + at, tl.sort(v, AXIS))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import warploom.isa  # noqa: F401  (declares every form)
+import warploom.isa  # noqa: F401  # pyright: ignore[reportUnusedImport] -- declares every form
 from warploom.check.functions import Walk
 from warploom.check.module import asked_target, asked_version, head
 from warploom.check.report import Report

@@ -65,7 +65,12 @@ BARRIER_RED = Form(
         barrier  popc    -,aligned  u32
         barrier  and,or  -,aligned  pred
     """,
-    operands={"d": out("type"), "a": inp("u32", values=range(16)), "b": inp("u32", values=range(0, 1 << 32, 32)), "c": pred_in()},
+    operands={
+        "d": out("type"),
+        "a": inp("u32", values=range(16)),
+        "b": inp("u32", values=range(0, 1 << 32, 32)),
+        "c": pred_in(),
+    },
     touches="waits",
     source="PTX ISA 9.7.13.1",
 )

@@ -102,18 +102,63 @@ def bind(instruction: Instruction, source: Source | None = None) -> Binding | Di
 
     Errors: isa.unknown (no such opcode), <form>/<slot> (a modifier no row allows), <form>/<operand>.
     """
+    outline = (instruction.opcode, *map(_outline, instruction.operands))
+    if (known := _BOUND.get(outline)) is not None:
+        return _bound_like(known, instruction.operands)
     best: list[Problem] = []
     matches = match_opcode(instruction.opcode) or tuple(match for _, match in reordered(instruction.opcode))
     for match in matches:
         bound = place_operands(match, instruction.operands)
         problems = bound if isinstance(bound, list) else wrong_constants(match, bound)
         if not isinstance(bound, list) and not problems:
-            return Binding(match.form, match.slots, bound)
+            binding = Binding(match.form, match.slots, bound)
+            if all(place.values is None for place in match.form.operands.values()):
+                _BOUND[outline] = binding
+            return binding
         if not best or len(problems) < len(best) or isinstance(bound, dict):
             best = problems
     problem = best[0] if best else explain_opcode(instruction)
     diagnostic = problem.at(instruction)
     return diagnostic if source is None else replace(diagnostic, source=source)
+
+
+_BOUND: dict[tuple[object, ...], Binding] = {}
+"""The first binding of each opcode with operands of each outline, where no constant is judged by its value."""
+
+
+def _outline(operand: Operand) -> object:
+    """What decides where an operand may stand."""
+    match operand:
+        case Name(text):
+            return text == "_"
+        case Vector(items):
+            return tuple(_outline(item) for item in items)
+        case Pair(first, second):
+            return Pair, _outline(first), _outline(second)
+        case Address(_, _, extra):
+            return Address, *map(_outline, extra)
+        case _:
+            return type(operand)
+
+
+def _bound_like(known: Binding, operands: tuple[Operand, ...]) -> Binding:
+    """A binding as one of the same opcode and outlines was made."""
+    bound: dict[str, BoundOperand] = {}
+    for name, like in known.operands.items():
+        operand: Operand = operands[like.at[0]]
+        if len(like.at) > 1:
+            assert isinstance(operand, (Vector, Pair))
+            operand = (
+                operand.items[like.at[1]] if isinstance(operand, Vector) else _of_pair(operand, like.at[1])
+            )
+        elif isinstance(operand, Vector) and not isinstance(like.operand, Vector):
+            operand = operand.items[0]
+        bound[name] = BoundOperand(operand, like.place, like.type, like.registers, like.at)
+    return Binding(known.form, known.slots, bound)
+
+
+def _of_pair(pair: Pair, k: int) -> Operand:
+    return pair.second if k else pair.first
 
 
 # Opcodes ----------------------------------------------------------------------------------------------------
@@ -220,9 +265,7 @@ def place_operands(match: Match, operands: tuple[Operand, ...]) -> dict[str, Bou
 
 
 def _assignments(match: Match, names: tuple[PlaceName, ...], count: int) -> Iterator[tuple[PlaceName, ...]]:
-    """The ways to choose as many places as there are operands; optional places are filled where they can
-    be.
-    """
+    """The ways to choose as many places as there are operands; optional places are filled where they can be."""
     if not names:
         if count == 0:
             yield ()

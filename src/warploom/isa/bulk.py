@@ -146,7 +146,12 @@ COPY_IN_CLUSTER = Form(
         dst              ptx target
         shared::cluster  8.0 sm_90
     """,
-    operands={"dstMem": address(space="shared"), "srcMem": address(space="shared"), "size": inp("u32", values=SIZES), "mbar": address(space="shared")},
+    operands={
+        "dstMem": address(space="shared"),
+        "srcMem": address(space="shared"),
+        "size": inp("u32", values=SIZES),
+        "mbar": address(space="shared"),
+    },
     touches="async",
     source="PTX ISA 9.7.9.25.5.2",
 )
@@ -220,7 +225,12 @@ REDUCE_IN_CLUSTER = Form(
         shared::cluster  inc,dec     u32          8.0 sm_90
         shared::cluster  min,max     u32,s32      8.0 sm_90
     """,
-    operands={"dstMem": address(space="shared"), "srcMem": address(space="shared"), "size": inp("u32", values=SIZES), "mbar": address(space="shared")},
+    operands={
+        "dstMem": address(space="shared"),
+        "srcMem": address(space="shared"),
+        "size": inp("u32", values=SIZES),
+        "mbar": address(space="shared"),
+    },
     touches="async",
     source="PTX ISA 9.7.9.25.5.3",
 )

@@ -53,7 +53,7 @@ CVT = Form(
         rn,rz,rm,rp        -      -      bf16                             f64                              7.8  sm_90
         -,rn,rz,rm,rp      -      -      f16                              bf16                             7.8  sm_90
         -,rn,rz,rm,rp      -      -      bf16                             f16                              7.8  sm_90
-    """,  # noqa: E501
+    """,
     operands={"d": out("dtype", accepts="wide"), "a": inp("atype", accepts="wide", also="special")},
     source="PTX ISA 9.7.9.21",
 )
@@ -199,6 +199,8 @@ WIDEN = Form(
         -,relu  f16x2   e4m3x2,e5m2x2         7.8  sm_89
         -,relu  f16x2   e2m3x2,e3m2x2,e2m1x2  8.6  sm_100a,sm_120a
         -       bf16x2  ue8m0x2               8.6  sm_100a,sm_120a
+        -,relu  bf16x2  e4m3x2,e5m2x2         9.2  sm_100a,sm_120a
+        -,relu  bf16x2  e2m3x2,e3m2x2,e2m1x2  9.2  sm_100a,sm_120a
     """,
     operands={"d": out("dtype"), "a": inp("atype")},
     source="PTX ISA 9.7.9.21",

@@ -64,19 +64,16 @@ def gather(
     Shapes: (warps * tiles, rows, cols) or, of a 128-lane map, (warpgroups, rows, cols); `transposed` swaps
         the last two.
     """
-    registers = warps.read_vector(value)
-    if fragment_map.lanes == 128:
-        groups = warps.warpgroups()
-        by_group = registers if _in_order(groups) else registers[:, groups]
-        registers = by_group.reshape(len(registers), len(groups), 128)
-    tiled = fragment_map.tiles > 1
-    found = fragment_map.gather(
-        registers.transpose(1, 0, 2), signed=element == "s4", transposed=transposed and not tiled
-    )
-    if tiled:
-        found = found.reshape(-1, fragment_map.rows // fragment_map.tiles, fragment_map.cols)
-        found = np.ascontiguousarray(found.swapaxes(1, 2)) if transposed else found
-    return found.view(STORAGE[element])
+    order = fragment_map.order(transposed=transposed)
+    rows, cols = fragment_map.matrix_shape
+    tiles = fragment_map.tiles
+    if order is not None:
+        units = warps.read_fragment(value, order).view(STORAGE[element])
+        extents = (cols, rows // tiles) if transposed else (rows // tiles, cols)
+        return units.reshape(-1, *extents)
+    registers = warps.read_vector(value).transpose(1, 0, 2)
+    matrix = fragment_map.gather(registers, signed=element == "s4", transposed=transposed)
+    return matrix.view(STORAGE[element])
 
 
 def scatter(
@@ -89,29 +86,20 @@ def scatter(
     transposed: bool = False,
 ) -> None:
     """Write the matrix of each warp, or warpgroup, into its registers: the inverse of `gather`."""
-    tiled = fragment_map.tiles
-    if tiled > 1:
-        matrix = matrix.reshape(-1, matrix.shape[1] * tiled, matrix.shape[2])
+    order = fragment_map.order(transposed=transposed)
+    if order is not None:
+        units = np.ascontiguousarray(matrix).reshape(len(matrix) // fragment_map.tiles, -1)
+        warps.write_fragment(value, order, units.view(order.dtype))
+        return
     registers = fragment_map.scatter(matrix, transposed=transposed).transpose(1, 0, 2)
-    registers = registers.view(TYPES[register_type(element)].dtype)
-    if fragment_map.lanes == 128:
-        groups = warps.warpgroups()
-        registers = registers.reshape(len(registers), warps.count, 32)
-        if not _in_order(groups):
-            registers = registers[:, np.argsort(groups, axis=None)]
-    warps.write_vector(value, registers)
-
-
-def _in_order(groups: NDArray[np.intp]) -> bool:
-    """Whether the warps of the batch are its warpgroups, one after the other."""
-    return np.array_equal(groups.reshape(-1), np.arange(groups.size))
+    warps.write_vector(value, registers.view(TYPES[register_type(element)].dtype))
 
 
 def read_operands(
     warps: Warps, i: Bound, family: str, *, sparse: bool = False
 ) -> tuple[Matrix, Matrix, Matrix]:
     """A (batch, M, K, or as many of K as are stored), B (batch, N, K) and C (batch, M, N)."""
-    a, b, c = (_map_of(i, operand, family, sparse) for operand in "abc")
+    a, b, c, _ = _maps(i, family, sparse)
     matrix_a = gather(warps, i.a, a, element_of(i, "a"))
     matrix_b = gather(warps, i.b, b, element_of(i, "b"), transposed=True)
     if getattr(i, "kind", "") in _PADDED_KINDS:
@@ -121,7 +109,8 @@ def read_operands(
 
 def write_result(warps: Warps, i: Bound, family: str, d: Matrix) -> None:
     """Write D, and count one multiply-accumulate for each of its elements and each k."""
-    scatter(warps, i.d, _map_of(i, "d", family, False), i.dtype, d)
+    *_, found = _maps(i, family, False)
+    scatter(warps, i.d, found, i.dtype, d)
     warps.count_macs(d.size * k_of(i.shape))
 
 
@@ -176,10 +165,19 @@ def variant(i: Bound) -> dict[str, Any]:
     }
 
 
-def _map_of(i: Bound, operand: str, family: str, sparse: bool) -> layout.FragmentMap:
-    how = getattr(i, f"{operand}layout", "")
-    return layout.fragment(
-        family, operand.upper(), i.shape, element_of(i, operand), layout=how, sparse=sparse
+def _maps(i: Bound, family: str, sparse: bool) -> tuple[layout.FragmentMap, ...]:
+    types = (getattr(i, "atype", "f16"), getattr(i, "btype", "f16"), i.ctype, i.dtype)
+    return _maps_of(family, i.shape, types, getattr(i, "alayout", ""), getattr(i, "blayout", ""), sparse)
+
+
+@cache
+def _maps_of(
+    family: str, shape: str, types: tuple[str, ...], a_layout: str, b_layout: str, sparse: bool
+) -> tuple[layout.FragmentMap, ...]:
+    """The maps of A, B, C and D."""
+    return tuple(
+        layout.fragment(family, operand, shape, element, layout=how, sparse=sparse)
+        for operand, element, how in zip("ABCD", types, (a_layout, b_layout, "", ""), strict=True)
     )
 
 

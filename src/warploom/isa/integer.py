@@ -9,7 +9,7 @@ import numpy as np
 
 from warploom.isa.kit import Form
 from warploom.isa.operands import Slots, inp, out
-from warploom.isa.protocol import Bound, Warps
+from warploom.isa.protocol import Array, Bound, Warps
 from warploom.isa.types import TYPES
 from warploom.num import integers
 
@@ -307,7 +307,14 @@ ADD_CARRY = Form(
     source="PTX ISA 9.7.2.1",
 )
 
-_CARRIES = {"add": integers.add_carry, "sub": integers.sub_borrow}
+
+def _subtract(a: Array, b: Array, carry: Array | None) -> tuple[Array, Array]:
+    """The flag is the carry of a + ~b + 1, the borrow's inverse: an addc behind it shows that (H200)."""
+    d, borrow = integers.sub_borrow(a, b, None if carry is None else ~carry)
+    return d, ~borrow
+
+
+_CARRIES = {"add": integers.add_carry, "sub": _subtract}
 
 
 @ADD_CARRY.meaning

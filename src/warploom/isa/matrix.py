@@ -39,6 +39,13 @@ def _load_rows(warps: Warps, i: Bound) -> NDArray[np.uint8]:
     return np.ascontiguousarray(rows).view(np.uint8)
 
 
+def _write(warps: Warps, i: Bound, matrix: NDArray[Any]) -> None:
+    """Write the matrices of each warp, one upon the other. Shapes: (warps, rows, columns)."""
+    order = _fragment(i, "ldmatrix").order()
+    assert order is not None
+    warps.write_fragment(i.r, order, matrix.reshape(warps.count, -1).view(order.dtype))
+
+
 LDMATRIX = Form(
     name="matrix.ldmatrix",
     syntax="ldmatrix.sync.aligned.shape.num{.trans}{.ss}.type  r, [p];",
@@ -46,7 +53,7 @@ LDMATRIX = Form(
         shape   num       trans    ss                    type  ptx  target
         m8n8    x1,x2,x4  -,trans  -,shared,shared::cta  b16   6.5  sm_75
         m16n16  x1,x2     trans    -,shared,shared::cta  b8    8.6  sm_100a,sm_100f,sm_110a,sm_110f,sm_120a,sm_120f
-    """,  # noqa: E501
+    """,
     operands={"r": out("b32", _registers), "p": address()},
     spellings=("ldmatrix.sync.aligned.shape.num{.ss}{.trans}.type",),
     touches="warp",
@@ -61,7 +68,7 @@ def load_matrices(warps: Warps, i: Bound) -> None:
     # COMPUTE
     matrix = rows.view(np.uint16) if i.type == "b16" else rows
     # WRITE
-    warps.write_vector(i.r, _fragment(i, "ldmatrix").scatter(matrix).transpose(1, 0, 2))
+    _write(warps, i, matrix)
 
 
 LDMATRIX_WIDENED = Form(
@@ -85,7 +92,7 @@ def load_widened_matrices(warps: Warps, i: Bound) -> None:
     # COMPUTE
     matrix = _WIDEN[i.src_fmt](rows)
     # WRITE
-    warps.write_vector(i.r, _fragment(i, "ldmatrix").scatter(matrix).transpose(1, 0, 2))
+    _write(warps, i, matrix)
 
 
 def _widen_fours(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -112,7 +119,7 @@ STMATRIX = Form(
         shape  num       trans    ss                    type  ptx  target
         m8n8   x1,x2,x4  -,trans  -,shared,shared::cta  b16   7.8  sm_90
         m16n8  x1,x2,x4  trans    -,shared,shared::cta  b8    8.6  sm_100a,sm_100f,sm_110a,sm_110f,sm_120a,sm_120f
-    """,  # noqa: E501
+    """,
     operands={"p": address(), "r": inp("b32", _registers)},
     spellings=("stmatrix.sync.aligned.shape.num{.ss}{.trans}.type",),
     touches="warp",

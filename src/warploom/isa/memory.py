@@ -46,7 +46,11 @@ LD = Form(
     rows=_vectors(
         f"cop {_HINTS} level::prefetch_size", f"-,ca,cg,cs,lu,cv {_HINT_CELLS} {_PREFETCH}", _LOAD_SPACES
     ),
-    operands={"d": out("type", "vec", "wide", "braces"), "a": address(), "cache_policy": inp("b64", when="level::cache_hint")},
+    operands={
+        "d": out("type", "vec", "wide", "braces"),
+        "a": address(),
+        "cache_policy": inp("b64", when="level::cache_hint"),
+    },
     source="PTX ISA 9.7.9.8",
 )
 
@@ -61,7 +65,11 @@ LD_ORDERED = Form(
         f"relaxed,acquire {_SCOPES} {_HINT_CELLS} {_PREFETCH}",
         _LOAD_SPACES,
     ),
-    operands={"d": out("type", "vec", "wide", "braces"), "a": address(), "cache_policy": inp("b64", when="level::cache_hint")},
+    operands={
+        "d": out("type", "vec", "wide", "braces"),
+        "a": address(),
+        "cache_policy": inp("b64", when="level::cache_hint"),
+    },
     source="PTX ISA 9.7.9.8",
 )
 
@@ -91,7 +99,11 @@ LD_NC = Form(
         "{.level::prefetch_size}{.vec}.type  d, [a]{, cache-policy};"
     ),
     rows=_vectors(f"cop {_HINTS} level::prefetch_size", f"-,ca,cg,cs {_HINT_CELLS} {_PREFETCH}", "global"),
-    operands={"d": out("type", "vec", "wide", "braces"), "a": address(), "cache_policy": inp("b64", when="level::cache_hint")},
+    operands={
+        "d": out("type", "vec", "wide", "braces"),
+        "a": address(),
+        "cache_policy": inp("b64", when="level::cache_hint"),
+    },
     source="PTX ISA 9.7.9.9",
 )
 
@@ -131,7 +143,11 @@ ST = Form(
         "{.vec}.type  [a], b{, cache-policy};"
     ),
     rows=_vectors(f"cop {_HINTS}", f"-,wb,cg,cs,wt {_HINT_CELLS}", _STORE_SPACES),
-    operands={"a": address(), "b": inp("type", "vec", accepts="wide", also="braces"), "cache_policy": inp("b64", when="level::cache_hint")},
+    operands={
+        "a": address(),
+        "b": inp("type", "vec", accepts="wide", also="braces"),
+        "cache_policy": inp("b64", when="level::cache_hint"),
+    },
     source="PTX ISA 9.7.9.11",
 )
 
@@ -142,7 +158,11 @@ ST_ORDERED = Form(
         "{.vec}.type  [a], b{, cache-policy};"
     ),
     rows=_vectors(f"sem scope {_HINTS}", f"relaxed,release {_SCOPES} {_HINT_CELLS}", _STORE_SPACES),
-    operands={"a": address(), "b": inp("type", "vec", accepts="wide", also="braces"), "cache_policy": inp("b64", when="level::cache_hint")},
+    operands={
+        "a": address(),
+        "b": inp("type", "vec", accepts="wide", also="braces"),
+        "cache_policy": inp("b64", when="level::cache_hint"),
+    },
     source="PTX ISA 9.7.9.11",
 )
 
@@ -331,8 +351,11 @@ PREFETCH = Form(
 )
 
 PREFETCHU = Form(
-    name="memory.prefetchu", syntax="prefetchu.L1  [a];", rows="ptx target\n2.0 sm_20",
-    operands={"a": address()}, source="PTX ISA 9.7.9.15"
+    name="memory.prefetchu",
+    syntax="prefetchu.L1  [a];",
+    rows="ptx target\n2.0 sm_20",
+    operands={"a": address()},
+    source="PTX ISA 9.7.9.15",
 )
 
 APPLYPRIORITY = Form(

@@ -256,7 +256,7 @@ def _position(order: tuple[Word, ...], words: tuple[str, ...], form: Form, colum
     """
     position = 0
     for place, word in enumerate(order):
-        names = {word.slot} | (set(word.composite.groupindex) if word.composite else set())
+        names = {word.slot, *(word.composite.groupindex if word.composite else ())}
         if column in names:
             return min(position, len(words) - 1)
         bound = position < len(words) and bind_word(word, words[position], form.vocabulary) is not None

@@ -16,6 +16,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.layout import Order
+
 Array = NDArray[Any]
 Lanes = NDArray[np.bool_]
 
@@ -69,6 +71,17 @@ class Warps(Protocol):
 
     def write_vector(self, value: Value, results: Array) -> None:
         """Write every register of a vector. Shapes: (registers, warps, 32)."""
+        ...
+
+    def read_fragment(self, value: Value, order: Order) -> Array:
+        """The matrix that each warp, or each warpgroup, holds in a vector, in unsigned units of an order.
+
+        Shapes: (warps, or warpgroups in the order of `warpgroups()`, units).
+        """
+        ...
+
+    def write_fragment(self, value: Value, order: Order, units: Array) -> None:
+        """Write the matrix of each warp, or each warpgroup, into a vector: the inverse of `read_fragment`."""
         ...
 
     def read_carry(self) -> Lanes:
@@ -195,7 +208,8 @@ class Warps(Protocol):
         """Act on mbarrier objects, lane after lane: init, inval, arrive, arrive_drop, expect_tx, complete_tx,
         and increment, which adds `amount` to the arrivals that the current phase still expects.
 
-        An arrive with `transactions` expects them first. Returns the state token before the action (uint64, shapes (warps, 32)).
+        An arrive with `transactions` expects them first. Returns the state token before the action
+        (uint64, shapes (warps, 32)).
         """
         ...
 

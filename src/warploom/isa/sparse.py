@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from warploom import layout
-from warploom.isa.fragments import fragment, k_of, read_operands, has_arithmetic, select_model, variant, write_result
+from warploom.isa.fragments import (
+    fragment,
+    has_arithmetic,
+    k_of,
+    read_operands,
+    select_model,
+    variant,
+    write_result,
+)
 from warploom.isa.kit import Form
 from warploom.isa.operands import Slots, immediate, inp
 from warploom.isa.protocol import Bound, Warps

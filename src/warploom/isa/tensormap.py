@@ -124,7 +124,11 @@ CP_FENCEPROXY = Form(
         scope                ptx target
         cta,cluster,gpu,sys  8.3 sm_90
     """,
-    operands={"dst": address(space="global"), "src": address(space="shared"), "size": immediate(values=(TENSOR_MAP_BYTES,))},
+    operands={
+        "dst": address(space="global"),
+        "src": address(space="shared"),
+        "size": immediate(values=(TENSOR_MAP_BYTES,)),
+    },
     touches="warp",
     source="PTX ISA 9.7.13.15.18",
 )

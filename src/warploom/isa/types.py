@@ -37,9 +37,14 @@ def _table() -> dict[str, Type]:
     types.append(Type("f64", 64, "float", np.dtype(np.float64)))
     types.extend(Type(name, 16, "float", np.dtype(np.uint16)) for name in ("f16", "bf16"))
     types.append(Type("tf32", 32, "float", np.dtype(np.uint32)))
-    types.extend(Type(name, 8, "float", np.dtype(np.uint8)) for name in ("e4m3", "e5m2", "e3m2", "e2m3", "e2m1"))
+    types.extend(
+        Type(name, 8, "float", np.dtype(np.uint8)) for name in ("e4m3", "e5m2", "e3m2", "e2m3", "e2m1")
+    )
     types.extend(Type(name, 8, "float", np.dtype(np.uint8)) for name in ("ue8m0", "ue4m3"))
-    types.extend(Type(name, 4, kind, np.dtype(dt)) for name, kind, dt in (("s4", "signed", "i1"), ("u4", "unsigned", "u1")))
+    types.extend(
+        Type(name, 4, kind, np.dtype(dt))
+        for name, kind, dt in (("s4", "signed", "i1"), ("u4", "unsigned", "u1"))
+    )
     types.append(Type("b1", 1, "bits", np.dtype(np.uint32)))
     packed = {"f16x2": 32, "bf16x2": 32, "u16x2": 32, "s16x2": 32, "f32x2": 64, "e2m1x2": 8}
     packed |= {f"{name}x2": 16 for name in ("e4m3", "e5m2", "e3m2", "e2m3", "ue8m0")}

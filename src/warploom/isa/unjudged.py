@@ -1,5 +1,5 @@
-"""Instructions of the language that have no forms here: texture and surface access, video arithmetic, the
-stack.
+"""Instructions of the language that have no forms here: textures, surfaces, video arithmetic, the stack, and
+Blackwell's tensor memory.
 
 A text that uses them is none the worse for it; the checker says that it did not judge them.
 
@@ -48,6 +48,7 @@ _HEADS = frozenset(
         "alloca",
         "multimem",
         "clusterlaunchcontrol",
+        "tcgen05",
     ]
 )
 

@@ -10,10 +10,10 @@ from warploom import layout
 from warploom.isa.fragments import (
     fragment,
     gather,
+    has_arithmetic,
     read_operands,
     register_type,
     scatter,
-    has_arithmetic,
     select_model,
     variant,
     write_result,

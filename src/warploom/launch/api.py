@@ -100,7 +100,8 @@ def execute(
 ) -> Run:
     """`launch` with a progress callback and a step budget.
 
-    Units: `step_budget` in warp instructions; by default WARPLOOM_STEP_BUDGET, or 2,000,000,000.
+    Units: `step_budget` in warp instructions, where one of fewer than 32 warps counts as 32; by default
+        WARPLOOM_STEP_BUDGET, or 1,000,000,000.
     """
     if device != "cpu":
         raise UsageError(
@@ -149,5 +150,7 @@ def _budget() -> int:
     if text is None:
         return STEP_BUDGET
     if not text.isdecimal() or int(text) < 1:
-        raise UsageError(f"WARPLOOM_STEP_BUDGET is {text!r}; expected an integer above 0", code="launch.budget")
+        raise UsageError(
+            f"WARPLOOM_STEP_BUDGET is {text!r}; expected an integer above 0", code="launch.budget"
+        )
     return int(text)

@@ -45,7 +45,9 @@ class Buffers:
         apart: list[_Extent] = []
         for extent in self._extents:
             if extent.low < own.high and own.low < extent.high:
-                own = _Extent(min(own.low, extent.low), max(own.high, extent.high), extent.arrays + own.arrays)
+                own = _Extent(
+                    min(own.low, extent.low), max(own.high, extent.high), extent.arrays + own.arrays
+                )
             else:
                 apart.append(extent)
         self._extents = [*apart, own]
@@ -74,7 +76,9 @@ class Buffers:
         for extent, other in self._all():
             if other is array:
                 assert extent.segment is not None
-                return extent.segment.start + _first(array) - extent.low if array.size else extent.segment.start
+                return (
+                    extent.segment.start + _first(array) - extent.low if array.size else extent.segment.start
+                )
         raise KeyError("the array has no buffer")
 
     def _all(self) -> list[tuple[_Extent, Array]]:
@@ -153,7 +157,9 @@ def _encode(number: int, parameter: Parameter, value: object, buffers: Buffers) 
     if value is None and parameter.size == 8:
         return bytes(8)
     if _is_truth(value) or not (_is_scalar(value) or isinstance(value, (int, float))):
-        raise _wrong(number, parameter, value, "a number" + (", an ndarray or None" if parameter.size == 8 else ""))
+        raise _wrong(
+            number, parameter, value, "a number" + (", an ndarray or None" if parameter.size == 8 else "")
+        )
     if _is_scalar(value):
         return _encode_scalar(number, parameter, value)
     if isinstance(value, float):
@@ -177,7 +183,9 @@ def _encode_scalar(number: int, parameter: Parameter, value: Scalar) -> bytes:
         kind.kind == "bits" or (value.dtype.kind == "f") == (kind.kind == "float" and kind.dtype.kind == "f")
     )
     if not fits:
-        raise _wrong(number, parameter, value, f"a scalar of type .{parameter.type}, {parameter.size} bytes wide")
+        raise _wrong(
+            number, parameter, value, f"a scalar of type .{parameter.type}, {parameter.size} bytes wide"
+        )
     return value.tobytes()
 
 

@@ -15,7 +15,22 @@ from warploom.machine.program import Program
 
 # Dynamic and static shared memory a CTA may have, in KiB, by compute capability (CUDA programming guide,
 # technical specifications per compute capability).
-_SHARED_KIB = {70: 96, 72: 96, 75: 64, 80: 163, 86: 99, 87: 163, 88: 99, 89: 99, 90: 227, 100: 227, 103: 227, 110: 227, 120: 99, 121: 99}
+_SHARED_KIB = {
+    70: 96,
+    72: 96,
+    75: 64,
+    80: 163,
+    86: 99,
+    87: 163,
+    88: 99,
+    89: 99,
+    90: 227,
+    100: 227,
+    103: 227,
+    110: 227,
+    120: 99,
+    121: 99,
+}
 _ARCH = re.compile(r"sm_(\d+)([af]?)")
 
 MAX_THREADS = 1024
@@ -28,7 +43,9 @@ _AXES = "xyz"
 def triple(name: str, value: int | Sequence[int]) -> tuple[int, int, int]:
     """A launch extent as (x, y, z). Errors: UsageError launch.geometry."""
     parts = tuple(value) if isinstance(value, Iterable) else (value,)
-    whole = all(isinstance(part, (int, np.integer)) and not isinstance(part, bool) and part > 0 for part in parts)
+    whole = all(
+        isinstance(part, (int, np.integer)) and not isinstance(part, bool) and part > 0 for part in parts
+    )
     if not whole or not 1 <= len(parts) <= 3:
         raise _refuse(f"{name} is {value!r}; expected one to three integers above 0")
     x, y, z = (*(int(part) for part in parts), 1, 1)[:3]
@@ -41,7 +58,9 @@ def architecture(arch: str | None, program: Program) -> str:
     found = _ARCH.fullmatch(name)
     if found is None or int(found[1]) not in _SHARED_KIB:
         known = ", ".join(f"sm_{number}" for number in _SHARED_KIB)
-        raise UsageError(f"there is no architecture '{name}'; expected one of {known}, with a or f", code="launch.arch")
+        raise UsageError(
+            f"there is no architecture '{name}'; expected one of {known}, with a or f", code="launch.arch"
+        )
     return name
 
 
@@ -110,10 +129,14 @@ def _cluster(
     if required:
         x, y, z = (*required, 1, 1)[:3]
         if cluster not in ((1, 1, 1), (x, y, z)):
-            raise _refuse(f"cluster is {cluster}; the kernel's .reqnctapercluster asks for exactly {(x, y, z)}")
+            raise _refuse(
+                f"cluster is {cluster}; the kernel's .reqnctapercluster asks for exactly {(x, y, z)}"
+            )
         shape = (x, y, z)
     if program.directive(".explicitcluster") is not None and not explicit:
-        raise _refuse("the kernel's .explicitcluster asks for a launch with cluster dimensions; none were given")
+        raise _refuse(
+            "the kernel's .explicitcluster asks for a launch with cluster dimensions; none were given"
+        )
     size = shape[0] * shape[1] * shape[2]
     most = program.directive(".maxclusterrank")
     limit = min(MAX_CLUSTER, *most) if most else MAX_CLUSTER

@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 from warploom.layout.descriptor import Descriptor, matrix_addresses
-from warploom.layout.fragment import FragmentMap
+from warploom.layout.fragment import FragmentMap, Order
 from warploom.layout.maps import fragment
 from warploom.layout.sparse import MetadataMap, ScaleMap, metadata, scale_factors
 from warploom.layout.swizzle import bank_picture, swizzle
 from warploom.layout.tensormap import TensorMap, TensorMapFields
-from warploom.layout.tile import TileRows, box_bytes, fill_bytes, misaligned, shared_bytes, tile_rows
+from warploom.layout.tile import (
+    Boxes,
+    TileRows,
+    box_bytes,
+    boxes,
+    fill_bytes,
+    misaligned,
+    shared_bytes,
+    tile_rows,
+)
 
 __all__ = [
+    "Boxes",
     "Descriptor",
     "FragmentMap",
     "MetadataMap",
+    "Order",
     "ScaleMap",
     "TensorMap",
     "TensorMapFields",
     "TileRows",
     "bank_picture",
     "box_bytes",
+    "boxes",
     "fill_bytes",
     "fragment",
     "matrix_addresses",

@@ -24,6 +24,21 @@ _UNSIGNED: dict[int, type[np.unsignedinteger[Any]]] = {
 
 
 @dataclass(frozen=True, eq=False)
+class Order:
+    """Where the units of a warp's registers stand in its matrix, row by row: what moves without being taken apart.
+
+    A unit is an element, or a whole register where that holds neighbours. A warpgroup's matrix is those of its
+    ``warps``, one upon the other, each in this order.
+
+    Shapes: ``target`` is (registers, units of a register across the warp, lane by lane).
+    """
+
+    dtype: np.dtype[np.unsignedinteger[Any]]
+    warps: int
+    target: NDArray[np.uint64]
+
+
+@dataclass(frozen=True, eq=False)
 class FragmentMap:
     """The map (lane, item) -> (row, col) of one operand of one matrix instruction.
 
@@ -114,7 +129,7 @@ class FragmentMap:
         if signed and unit < 8:
             taken ^= 8
             taken -= 8
-        rows, cols = self._matrix_shape
+        rows, cols = self.matrix_shape
         return taken.reshape(batch, cols, rows) if transposed else taken.reshape(batch, rows, cols)
 
     def scatter(self, matrix: Bits, *, transposed: bool = False) -> Bits:
@@ -123,7 +138,7 @@ class FragmentMap:
         Shapes: matrix (batch, rows, cols), or (batch, cols, rows) when ``transposed``; the result is
             (batch, registers, lanes).
         """
-        rows, cols = self._matrix_shape
+        rows, cols = self.matrix_shape
         expected = (cols, rows) if transposed else (rows, cols)
         unit = self._unit_bits
         if matrix.ndim != 3 or matrix.shape[1:] != expected or matrix.dtype.itemsize * 8 != max(unit, 8):
@@ -141,6 +156,13 @@ class FragmentMap:
         if unit != self.register_bits:
             taken = taken.view(_UNSIGNED[self.register_bits])
         return taken.reshape(batch, self.registers, self.lanes)
+
+    def order(self, *, transposed: bool = False) -> Order | None:
+        """The order of units of each matrix, or of each transposed.
+
+        None where elements are parts of bytes, or in two places.
+        """
+        return self._orders[transposed]
 
     def __str__(self) -> str:
         """The map as a table, each cell the items that hold the element: ``T0:0`` is item 0 of lane 0."""
@@ -175,12 +197,37 @@ class FragmentMap:
         return 32 if self.packed_along else self.bits
 
     @property
-    def _matrix_shape(self) -> tuple[int, int]:
+    def matrix_shape(self) -> tuple[int, int]:
+        """Rows and columns of what ``gather`` returns: single bits are packed by 32."""
         if self.packed_along == "col":
             return self.rows, self.cols // 32
         if self.packed_along == "row":
             return self.rows // 32, self.cols
         return self.rows, self.cols
+
+    @cached_property
+    def _orders(self) -> tuple[Order | None, Order | None]:
+        return self._order(transposed=False), self._order(transposed=True)
+
+    def _order(self, *, transposed: bool) -> Order | None:
+        warps = self.lanes // 32
+        rows, cols = self.matrix_shape
+        matrix = self._indices[0]
+        if self._unit_bits < 8 or matrix.size > rows * cols or (transposed and warps > 1):
+            return None
+        if transposed:
+            tile, row, col = np.unravel_index(matrix, (self.tiles, rows // self.tiles, cols))
+            matrix = np.ravel_multi_index((tile, col, row), (self.tiles, cols, rows // self.tiles))
+        units = matrix.reshape(self.registers, warps, -1)[:, 0].astype(np.int64)
+        dtype, per_register = _UNSIGNED[self._unit_bits], self.register_bits // self._unit_bits
+        lows = units[:, ::per_register]
+        whole, lowest = lows // per_register, lows % per_register
+        firsts: NDArray[np.int64] = np.repeat(whole, per_register, axis=1) * per_register
+        within: NDArray[np.int64] = np.arange(units.shape[1], dtype=np.int64) % per_register
+        neighbours: NDArray[np.int64] = firsts + within
+        if not lowest.any() and np.array_equal(units, neighbours):
+            units, dtype = whole, _UNSIGNED[self.register_bits]
+        return Order(np.dtype(dtype), warps, np.ascontiguousarray(units, np.uint64))
 
     @cached_property
     def _indices(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
@@ -193,7 +240,7 @@ class FragmentMap:
             row, col = row[:, ::32], col[:, ::32] // 32
         elif self.packed_along == "row":
             row, col = row[:, ::32] // 32, col[:, ::32]
-        rows, cols = self._matrix_shape
+        rows, cols = self.matrix_shape
         per_register = self.register_bits // self._unit_bits
         # (lane, item) -> (register, lane, place in the register), the order in which memory holds the units.
         split = (self.lanes, self.registers, per_register)

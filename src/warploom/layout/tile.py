@@ -77,6 +77,36 @@ def tile_rows(fields: TensorMapFields, coordinates: Sequence[int]) -> TileRows:
     return TileRows(np.where(mask, relative + base, -1), first, valid, shared_offset)
 
 
+class Boxes(NamedTuple):
+    """Boxes of one map at many coordinates.
+
+    Shapes: ``global_offset`` and ``inside`` are (boxes,), the others (rows of a box,), dimension 1 fastest.
+    Units: offsets in bytes: of a box from the map's address; of its rows from its beginning, in global memory
+        and, before the swizzle, in shared. ``inside`` says which boxes have no element out of bounds.
+    """
+
+    global_offset: NDArray[np.int64]
+    inside: NDArray[np.bool_]
+    row_offset: NDArray[np.int64]
+    shared_offset: NDArray[np.int64]
+
+
+def boxes(fields: TensorMapFields, coordinates: NDArray[np.int64]) -> Boxes:
+    """The boxes at some coordinates. Shapes: coordinates (rank, boxes), innermost first.
+
+    Errors: UsageError for a map that cannot be used.
+    """
+    relative, shared_offset, counts = _box(fields)
+    offset = coordinates[0] * fields.element_bits // 8
+    inside = (coordinates[0] >= 0) & (coordinates[0] + fields.box[0] <= fields.global_dim[0])
+    for axis in range(1, fields.rank):
+        start = coordinates[axis]
+        reach = (counts[axis] - 1) * fields.element_stride[axis]
+        inside &= (start >= 0) & (start + reach < fields.global_dim[axis])
+        offset = offset + start * fields.global_stride[axis - 1]
+    return Boxes(offset, inside, relative, shared_offset)
+
+
 def box_bytes(fields: TensorMapFields) -> int:
     """The bytes of a box's own elements: what a copy counts as transferred, out of bounds or not."""
     return prod(_counts(fields)) * fields.shared_bits // 8

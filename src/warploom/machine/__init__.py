@@ -1,0 +1,1 @@
+"""The abstract machine: whole grids, batches of warps, bit for bit."""

@@ -3,7 +3,8 @@
 
 The address kernels turn addresses (int64) into byte offsets and return the flat index (warp * 32 + lane) of
 the first lane at fault, or -1. `words` is the memory seen as elements of the access's width; consecutive
-elements make one access (a vector).
+elements make one access (a vector). What was checked is indexed by unsigned numbers, which need no test for
+being negative.
 
 Every layout and every dtype of an argument is compiled anew on first use: callers pass C-contiguous,
 writeable arrays (`uniform`), so that the address kernels compile once and the others once for each width.
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from warploom.num._compile import njit
@@ -124,13 +126,13 @@ def window_index(
 def load_indexed(words: Array, index: Array, mask: Array, out: Array) -> None:
     """Load elements at byte offsets that were checked."""
     count, warps, lanes = out.shape
-    width = out.itemsize
+    width = np.uint64(out.itemsize)
     for w in range(warps):
         for lane in range(lanes):
             if mask[w, lane]:
-                first = index[w, lane] // width
+                first = np.uint64(index[w, lane]) // width
                 for item in range(count):
-                    out[item, w, lane] = words[first + item]
+                    out[item, w, lane] = words[first + np.uint64(item)]
 
 
 @njit
@@ -138,14 +140,14 @@ def store_indexed(words: Array, index: Array, mask: Array, values: Array) -> Non
     """Store elements at byte offsets that were checked."""
     count = values.shape[0]
     warps, lanes = mask.shape
-    width = values.itemsize
+    width = np.uint64(values.itemsize)
     value_rows, value_columns = values.shape[1], values.shape[2]
     for w in range(warps):
         for lane in range(lanes):
             if mask[w, lane]:
-                first = index[w, lane] // width
+                first = np.uint64(index[w, lane]) // width
                 for item in range(count):
-                    words[first + item] = values[
+                    words[first + np.uint64(item)] = values[
                         item, w if value_rows > 1 else 0, lane if value_columns > 1 else 0
                     ]
 
@@ -161,6 +163,7 @@ def gather_tile(
     """
     groups, rows, columns = out.shape
     width = out.itemsize
+    unit = np.uint64(width)
     for g in range(groups):
         for r in range(rows):
             for c in range(columns):
@@ -168,5 +171,5 @@ def gather_tile(
                 address ^= (((address >> 7) - phase) & chunk_mask) << 4
                 if address < low or address + width > high:
                     return g
-                out[g, r, c] = words[(origins[g] + address - low) // width]
+                out[g, r, c] = words[np.uint64(origins[g] + address - low) // unit]
     return -1

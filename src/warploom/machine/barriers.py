@@ -78,7 +78,11 @@ class Barriers:
     def _keys(self, batch: Batch, number: Array) -> Array:
         first = _of_each_warp(batch, number)
         if (first >= BARRIERS).any() or (first < 0).any():
-            raise Fault("machine.barrier", f"barrier {int(first.max())} does not exist; expected 0 to {BARRIERS - 1}", 0)
+            raise Fault(
+                "machine.barrier",
+                f"barrier {int(first.max())} does not exist; expected 0 to {BARRIERS - 1}",
+                0,
+            )
         return batch.place.cta * BARRIERS + first
 
     def _arrive(self, batch: Batch, number: Array, threads: Array | None) -> Array:
@@ -106,12 +110,15 @@ class Barriers:
             position = int(np.flatnonzero(differs)[0])
             held = int(self.expected[keys[position]])
             others = f"{held} threads" if held else "all threads of the CTA"
-            message = f"barrier {int(keys[position]) % BARRIERS} is joined for {int(counts[position])} threads while others wait for {others}"
+            number, count = int(keys[position]) % BARRIERS, int(counts[position])
+            message = f"barrier {number} is joined for {count} threads while others wait for {others}"
             raise Fault("machine.barrier", message, position * 32)
 
     def needed(self, keys: Array) -> Array:
         """Threads that complete each barrier."""
-        return np.where(self.expected[keys] > 0, self.expected[keys], self.machine.live_warps[keys // BARRIERS] * 32)
+        return np.where(
+            self.expected[keys] > 0, self.expected[keys], self.machine.live_warps[keys // BARRIERS] * 32
+        )
 
     def _complete(self, keys: Array) -> list[int]:
         unique = np.unique(keys)
@@ -119,7 +126,8 @@ class Barriers:
         over = arrived > needed
         if over.any():
             key = int(unique[over][0])
-            message = f"{int(arrived[over][0])} threads arrived at barrier {key % BARRIERS}; expected {int(needed[over][0])}"
+            came, expected = int(arrived[over][0]), int(needed[over][0])
+            message = f"{came} threads arrived at barrier {key % BARRIERS}; expected {expected}"
             raise Fault("machine.barrier", message, 0)
         done = [int(key) for key in unique[(arrived == needed) & (needed > 0)]]
         for key in done:
@@ -154,7 +162,9 @@ class Barriers:
         again = self.cluster_joined[batch.warp_index] == self.cluster_phase[clusters]
         if again.any() and not self.machine.strands.diverged:
             lane = int(np.flatnonzero(again)[0]) * 32
-            raise Fault("machine.cluster-barrier", "a warp arrives twice at one phase of the cluster barrier", lane)
+            raise Fault(
+                "machine.cluster-barrier", "a warp arrives twice at one phase of the cluster barrier", lane
+            )
         self.cluster_joined[batch.warp_index] = self.cluster_phase[clusters]
         np.add.at(self.cluster_arrived, clusters, batch.active().sum(axis=1))
         self._complete_clusters(np.unique(clusters))
@@ -165,7 +175,9 @@ class Barriers:
         joined = self.cluster_joined[batch.warp_index]
         if (joined < 0).any():
             lane = int(np.flatnonzero(joined < 0)[0]) * 32
-            raise Fault("machine.cluster-barrier", "a warp waits at the cluster barrier without having arrived", lane)
+            raise Fault(
+                "machine.cluster-barrier", "a warp waits at the cluster barrier without having arrived", lane
+            )
         waits = self.cluster_phase[clusters] <= joined
         if not waits.any():
             return

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.isa.types import TYPES
+from warploom.layout import Order
 from warploom.machine.faults import Fault
 from warploom.machine.memory import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_SIZE, Place
 from warploom.machine.strands import State
@@ -28,7 +29,18 @@ Rows = NDArray[np.intp]
 class Batch:
     """Warps at one instruction. `mask` is None when all lanes of all warps take part."""
 
-    __slots__ = ("_place", "base", "count", "is_run", "machine", "mask", "rows", "warp_index", "warps")
+    __slots__ = (
+        "_groups",
+        "_place",
+        "base",
+        "count",
+        "is_run",
+        "machine",
+        "mask",
+        "rows",
+        "warp_index",
+        "warps",
+    )
 
     def __init__(self, machine: Machine, rows: Rows, warp_index: Rows, mask: Lanes | None) -> None:
         self.machine = machine
@@ -47,6 +59,7 @@ class Batch:
         self.is_run = spans and (not self.machine.strands.diverged or bool((np.diff(warp_index) == 1).all()))
         self.warps: slice | Rows = slice(first, first + self.count) if self.is_run else warp_index
         self._place: Place | None = None
+        self._groups: NDArray[np.intp] | None = None
 
     @property
     def arch(self) -> str:
@@ -101,14 +114,17 @@ class Batch:
     def dismiss_idle(self, pc: int) -> None:
         """Take strands none of whose lanes passed the guard out of the batch; they go on at `pc`."""
         if self.mask is not None and self.mask is not self.base:
-            idle = ~self.mask.any(axis=1)
+            idle = np.logical_not(np.any(self.mask, axis=1))
             if idle.any():
                 self.suspend(idle, pc, State.READY)
 
     def single(self, position: int, lanes: Lanes) -> Batch:
         """One warp of the batch, with some of its lanes."""
         return Batch(
-            self.machine, self.rows[position : position + 1], self.warp_index[position : position + 1], lanes[None]
+            self.machine,
+            self.rows[position : position + 1],
+            self.warp_index[position : position + 1],
+            lanes[None],
         )
 
     def active(self) -> Lanes:
@@ -134,6 +150,19 @@ class Batch:
         """Write every register of a vector."""
         value.put_all(self, results)
 
+    def read_fragment(self, value: Any, order: Order) -> Array:
+        """The matrix that each warp, or each warpgroup, holds in a vector. Shapes: (warps or warpgroups, units)."""
+        units = value.gather(self, order, self._by_matrix(order))
+        return units.reshape(self.count // order.warps, -1)
+
+    def write_fragment(self, value: Any, order: Order, units: Array) -> None:
+        """Write the matrix of each warp, or each warpgroup."""
+        value.scatter(self, order, self._by_matrix(order), units.reshape(self.count, -1))
+
+    def _by_matrix(self, order: Order) -> Rows | slice:
+        """Positions of the warps as their matrices stand one upon the other."""
+        return slice(None) if order.warps == 1 else self.warpgroups().reshape(-1)
+
     def read_carry(self) -> Array:
         """The condition-code carry of each thread. Shapes: (warps, 32)."""
         return self.machine.carry[self.warps]
@@ -149,17 +178,23 @@ class Batch:
         """Effective addresses of an address operand."""
         return value.effective(self)
 
-    def load(self, space: str, addresses: Array, type: str, count: int = 1, lanes: Lanes | None = None) -> Array:
+    def load(
+        self, space: str, addresses: Array, type: str, count: int = 1, lanes: Lanes | None = None
+    ) -> Array:
         """Load `count` consecutive elements per active lane."""
         mask = self.active() if lanes is None else self.active() & lanes
         memory = self.machine.memory
+        if space.startswith("param"):
+            addresses = self._whole_parameter(addresses)
         loaded = memory.load(_memory_of(space), self.place, addresses, mask, TYPES[type].dtype, count)
         if memory.unwritten_reads:
             self.machine.note_unwritten(memory.unwritten_reads)
             memory.unwritten_reads.clear()
         return loaded
 
-    def store(self, space: str, addresses: Array, type: str, values: Array, lanes: Lanes | None = None) -> None:
+    def store(
+        self, space: str, addresses: Array, type: str, values: Array, lanes: Lanes | None = None
+    ) -> None:
         """Store `count` consecutive elements per active lane."""
         mask = self.active() if lanes is None else self.active() & lanes
         dtype = TYPES[type].dtype
@@ -191,7 +226,16 @@ class Batch:
         wide = addresses.astype(np.uint64)
         if space.startswith("shared"):
             return wide + np.uint64(SHARED_WINDOW)
+        if space.startswith("param"):
+            return self._whole_parameter(wide)
         return wide + np.uint64(LOCAL_WINDOW) if space == "local" else wide
+
+    def _whole_parameter(self, addresses: Array) -> Array:
+        """Addresses of kernel parameters, of which compilers may keep the lower 32 bits only."""
+        wide = addresses.astype(np.uint64)
+        start = np.uint64(self.machine.parameter_block)
+        near = start + (wide - start & np.uint64(0xFFFF_FFFF))
+        return np.where(wide >> np.uint64(32) == 0, near, wide)
 
     def from_generic(self, space: str, addresses: Array) -> Array:
         """Addresses in a state space of generic addresses."""
@@ -236,7 +280,9 @@ class Batch:
     ) -> Array:
         """A matrix in shared memory for each warpgroup of the batch, or for some of them."""
         leaders = self.warpgroups()[:, 0] if groups is None else self.warpgroups()[groups, 0]
-        return self.machine.memory.tile(self.place.cta[leaders], leaders, starts, offsets, swizzle, base_offset, width)
+        return self.machine.memory.tile(
+            self.place.cta[leaders], leaders, starts, offsets, swizzle, base_offset, width
+        )
 
     # Control ----------------------------------------------------------------------------------------------
 
@@ -271,7 +317,9 @@ class Batch:
         """Arrive at a CTA barrier."""
         self.machine.barriers.arrive(self, number, threads, mode == "sync")
 
-    def cta_reduce(self, number: Array, threads: Array | None, predicate: Lanes, mode: str, result: Any) -> None:
+    def cta_reduce(
+        self, number: Array, threads: Array | None, predicate: Lanes, mode: str, result: Any
+    ) -> None:
         """Arrive at a CTA barrier that reduces a predicate."""
         self.machine.barriers.reduce(self, number, threads, predicate, mode, result)
 
@@ -284,7 +332,12 @@ class Batch:
         self.machine.barriers.cluster_wait(self)
 
     def mbarrier(
-        self, space: str, addresses: Array, action: str, amount: Array | int = 0, transactions: Array | int = 0
+        self,
+        space: str,
+        addresses: Array,
+        action: str,
+        amount: Array | int = 0,
+        transactions: Array | int = 0,
     ) -> Array:
         """Act on mbarrier objects; returns the state tokens before the action."""
         return self.machine.mbarriers.act(self, _memory_of(space), addresses, action, amount, transactions)
@@ -321,7 +374,9 @@ class Batch:
 
     def warpgroups(self) -> NDArray[np.intp]:
         """Positions in the batch of the four warps of each warpgroup. Shapes: (groups, 4)."""
-        return self.machine.warpgroups(self.warp_index)
+        if self._groups is None:
+            self._groups = self.machine.warpgroups(self.warp_index)
+        return self._groups
 
     def pool(self) -> Any:
         """The worker pool that arithmetic may use."""

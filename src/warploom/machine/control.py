@@ -24,7 +24,9 @@ class Control:
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
-        self.anywhere: dict[int, int] = {}  # member masks of strands that gather at some barrier of their warp
+        self.anywhere: dict[
+            int, int
+        ] = {}  # member masks of strands that gather at some barrier of their warp
 
     def branch(self, batch: Batch, target: int) -> None:
         """The active lanes go to `target`, the others to the next instruction."""
@@ -53,7 +55,11 @@ class Control:
         if wrong.any():
             lane = int(np.flatnonzero(wrong)[0])
             found = int(wide.reshape(-1)[lane])
-            raise Fault("machine.branch-table", f"branch index {found} is beyond a table of {len(table)} targets", lane)
+            raise Fault(
+                "machine.branch-table",
+                f"branch index {found} is beyond a table of {len(table)} targets",
+                lane,
+            )
         goals = np.where(taken, table[np.where(taken, wide, 0)], pc + 1)
         for position, row in enumerate(batch.rows):
             lanes = goals[position][strands.mask[row]]
@@ -80,7 +86,11 @@ class Control:
             activation = machine.program.by_entry.get(entry)
             if activation is None:
                 found = f"{int(entries[position, first]):#x}"
-                raise Fault("machine.indirect-call", f"the call goes to {found}, which is no function", position * 32 + first)
+                raise Fault(
+                    "machine.indirect-call",
+                    f"the call goes to {found}, which is no function",
+                    position * 32 + first,
+                )
             together = lanes & (entries[position] == entries[position, first])
             others_call = bool((lanes & ~together).any())
             one = batch.single(position, together)
@@ -92,7 +102,11 @@ class Control:
         """Return to the caller, or leave the kernel."""
         strands, pc = self.machine.strands, self.machine.pc
         self.machine.moved = True
-        if not strands.diverged and batch.mask is None and not any(strands.calls[int(row)] for row in batch.rows):
+        if (
+            not strands.diverged
+            and batch.mask is None
+            and not any(strands.calls[int(row)] for row in batch.rows)
+        ):
             strands.live[batch.warp_index] = False
             strands.state[batch.rows] = State.DONE
             self.machine.left(batch.warp_index)

@@ -13,66 +13,15 @@ from warploom.isa.bulk import BulkCopy, TensorCopy
 from warploom.isa.reductions import combine
 from warploom.isa.types import TYPES
 from warploom.layout import TensorMapFields, TileRows, box_bytes, fill_bytes, misaligned, tile_rows
+from warploom.machine.boxes import chosen, tile_in, tile_out, whole_boxes
 from warploom.machine.faults import Fault
 from warploom.machine.memory import CHUNK_MASK, GLOBAL_BASE, SHARED_START
-from warploom.num._compile import njit
 
 if TYPE_CHECKING:
     from warploom.machine.batch import Batch
     from warploom.machine.machine import Machine
 
 Array = NDArray[Any]
-
-
-@njit
-def _tile_in(
-    arena: Array, base: int, rows: Array, left: int, inside: int, offsets: Array, row_bytes: int, start: int,
-    mask: int, shared: Array, origin: int, fill: np.uint64,
-) -> None:  # fmt: skip
-    """Load a box in chunks of 16 bytes: row r goes to shared addresses start + offsets[r], swizzled.
-
-    Bytes [left, left + inside) of a row come from the arena, at base + rows[r]; the others are `fill`, and so
-    is a row whose rows[r] is negative. Tensor maps keep sources, rows and `left` at multiples of 16 bytes.
-    """
-    from_words = arena.view(np.uint64)
-    to_words = shared.view(np.uint64)
-    for r in range(len(rows)):
-        for chunk in range(0, row_bytes, 16):
-            address = start + offsets[r] + chunk
-            target = origin + (address ^ (((address >> 7) & mask) << 4))
-            source = base + rows[r] + chunk - left
-            if rows[r] >= 0 and left <= chunk and chunk + 16 <= left + inside:
-                to_words[target // 8] = from_words[source // 8]
-                to_words[target // 8 + 1] = from_words[source // 8 + 1]
-                continue
-            to_words[target // 8] = fill
-            to_words[target // 8 + 1] = fill
-            if rows[r] >= 0:
-                for byte in range(max(left - chunk, 0), min(left + inside - chunk, 16)):
-                    shared[target + byte] = arena[source + byte]
-
-
-@njit
-def _tile_out(
-    arena: Array, base: int, rows: Array, left: int, inside: int, offsets: Array, start: int, mask: int,
-    shared: Array, origin: int,
-) -> None:  # fmt: skip
-    """Store a box: bytes [left, left + inside) of each row in bounds go to the arena, at base + rows[r]."""
-    from_words = shared.view(np.uint64)
-    to_words = arena.view(np.uint64)
-    for r in range(len(rows)):
-        if rows[r] < 0:
-            continue
-        for chunk in range(0, inside, 16):
-            address = start + offsets[r] + left + chunk
-            source = origin + (address ^ (((address >> 7) & mask) << 4))
-            target = base + rows[r] + chunk
-            if chunk + 16 <= inside:
-                to_words[target // 8] = from_words[source // 8]
-                to_words[target // 8 + 1] = from_words[source // 8 + 1]
-                continue
-            for byte in range(inside - chunk):
-                arena[target + byte] = shared[source + byte]
 
 
 class Copier:
@@ -85,13 +34,48 @@ class Copier:
         """What can be said when a request is issued: alignment of addresses and sizes."""
         active = batch.active()
         if isinstance(request, BulkCopy):
-            for name, array in (("source", request.source), ("destination", request.destination), ("size", request.bytes)):
+            for name, array in (
+                ("source", request.source),
+                ("destination", request.destination),
+                ("size", request.bytes),
+            ):
                 wrong = active & (np.broadcast_to(array, active.shape) % 16 != 0)
                 if wrong.any():
                     lane = int(np.flatnonzero(wrong)[0])
                     found = int(np.broadcast_to(array, active.shape).reshape(-1)[lane])
                     message = f"the {name} of a bulk copy is {found:#x}; expected a multiple of 16"
                     raise Fault("machine.misaligned", message, lane)
+
+    def together(self, request: Any, positions: Array, lanes: Array, ctas: Array) -> NDArray[np.bool_]:
+        """Do at once those copies of one instruction that allow it, and say which; `carry_out` is for the others.
+
+        Shapes: the position in the request's arrays, the lane and the CTA of each copy, all (copies,).
+        """
+        done = np.zeros(len(positions), np.bool_)
+        if not isinstance(request, TensorCopy) or request.reduction:
+            return done
+        tensor_maps = chosen(request.tensor_map, positions, lanes)
+        for address in np.unique(tensor_maps):
+            of_map = np.flatnonzero(tensor_maps == address)
+            try:
+                fields = self.fields(int(address))
+                found = whole_boxes(
+                    self.machine, request, fields, positions[of_map], lanes[of_map], ctas[of_map]
+                )
+            except (Fault, UsageError):
+                continue  # what is wrong comes out when the copies are carried out one by one
+            if found is None:
+                continue
+            copies = of_map[found.copy]
+            try:
+                found.move()
+            except Fault as fault:
+                blamed = copies[fault.lane]
+                raise Fault(
+                    fault.code, fault.message, int(positions[blamed]) * 32 + int(lanes[blamed])
+                ) from None
+            done[copies] = True
+        return done
 
     def carry_out(self, request: Any, position: int, lane: int, cta: int) -> None:
         """Do the copy of one lane."""
@@ -122,14 +106,15 @@ class Copier:
         if low < SHARED_START or low + size > SHARED_START + memory.shared_bytes:
             message = (
                 f"{what} of {size} bytes at shared address {low:#x} is out of bounds: the CTA has "
-                f"{memory.shared_bytes} bytes of shared memory, at {SHARED_START:#x} to {SHARED_START + memory.shared_bytes:#x}"
+                f"{memory.shared_bytes} bytes of shared memory, at {SHARED_START:#x} to "
+                f"{SHARED_START + memory.shared_bytes:#x}"
             )
             raise Fault("machine.out-of-bounds", message)
         return cta * memory.shared_stride - SHARED_START
 
     def _complete(self, cta: int, mbarrier: int, transferred: int) -> None:
         origin = self._origin(cta, mbarrier & 0xFF_FFFF, 8, "an mbarrier")
-        self.machine.mbarriers.complete(origin + (mbarrier & 0xFF_FFFF), transferred)
+        self.machine.mbarriers.complete(np.array([origin + (mbarrier & 0xFF_FFFF)]), transferred)
 
     # Plain copies -----------------------------------------------------------------------------------------
 
@@ -173,7 +158,7 @@ class Copier:
     # Tensor tiles -----------------------------------------------------------------------------------------
 
     def _tensor(self, request: TensorCopy, pick: _Pick, cta: int) -> None:
-        fields = self._fields(pick.number(request.tensor_map))
+        fields = self.fields(pick.number(request.tensor_map))
         if fields.rank != request.dimensions:
             message = f"a {request.dimensions}-dimensional copy through a tensor map of rank {fields.rank}"
             raise Fault("machine.tensor-map", message)
@@ -185,7 +170,7 @@ class Copier:
         except UsageError as error:
             raise Fault("machine.tensor-map", str(error)) from None
         address = pick.number(request.shared)
-        if address % 128 and fields.swizzle_span == 0 or address % (fields.swizzle_span * 8 or 128):
+        if (address % 128 and fields.swizzle_span == 0) or address % (fields.swizzle_span * 8 or 128):
             expected = fields.swizzle_span * 8 or 128
             message = f"a tensor copy's shared address is {address:#x}; expected a multiple of {expected}"
             raise Fault("machine.misaligned", message)
@@ -194,10 +179,13 @@ class Copier:
         else:
             self._tile_store(request, cta, fields, rows, address)
 
-    def _fields(self, address: int) -> TensorMapFields:
+    def fields(self, address: int) -> TensorMapFields:
+        """The tensor map at an address. Errors: Fault, UsageError."""
         arena = self.machine.memory.arena
         if address % 64:
-            raise Fault("machine.misaligned", f"a tensor map at address {address:#x}; expected a multiple of 64")
+            raise Fault(
+                "machine.misaligned", f"a tensor map at address {address:#x}; expected a multiple of 64"
+            )
         first = arena.find(address, 128, "a tensor map")
         return self.machine.tensor_map(arena.bytes[first : first + 128].tobytes())
 
@@ -211,7 +199,13 @@ class Copier:
         return arena.find(fields.global_address + low, high - low, "a tensor copy") - low
 
     def _tile_load(
-        self, request: TensorCopy, pick: _Pick, cta: int, fields: TensorMapFields, rows: TileRows, address: int
+        self,
+        request: TensorCopy,
+        pick: _Pick,
+        cta: int,
+        fields: TensorMapFields,
+        rows: TileRows,
+        address: int,
     ) -> None:
         memory = self.machine.memory
         base = self._global_span(fields, rows)
@@ -223,7 +217,7 @@ class Copier:
         transferred = box_bytes(fields)
         for owner, low in self._targets(request.shared_space, address, cta, pick.optional(request.multicast)):
             origin = self._origin(owner, low, covered, "a tensor copy")
-            _tile_in(
+            tile_in(
                 memory.arena.bytes, base, rows.global_offset, left, inside, rows.shared_offset, row_bytes, low, mask,
                 memory.shared, origin, fill,
             )  # fmt: skip
@@ -231,7 +225,9 @@ class Copier:
             if request.mbarrier is not None:
                 self._complete(owner, pick.number(request.mbarrier), transferred)
 
-    def _tile_store(self, request: TensorCopy, cta: int, fields: TensorMapFields, rows: TileRows, address: int) -> None:
+    def _tile_store(
+        self, request: TensorCopy, cta: int, fields: TensorMapFields, rows: TileRows, address: int
+    ) -> None:
         memory = self.machine.memory
         base = self._global_span(fields, rows)
         left, inside, row_bytes = _row_parts(fields, rows)
@@ -244,7 +240,7 @@ class Copier:
             return
         memory.arena.touch(base + int(rows.global_offset.max()) + GLOBAL_BASE)
         if not request.reduction:
-            _tile_out(
+            tile_out(
                 memory.arena.bytes, base, rows.global_offset, left, inside, rows.shared_offset, low, mask,
                 memory.shared, origin,
             )  # fmt: skip

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -55,7 +54,9 @@ def _leaves(initializer: Initializer, extents: list[int]) -> Iterator[tuple[int,
             yield place * stride + index, leaf
 
 
-def _value(program: Program, variable: GlobalVariable, item: Initializer, segments: Mapping[str, int]) -> int | float:
+def _value(
+    program: Program, variable: GlobalVariable, item: Initializer, segments: Mapping[str, int]
+) -> int | float:
     match item:
         case Integer(value):
             return value

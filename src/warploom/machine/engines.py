@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 Action = Callable[[Any, Mapping[str, Array]], None]
 
-PATIENCE = 256  # epochs after which a lazy bulk copy is carried out although its issuer never waits
+PATIENCE = (
+    256  # epochs after which a lazy copy takes effect although its issuer never waits: it may be polled
+)
 _CHANCE = 0.3
 
 
@@ -49,7 +51,8 @@ class Schedule:
         if kind == "random" and seed.isdecimal():
             return Schedule("random", int(seed))
         raise UsageError(
-            f"there is no schedule {text!r}; expected 'eager', 'lazy' or 'random:SEED'", code="launch.schedule"
+            f"there is no schedule {text!r}; expected 'eager', 'lazy' or 'random:SEED'",
+            code="launch.schedule",
         )
 
 
@@ -63,6 +66,7 @@ class _Deferred:
     mask: Array | None
     group: Array
     captured: Mapping[str, Array]
+    epoch: int
     pc: int
 
 
@@ -91,7 +95,7 @@ class Engines:
         self.committed = {channel: np.zeros(machine.warps, np.int64) for channel in ("copy", "wgmma")}
         self.queues: dict[str, list[_Deferred]] = {"copy": [], "wgmma": []}
         self.copies: list[_Copy] = []
-        self.bulk_groups: dict[tuple[int, int], int] = {}
+        self.bulk_groups = np.zeros((machine.warps, 32), np.int64)
 
     # Deferred actions -------------------------------------------------------------------------------------
 
@@ -103,24 +107,25 @@ class Engines:
         mask = None if batch.mask is None else batch.mask.copy()
         held = {name: array.copy() for name, array in captured.items()}
         group = self.committed[channel][batch.warp_index]
-        pc = self.machine.pc
-        self.queues[channel].append(_Deferred(channel, action, batch.warp_index.copy(), mask, group, held, pc))
+        epoch = int(self.machine.strands.epoch[batch.rows].max())
+        warps, pc = batch.warp_index.copy(), self.machine.pc
+        self.queues[channel].append(_Deferred(channel, action, warps, mask, group, held, epoch, pc))
 
     def commit(self, batch: Batch, channel: str) -> None:
         """Close the open group."""
         if channel == "bulk":
-            for warp, lane in self._lanes(batch):
-                self.bulk_groups[warp, lane] = self.bulk_groups.get((warp, lane), 0) + 1
+            self.bulk_groups[batch.warp_index] += batch.active()
         else:
             self.committed[channel][batch.warp_index] += 1
 
     def wait(self, batch: Batch, channel: str, pending: int) -> None:
         """Complete all but the `pending` newest groups."""
         if channel == "bulk":
-            for warp, lane in self._lanes(batch):
-                limit = self.bulk_groups.get((warp, lane), 0) - pending
-                mine = [c for c in self.copies if (c.warp, c.lane) == (warp, lane) and 0 <= c.group < limit]
-                self._carry_out(mine)
+            limits = np.zeros(self.bulk_groups.shape, np.int64)
+            limits[batch.warp_index] = np.where(
+                batch.active(), self.bulk_groups[batch.warp_index] - pending, 0
+            )
+            self._carry_out([c for c in self.copies if 0 <= c.group < limits[c.warp, c.lane]])
             return
         if self.queues[channel]:
             limit = np.full(self.machine.warps, np.iinfo(np.int64).min)
@@ -158,7 +163,9 @@ class Engines:
             warps=item.warps[which],
             mask=None if item.mask is None else item.mask[which],
             group=item.group[which],
-            captured={name: array if len(array) == 1 else array[which] for name, array in item.captured.items()},
+            captured={
+                name: array if len(array) == 1 else array[which] for name, array in item.captured.items()
+            },
         )
 
     # Bulk copies ------------------------------------------------------------------------------------------
@@ -166,14 +173,18 @@ class Engines:
     def bulk(self, batch: Batch, request: Any) -> None:
         """Queue one copy for each active lane, or carry it out now."""
         self.copier.check(batch, request)
-        grouped = request.completion == "group"
-        for position, lane in np.argwhere(batch.active()):
-            warp = int(batch.warp_index[position])
-            group = self.bulk_groups.get((warp, int(lane)), 0) if grouped else -1
-            cta = int(self.machine.cta_of[warp])
-            epoch = int(self.machine.strands.epoch[batch.rows[position]])
-            copy = _Copy(request, int(position), int(lane), warp, cta, group, epoch, self.machine.pc)
-            self.copies.append(copy)
+        positions, lanes = np.nonzero(batch.active())
+        warps = batch.warp_index[positions]
+        ctas = self.machine.cta_of[warps]
+        groups = self.bulk_groups[warps, lanes] if request.completion == "group" else np.full(len(warps), -1)
+        epochs = self.machine.strands.epoch[batch.rows[positions]]
+        left = np.arange(len(warps))
+        if self.kind == "eager":
+            left = np.flatnonzero(~self.copier.together(request, positions, lanes, ctas))
+        pc = self.machine.pc
+        for k in left.tolist():
+            where = (int(positions[k]), int(lanes[k]), int(warps[k]), int(ctas[k]))
+            self.copies.append(_Copy(request, *where, int(groups[k]), int(epochs[k]), pc))
         if self.kind == "eager":
             self._carry_out(list(self.copies))
 
@@ -184,25 +195,26 @@ class Engines:
             self.copier.carry_out(copy.request, copy.position, copy.lane, copy.cta)
         self.machine.at_batch()
 
-    @staticmethod
-    def _lanes(batch: Batch) -> list[tuple[int, int]]:
-        return [(int(batch.warp_index[w]), int(lane)) for w, lane in np.argwhere(batch.active())]
-
     # The schedule's moments -------------------------------------------------------------------------------
 
     def between_blocks(self) -> None:
         """Called between basic blocks: a schedule may let queued operations take effect."""
-        if self.kind == "lazy":
-            newest = int(self.machine.strands.epoch.max(initial=0)) if self.copies else 0
-            self._carry_out([c for c in self.copies if newest - c.epoch > PATIENCE])
+        if self.kind == "lazy" and (self.copies or self.queues["copy"]):
+            latest = int(self.machine.strands.epoch.max(initial=0)) - PATIENCE
+            self._carry_out([c for c in self.copies if c.epoch < latest])
+            old = next((k for k, item in enumerate(self.queues["copy"]) if item.epoch >= latest), None)
+            if old != 0:
+                self._run("copy", self._everything(), old)
         elif self.kind == "random":
             for copy in list(self.copies):
                 if self.random.random() < _CHANCE:
                     self._carry_out([copy])
-            everything = np.full(self.machine.warps, np.iinfo(np.int64).max)
             for channel, queue in self.queues.items():
                 if queue and self.random.random() < _CHANCE:
-                    self._run(channel, everything, self.random.randint(1, len(queue)))
+                    self._run(channel, self._everything(), self.random.randint(1, len(queue)))
+
+    def _everything(self) -> Array:
+        return np.full(self.machine.warps, np.iinfo(np.int64).max)
 
     def unblock(self) -> bool:
         """Nothing can run: let one queued operation take effect. False when there is none."""
@@ -211,7 +223,7 @@ class Engines:
             self._carry_out([self.copies[place]])
             return True
         if self.queues["copy"]:
-            self._run("copy", np.full(self.machine.warps, np.iinfo(np.int64).max), 1)
+            self._run("copy", self._everything(), 1)
             return True
         return False
 

@@ -20,7 +20,7 @@ from warploom.machine.program import Program
 RESIDENT_WARPS = 1024
 REGISTER_BYTES = 1 << 30
 SHARED_BYTES = 1 << 30
-STEP_BUDGET = 2_000_000_000
+STEP_BUDGET = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +73,18 @@ def reserve(program: Program, arena: Arena) -> dict[str, int]:
     found = {"": arena.reserve("the kernel's parameters", size, writable=False, kind="param").start}
     for variable in program.globals:
         label = f"the {variable.space} variable {variable.name}"
-        segment = arena.reserve(label, variable.size, writable=variable.space == "global", kind=variable.space)
+        segment = arena.reserve(
+            label, variable.size, writable=variable.space == "global", kind=variable.space
+        )
         found[variable.name] = segment.start
     return found
 
 
 def execute(
-    request: Request, arena: Arena, segments: dict[str, int], progress: Callable[[Progress], None] | None = None
+    request: Request,
+    arena: Arena,
+    segments: dict[str, int],
+    progress: Callable[[Progress], None] | None = None,
 ) -> tuple[Stats, tuple[Diagnostic, ...]]:
     """Run the grid. The arena is sealed and holds the arguments; it holds the results afterwards.
 
@@ -88,7 +93,9 @@ def execute(
     started = time.perf_counter()
     program = request.program
     total_shared = program.dynamic_start + request.shared
-    grid = Grid(request.grid, request.block, request.cluster, request.shared, total_shared, request.explicit_cluster)
+    grid = Grid(
+        request.grid, request.block, request.cluster, request.shared, total_shared, request.explicit_cluster
+    )
     initialise(program, arena, segments, request.parameters)
     resident = _resident(program, grid)
     machine = Machine(
@@ -110,7 +117,9 @@ def execute(
     def report() -> None:
         if progress is not None:
             seconds = time.perf_counter() - started
-            progress(Progress(done + machine.ctas_done, grid.ctas, machine.macs, machine.instructions, seconds))
+            progress(
+                Progress(done + machine.ctas_done, grid.ctas, machine.macs, machine.instructions, seconds)
+            )
 
     for first in range(0, len(clusters), per_wave):
         wave = clusters[first : first + per_wave].reshape(-1, 3)
@@ -135,7 +144,10 @@ def _resident(program: Program, grid: Grid) -> int:
     warps = -(-grid.threads // 32)
     per_cta = max(1, warps * (program.registers.bytes_per_warp() + 32 * program.local_bytes))
     fits = min(
-        RESIDENT_WARPS // warps, REGISTER_BYTES // per_cta, SHARED_BYTES // max(1, grid.total_shared), grid.ctas
+        RESIDENT_WARPS // warps,
+        REGISTER_BYTES // per_cta,
+        SHARED_BYTES // max(1, grid.total_shared),
+        grid.ctas,
     )
     size = grid.cluster_size
     return int(np.clip(fits // size * size, size, grid.ctas))

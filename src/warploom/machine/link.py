@@ -72,8 +72,12 @@ class Linker:
     rank_base: NDArray[np.uint64]  # (warps, 1): rank << 24 of each warp's CTA
     clustered: bool
     problems: list[Diagnostic] = field(default_factory=list[Diagnostic])
-    specials: dict[tuple[str, str], PerWarp | Dynamic] = field(default_factory=dict[tuple[str, str], "PerWarp | Dynamic"])
-    _tables: list[tuple[PerWarp, SpecialRegister]] = field(default_factory=list[tuple[PerWarp, SpecialRegister]])
+    specials: dict[tuple[str, str], PerWarp | Dynamic] = field(
+        default_factory=dict[tuple[str, str], "PerWarp | Dynamic"]
+    )
+    _tables: list[tuple[PerWarp, SpecialRegister]] = field(
+        default_factory=list[tuple[PerWarp, SpecialRegister]]
+    )
 
     def link(self, step: Step) -> Linked:
         """One instruction. What cannot be resolved is added to `problems`."""
@@ -186,7 +190,8 @@ class Linker:
             if found is not None:
                 if found.width not in (32, 64):
                     raise _Unresolved(
-                        "machine.operand", f"the address register '{base.text}' has {found.width} bits; expected 32 or 64"
+                        "machine.operand",
+                        f"the address register '{base.text}' has {found.width} bits; expected 32 or 64",
                     )
                 return self._register(scope, base.text, f"b{found.width}")
             return self._name(scope, base.text, "b64")
@@ -207,7 +212,9 @@ class Linker:
         activation = self.program.activations.get(text)
         if activation is not None:
             return integer_constant(CODE_BASE + activation.entry, type)
-        raise _Unresolved("machine.undeclared", f"'{text}' is not declared, and no special register that is implemented")
+        raise _Unresolved(
+            "machine.undeclared", f"'{text}' is not declared, and no special register that is implemented"
+        )
 
     def _register(self, scope: Scope, text: str, type: str) -> Register:
         found = scope.place(text)
@@ -217,7 +224,8 @@ class Linker:
         width = kind.dtype.itemsize * 8 if kind.kind != "predicate" else 1
         if found.width < width or (width == 1) != (found.width == 1):
             raise _Unresolved(
-                "machine.operand", f"the register '{text}' of type .{found.type} cannot hold a value of type .{type}"
+                "machine.operand",
+                f"the register '{text}' of type .{found.type} cannot hold a value of type .{type}",
             )
         return Register(text, self.files[found.width], found.index, type)
 
@@ -230,7 +238,9 @@ class Linker:
             else:
                 value = PerWarp(type, register.read(self.geometry))
                 self._tables.append((value, register))
-                self.specials[key] = value if value.table.dtype == dtype else Dynamic(type, lambda: value.table.astype(dtype))
+                self.specials[key] = (
+                    value if value.table.dtype == dtype else Dynamic(type, lambda: value.table.astype(dtype))
+                )
         return self.specials[key]
 
     def _address_of(self, variable: Storage, type: str) -> Any:
@@ -253,7 +263,9 @@ class Linker:
             return Constant(type, value.array + dtype.type(offset))
         if isinstance(value, PerWarp):
             return PerWarp(type, value.table + dtype.type(offset))
-        raise _Unresolved("machine.operand", "an offset from a register stands in an operand that is no address")
+        raise _Unresolved(
+            "machine.operand", "an offset from a register stands in an operand that is no address"
+        )
 
     # Control --------------------------------------------------------------------------------------------
 
@@ -274,7 +286,8 @@ class Linker:
         if scope.place(text) is not None:
             return self._register(scope, text, "u64")
         raise _Unresolved(
-            "machine.extern", f"the function '{text}' is not defined in the module; functions of the driver are not implemented"
+            "machine.extern",
+            f"the function '{text}' is not defined in the module; functions of the driver are not implemented",
         )
 
     def _argument(self, scope: Scope, operand: Operand) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from warploom.machine.strands import State, Strands
 Array = NDArray[Any]
 Rows = NDArray[np.intp]
 
+BATCH_COST = 32  # warps whose instruction costs the machine as much as that of one warp alone
 PARTING = 1 / 16  # how often, under a random schedule, warps at one place part
 
 
@@ -114,6 +115,7 @@ class Machine:
         self.in_cta = in_cta
         self.rank = np.arange(resident, dtype=np.int64) % self.cluster_size
         self.files = program.registers.allocate(self.warps)
+        self.used = False  # whether CTAs have run that left values in the registers
         self.carry = np.zeros((self.warps, 32), np.bool_)
         self.control = Control(self)
         self.code_base = CODE_BASE
@@ -121,6 +123,7 @@ class Machine:
         self.macs = 0
         self.batches = 0
         self.instructions = 0
+        self.spent = 0
         self.steps = 0
         self.pc = 0
         self.moved = False
@@ -131,6 +134,7 @@ class Machine:
         self._place_lanes()
         clustered = self.cluster_size > 1
         rank_base = (self.rank[self.cta_of] << 24).astype(np.uint64)[:, None]
+        self.parameter_block = segments[""]
         self.linker = Linker(program, self.files, segments, grid, arch, rank_base, clustered)
         self.linked = [self.linker.link(step) for step in program.steps]
         if self.linker.problems:
@@ -139,7 +143,9 @@ class Machine:
     def _place_lanes(self) -> None:
         linear = self.in_cta[:, None] * 32 + np.arange(32)[None, :]
         x, y, _ = self.grid.block
-        self.grid.thread = tuple(part.astype(np.uint32) for part in (linear % x, linear // x % y, linear // (x * y)))  # type: ignore[assignment]
+        self.grid.thread = tuple(
+            part.astype(np.uint32) for part in (linear % x, linear // x % y, linear // (x * y))
+        )  # type: ignore[assignment]
         self.grid.warp = self.in_cta[:, None].astype(np.uint32)
         self.present = linear < self.grid.threads
 
@@ -152,14 +158,20 @@ class Machine:
         self.grid.cta = tuple(coordinates[:, axis : axis + 1].astype(np.uint32) for axis in range(3))  # type: ignore[assignment]
         self.coordinates = ctas
         masks = self.present & (self.cta_of < held)[:, None]
-        for file in self.files.values():
-            file[:] = 0
+        if self.used:
+            for file in self.files.values():
+                file[:] = 0
+        self.used = True
         self.strands = Strands(masks, self.program.entry)
         shared = self.grid.total_shared
-        self.memory = Memory(self.arena, self.rank, self.cluster_size, shared, self.warps, self.program.local_bytes)
+        self.memory = Memory(
+            self.arena, self.rank, self.cluster_size, shared, self.warps, self.program.local_bytes
+        )
         if self.watch_unwritten:
             self.memory.watch_unwritten()
-        self.live_warps = np.bincount(self.cta_of, weights=masks.any(axis=1), minlength=self.ctas).astype(np.int64)
+        self.live_warps = np.bincount(self.cta_of, weights=masks.any(axis=1), minlength=self.ctas).astype(
+            np.int64
+        )
         self.barriers = Barriers(self, self.ctas)
         self.mbarriers = Mbarriers(self)
         self.engines = Engines(self, self.schedule)
@@ -181,14 +193,14 @@ class Machine:
                 if not self._guarded(self.engines.unblock) and not strands.release_stuck():
                     raise self._deadlock()
                 continue
-            self._guarded(lambda rows=self._choose(ready): self._block(rows))
+            self._guarded(partial(self._block, self._choose(ready)))
             self._guarded(self.engines.between_blocks)
             self.steps += 1
             if self.steps % 64 == 0 and strands.diverged:
                 strands.release_outrun()
             if self.steps % 256 == 0:
                 report()
-            if self.instructions > self.step_budget:
+            if self.spent > self.step_budget:
                 raise self._runaway()
 
     def _choose(self, ready: Rows) -> Rows:
@@ -239,6 +251,7 @@ class Machine:
                 break
             batch.unguard()
         self.grid.ticks += end - first
+        self.spent += (self.pc + 1 - first) * max(len(rows), BATCH_COST)
         if not self.moved and batch.count:
             strands.goto(batch.rows, end)
 
@@ -256,7 +269,9 @@ class Machine:
         group = self.warpgroup_of[warps]
         order = np.lexsort((self.in_cta[warps], group))
         if len(order) % 4 or (group < 0).any():
-            raise Fault("machine.warpgroup", "a warpgroup instruction in warps that are no whole warpgroup", 0)
+            raise Fault(
+                "machine.warpgroup", "a warpgroup instruction in warps that are no whole warpgroup", 0
+            )
         return order.reshape(-1, 4)
 
     def is_global(self, space: str, addresses: Array) -> Array:
@@ -280,7 +295,9 @@ class Machine:
             lanes = int(one.warp_index[0]) * 32 + np.flatnonzero(one.active()[0])
             starts = lanes * self.memory.local_stride
             for byte in range(min(target.size, source.size)):
-                self.memory.local[starts + target.offset + byte] = self.memory.local[starts + source.offset + byte]
+                self.memory.local[starts + target.offset + byte] = self.memory.local[
+                    starts + source.offset + byte
+                ]
         elif isinstance(target, LocalBytes) or isinstance(source, LocalBytes):
             raise Fault("machine.call", "a call passes a register where the function declares memory", 0)
         else:
@@ -373,7 +390,8 @@ class Machine:
 
     def _runaway(self) -> Trap:
         message = (
-            f"the kernel was stopped after {self.instructions} warp instructions, the limit of this run; "
+            f"the kernel was stopped after {self.instructions} warp instructions in {self.batches} batches, "
+            "the limit of this run; "
             f"{self.describe(int(self.batch.warp_index[0]) if self.batch.count else -1)}"
         )
         hint = "a loop may never end; raise WARPLOOM_STEP_BUDGET if the kernel is that long"

@@ -25,7 +25,15 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 MAX_COUNT = 2**20 - 1
-_ACTIONS = {"init": 0, "inval": 1, "arrive": 2, "arrive_drop": 3, "expect_tx": 4, "complete_tx": 5, "increment": 6}
+_ACTIONS = {
+    "init": 0,
+    "inval": 1,
+    "arrive": 2,
+    "arrive_drop": 3,
+    "expect_tx": 4,
+    "complete_tx": 5,
+    "increment": 6,
+}
 _UNINITIALISED, _COUNT, _OVERFLOW, _TRANSACTIONS = 1, 2, 3, 4
 _PHASE_SHIFT = 61
 
@@ -79,7 +87,7 @@ def _act(
             if count > 0xFFFFF or count < -0xFFFFF:
                 problem[0] = 4
                 return -1 - (w * 32 + lane)
-            if action == 2 or action == 3:
+            if action in (2, 3):
                 if amount > pending or amount < 0:
                     problem[0] = 3
                     return -1 - (w * 32 + lane)
@@ -107,11 +115,16 @@ class Mbarriers:
         self.machine = machine
         self.waiting: dict[int, list[int]] = {}
         self._problem = np.zeros(1, np.int64)
-        self._one = np.ones((1, 1), np.bool_)
         self._none = np.zeros((1, 1), np.int64)
 
     def act(
-        self, batch: Batch, space: str, addresses: Array, action: str, amount: Array | int, transactions: Array | int
+        self,
+        batch: Batch,
+        space: str,
+        addresses: Array,
+        action: str,
+        amount: Array | int,
+        transactions: Array | int,
     ) -> Array:
         """Act on the objects at `addresses` for the active lanes; returns the tokens before. Shapes: (warps, 32)."""
         mask = batch.active()
@@ -122,15 +135,28 @@ class Mbarriers:
             self.machine.memory.mark_written(index[mask], 8)
         return tokens
 
-    def complete(self, index: int, transactions: int) -> None:
-        """The copy engine has moved bytes: count them off the object at a byte offset of shared memory."""
-        where, count = np.full((1, 1), index, np.int64), np.full((1, 1), transactions, np.int64)
-        self._apply(where, self._one, "complete_tx", self._none, count, np.zeros((1, 1), np.uint64))
+    def complete(self, index: Array, transactions: int) -> None:
+        """The copy engine has moved bytes: count them off the objects at byte offsets of shared memory."""
+        where, counts = index[None, :], np.full((1, 1), transactions, np.int64)
+        mask, tokens = np.ones(where.shape, np.bool_), np.zeros(where.shape, np.uint64)
+        self._apply(where, mask, "complete_tx", self._none, counts, tokens)
 
-    def _apply(self, index: Array, mask: Array, action: str, amounts: Array, transactions: Array, tokens: Array) -> None:
+    def _apply(
+        self, index: Array, mask: Array, action: str, amounts: Array, transactions: Array, tokens: Array
+    ) -> None:
         words = self.machine.memory.shared.view(np.uint64)
         completed = np.zeros(mask.size, np.int64)
-        done = _act(words, index, uniform(mask), _ACTIONS[action], amounts, transactions, tokens, completed, self._problem)
+        done = _act(
+            words,
+            index,
+            uniform(mask),
+            _ACTIONS[action],
+            amounts,
+            transactions,
+            tokens,
+            completed,
+            self._problem,
+        )
         if done < 0:
             raise self._fault(action, -1 - done, index, amounts)
         strands = self.machine.strands
@@ -146,10 +172,18 @@ class Mbarriers:
             return Fault("machine.mbarrier", f"{action} on {where}, which is not initialised", lane)
         if problem == _COUNT:
             found = int(np.broadcast_to(amounts, index.shape).reshape(-1)[lane])
-            return Fault("machine.mbarrier", f"{where} is initialised for {found} arrivals; expected 1 to {MAX_COUNT}", lane)
+            return Fault(
+                "machine.mbarrier",
+                f"{where} is initialised for {found} arrivals; expected 1 to {MAX_COUNT}",
+                lane,
+            )
         if problem == _TRANSACTIONS:
-            return Fault("machine.mbarrier", f"{action} takes the transactions of {where} beyond 2^20 - 1", lane)
-        return Fault("machine.mbarrier", f"{action} on {where} goes beyond the arrivals its phase expects", lane)
+            return Fault(
+                "machine.mbarrier", f"{action} takes the transactions of {where} beyond 2^20 - 1", lane
+            )
+        return Fault(
+            "machine.mbarrier", f"{action} on {where} goes beyond the arrivals its phase expects", lane
+        )
 
     @staticmethod
     def pending(tokens: Array) -> Array:
@@ -159,7 +193,14 @@ class Mbarriers:
     # Waiting ----------------------------------------------------------------------------------------------
 
     def wait(
-        self, batch: Batch, space: str, addresses: Array, phase: Array, parity: bool, blocking: bool, result: Any
+        self,
+        batch: Batch,
+        space: str,
+        addresses: Array,
+        phase: Array,
+        parity: bool,
+        blocking: bool,
+        result: Any,
     ) -> None:
         """Write whether a phase is complete; blocking strands none of whose lanes would succeed are suspended."""
         mask = batch.active()
@@ -212,7 +253,8 @@ class Mbarriers:
             inside = (wide >= SHARED_WINDOW) & (wide < SHARED_WINDOW + WINDOW_SIZE)
             if (mask & ~inside).any():
                 lane = int(np.flatnonzero(mask & ~inside)[0])
-                message = f"an mbarrier at generic address {int(wide.reshape(-1)[lane]):#x}, which is not in shared memory"
+                found = int(wide.reshape(-1)[lane])
+                message = f"an mbarrier at generic address {found:#x}, which is not in shared memory"
                 raise Fault("machine.mbarrier", message, lane)
             wide = wide - np.uint64(SHARED_WINDOW)
         return memory.shared_index(space, batch.place, wide, mask, 8)

@@ -78,7 +78,9 @@ class Arena:
             ) from None
         self.starts = np.array([segment.start for segment in self.segments], np.int64)
         self.ends = np.array([segment.start + segment.size for segment in self.segments], np.int64)
-        self.state = np.array([access.CLEAN if s.writable else access.LOCKED for s in self.segments], np.uint8)
+        self.state = np.array(
+            [access.CLEAN if s.writable else access.LOCKED for s in self.segments], np.uint8
+        )
 
     def view(self, segment: Segment) -> NDArray[np.uint8]:
         """The bytes of a segment."""
@@ -110,7 +112,9 @@ class Arena:
         """Note that the segment that holds an address was written. Errors: Fault read-only."""
         position = int(np.searchsorted(self.starts, address, side="right")) - 1
         if self.state[position] == access.LOCKED:
-            message = f"a store at global address {address:#x} writes read-only memory: {self.nearest(address)}"
+            message = (
+                f"a store at global address {address:#x} writes read-only memory: {self.nearest(address)}"
+            )
             raise Fault("machine.read-only", message)
         self.state[position] = access.DIRTY
 
@@ -139,7 +143,9 @@ class Memory:
     `rank[cta]` is a CTA's rank in its cluster; the CTAs of a cluster are adjacent, in order of rank.
     """
 
-    def __init__(self, arena: Arena, rank: Array, cluster_size: int, shared_bytes: int, warps: int, local_bytes: int) -> None:
+    def __init__(
+        self, arena: Arena, rank: Array, cluster_size: int, shared_bytes: int, warps: int, local_bytes: int
+    ) -> None:
         self.arena = arena
         self.rank = rank.astype(np.int64)
         self.cluster_size = cluster_size
@@ -159,7 +165,9 @@ class Memory:
 
     # Windows ----------------------------------------------------------------------------------------------
 
-    def shared_index(self, space: str, place: Place, addresses: Array, mask: Lanes, size: int) -> NDArray[np.int64]:
+    def shared_index(
+        self, space: str, place: Place, addresses: Array, mask: Lanes, size: int
+    ) -> NDArray[np.int64]:
         """Checked byte offsets in `shared`. Shapes: (warps, 32)."""
         rank = self.rank[place.cta]
         first = (place.cta - rank) * self.shared_stride
@@ -214,7 +222,11 @@ class Memory:
                 f"has {self.cluster_size}",
                 lane,
             )
-        held = f"{high - low} bytes of {name} memory, at {low:#x} to {high:#x}" if high > low else f"no {name} memory"
+        held = (
+            f"{high - low} bytes of {name} memory, at {low:#x} to {high:#x}"
+            if high > low
+            else f"no {name} memory"
+        )
         whose = "the thread" if name == "local" else "the CTA"
         return Fault(
             "machine.out-of-bounds",
@@ -224,7 +236,9 @@ class Memory:
 
     # Loads and stores -------------------------------------------------------------------------------------
 
-    def load(self, space: str, place: Place, addresses: Array, mask: Lanes, dtype: np.dtype[Any], count: int) -> Array:
+    def load(
+        self, space: str, place: Place, addresses: Array, mask: Lanes, dtype: np.dtype[Any], count: int
+    ) -> Array:
         """Load `count` elements per lane. Shapes: (count, warps, 32) of `dtype`; lanes not in `mask` get 0."""
         raw = _UNSIGNED[dtype.itemsize]
         out = np.zeros((count, *mask.shape), raw)
@@ -312,7 +326,14 @@ class Memory:
             yield chosen.reshape(mask.shape)
 
     def tile(
-        self, cta: Array, leaders: Array, starts: Array, offsets: Array, swizzle: int, base_offset: int, width: int
+        self,
+        cta: Array,
+        leaders: Array,
+        starts: Array,
+        offsets: Array,
+        swizzle: int,
+        base_offset: int,
+        width: int,
     ) -> Array:
         """A swizzled matrix of each CTA's shared memory, for groups of warps led by `leaders` of the batch.
 
@@ -374,7 +395,9 @@ class Memory:
             known &= self.written[np.where(mask, index + byte, 0)] | ~mask
         if not known.all():
             flat = int(np.flatnonzero(~known)[0])
-            self.unwritten_reads.append((flat, int(index.reshape(-1)[flat]) % self.shared_stride + SHARED_START))
+            self.unwritten_reads.append(
+                (flat, int(index.reshape(-1)[flat]) % self.shared_stride + SHARED_START)
+            )
 
 
 def _signed(addresses: Array) -> NDArray[np.int64]:

@@ -13,7 +13,22 @@ from warploom.isa.bind import Binding, bind
 from warploom.isa.types import TYPES
 from warploom.machine.faults import Unsupported, diagnostic
 from warploom.machine.registers import Declared
-from warploom.ptx import Block, Function, Instruction, Label, Module, Name, Statement, Variable
+from warploom.ptx import (
+    Address,
+    Block,
+    Element,
+    Function,
+    Initializer,
+    Instruction,
+    Label,
+    Module,
+    Name,
+    Statement,
+    Symbol,
+    Tuple,
+    Variable,
+    Vector,
+)
 from warploom.ptx.flow import postdominators, successors
 from warploom.ptx.scopes import Scope as Names
 
@@ -31,8 +46,8 @@ class RegisterPlace:
 class Storage:
     """A variable: its space and offset or segment name.
 
-    The space is "shared", "dynamic", "local", "global", "const", "param" (the kernel's), or "stack": a function's
-    parameter, which lies in local memory and is addressed generically, as every parameter is.
+    The space is "shared", "dynamic", "local", "global", "const", "param" (the kernel's), or "stack": a
+    function's parameter, which lies in local memory and is addressed generically, as every parameter is.
     """
 
     space: str
@@ -107,7 +122,8 @@ class GlobalVariable:
 @dataclass(slots=True)
 class Program:
     """A kernel and all it reaches. `block_end[pc]` is where the basic block of pc ends; `meet[pc]` where lanes that
-    part at pc meet again."""
+    part at pc meet again.
+    """
 
     module: Module
     kernel: Function
@@ -122,8 +138,8 @@ class Program:
     static_shared: int
     dynamic_start: int
     local_bytes: int
-    block_end: list[int] = field(default_factory=list)
-    meet: list[int] = field(default_factory=list)
+    block_end: list[int] = field(default_factory=list[int])
+    meet: list[int] = field(default_factory=list[int])
 
     def span_of(self, pc: int) -> Span | None:
         """Where the instruction at a program counter stands in the text."""
@@ -151,7 +167,9 @@ def _choose(module: Module, name: str | None) -> Function:
         if len(entries) == 1:
             return entries[0]
         found = f"the module has {len(entries)} kernels ({names})" if entries else "the module has no kernel"
-        raise Unsupported([diagnostic("machine.kernel", f"{found}; name the one to run", module.source, None)])
+        raise Unsupported(
+            [diagnostic("machine.kernel", f"{found}; name the one to run", module.source, None)]
+        )
     chosen = next((f for f in entries if f.name == name), None)
     if chosen is None:
         message = f"there is no kernel '{name}' in the module; it has {names or 'none'}"
@@ -209,7 +227,7 @@ class _Loader:
     # What the kernel reaches ----------------------------------------------------------------------------
 
     def _reached(self) -> dict[str, set[str]]:
-        """Names of functions the kernel reaches, with the names each mentions, by itself or through variables."""
+        """Functions the kernel reaches, with the names each mentions, by itself or through variables."""
         functions = self.module.functions
         mentioned: dict[str, set[str]] = {}
         pending = [self.kernel.name]
@@ -236,7 +254,7 @@ class _Loader:
         return found
 
     def _place_module_variables(self, reached: Mapping[str, set[str]]) -> None:
-        wanted = set().union(*reached.values())
+        wanted = set[str]().union(*reached.values())
         for name, variable in self.module.variables.items():
             if name in wanted:
                 self._place_variable(variable, self.module_scope)
@@ -252,7 +270,9 @@ class _Loader:
                 cycle = " -> ".join((*path[path.index(name) :], name))
                 span = self.module.functions[name].span
                 self.problems.append(
-                    diagnostic("machine.recursion", f"recursion is not implemented: {cycle}", self.source, span)
+                    diagnostic(
+                        "machine.recursion", f"recursion is not implemented: {cycle}", self.source, span
+                    )
                 )
                 return
             for other in sorted(calls[name]):
@@ -268,7 +288,9 @@ class _Loader:
             self._place_register(variable, scope)
             return
         size = size_of(variable)
-        align = variable.align or (TYPES[variable.type].bytes * variable.vector if variable.type in TYPES else 1)
+        align = variable.align or (
+            TYPES[variable.type].bytes * variable.vector if variable.type in TYPES else 1
+        )
         if variable.space == "shared":
             if "extern" in variable.linkage or size is None:
                 self.dynamic_align = max(self.dynamic_align, align)
@@ -284,17 +306,27 @@ class _Loader:
             self.local_end += size or 0
         elif variable.space in ("global", "const"):
             if size is None:
-                self._refuse("machine.extern", f"external variable '{variable.name}' is not defined here", variable.span)
+                self._refuse(
+                    "machine.extern",
+                    f"external variable '{variable.name}' is not defined here",
+                    variable.span,
+                )
                 return
             scope.variables[variable.name] = Storage(variable.space, variable.name, 0, size)
             self.globals[variable.name] = GlobalVariable(variable.name, variable.space, size, variable)
         else:
-            self._refuse("machine.space", f"variables in .{variable.space} are not implemented", variable.span)
+            self._refuse(
+                "machine.space", f"variables in .{variable.space} are not implemented", variable.span
+            )
 
     def _place_register(self, variable: Variable, scope: Scope) -> None:
         if variable.type not in TYPES or TYPES[variable.type].bits > 64 or variable.vector != 1:
             vector = f".v{variable.vector} " if variable.vector != 1 else ""
-            self._refuse("machine.register", f"registers of type {vector}.{variable.type} are not implemented", variable.span)
+            self._refuse(
+                "machine.register",
+                f"registers of type {vector}.{variable.type} are not implemented",
+                variable.span,
+            )
             return
         width, first = self.registers.declare(variable.type, variable.count or 1)
         place = RegisterPlace(width, first, variable.type)
@@ -312,21 +344,27 @@ class _Loader:
             end = _aligned(end, align)
             size = size_of(variable) or element
             is_pointer = any(attribute.startswith(".ptr") for attribute in variable.attributes)
-            placed.append(Parameter(variable.name, variable.type, end, size, align, bool(variable.shape), is_pointer))
+            placed.append(
+                Parameter(variable.name, variable.type, end, size, align, bool(variable.shape), is_pointer)
+            )
             end += size
         return tuple(placed)
 
     def _parameter_scope(self, parameters: tuple[Parameter, ...]) -> Scope:
         scope = Scope(self.module_scope)
         for parameter in parameters:
-            scope.variables[parameter.name] = Storage("param", parameter.name, parameter.offset, parameter.size)
+            scope.variables[parameter.name] = Storage(
+                "param", parameter.name, parameter.offset, parameter.size
+            )
         return scope
 
     # Bodies ---------------------------------------------------------------------------------------------
 
     def _flatten_device(self, function: Function) -> None:
         scope = Scope(self.module_scope)
-        places = [tuple(self._formal(v, scope) for v in group) for group in (function.params, function.returns)]
+        places = [
+            tuple(self._formal(v, scope) for v in group) for group in (function.params, function.returns)
+        ]
         entry = self._flatten(function, scope)
         self.activations[function.name] = Activation(function.name, entry, places[0], places[1])
 
@@ -355,7 +393,11 @@ class _Loader:
                 self._place_variable(statement, scope)
             elif isinstance(statement, Block):
                 self._flatten_block(statement.statements, Scope(scope), function)
-            elif last_label is not None and statement.name in (".branchtargets", ".callprototype", ".calltargets"):
+            elif last_label is not None and statement.name in (
+                ".branchtargets",
+                ".callprototype",
+                ".calltargets",
+            ):
                 scope.tables[last_label] = statement
             last_label = None
 
@@ -366,7 +408,9 @@ class _Loader:
         elif bound.form.act is None:
             message = f"'{instruction.opcode}' is known and not executed by the machine"
             self.problems.append(
-                diagnostic("machine.unsupported", message, self.source, instruction.span, "", bound.form.source)
+                diagnostic(
+                    "machine.unsupported", message, self.source, instruction.span, "", bound.form.source
+                )
             )
         else:
             self.steps.append(Step(instruction, bound, scope, function))
@@ -395,24 +439,30 @@ def _names_in(body: Block) -> Iterator[str]:
         pending = list(instruction.operands)
         while pending:
             operand = pending.pop()
-            if isinstance(operand, Name):
-                yield operand.text
-            elif hasattr(operand, "items"):
-                pending.extend(operand.items)  # type: ignore[union-attr]
-            elif hasattr(operand, "base"):
-                pending.extend(part for part in (operand.base, *operand.extra) if part is not None)  # type: ignore[union-attr]
-            elif hasattr(operand, "name"):
-                yield operand.name  # type: ignore[union-attr]
+            match operand:
+                case Name(text):
+                    yield text
+                case Symbol(name) | Element(name):
+                    yield name
+                case Vector(items) | Tuple(items):
+                    pending.extend(items)
+                case Address(base, _, extra):
+                    pending.extend(part for part in (base, *extra) if part is not None)
+                case _:
+                    pass
 
 
-def _names_in_initializer(initializer: object) -> Iterator[str]:
-    if isinstance(initializer, tuple):
-        for item in initializer:
-            yield from _names_in_initializer(item)
-    elif isinstance(initializer, Name):
-        yield initializer.text
-    elif hasattr(initializer, "name"):
-        yield initializer.name  # type: ignore[union-attr]
+def _names_in_initializer(initializer: Initializer | None) -> Iterator[str]:
+    match initializer:
+        case Name(text):
+            yield text
+        case Symbol(name):
+            yield name
+        case tuple():
+            for item in initializer:
+                yield from _names_in_initializer(item)
+        case _:
+            return
 
 
 def _find_blocks(program: Program, bodies: Mapping[str, tuple[int, int]]) -> None:

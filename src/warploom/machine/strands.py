@@ -117,7 +117,9 @@ class Strands:
         join = self._join(row, meet, calls if outer is None else outer)
         self._free(row)
         for target in np.unique(targets[mask]):
-            self._place(warp, mask & (targets == target), int(target), epoch + (origin >= target), join, calls)
+            self._place(
+                warp, mask & (targets == target), int(target), epoch + (origin >= target), join, calls
+            )
 
     def enter(self, row: int, lanes: Mask, entry: int, site: int, rest: int) -> None:
         """Lanes of a strand call a function; the others go on at `rest`, and all meet after the call."""
@@ -179,7 +181,9 @@ class Strands:
     def merge_gathering(self, row: int) -> bool:
         """Merge the strands of a warp that gather at the instruction of this one into it; False when none does."""
         warp = self.warp[row]
-        same = np.flatnonzero((self.warp == warp) & (self.pc == self.pc[row]) & (self.state == State.GATHERING))
+        same = np.flatnonzero(
+            (self.warp == warp) & (self.pc == self.pc[row]) & (self.state == State.GATHERING)
+        )
         others = [int(slot) for slot in same if slot != row]
         for other in others:
             join = _common(self.joins[row], self.joins[other])
@@ -229,7 +233,9 @@ class Strands:
 
     # Slots ----------------------------------------------------------------------------------------------
 
-    def _place(self, warp: int, mask: Mask, pc: int, epoch: int, join: Join | None, calls: tuple[int, ...]) -> None:
+    def _place(
+        self, warp: int, mask: Mask, pc: int, epoch: int, join: Join | None, calls: tuple[int, ...]
+    ) -> None:
         """A new strand, in the warp's own slot if that is free; it may have met at once."""
         slot = warp if self.state[warp] == State.DONE else self._extra_slot()
         self.warp[slot] = warp

@@ -13,11 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.isa.types import TYPES, Type
+from warploom.layout import Order
+from warploom.num import permute
 
 if TYPE_CHECKING:
     from warploom.machine.batch import Batch
 
 Array = NDArray[Any]
+Rows = NDArray[np.intp]
 
 
 class Constant:
@@ -124,17 +127,19 @@ class NotPredicate:
 class VectorValue:
     """Registers or constants in braces; None stands for the sink `_`. `run` is their file when all are registers."""
 
-    __slots__ = ("indices", "items", "run", "type")
+    __slots__ = ("indices", "items", "numbers", "run", "type")
 
     def __init__(self, type: str, items: tuple[Any, ...]) -> None:
         self.type = type
         self.items = items
         self.run: Array | None = None
         self.indices: Array | slice = slice(0, 0)
+        self.numbers: NDArray[np.uint64] = np.zeros(0, np.uint64)
         registers = [item for item in items if isinstance(item, Register) and item.extend is None]
         if items and len(registers) == len(items):
             self.run = registers[0].view
             indices = [item.index for item in registers]
+            self.numbers = np.array(indices, np.uint64)
             first = indices[0]
             in_order = indices == list(range(first, first + len(indices)))
             self.indices = slice(first, first + len(indices)) if in_order else np.array(indices, np.intp)
@@ -143,7 +148,11 @@ class VectorValue:
         """All registers. Shapes: (registers, warps, 32); never a view."""
         if self.run is not None:
             if isinstance(self.indices, slice) or isinstance(batch.warps, slice):
-                got = self.run[self.indices][:, batch.warps] if isinstance(self.indices, slice) else self.run[self.indices, batch.warps]
+                got = (
+                    self.run[self.indices][:, batch.warps]
+                    if isinstance(self.indices, slice)
+                    else self.run[self.indices, batch.warps]
+                )
                 return got.copy() if got.base is not None else got
             return self.run[self.indices[:, None], batch.warps[None, :]]
         return np.stack([np.broadcast_to(item.fetch(batch), (batch.count, 32)) for item in self.items])
@@ -158,6 +167,29 @@ class VectorValue:
         for item, result in zip(self.items, results, strict=True):
             if item is not None:
                 item.put(batch, result)
+
+    def gather(self, batch: Batch, order: Order, chosen: Rows | slice) -> Array:
+        """The matrix that each chosen warp of the batch holds. Shapes: (warps, units)."""
+        if self.run is not None:
+            file, registers, warps = self.run, self.numbers, batch.warp_index
+        else:
+            file = self.fetch_all(batch)
+            registers, warps = np.arange(len(file), dtype=np.uint64), np.arange(batch.count)
+        matrices = np.empty((batch.count, order.target.size), order.dtype)
+        permute.gather(file.view(order.dtype), registers, warps[chosen], order.target, matrices)
+        return matrices
+
+    def scatter(self, batch: Batch, order: Order, chosen: Rows | slice, matrices: Array) -> None:
+        """Write the matrix that each warp of the batch holds; `chosen` says in which order they come."""
+        if self.run is not None and batch.mask is None:
+            warps = batch.warp_index[chosen]
+            permute.scatter(matrices, order.target, self.run.view(order.dtype), self.numbers, warps)
+        else:
+            results = np.empty((len(self.items), batch.count, 32), TYPES[self.type].dtype)
+            registers = np.arange(len(results), dtype=np.uint64)
+            warps = np.arange(batch.count)[chosen]
+            permute.scatter(matrices, order.target, results.view(order.dtype), registers, warps)
+            self.put_all(batch, results)
 
 
 class AddressValue:

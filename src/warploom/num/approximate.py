@@ -1,9 +1,7 @@
 """The approximate functions.
 
 Each is a table look-up of the machine's special function unit (`unit`), framed by the scalings that the
-assembler emits (ptxas of CUDA 13.0 for sm_90): results are those of an H200, bit for bit.  Two are not
-modelled so and may differ in the last bits, within the manual's bounds: the hyperbolic tangent and rsqrt of
-f64 without ``ftz``, which the assembler expands, are computed in f64 and rounded.
+assembler emits (ptxas of CUDA 13.0 for sm_90): results are those of an H200, bit for bit.
 ``ftz`` leaves the framing out.  f16 and bf16 are uint16 patterns, their pairs uint32.
 Source: the approx and full forms of the PTX ISA.
 """
@@ -15,7 +13,7 @@ from functools import cache
 
 import numpy as np
 
-from warploom.num import convert, floats, formats, packed, unit
+from warploom.num import convert, floats, packed, unit
 from warploom.num.formats import Array, Format
 from warploom.num.quiet import quietly
 
@@ -23,7 +21,6 @@ _TINY = np.float32(2.0**-126)
 _HUGE = np.float32(2.0**126)
 _UP = np.float32(2.0**24)
 _NAN64 = np.uint64(0xFFF8000000000000).view(np.float64)
-_INVERSE_TURN: Array = np.array(0.15915494, dtype=np.float32)
 
 
 def _small(x: Array) -> Array:
@@ -60,25 +57,19 @@ def lg2(x: Array, ftz: bool = False) -> Array:
     return np.where(small, floats.add(result, np.full_like(result, -24)), result)
 
 
-def _turns(x: Array, ftz: bool) -> Array:
-    # The argument becomes turns, cut to f32, before its whole part is dropped.
-    return floats.mul(x, _INVERSE_TURN, "rz", ftz=ftz)
-
-
 def sin(x: Array, ftz: bool = False) -> Array:
-    """Sine of f32 radians."""
-    return unit.sin(_turns(x, ftz))
+    """Sine of f32 radians; a subnormal angle has the sine 0 with ``ftz`` and without."""
+    return unit.sin(x)
 
 
 def cos(x: Array, ftz: bool = False) -> Array:
-    """Cosine of f32 radians."""
-    return unit.cos(_turns(x, ftz))
+    """Cosine of f32 radians, ``ftz`` as for `sin`."""
+    return unit.cos(x)
 
 
 def tanh(x: Array) -> Array:
     """Hyperbolic tangent of f32; subnormals pass."""
-    with np.errstate(all="ignore"):
-        return floats.canonical(np.tanh(x.astype(np.float64)).astype(np.float32))
+    return unit.tanh(x)
 
 
 def rcp(x: Array, ftz: bool = False) -> Array:
@@ -166,11 +157,12 @@ def div_full(a: Array, b: Array, ftz: bool = False) -> Array:
 def _ex2_half(patterns: Array, fmt: Format) -> Array:
     """The single result cut to the format; above it infinity, and below the normals of bf16 zero."""
     result = unit.ex2(convert.float_from_half(patterns, fmt))
-    return np.where(result > fmt.max_finite, np.uint16(fmt.inf_code), convert.half_from_float(result, fmt, "rz"))
+    cut = convert.half_from_float(result, fmt, "rz")
+    return np.where(result > fmt.max_finite, np.uint16(fmt.inf_code), cut)
 
 
 def _tanh_half(patterns: Array, fmt: Format) -> Array:
-    return formats.encode(np.tanh(formats.decode(patterns, fmt)), fmt)
+    return convert.half_from_float(unit.tanh(convert.float_from_half(patterns, fmt)), fmt, "rz")
 
 
 @cache

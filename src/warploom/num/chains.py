@@ -3,7 +3,6 @@
 # pyright: reportUnknownMemberType=false, reportUntypedFunctionDecorator=false, reportMissingTypeStubs=false
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownParameterType=false
 # pyright: reportMissingParameterType=false, reportCallIssue=false, reportArgumentType=false
-# ruff: noqa: PLR0917
 from __future__ import annotations
 
 from typing import Any, Literal
@@ -150,7 +149,7 @@ def double(
 
 
 @_jit
-def _products(a: Any, b: Any, d: Any) -> None:
+def _products(a: Any, b: Any, c: Any, d: Any, clamp: bool) -> None:
     groups, rows, depth = a.shape
     columns = b.shape[1]
     for g in range(groups):
@@ -159,11 +158,11 @@ def _products(a: Any, b: Any, d: Any) -> None:
                 total = np.int32(0)
                 for k in range(depth):
                     total = np.int32(total + np.int32(a[g, m, k]) * np.int32(b[g, n, k]))
-                d[g, m, n] = total
+                d[g, m, n] = _with_addend(total, c[g, m, n], clamp)
 
 
 @_jit
-def _sparse_products(a: Any, index: Any, b: Any, d: Any) -> None:
+def _sparse_products(a: Any, index: Any, b: Any, c: Any, d: Any, clamp: bool) -> None:
     groups, rows, depth = a.shape
     columns = b.shape[2]
     for g in range(groups):
@@ -174,6 +173,16 @@ def _sparse_products(a: Any, index: Any, b: Any, d: Any) -> None:
                 x, row = np.int32(a[g, m, k]), index[g, m, k]
                 for n in range(columns):
                     d[g, m, n] = np.int32(d[g, m, n] + np.int32(x * np.int32(b[g, row, n])))
+            for n in range(columns):
+                d[g, m, n] = _with_addend(d[g, m, n], c[g, m, n], clamp)
+
+
+@_jit
+def _with_addend(total: Any, addend: Any, clamp: bool) -> Any:
+    wide = np.int64(total) + np.int64(addend)
+    if clamp:
+        wide = min(max(wide, np.int64(-0x80000000)), np.int64(0x7FFFFFFF))
+    return np.int32(wide)
 
 
 def integer(
@@ -186,14 +195,12 @@ def integer(
     """The sums of integer products with c, wrapped to 32 bits or clamped."""
     d = np.empty(c.shape, np.int32)
     left, right = np.ascontiguousarray(a, np.int16), np.ascontiguousarray(b, np.int16)
+    addend = np.ascontiguousarray(c)
     if index is None:
-        _products(left, right, d)
+        _products(left, right, addend, d, satfinite)
     else:
-        _sparse_products(left, index, np.ascontiguousarray(right.swapaxes(1, 2)), d)
-    if not satfinite:
-        return d + c
-    limits = np.iinfo(np.int32)
-    return np.clip(d.astype(np.int64) + c, limits.min, limits.max).astype(np.int32)
+        _sparse_products(left, index, np.ascontiguousarray(right.swapaxes(1, 2)), addend, d, satfinite)
+    return d
 
 
 @_jit

@@ -3,8 +3,8 @@
 Shapes: any, broadcast together; all operands of one call have one type.
 NaN: an f32 result is 0x7FFFFFFF; an f64 result is a NaN operand made quiet, b before c before a (of a
 division a before b), or 0xFFF8000000000000 where the operation itself is invalid.  ``ftz`` (f32 alone)
-replaces subnormal operands and results by zeros of their sign, the result once rounded to 24 bits.  ``sat`` clamps to
-[0, 1], NaN to +0.
+replaces subnormal operands and results by zeros of their sign, the result once rounded to 24 bits.
+``sat`` clamps to [0, 1], NaN to +0.
 Source: floating-point instructions of the PTX ISA.
 """
 
@@ -85,7 +85,7 @@ def narrow(x: Array, rounding: Rounding) -> Array:
 
 
 def flush_double(x: Array, rounding: Rounding) -> Array:
-    """f64 values with those made zeros of their sign that are subnormal once rounded to the 24 bits of f32."""
+    """f64 values with those made zeros of their sign that are below f32 once rounded to 24 bits."""
     small = quietly(np.less, np.abs(x), 2.0**-126)
     if not small.any():
         return x

@@ -45,10 +45,12 @@ class Format:
 
     @property
     def magnitude_mask(self) -> int:
+        """The bits of a magnitude, without padding."""
         return (1 << (self.exponent_bits + self.mantissa_bits)) - 1
 
     @property
     def sign_bit(self) -> int:
+        """The bit of the sign, 0 where there is none."""
         return (self.magnitude_mask + 1) if self.signed else 0
 
     @property
@@ -65,6 +67,7 @@ class Format:
 
     @property
     def max_finite(self) -> float:
+        """The largest finite number."""
         return float(decode(np.array([self.max_code << self.padding]), self)[0])
 
     @property
@@ -74,6 +77,7 @@ class Format:
 
     @property
     def pattern_dtype(self) -> type[np.unsignedinteger[Any]]:
+        """The NumPy type that patterns travel in."""
         return np.uint8 if self.bits <= 8 else np.uint16 if self.bits == 16 else np.uint32
 
 

@@ -7,7 +7,6 @@ do. Everything is compiled for unsigned 32-bit operand words, so that one compil
 # pyright: reportUnknownMemberType=false, reportUntypedFunctionDecorator=false, reportMissingTypeStubs=false
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownParameterType=false
 # pyright: reportMissingParameterType=false, reportCallIssue=false, reportArgumentType=false
-# ruff: noqa: PLR0917
 from __future__ import annotations
 
 from typing import Any

@@ -10,7 +10,6 @@ to the auto-vectoriser, so that its speed does not hang on what that makes of a 
 # pyright: reportUnknownMemberType=false, reportUntypedFunctionDecorator=false, reportMissingTypeStubs=false
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownParameterType=false
 # pyright: reportMissingParameterType=false, reportCallIssue=false, reportArgumentType=false
-# ruff: noqa: PLR0917
 from __future__ import annotations
 
 from functools import cache

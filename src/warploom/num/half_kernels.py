@@ -18,7 +18,7 @@ from numba import njit, vectorize
 
 from warploom.num.float_kernels import odd_sum
 
-_QUANTUM = np.float32(2.0**-24)
+_MOVE = np.float32(2.0**112)
 _HALF = np.float32(0.5)
 _TINY_F16 = np.float32(2.0**-14 * (1 - 2.0**-12))
 _NAN = np.uint32(0x7FFF)
@@ -26,32 +26,33 @@ _INF_F16 = np.uint32(0x7C00)
 _INF_BF16 = np.uint32(0x7F80)
 
 
+# Every step says its 32 bits: Numba would widen it to 64, which halves the lanes of a vector.
 @njit(cache=True, inline="always")
 def from_f16(h):
     """The f32 value of 16 bits."""
-    magnitude = np.int32(h & np.uint32(0x7FFF))
-    rebias = np.int32(112 << 23)
-    normal = (magnitude << np.int32(13)) + rebias
-    normal = normal + rebias if magnitude >= np.int32(0x7C00) else normal
-    subnormal = np.float32(np.float32(magnitude) * _QUANTUM).view(np.int32)
-    code = subnormal if magnitude < np.int32(0x400) else normal
-    sign = np.int32((h & np.uint32(0x8000)) << np.uint32(16))
-    return np.int32(code | sign).view(np.float32)
+    magnitude = np.uint32(h & np.uint32(0x7FFF))
+    # The exponent is moved by a product, which makes subnormals normal as well.
+    moved = np.float32(np.uint32(magnitude << np.uint32(13)).view(np.float32) * _MOVE)
+    special = np.uint32(0x7F800000) if magnitude >= _INF_F16 else np.uint32(0)
+    sign = np.uint32(np.uint32(h & np.uint32(0x8000)) << np.uint32(16))
+    return np.uint32(np.uint32(moved.view(np.uint32) | special) | sign).view(np.float32)
 
 
 @njit(cache=True, inline="always")
 def to_f16(x):
     """The f16 pattern nearest to an f32 value."""
     bits = np.float32(x).view(np.uint32)
-    sign = (bits >> np.uint32(16)) & np.uint32(0x8000)
-    magnitude = bits & np.uint32(0x7FFFFFFF)
-    odd = (magnitude >> np.uint32(13)) & np.uint32(1)
-    normal = (magnitude + np.uint32(0xFFF) + odd - np.uint32(0x38000000)) >> np.uint32(13)
+    sign = np.uint32(np.uint32(bits >> np.uint32(16)) & np.uint32(0x8000))
+    magnitude = np.uint32(bits & np.uint32(0x7FFFFFFF))
+    odd = np.uint32(np.uint32(magnitude >> np.uint32(13)) & np.uint32(1))
+    # 0xFFF to round, less the difference of the biases.
+    normal = np.uint32(np.uint32(magnitude + np.uint32(0xC8000FFF) + odd) >> np.uint32(13))
     # One half has the spacing of f16's subnormals: the addition rounds to it.
-    small = np.float32(np.uint32(magnitude).view(np.float32) + _HALF).view(np.uint32) - np.uint32(0x3F000000)
+    raised = np.float32(magnitude.view(np.float32) + _HALF)
+    small = np.uint32(raised.view(np.uint32) - np.uint32(0x3F000000))
     code = small if magnitude < np.uint32(0x38800000) else normal
-    code = np.uint32(0x7C00) if magnitude >= np.uint32(0x47800000) else code
-    return _NAN if magnitude > np.uint32(0x7F800000) else sign | code
+    code = _INF_F16 if magnitude >= np.uint32(0x47800000) else code
+    return _NAN if magnitude > np.uint32(0x7F800000) else np.uint32(sign | code)
 
 
 @njit(cache=True, inline="always")
@@ -100,17 +101,17 @@ def _fma_bf16(a, b, c):
 
 @njit(cache=True, inline="always")
 def _low(x):
-    return x & np.uint32(0xFFFF)
+    return np.uint32(x & np.uint32(0xFFFF))
 
 
 @njit(cache=True, inline="always")
 def _high(x):
-    return x >> np.uint32(16)
+    return np.uint32(x >> np.uint32(16))
 
 
 @njit(cache=True, inline="always")
 def _pair(low, high):
-    return np.uint32(low | (high << np.uint32(16)))
+    return np.uint32(low | np.uint32(high << np.uint32(16)))
 
 
 _ONE = np.float32(1.0)

@@ -2,8 +2,8 @@
 
 Shapes: any, broadcast together; the NumPy type of the first operand says whether numbers or pairs are meant.
 A NaN result is 0x7FFF.  ``ftz`` (f16 alone) replaces subnormal operands and results by zeros of their sign,
-the result once rounded to 11 bits.  ``sat`` clamps to [0, 1] with NaN to +0; ``relu`` turns negative results into +0,
-NaN stays.
+the result once rounded to 11 bits.  ``sat`` clamps to [0, 1] with NaN to +0; ``relu`` turns negative results
+into +0, NaN stays.
 Source: half-precision and mixed-precision instructions of the PTX ISA.
 """
 

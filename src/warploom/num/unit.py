@@ -1,10 +1,10 @@
 """The special function unit of sm_90, bit for bit: tables and quadratic interpolation.
 
-A function is cut into 64 intervals (the reciprocal into 128).  With ``t`` the offset into one, the unit sums
-``c0 + c1 * t + c2 * square(t)`` exactly and cuts the sum; its square keeps of the partial products of 17 bits
-those that weigh 2**19 or more, 15 bits in all.  The coefficients, in ``data/unit.npz``, were solved from the
-outputs of an H200 over whole binades; ``tests/evidence/approximate`` says how, and what was compared.
-Subnormals are flushed on both sides.
+A function is cut into 64 intervals (the reciprocal into 128, the hyperbolic tangent into 51).  With ``t`` the
+offset into one, the unit sums ``c0 + c1 * t + c2 * square(t)`` exactly and cuts the sum; its square keeps of
+the partial products of 17 bits those that weigh 2**19 or more, 15 bits in all.  The coefficients, in
+``data/unit.npz``, were solved from the outputs of an H200 over whole binades; ``tests/evidence/approximate``
+says how, and what was compared.  Subnormals are flushed on both sides, but for the tangent.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _squares() -> Array:
     return (total >> np.uint64(_CUT)).astype(np.uint16)
 
 
-def _looked_up(kernel: Callable[..., None], x: Array, table: str, *more: int) -> Array:
+def _looked_up(kernel: Callable[..., None], x: Array, table: str, *more: int | Array) -> Array:
     bits = np.ascontiguousarray(x).view(np.uint32)
     result = np.empty_like(bits)
     kernel(bits.ravel(), result.ravel(), _table(table), _squares(), *more)
@@ -83,14 +83,19 @@ def lg2(x: Array) -> Array:
     return _looked_up(_kernels().lg2, x, "lg2")
 
 
-def sin(turns: Array) -> Array:
-    """Sine of an angle in turns."""
-    return _looked_up(_kernels().sine, turns, "sin", 0)
+def sin(x: Array) -> Array:
+    """Sine of f32 radians."""
+    return _looked_up(_kernels().sine, x, "sin", 0)
 
 
-def cos(turns: Array) -> Array:
-    """Cosine of an angle in turns."""
-    return _looked_up(_kernels().sine, turns, "sin", 1)
+def cos(x: Array) -> Array:
+    """Cosine of f32 radians."""
+    return _looked_up(_kernels().sine, x, "sin", 1)
+
+
+def tanh(x: Array) -> Array:
+    """Hyperbolic tangent of f32; an operand below 2**-8, subnormal or not, is its own."""
+    return _looked_up(_kernels().tanh, x, "tanh", _table("tanh_rows"))
 
 
 def rcp_upper(x: Array) -> Array:

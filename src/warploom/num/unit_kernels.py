@@ -24,6 +24,8 @@ _ROOM = np.int64(18)
 """Bits of a sum below the last one of an f32 pattern."""
 _UNIT = np.int64(1) << np.int64(40)
 """One, in the fixed point of logarithms and sines."""
+_INVERSE_TURN = np.int64(0xA2F983)
+"""The significand of the f32 nearest to 1 / (2 pi), its last bit 2**-26."""
 _LAST = np.int64(~15)
 """Logarithms end 36 bits below the point."""
 
@@ -136,7 +138,8 @@ def ex2(x, result, table, squares):
             fixed = fixed << shift if shift >= 0 else fixed >> -shift
             if bits & _MINUS:
                 fixed = ~fixed if fixed & _FRACTION else -fixed
-            code = (_at(table, squares, fixed & _FRACTION) >> _ROOM) + (((fixed >> 23) + 127) << np.int64(23))
+            code = _at(table, squares, fixed & _FRACTION) >> _ROOM
+            code += ((fixed >> 23) + 127) << np.int64(23)
             if code < 0x800000:
                 result[i] = _ZERO
             else:
@@ -167,7 +170,10 @@ def lg2(x, result, table, squares):
 
 @njit(cache=True, nogil=True)
 def sine(x, result, table, squares, quarter):
-    """Of turns in f32, cut to 25 bits after the point; ``quarter`` is 1 for the cosine."""
+    """Of radians; ``quarter`` is 1 for the cosine.
+
+    The argument becomes turns, cut to the 24 bits of f32 and then to 25 bits after the point.
+    """
     for i in range(x.size):
         bits = x[i]
         magnitude = np.int64(bits & ~_MINUS)
@@ -175,8 +181,10 @@ def sine(x, result, table, squares, quarter):
         if field == 255:
             result[i] = _NAN
             continue
-        fixed = (magnitude & _FRACTION) | np.int64(0x800000)
-        shift = field - 125
+        product = ((magnitude & _FRACTION) | np.int64(0x800000)) * _INVERSE_TURN
+        length = np.int64(24) if product >> np.int64(47) else np.int64(23)
+        fixed = product >> length
+        shift = field - 151 + length
         if shift >= 25 or shift < -24:
             fixed = np.int64(0)
         else:
@@ -189,6 +197,29 @@ def sine(x, result, table, squares, quarter):
         sign = _ZERO if quarter else bits & _MINUS
         sign = sign ^ _MINUS if quadrant & 2 else sign
         result[i] = _float(_at(table, squares, fraction), sign)
+
+
+@njit(cache=True, nogil=True)
+def tanh(x, result, table, squares, rows):
+    """``rows`` has, for each exponent from -8 to 2, its first row and how many bits choose one."""
+    for i in range(x.size):
+        bits = x[i]
+        magnitude = np.int64(bits & ~_MINUS)
+        exponent = (magnitude >> np.int64(23)) - 127
+        if magnitude > np.int64(_INF):
+            result[i] = _NAN
+        elif exponent < -8:
+            result[i] = bits
+        elif exponent > 2:
+            result[i] = (bits & _MINUS) | _ONE
+        else:
+            fraction = magnitude & _FRACTION
+            chosen = rows[exponent + 8, 1]
+            row = rows[exponent + 8, 0] + (fraction >> (23 - chosen))
+            offset = (fraction >> (6 - chosen)) & np.int64(0x1FFFF)
+            # Small results stand in units of their own exponent.
+            scale = np.uint32((exponent if exponent < 0 else 0) << 23)
+            result[i] = _float(_sum(table, squares, row, offset), bits & _MINUS) + scale
 
 
 @njit(cache=True, nogil=True)

@@ -5,7 +5,7 @@ To ask for one verdict:
     from warploom.oracle import Oracle
 
     with Oracle() as oracle:
-        oracle.judge("add.u32 %r0, %r1, 7;", "sm_90a", (9, 1))       # Verdict(ok=True, message="")
+        oracle.judge("ret;", "sm_90a", (9, 1))       # Verdict(ok=True, message="")
 
 and many at once with `Oracle.ask`. Probes are in `probe.py`; from a shell, `python -m warploom.oracle.judge`.
 """

@@ -1,8 +1,8 @@
 """Asking: questions of a probe at a point, answered from the cache or by the assemblers, two at a time.
 
 with Oracle() as oracle:
-    oracle.ask([(Probe("add.u32 %r0, %r1, 7;"), point("sm_90a", (9, 1)))])      # -> [Verdict(ok=True, ...)]
-    oracle.judge("add.u32 %r0, %r1, 7;", "sm_90a", (9, 1))                      # -> Verdict, for one
+    oracle.ask([(Probe("ret;"), point("sm_90a", (9, 1)))])      # -> [Verdict(ok=True, ...)]
+    oracle.judge("ret;", "sm_90a", (9, 1))                      # -> Verdict, for one
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ Question = tuple[Probe, Point]
 Progress = Callable[[int, int], None]
 
 _CHUNK = 400
+_STORE = "verdicts-2.sqlite"  # another number when probes come to be asked in another way
 _READ = "select ok, message from verdicts where key = ?"
 _WRITE = "insert or replace into verdicts values (?, ?, ?)"
 
@@ -30,7 +31,7 @@ class Oracle:
     """Assemblers and the cache of what they have said. A context manager."""
 
     def __init__(self, cache: Path | None = None, *, workers: int = 2) -> None:
-        path = cache or cache_directory() / "verdicts.sqlite"
+        path = cache or cache_directory() / _STORE
         path.parent.mkdir(parents=True, exist_ok=True)
         self._store = sqlite3.connect(path, timeout=60)
         self._store.execute(

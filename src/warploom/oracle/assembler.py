@@ -1,7 +1,7 @@
 """Assemblers: NVIDIA's ptxas by release, from the wheels that NVIDIA publishes, and how it is asked.
 
     asm = provide("13.1")                                  # found in the cache, or installed there
-    asm.judge([Probe("add.u32 %r0, %r1, 7;")], "sm_90a", (9, 1))     # -> [Verdict(ok=True, message="")]
+    asm.judge([Probe("ret;")], "sm_90a", (9, 1))     # -> [Verdict(ok=True, message="")]
 
 Many probes are asked in one module. An error names its line, so it is the error of the probe on that line; a
 probe is accepted only when a module in which it stood was accepted whole. What ended the reading of a module
@@ -15,6 +15,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -45,6 +46,8 @@ _ASTRAY = "Memory allocation failure"
 _BROKEN = "Internal compiler error"  # -O0 alone breaks on some that every other level takes
 _COMPLAINT = re.compile(r"^ptxas (?:.*?, line (\d+); )?(error|fatal)\s*: (.*)$", re.MULTILINE)
 _ENTRY = re.compile(r"'e(\d+)'")
+_NAMED = re.compile(r"for instruction '([^']*)'")
+_WORD = re.compile(r"\w{3,}")
 _ABORTED = "Ptx assembly aborted due to errors"
 _PAIRS = {"{": "}", "[": "]", "(": ")"}
 
@@ -106,13 +109,35 @@ class Assembler:
                 verdicts.update((k, Verdict(True)) for k in pending)
                 break
             refused, ending = _attribute(output, owners)
-            verdicts.update((pending[k], Verdict(False, message)) for k, message in refused.items())
+            heard = {pending[k]: message for k, message in refused.items()}
+            verdicts.update(self._confirm(probes, heard, target, version))
             if ending is not None:
                 verdicts.update(self._ended_by(probes, pending, ending, target, version))
             elif not refused:
                 verdicts.update(self._halves(probes, pending, target, version))
             pending = [k for k in pending if k not in verdicts]
         return [verdicts[k] for k in range(len(probes))]
+
+    def _confirm(
+        self, probes: Sequence[Probe], heard: dict[int, str], target: str, version: Version
+    ) -> dict[int, Verdict]:
+        """Refusals heard in company, once more in the opposite order, and alone where that is not the same.
+
+        On some probes ptxas chokes, and what it then says of its next ones is not about them.
+        """
+        found: dict[int, Verdict] = {}
+        pending = [k for k in sorted(heard, reverse=True) if _is_about(heard[k], probes[k])]
+        found.update((k, self._alone(probes[k], target, version)) for k in heard.keys() - set(pending))
+        while pending:
+            text, owners = write_module([probes[k] for k in pending], target, version)
+            _, output = self.run(text, target)
+            refused, _ = _attribute(output, owners)
+            again = {pending[k]: message for k, message in refused.items()} or {pending[0]: ""}
+            for k, message in again.items():
+                same = message == heard[k]
+                found[k] = Verdict(False, message) if same else self._alone(probes[k], target, version)
+            pending = [k for k in pending if k not in found]
+        return found
 
     def _ended_by(
         self, probes: Sequence[Probe], pending: list[int], ending: int, target: str, version: Version
@@ -195,6 +220,12 @@ def _attribute(output: str, owners: Sequence[int]) -> tuple[dict[int, str], int 
     return refused, ending
 
 
+def _is_about(message: str, probe: Probe) -> bool:
+    """Whether an instruction that a message names is the probe's."""
+    named = _NAMED.search(message)
+    return named is None or any(word in probe.text for word in _WORD.findall(named[1]))
+
+
 def _first_complaint(output: str) -> str:
     return next((message for _, _, message in _COMPLAINT.findall(output) if message != _ABORTED), "")
 
@@ -231,12 +262,15 @@ def cache_directory() -> Path:
 def provide(release: str) -> Assembler:
     """The assembler of a release of WHEELS, or at a path; installed into the cache where it is not there yet.
 
+    The newest is that of the environment where it has one (the extra `oracle`).
+
     Errors: UsageError where it cannot be had.
     """
     if release not in WHEELS:
         return Assembler.at(Path(release))
     home = cache_directory() / "assemblers" / release
-    if not (found := _ptxas_under(home)):
+    installed = _ptxas_under(Path(sysconfig.get_path("purelib"))) if release == "newest" else []
+    if not (found := installed or _ptxas_under(home)):
         _install(WHEELS[release], home)
         found = _ptxas_under(home)
     if not found:

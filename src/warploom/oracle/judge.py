@@ -1,4 +1,4 @@
-"""Verdicts from a shell: `python -m warploom.oracle.judge -t sm_90a,sm_100a -v all "add.u32 %r0, %r1, 7;"`
+"""Verdicts from a shell: `python -m warploom.oracle.judge -t sm_90a,sm_100a -v all "ret;"`
 
 Without texts, one probe a line from standard input. Prints target, version, `ok` or the refusal, probe.
 """

@@ -4,7 +4,7 @@ A probe is the statements alone. Registers, variables and labels are declared by
 its text says everything: `%r` b32, `%f` f32, `%rd` b64 and so on (REGISTERS), `smem`, `gmem`, … (VARIABLES),
 `L0` to `L9` the labels before the entry's end. `%f[0:4]` is short for `%f0, %f1, %f2, %f3`.
 
-    Probe("add.u32 %r0, %r1, 7;").module("sm_90a", (9, 1))
+    Probe("ret;").module("sm_90a", (9, 1))
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ VARIABLES = {
 _IN_ENTRY = ("smem", "lmem")
 _PARAMETERS = "(.param .align 64 .b8 kparam[128])"
 _CALLEE = ".func callee() { ret; }"
-_CALLEE_OF_ONE = ".func (.reg .b32 %result) callee1(.reg .b32 %argument) { mov.b32 %result, %argument; ret; }"
+_CALLEE_OF_ONE = ".func (.reg .b32 %result) callee1(.reg .b32 %argument) { ret; }"
 
 _RANGE = re.compile(r"%([a-z]+)\[(\d+):(\d+)\]")
 _REGISTER = re.compile(r"%([a-z]+)(\d+)\b")

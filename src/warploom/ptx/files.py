@@ -1,5 +1,8 @@
 """Modules from texts and files."""
 
+# A caller may hand over anything, whatever the annotation says.
+# pyright: reportUnnecessaryIsInstance=false
+
 from __future__ import annotations
 
 import os

@@ -86,10 +86,14 @@ KERNEL structs(const double* x, double* y, int n) {
     y[i] = s;
 }
 
-__device__ __noinline__ int ackermann(int m, int n) {
-    return m == 0 ? n + 1 : n == 0 ? ackermann(m - 1, 1) : ackermann(m - 1, ackermann(m, n - 1));
+struct Shape { int side; __device__ virtual int area() const { return 0; } };
+struct Square : Shape { __device__ int area() const override { return side * side; } };
+struct Double : Shape { __device__ int area() const override { return side * 2; } };
+KERNEL virtual_call(int* y) {
+    Square s; Double d; s.side = d.side = threadIdx.x;
+    const Shape* p = threadIdx.x & 1 ? (const Shape*)&s : (const Shape*)&d;
+    asm volatile("" : "+l"(p)); y[threadIdx.x] = p->area();
 }
-KERNEL recursion(int* y) { y[threadIdx.x] = ackermann(2, threadIdx.x & 3); }
 
 KERNEL divergent_returns(const int* x, int* y, int n) {
     __shared__ int seen[4];
