@@ -79,4 +79,9 @@ def test_what_can_be_read_is_judged_beside_syntax_errors() -> None:
     text = (
         f"{HEAD}.entry k() {{ .reg .b32 r;\nmov.b32 r, r\nadd.sat.u32 r, r, 1;\nadd.u32 r, q, 1;\nret; }}\n"
     )
-    assert codes(text) == ["ptx.syntax/expected", "integer.add/type"]
+    assert codes(text) == ["ptx.syntax/expected", "integer.add/type", "name/undeclared"]
+
+
+def test_names_are_not_missed_where_their_declaration_could_not_be_read() -> None:
+    text = f"{HEAD}.entry k()\n{{\n.reg .b32 r q;\nmov.b32 r, 0;\nret; }}\n"
+    assert codes(text) == ["ptx.syntax/expected"]

@@ -8,6 +8,7 @@ import warploom.isa  # noqa: F401  # pyright: ignore[reportUnusedImport] -- decl
 from warploom.check.functions import Walk
 from warploom.check.module import asked_target, asked_version, head
 from warploom.check.report import Report
+from warploom.diag import Diagnostic
 from warploom.ptx import Module, parse_readable, text_of
 
 __all__ = ["Report", "check"]
@@ -31,7 +32,14 @@ def check(
         return Report(unreadable)
     judged_target, judged_version, found = head(module, chosen_target, chosen_version)
     found += Walk(module, judged_target, judged_version).all()
-    if unreadable:
-        # What could not be read may have declared names.
+    if any(_in_declaration(error) for error in unreadable):
         found = [each for each in found if each.code != "name/undeclared"]
     return Report([*unreadable, *found])
+
+
+def _in_declaration(error: Diagnostic) -> bool:
+    """Whether what could not be read may have declared names: its line begins as a declaration does."""
+    if error.source is None or error.span is None:
+        return True
+    line, _ = error.source.position(error.span.start)
+    return error.source.line_text(line).lstrip().startswith((".", "{"))

@@ -9,7 +9,7 @@ from warploom.isa.availability import Target, Version, read_target
 from warploom.isa.bind import BoundOperand, Problem, describe
 from warploom.isa.kit import Match
 from warploom.isa.operands import Place
-from warploom.isa.registers import agree, holders, takes_floats, takes_integers
+from warploom.isa.registers import DECLARABLE, holders, inferred_type, takes_floats, takes_integers
 from warploom.isa.special import SpecialRegister
 from warploom.isa.types import TYPES
 from warploom.ptx import (
@@ -107,24 +107,31 @@ class Judge:
     # Values ---------------------------------------------------------------------------------------------
 
     def _vector(self, operand: Vector, bound: BoundOperand) -> Iterator[tuple[str, str, int | None]]:
-        declared: list[str] = []
+        declared = [self._declared(item, bound.type) for item in operand.items]
+        types = [name for name in declared if name]
+        inferred = inferred_type(types)
+        accepted = inferred in holders(bound.type, bound.place.accepts == "wide", bound.place.implied)
         clean = True
-        for k, item in enumerate(operand.items):
+        for k, (item, name) in enumerate(zip(operand.items, declared, strict=True)):
+            if name and accepted:
+                continue  # the registers are judged together
             wrong = self._value(item, bound.place, bound.type, in_vector=True)
             if wrong is not None:
                 clean = False
                 yield (*wrong, k)
-            meaning = self.names.find(item.text) if isinstance(item, Name) else None
-            if isinstance(meaning, Variable) and meaning.space == "reg":
-                declared.append(meaning.type)
-            elif isinstance(item, Float):
-                declared.append(bound.type)
-        if clean and not agree(declared):
-            types = ", ".join(dict.fromkeys(f".{name}" for name in declared))
-            yield f"mixes registers of {types}", "one type", None
+        if clean and not inferred and types:
+            shown = ", ".join(dict.fromkeys(f".{name}" for name in types))
+            yield f"mixes registers of {shown}", "one type", None
         sinks = [item for item in operand.items if isinstance(item, Name) and item.text == "_"]
         if clean and len(sinks) == len(operand.items):
             yield "has nothing but sinks", "at least one register", None
+
+    def _declared(self, item: Operand, type_word: str) -> str:
+        """The type that an item of a vector brings: a register's own, of a floating constant the place's."""
+        if isinstance(item, Float):
+            return type_word if type_word in DECLARABLE else ""
+        meaning = self.names.find(item.text) if isinstance(item, Name) else None
+        return meaning.type if isinstance(meaning, Variable) and meaning.space == "reg" else ""
 
     def _value(
         self, operand: Operand, place: Place, type_word: str, *, in_vector: bool

@@ -8,7 +8,7 @@ from warploom.check.names import Names
 from warploom.check.operands import Judge, names_in
 from warploom.check.tolerated import TOLERATED
 from warploom.diag import Severity
-from warploom.isa.availability import Target, Version, lacking
+from warploom.isa.availability import Target, Version, lacking, read_target, word_lack
 from warploom.isa.bind import (
     Problem,
     Where,
@@ -135,6 +135,9 @@ class Statements:
     def _tolerated(self, instruction: Instruction, names: Names) -> Problem | None:
         """The warning for an instruction that assemblers take against the manual."""
         for tolerance in TOLERATED:
+            needed = [read_target(name) for name in tolerance.targets]
+            if needed and not any(other is not None and self.target.has(other) for other in needed):
+                continue
             found: list[tuple[Match, Instruction]] = []
             if tolerance.eased is not None:
                 for eased in tolerance.eased(instruction):
@@ -166,7 +169,9 @@ class Statements:
         return (2 if problems else len(missing)), [*problems, *missing], match
 
     def _lack(self, match: Match, instruction: Instruction) -> Problem | None:
-        lack = lacking(match.rows, self.target, self.ptx)
+        lack = lacking(match.rows, self.target, self.ptx) or word_lack(
+            instruction.words, self.target, self.ptx
+        )
         if lack is None:
             return None
         have = self.target.name if lack.kind == "target" else f"PTX {self.ptx[0]}.{self.ptx[1]}"

@@ -119,8 +119,32 @@ class Lack:
     needs: str
 
 
+_WORDS: dict[str, tuple[Version, str]] = {
+    "shared::cta": ((7, 8), "sm_30"),
+    "shared::cluster": ((7, 8), "sm_90"),
+}
+"""What a word needs wherever it stands, beside what the row needs."""
+
+
+def word_lack(words: Iterable[str], target: Target, ptx: Version) -> Lack | None:
+    """Why one of the words of an opcode is not there; None where all are."""
+    for word in words:
+        version, name = _WORDS.get(word, ((1, 0), "sm_10"))
+        needed = read_target(name)
+        if needed is not None and not target.has(needed):
+            return Lack("target", f"{name} or higher")
+        if ptx < version:
+            return Lack("ptx", f"PTX {version[0]}.{version[1]}")
+    return None
+
+
 def available(row: Row, target: Target, ptx: Version) -> Lack | None:
     """Why a row is not there on a target at a PTX version; None where it is."""
+    if row.gone is not None and ptx >= row.gone[0] and target.number >= row.gone[1]:
+        return Lack(
+            "target",
+            f"a target below sm_{row.gone[1]}, or a PTX version below {row.gone[0][0]}.{row.gone[0][1]}",
+        )
     if row.targets and not any(target.has(needed) for needed in needed_targets(row)):
         return Lack("target", _either(row.targets))
     if ptx < row.ptx:

@@ -311,7 +311,7 @@ def _fill(match: Match, name: PlaceName, operand: Operand, k: int) -> dict[str, 
     for part_name, part, at in parts:
         place = form.operands[part_name]
         count = place.registers(match.slots)
-        if count == 0 and place.kind == "register" and isinstance(part, Vector) and len(part.items) == 1:
+        if count == 0 and "braces" in place.also and isinstance(part, Vector) and len(part.items) == 1:
             part = part.items[0]  # one register in braces is that register
         if not _fits(part, place, count):
             shown = part_name.replace("_", "-").strip("-") or "_"
@@ -419,7 +419,9 @@ def wrong_constants(match: Match, operands: Mapping[str, BoundOperand]) -> list[
         if constants is None or not isinstance(bound.operand, Integer) or bound.operand.value in constants:
             continue
         shown = name.replace("_", "-")
-        message = f"operand {shown} is {bound.operand.value}; expected {list_values(constants)}"
+        message = (
+            f"operand {shown} is {bound.operand.value}; expected {list_values(constants) or 'a register'}"
+        )
         problems.append(Problem(f"{form.name}/{name}", message, ("operand", *bound.at), "", form.source))
     return problems
 

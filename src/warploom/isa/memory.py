@@ -47,7 +47,7 @@ LD = Form(
         f"cop {_HINTS} level::prefetch_size", f"-,ca,cg,cs,lu,cv {_HINT_CELLS} {_PREFETCH}", _LOAD_SPACES
     ),
     operands={
-        "d": out("type", "vec", "wide"),
+        "d": out("type", "vec", "wide", "braces"),
         "a": address(),
         "cache_policy": inp("b64", when="level::cache_hint"),
     },
@@ -66,7 +66,7 @@ LD_ORDERED = Form(
         _LOAD_SPACES,
     ),
     operands={
-        "d": out("type", "vec", "wide"),
+        "d": out("type", "vec", "wide", "braces"),
         "a": address(),
         "cache_policy": inp("b64", when="level::cache_hint"),
     },
@@ -77,7 +77,7 @@ LD_VOLATILE = Form(
     name="memory.ld_volatile",
     syntax="ld.volatile{.ss}{.level::prefetch_size}{.vec}.type  d, [a];",
     rows=_vectors("level::prefetch_size", _PREFETCH, _LOAD_SPACES),
-    operands={"d": out("type", "vec", "wide"), "a": address()},
+    operands={"d": out("type", "vec", "wide", "braces"), "a": address()},
     source="PTX ISA 9.7.9.8",
 )
 
@@ -88,7 +88,7 @@ LD_MMIO = Form(
         ss        vec  type               ptx target
         -,global  -    {_NARROW},{_WIDE}  8.2 sm_70
     """,
-    operands={"d": out("type", "vec", "wide"), "a": address()},
+    operands={"d": out("type", "vec", "wide", "braces"), "a": address()},
     source="PTX ISA 9.7.9.8",
 )
 
@@ -100,7 +100,7 @@ LD_NC = Form(
     ),
     rows=_vectors(f"cop {_HINTS} level::prefetch_size", f"-,ca,cg,cs {_HINT_CELLS} {_PREFETCH}", "global"),
     operands={
-        "d": out("type", "vec", "wide"),
+        "d": out("type", "vec", "wide", "braces"),
         "a": address(),
         "cache_policy": inp("b64", when="level::cache_hint"),
     },
@@ -115,7 +115,7 @@ LDU = Form(
         -,global  -,v2  {_NARROW},{_WIDE}  2.0
         -,global  v4    {_NARROW}          2.0
     """,
-    operands={"d": out("type", "vec", "wide"), "a": address()},
+    operands={"d": out("type", "vec", "wide", "braces"), "a": address()},
     source="PTX ISA 9.7.9.10",
 )
 
@@ -145,7 +145,7 @@ ST = Form(
     rows=_vectors(f"cop {_HINTS}", f"-,wb,cg,cs,wt {_HINT_CELLS}", _STORE_SPACES),
     operands={
         "a": address(),
-        "b": inp("type", "vec", accepts="wide"),
+        "b": inp("type", "vec", accepts="wide", also="braces"),
         "cache_policy": inp("b64", when="level::cache_hint"),
     },
     source="PTX ISA 9.7.9.11",
@@ -160,7 +160,7 @@ ST_ORDERED = Form(
     rows=_vectors(f"sem scope {_HINTS}", f"relaxed,release {_SCOPES} {_HINT_CELLS}", _STORE_SPACES),
     operands={
         "a": address(),
-        "b": inp("type", "vec", accepts="wide"),
+        "b": inp("type", "vec", accepts="wide", also="braces"),
         "cache_policy": inp("b64", when="level::cache_hint"),
     },
     source="PTX ISA 9.7.9.11",
@@ -170,7 +170,7 @@ ST_VOLATILE = Form(
     name="memory.st_volatile",
     syntax="st.volatile{.ss}{.vec}.type  [a], b;",
     rows=_vectors("", "", _STORE_SPACES),
-    operands={"a": address(), "b": inp("type", "vec", accepts="wide")},
+    operands={"a": address(), "b": inp("type", "vec", accepts="wide", also="braces")},
     source="PTX ISA 9.7.9.11",
 )
 
@@ -181,7 +181,7 @@ ST_MMIO = Form(
         ss        vec  type               ptx target
         -,global  -    {_NARROW},{_WIDE}  8.2 sm_70
     """,
-    operands={"a": address(), "b": inp("type", "vec", accepts="wide")},
+    operands={"a": address(), "b": inp("type", "vec", accepts="wide", also="braces")},
     source="PTX ISA 9.7.9.11",
 )
 
@@ -205,7 +205,7 @@ ST_ASYNC = Form(
         shared::cluster  -,v2  {_WORD},{_WIDE}    8.1 sm_90
         shared::cluster  v4    {_WORD}            8.1 sm_90
     """,
-    operands={"a": address(), "b": inp("type", "vec", accepts="wide"), "mbar": address()},
+    operands={"a": address(), "b": inp("type", "vec", accepts="wide", also="braces"), "mbar": address()},
     touches="async",
     source="PTX ISA 9.7.9.12",
 )

@@ -148,10 +148,10 @@ SCALED = Form(
     """,  # noqa: E501
     operands=_OPERANDS
     | {
-        "scale_a_data": inp("b32"),
+        "scale_a_data": inp("b32", values=()),
         "byte_id_a": inp("u16", values=_byte_ids),
         "thread_id_a": inp("u16", values=(0, 1)),
-        "scale_b_data": inp("b32"),
+        "scale_b_data": inp("b32", values=()),
         "byte_id_b": inp("u16", values=_byte_ids),
         "thread_id_b": inp("u16", values=(0, 1, 2, 3)),
     },

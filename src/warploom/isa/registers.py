@@ -83,9 +83,27 @@ def takes_floats(type_word: str, width: int | None) -> bool:
     return type_word == f"b{width or 64}"
 
 
-def agree(declared: Collection[str]) -> bool:
-    """Whether registers of these types can stand in one vector: integers and floats do not mix, nor
-    widths.
+def inferred_type(declared: Collection[str]) -> str:
+    """The type of a vector of registers; "" where they do not go together.
+
+    Integers and floats do not mix, nor widths; bits go with either, and then the vector is bits. A predicate
+    among bits or integers goes for one of them.
     """
-    kinds = {"float" if name in ("f16", "f32", "f64") else "integer" for name in declared if name[0] in "usf"}
-    return len({_BITS[name] for name in declared}) <= 1 and len(kinds) <= 1
+    plain = [name for name in declared if name != "pred"]
+    if not plain:
+        return "pred" if declared else ""
+    kinds = {_kind(name) for name in plain}
+    widths = {_BITS[name] for name in plain}
+    if (
+        len(widths) > 1
+        or kinds >= {"float", "integer"}
+        or (kinds == {"float"} and len(plain) < len(declared))
+    ):
+        return ""
+    return next((name for name in plain if _kind(name) == "bits"), plain[0])
+
+
+def _kind(declared: str) -> str:
+    if declared in ("f16", "f32", "f64"):
+        return "float"
+    return "bits" if declared[0] == "b" or declared == "f16x2" else "integer"

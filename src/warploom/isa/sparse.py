@@ -31,7 +31,7 @@ def selectors(slots: Slots) -> tuple[int, ...]:
 
 
 _OPERANDS = {operand.lower(): fragment(operand, "mma", sparse=True) for operand in "ABCD"} | {
-    "e": inp("b32"),
+    "e": inp("b32", values=()),
     "f": immediate(values=selectors),
 }
 

@@ -1,7 +1,8 @@
 """The text tables of Forms: a row is a tied product of cells, read and checked at import.
 
 A cell is one word (`f32`), alternatives (`f16,bf16`), `-` for an absent modifier, or a lattice of
-integers (`8..256/8`). The columns `ptx` and `target` are the row's availability.
+integers (`8..256/8`). The columns `ptx` and `target` are the row's availability; `gone` is `6.4@sm_70` where it is
+no more from a PTX version on, on targets from a number up.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-AVAILABILITY = ("ptx", "target")
+AVAILABILITY = ("ptx", "target", "gone")
 _LATTICE = re.compile(r"(\d+)\.\.(\d+)(?:/(\d+))?")
 
 
@@ -24,6 +25,7 @@ class Row:
     cells: dict[str, tuple[str, ...]]
     ptx: tuple[int, int]
     targets: tuple[str, ...]
+    gone: tuple[tuple[int, int], int] | None = None
 
     def allows(self, column: str, word: str) -> bool:
         """Whether `word` ("" for an absent modifier) may stand in `column` of this row."""
@@ -53,12 +55,18 @@ def _read_row(form: str, columns: tuple[str, ...], line: str) -> Row:
     by_column = dict(zip(columns, cells, strict=True))
     ptx = by_column.pop("ptx", "1.0")
     targets = by_column.pop("target", "-")
-    major, _, minor = ptx.partition(".")
+    version, _, number = by_column.pop("gone", "").partition("@sm_")
     return Row(
         {column: _read_cell(form, cell) for column, cell in by_column.items()},
-        (int(major), int(minor)),
+        _version(ptx),
         () if targets == "-" else tuple(targets.split(",")),
+        (_version(version), int(number)) if number else None,
     )
+
+
+def _version(text: str) -> tuple[int, int]:
+    major, _, minor = text.partition(".")
+    return int(major), int(minor)
 
 
 def _read_cell(form: str, cell: str) -> tuple[str, ...]:

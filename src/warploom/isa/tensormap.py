@@ -50,8 +50,8 @@ REPLACE = Form(
     syntax="tensormap.replace.tile.field{.ss}.b1024.type  [addr], new-val;",
     rows=f"""
         field           ss         type  ptx target
-        global_address  {_SPACES}  b64   8.3 sm_90a
-        rank            {_SPACES}  b32   8.3 sm_90a
+        global_address  {_SPACES}  b64   8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
+        rank            {_SPACES}  b32   8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
     """,
     operands={"addr": address(), "new_val": inp("type")},
     source="PTX ISA 9.7.9.26.1",
@@ -71,8 +71,8 @@ REPLACE_ENTRY = Form(
     syntax="tensormap.replace.tile.field{.ss}.b1024.type  [addr], ord, new-val;",
     rows=f"""
         field                              ss         type  ptx target
-        box_dim,global_dim,element_stride  {_SPACES}  b32   8.3 sm_90a
-        global_stride                      {_SPACES}  b64   8.3 sm_90a
+        box_dim,global_dim,element_stride  {_SPACES}  b32   8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
+        global_stride                      {_SPACES}  b64   8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
     """,
     operands={
         "addr": address(),
@@ -100,8 +100,8 @@ REPLACE_CODE = Form(
     syntax="tensormap.replace.tile.field{.ss}.b1024.b32  [addr], new-val;",
     rows=f"""
         field                                              ss         ptx target
-        elemtype,interleave_layout,swizzle_mode,fill_mode  {_SPACES}  8.3 sm_90a
-        swizzle_atomicity                                  {_SPACES}  8.6 sm_100a
+        elemtype,interleave_layout,swizzle_mode,fill_mode  {_SPACES}  8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
+        swizzle_atomicity                                  {_SPACES}  8.6 sm_100a,sm_100f,sm_110f,sm_120f
     """,
     operands={"addr": address(), "new_val": immediate(values=_codes)},
     source="PTX ISA 9.7.9.26.1",
@@ -124,7 +124,11 @@ CP_FENCEPROXY = Form(
         scope                ptx target
         cta,cluster,gpu,sys  8.3 sm_90
     """,
-    operands={"dst": address(), "src": address(), "size": immediate(values=(TENSOR_MAP_BYTES,))},
+    operands={
+        "dst": address(space="global"),
+        "src": address(space="shared"),
+        "size": immediate(values=(TENSOR_MAP_BYTES,)),
+    },
     touches="warp",
     source="PTX ISA 9.7.13.15.18",
 )

@@ -102,8 +102,8 @@ SHFL = Form(
     name="warp.shfl",
     syntax="shfl.mode.b32  d{|p}, a, b, c;",
     rows="""
-        mode              ptx target
-        up,down,bfly,idx  3.0 sm_30
+        mode              ptx target gone
+        up,down,bfly,idx  3.0 sm_30  6.4@sm_70
     """,
     operands={"d": out("b32"), "p": pred_out(), "a": inp("b32"), "b": inp("b32"), "c": inp("b32")},
     source="PTX ISA 9.7.9.5",
@@ -156,9 +156,9 @@ VOTE = Form(
     name="warp.vote",
     syntax="vote.mode.type  d, {!}a;",
     rows="""
-        mode         type  ptx target
-        any,all,uni  pred  1.2 sm_12
-        ballot       b32   2.0 sm_20
+        mode         type  ptx target gone
+        any,all,uni  pred  1.2 sm_12  6.4@sm_70
+        ballot       b32   2.0 sm_20  6.4@sm_70
     """,
     operands={"d": out("type"), "a": pred_in()},
     source="PTX ISA 9.7.13.8",

@@ -37,7 +37,7 @@ _TRANSPOSE_B = {"imm_trans_b": immediate(values=(0, 1))}
 def _operands(*, registers: bool, sparse: bool) -> dict[str, Place]:
     """What every multiplication has: D, A in registers or behind a descriptor, B behind one, scale-d."""
     a = {"a": fragment("A", "wgmma", sparse=sparse)} if registers else {"a_desc": inp("b64")}
-    metadata = {"sp_meta": inp("b32"), "sp_sel": immediate(values=selectors)} if sparse else {}
+    metadata = {"sp_meta": inp("b32", values=()), "sp_sel": immediate(values=selectors)} if sparse else {}
     shared = {"b_desc": inp("b64"), "scale_d": pred_in(values=(0, 1))}
     return {"d": fragment("D", "wgmma", updated=True)} | a | shared | metadata
 
