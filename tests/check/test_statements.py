@@ -335,3 +335,8 @@ def test_words_in_another_order_are_tolerated(words: str) -> None:
 def test_types_keep_their_order() -> None:
     (finding, *_) = findings("cvt.rn.f32.f16.ftz %f16_1, %f32_1;")
     assert not finding.startswith("tolerated")
+
+
+def test_nothing_is_passed_over_in_an_instruction_s_name() -> None:
+    assert findings("match.any.sync.b32.finite %b32_1, %b32_2, %b32_3;")[0].startswith("tolerated/ignored")
+    assert findings("wgmma.finite.fence.sync.aligned;")[0].startswith("wgmma.fence/finite")

@@ -148,7 +148,11 @@ class Statements:
                     (match, instruction) for match in matches if match.form.name.startswith(tolerance.form)
                 ]
             for match, eased in found:
-                if self._verdict(match, eased, names)[0] == 0:
+                name = match.form.name_words
+                if (
+                    instruction.words[:name] == eased.words[:name]
+                    and not self._verdict(match, eased, names)[0]
+                ):
                     message = f"'{instruction.opcode}': {tolerance.reason}; the manual does not have it"
                     code, section = f"tolerated/{tolerance.name}", match.form.source
                     return Problem(code, message, ("opcode",), "", section, Severity.WARNING)
