@@ -72,6 +72,33 @@ def test_f16_at_k4_on_hopper_is_a_chain_of_multiply_adds() -> None:
         assert got[g, m, n] == np.float32(_nearest_f32(total)) + c[g, m, n]
 
 
+@pytest.mark.parametrize("types", [("f16", "f32"), ("f32", "f16")])
+def test_a_sum_between_f16_and_f32_converts_around_one_from_f32_to_f32(types: tuple[str, str]) -> None:
+    c_type, d_type = types
+    rng = np.random.default_rng(3)
+    model = models.select("sm_90a", "wmma", "f16", "f16", d_type, c_type=c_type, k=16)
+    assert model.sum is Sum.CONVERTED
+    wide = models.select("sm_90a", "wmma", "f16", "f16", "f32", k=16)
+    a = (rng.integers(0, 1 << 16, (2, 16, 16)) & 0x83FF).astype(np.uint16)  # subnormal, both signs
+    b = rng.integers(0, 1 << 16, (2, 8, 16)).astype(np.uint16) & 0xBFFF
+    c = (rng.standard_normal((2, 16, 8)) * 2.0**-20).astype(np.float32)
+    given = c.astype(np.float16).view(np.uint16) if c_type == "f16" else c.view(np.uint32)
+    widened = given.view(np.float16).astype(np.float32) if c_type == "f16" else c
+    want = reference.multiply(a, b, widened.view(np.uint32), wide).view(np.float32)
+    if d_type == "f16":
+        want = want.astype(np.float16)
+    for multiply in (fused.multiply, reference.multiply):
+        np.testing.assert_array_equal(multiply(a, b, given, model), want.view(f"u{want.itemsize}"))
+
+
+def test_f16_at_k4_with_f16_sums_keeps_the_sign_of_zero() -> None:
+    model = models.select("sm_90a", "mma", "f16", "f16", "f16", k=4)
+    zero = np.full((1, 1, 4), 0x8000, np.uint16)
+    one = np.full((1, 1, 4), 0x3C00, np.uint16)
+    assert fused.multiply(zero, one, np.full((1, 1, 1), 0x8000, np.uint16), model).item() == 0x8000
+    assert fused.multiply(zero, one, np.zeros((1, 1, 1), np.uint16), model).item() == 0
+
+
 def _nearest_f32(exact: Fraction) -> float:
     """Correctly rounded to f32 (normal range), without rounding twice."""
     if exact == 0:

@@ -334,3 +334,9 @@ def test_integral_and_saturating_floats():
         0,
         0x3C00,
     ]
+
+
+@pytest.mark.parametrize(("rounding", "pattern", "wanted"), [("rm", 0x80000001, 0x8001), ("rp", 1, 1)])
+def test_narrowing_to_f16_reads_subnormals_even_with_ftz(rounding, pattern, wanted):
+    value = np.array([pattern], "u4").view("f4")
+    assert convert.convert(value, "f32", "f16", rounding, ftz=True).view("u2").item() == wanted

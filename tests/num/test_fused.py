@@ -32,7 +32,6 @@ CASES = {
     "ada e5m2, f16 sums": (_model("sm_89", "mma", "e5m2 e5m2 f16"), 32),
     "hopper f16": (_model("sm_90a", "wgmma", "f16 f16 f32"), 16),
     "hopper f16, f16 sums": (_model("sm_90a", "wgmma", "f16 f16 f16"), 16),
-    "hopper f16, f16 addend": (_model("sm_90a", "mma", "f16 f16 f32 f16"), 16),
     "hopper bf16": (_model("sm_90a", "wgmma", "bf16 bf16 f32"), 16),
     "hopper tf32": (_model("sm_90a", "wgmma", "tf32 tf32 f32"), 8),
     "hopper tf32 k4": (_model("sm_90", "mma", "tf32 tf32 f32"), 4),

@@ -13,20 +13,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from warploom.diag import Diagnostic, UsageError
+from warploom.diag import Diagnostic, Source, UsageError
+from warploom.gpu import Gpu, encode_tensor_map
 from warploom.launch import limits
 from warploom.launch.arguments import Buffers, collect, pack
 from warploom.machine.engines import Schedule
 from warploom.machine.execute import STEP_BUDGET, Progress, Request, Stats, reserve
 from warploom.machine.execute import execute as run_grid
 from warploom.machine.memory import Arena
-from warploom.machine.program import load
+from warploom.machine.program import Program, load
 from warploom.num.fused import Workers
 from warploom.ptx import Module, read
 
 __all__ = ["Progress", "Run", "Stats", "execute", "launch"]
 
 Extent = int | Sequence[int]
+Extents = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +59,15 @@ def launch(
 
     `ptx` is a text, a path or a module. `args` are in parameter order: an ndarray is passed by address, a
     TensorMap fills a 128-byte parameter, scalars are ints, floats or NumPy scalars of the parameter's width,
-    None is a null pointer. `arch` selects numerics and limits (default: the module's target), `schedule` when
-    asynchronous operations take effect ("eager", "lazy", "random:SEED"). `sanitize` reports reads of shared
-    memory that nothing wrote. `workers` threads share the arithmetic; results do not depend on them.
+    None is a null pointer. `device` is "cpu", the abstract machine, or "cuda", the GPU that is there (extra
+    `gpu`), which what follows does not concern. `arch` selects numerics and limits (default: the module's
+    target), `schedule` when asynchronous operations take effect ("eager", "lazy", "random:SEED"). `sanitize`
+    reports reads of shared memory that nothing wrote. `workers` threads share the arithmetic; results do not
+    depend on them.
 
     Units: `shared` is dynamic shared memory in bytes.
     Errors: PtxSyntaxError; UsageError launch.*; machine.Unsupported before anything runs; machine.Trap and
-        machine.Deadlock while it runs.
+        machine.Deadlock while it runs; on a GPU UsageError gpu.* and gpu.DeviceFault.
     """
     return execute(
         ptx,
@@ -103,10 +107,8 @@ def execute(
     Units: `step_budget` in warp instructions, where one of fewer than 32 warps counts as 32; by default
         WARPLOOM_STEP_BUDGET, or 1,000,000,000.
     """
-    if device != "cpu":
-        raise UsageError(
-            f"device {device!r} is not available in this version; expected 'cpu'", code="launch.device"
-        )
+    if device not in ("cpu", "cuda"):
+        raise UsageError(f"device is {device!r}; expected 'cpu' or 'cuda'", code="launch.device")
     if not isinstance(workers, int) or isinstance(workers, bool) or workers < 1:
         raise UsageError(f"workers is {workers!r}; expected an integer above 0", code="launch.workers")
     when = Schedule.parse(schedule)
@@ -116,6 +118,10 @@ def execute(
     extents = tuple(limits.triple(n, v) for n, v in (("grid", grid), ("block", block), ("cluster", cluster)))
     shape, explicit = limits.check(program, architecture, extents[0], extents[1], extents[2], shared)
     buffers = Buffers(collect(program, args))
+    if device == "cuda":
+        if sanitize:
+            raise UsageError("a GPU does not sanitize; expected device='cpu'", code="launch.device")
+        return _on_gpu(program, args, buffers, (extents[0], extents[1], shape if explicit else None), shared)
     arena = Arena()
     buffers.reserve(arena)
     segments = reserve(program, arena)
@@ -143,6 +149,24 @@ def execute(
         stats, findings = run_grid(request, arena, segments, progress)
     buffers.download(arena)
     return Run(findings, stats)
+
+
+def _on_gpu(
+    program: Program,
+    args: Sequence[object],
+    buffers: Buffers,
+    geometry: tuple[Extents, Extents, Extents | None],
+    shared: int,
+) -> Run:
+    grid, block, cluster = geometry
+    with Gpu() as gpu:
+        source = program.source or Source("<ptx>", str(program.module))  # a module made by program has none
+        kernel = gpu.kernel(source, program.kernel.name)
+        buffers.send(gpu)
+        parameters = pack(program, args, buffers, encode_tensor_map)
+        gpu.run(kernel, grid=grid, block=block, cluster=cluster, shared=shared, parameters=parameters)
+        buffers.fetch(gpu)
+    return Run()
 
 
 def _budget() -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeGuard
 
@@ -12,12 +12,15 @@ from numpy.lib.array_utils import byte_bounds
 from numpy.typing import NDArray
 
 from warploom.diag import UsageError
+from warploom.gpu import Gpu
 from warploom.isa.types import TYPES
 from warploom.layout import TensorMap
+from warploom.layout.tensormap import TensorMapFields
 from warploom.machine.memory import Arena, Segment
 from warploom.machine.program import Parameter, Program
 
 Array = NDArray[Any]
+Encoder = Callable[[TensorMapFields], bytes]
 Scalar: TypeAlias = "np.generic[Any]"
 
 
@@ -28,7 +31,18 @@ class _Extent:
     low: int
     high: int
     arrays: list[tuple[str, Array]] = field(default_factory=list[tuple[str, Array]])
+    start: int = 0
     segment: Segment | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes to allocate."""
+        return max(self.high - self.low, 1)
+
+    def image(self, held: NDArray[np.uint8], array: Array) -> Array:
+        """The part of the buffer's bytes that an array covers, in its shape."""
+        offset = _first(array) - self.low if array.size else 0
+        return np.ndarray(array.shape, f"V{array.dtype.itemsize}", held, offset, array.strides)
 
 
 class Buffers:
@@ -53,52 +67,62 @@ class Buffers:
         self._extents = [*apart, own]
 
     def reserve(self, arena: Arena) -> None:
-        """Give each buffer its segment."""
+        """Give each buffer its segment of the abstract machine's memory."""
         for extent in self._extents:
             names = " and ".join(dict.fromkeys(name for name, _ in extent.arrays))
             writable = all(array.flags.writeable for _, array in extent.arrays)
-            extent.segment = arena.reserve(names, max(extent.high - extent.low, 1), writable)
+            extent.segment = arena.reserve(names, extent.size, writable)
+            extent.start = extent.segment.start
 
     def upload(self, arena: Arena) -> None:
         """Copy the arrays into their segments."""
-        for extent, array in self._all():
-            _image(arena, extent, array)[...] = _raw(array)
+        for extent in self._extents:
+            assert extent.segment is not None
+            _fill(extent, arena.view(extent.segment))
 
     def download(self, arena: Arena) -> None:
         """Copy the segments that were written back into the arrays."""
-        for extent, array in self._all():
+        for extent in self._extents:
             assert extent.segment is not None
             if arena.written(extent.segment):
-                _raw(array)[...] = _image(arena, extent, array)
+                _empty(extent, arena.view(extent.segment))
+
+    def send(self, gpu: Gpu) -> None:
+        """Allocate the buffers on a GPU, and copy the arrays there."""
+        for extent in self._extents:
+            extent.start = gpu.allocate(extent.size)
+            held = np.zeros(extent.size, np.uint8)
+            _fill(extent, held)
+            gpu.upload(extent.start, held)
+
+    def fetch(self, gpu: Gpu) -> None:
+        """Copy the buffers of a GPU back into the arrays that may be written."""
+        for extent in self._extents:
+            held = np.empty(extent.size, np.uint8)
+            gpu.download(extent.start, held)
+            _empty(extent, held)
 
     def address(self, array: Array) -> int:
         """The device address of an array's first element."""
-        for extent, other in self._all():
-            if other is array:
-                assert extent.segment is not None
-                return (
-                    extent.segment.start + _first(array) - extent.low if array.size else extent.segment.start
-                )
+        for extent in self._extents:
+            if any(other is array for _, other in extent.arrays):
+                return extent.start + (_first(array) - extent.low if array.size else 0)
         raise KeyError("the array has no buffer")
 
-    def _all(self) -> list[tuple[_Extent, Array]]:
-        return [(extent, array) for extent in self._extents for _, array in extent.arrays]
+
+def _fill(extent: _Extent, held: NDArray[np.uint8]) -> None:
+    for _, array in extent.arrays:
+        extent.image(held, array)[...] = array.view(f"V{array.dtype.itemsize}")
+
+
+def _empty(extent: _Extent, held: NDArray[np.uint8]) -> None:
+    for _, array in extent.arrays:
+        if array.flags.writeable:
+            array.view(f"V{array.dtype.itemsize}")[...] = extent.image(held, array)
 
 
 def _first(array: Array) -> int:
     return int(array.__array_interface__["data"][0])
-
-
-def _raw(array: Array) -> Array:
-    """The array's elements as plain bits of their width."""
-    return array.view(f"V{array.dtype.itemsize}")
-
-
-def _image(arena: Arena, extent: _Extent, array: Array) -> Array:
-    assert extent.segment is not None
-    held = arena.view(extent.segment)
-    offset = _first(array) - extent.low if array.size else 0
-    return np.ndarray(array.shape, f"V{array.dtype.itemsize}", held, offset, array.strides)
 
 
 def _is_array(value: object) -> TypeGuard[Array]:
@@ -139,19 +163,27 @@ def collect(program: Program, args: Sequence[object]) -> list[tuple[str, Array]]
     return found
 
 
-def pack(program: Program, args: Sequence[object], buffers: Buffers) -> bytes:
-    """The parameter block. Errors: UsageError launch.argument."""
+def pack(
+    program: Program,
+    args: Sequence[object],
+    buffers: Buffers,
+    encode: Encoder = TensorMapFields.pack,
+) -> bytes:
+    """The parameter block; `encode` makes the 128 bytes of a tensor map.
+
+    Errors: UsageError launch.argument.
+    """
     size = max((p.offset + p.size for p in program.parameters), default=1)
     block = bytearray(size)
     for number, (parameter, value) in enumerate(zip(program.parameters, args, strict=True)):
-        data = _encode(number, parameter, value, buffers)
+        data = _encode(number, parameter, value, buffers, encode)
         block[parameter.offset : parameter.offset + len(data)] = data
     return bytes(block)
 
 
-def _encode(number: int, parameter: Parameter, value: object, buffers: Buffers) -> bytes:
+def _encode(number: int, parameter: Parameter, value: object, buffers: Buffers, encode: Encoder) -> bytes:
     if parameter.is_array:
-        return _encode_array(number, parameter, value, buffers)
+        return _encode_array(number, parameter, value, buffers, encode)
     if _is_array(value):
         return buffers.address(value).to_bytes(8, "little")
     if value is None and parameter.size == 8:
@@ -168,9 +200,11 @@ def _encode(number: int, parameter: Parameter, value: object, buffers: Buffers) 
     return _encode_integer(number, parameter, value)
 
 
-def _encode_array(number: int, parameter: Parameter, value: object, buffers: Buffers) -> bytes:
+def _encode_array(
+    number: int, parameter: Parameter, value: object, buffers: Buffers, encode: Encoder
+) -> bytes:
     if isinstance(value, TensorMap) and parameter.size == 128:
-        return value.fields(buffers.address(value.array)).pack()
+        return encode(value.fields(buffers.address(value.array)))
     if isinstance(value, (bytes, bytearray)) and len(value) == parameter.size:
         return bytes(value)
     expected = "a TensorMap or 128 bytes" if parameter.size == 128 else f"{parameter.size} bytes"

@@ -224,6 +224,23 @@ def _up(size: int, step: int) -> int:
     return -(-size // step) * step
 
 
+def _converted(operands: _Operands, model: Model, options: _Options) -> Array:
+    """f16 to f32 or f32 to f16, as compilers make it of the sum from f32 to f32."""
+    addend = operands.addend(model)
+    if model.c_type == "f16":
+        addend = addend.view(np.float16).astype(np.float32).view(np.uint32)
+    wide = replace(model, c_type="f32", d_type="f32", sum=Sum.FUSED)
+    bits = _fused(replace(operands, c=addend), wide, options)
+    return bits if model.d_type == "f32" else _rounded_to_f16(bits.view(np.float32))
+
+
+def _rounded_to_f16(values: Array) -> Array:
+    with np.errstate(over="ignore", invalid="ignore"):
+        bits = values.astype(np.float16).view(np.uint16)
+    bits[np.isnan(values)] = 0x7FFF
+    return bits
+
+
 def _halves(operands: _Operands, model: Model, options: _Options) -> Array:
     """fp8 unpacked to f16 and summed by two chained f16 steps from zero; the addend comes last."""
     depth = operands.a.shape[2]
@@ -269,16 +286,13 @@ def _multiply_add(operands: _Operands, model: Model, options: _Options) -> Array
 
 def _pairs(operands: _Operands, model: Model, options: _Options) -> Array:
     a, b = (x.view(np.float16).astype(np.float32) for x in _signed(operands, model, options))
-    zeros = np.zeros((len(a), a.shape[1], b.shape[1]), np.float32)
+    nothing = np.full((len(a), a.shape[1], b.shape[1]), -0.0, np.float32)  # keeps the sign of a first zero
     addend = operands.addend(model).view(np.float16).astype(np.float32)
     with np.errstate(over="ignore", invalid="ignore"):
         for first in (0, 2):
             pair = slice(first, first + 2)
-            addend = addend + chains.multiply_add(a[:, :, pair], b[:, :, pair], zeros)
-        total = addend.astype(np.float16)
-    bits = total.view(np.uint16)
-    bits[np.isnan(total)] = 0x7FFF
-    return bits
+            addend = addend + chains.multiply_add(a[:, :, pair], b[:, :, pair], nothing)
+    return _rounded_to_f16(addend)
 
 
 def _double(operands: _Operands, model: Model, options: _Options) -> Array:
@@ -306,6 +320,7 @@ def _fused_or_scaled(operands: _Operands, model: Model, options: _Options) -> Ar
 _COMPUTE: dict[Sum, Callable[[_Operands, Model, _Options], Array]] = {
     Sum.FUSED: _fused_or_scaled,
     Sum.GROUPS: _scaled,
+    Sum.CONVERTED: _converted,
     Sum.HALVES: _halves,
     Sum.MULTIPLY_ADD: _multiply_add,
     Sum.PAIRS: _pairs,

@@ -22,6 +22,7 @@ class Sum(Enum):
     """How the products of one instruction become one result."""
 
     FUSED = "fused steps of L products, chained"
+    CONVERTED = "as fused steps from f32 to f32: an f16 addend widened before, an f16 result rounded after"
     HALVES = "f16 steps over k%4 in {0,1}, then {2,3}, from zero; the addend by an IEEE addition"
     MULTIPLY_ADD = "f32 multiply-adds from zero in ascending k; the addend by an IEEE addition"
     PAIRS = "in f32, the addend plus the first two products, plus the last two; then rounded to f16"
@@ -200,14 +201,11 @@ def select(
 
 def _half_or_tf32(unit: Unit, types: tuple[str, str, str, str], engine: Engine, k: int, length: int) -> Model:
     if types[0] == "f16" and k == 4 and unit.name in ("Hopper", "Blackwell"):
-        if types[2] != types[3]:
-            raise NoModelError(
-                f"no sum of f16 at k = 4 from {types[2]} to {types[3]} is known for {unit.name}; "
-                "those from f32 to f32 and from f16 to f16 are"
-            )
         return Model(*types, Sum.MULTIPLY_ADD if types[3] == "f32" else Sum.PAIRS)
     if types[0] == "tf32" and engine == "wmma" and unit.fraction == 25:
         length = 4
+    if types[2] != types[3]:
+        return Model(*types, Sum.CONVERTED, length, unit.fraction, emin=unit.emin("f32"))
     return Model(*types, Sum.FUSED, length, unit.fraction, emin=unit.emin(types[3]))
 
 

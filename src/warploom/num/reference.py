@@ -5,7 +5,7 @@ Every result is bits. A number is sign * significand * 2**exponent with the expo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -174,11 +174,29 @@ def dot(
     ]
     if scales:
         return scaled(products, c, model, scales)
+    if model.sum is Sum.CONVERTED:
+        return _converted(products, c, model)
     accumulator, element = c, FLOATS[model.c_type]
     for k in range(0, len(products), model.length):
         step = [*products[k : k + model.length], decode(accumulator, element)]
         accumulator, element = fused(step, model), FLOATS[model.d_type]
     return accumulator
+
+
+def _converted(products: list[Term], c: int, model: Model) -> int:
+    """A sum from f32 to f32 between conversions of its addend and its result."""
+    wide = replace(model, c_type="f32", d_type="f32")
+    accumulator = c
+    if model.c_type == "f16":
+        accumulator = int(np.array(c, np.uint16).view(np.float16).astype(np.float32).view(np.uint32))
+    for k in range(0, len(products), model.length):
+        step = [*products[k : k + model.length], decode(accumulator, FLOATS["f32"])]
+        accumulator = fused(step, wide)
+    if model.d_type == "f32":
+        return accumulator
+    value = np.array(accumulator, np.uint32).view(np.float32)
+    with np.errstate(over="ignore"):
+        return NAN16 if np.isnan(value) else int(value.astype(np.float16).view(np.uint16))
 
 
 def scaled(products: list[Term], c: int, model: Model, scales: list[tuple[int, int]]) -> int:

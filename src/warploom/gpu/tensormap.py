@@ -1,0 +1,76 @@
+"""The hardware's own 128 bytes of a tensor map, made by its driver."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from warploom.diag import UsageError
+from warploom.gpu.packages import package
+from warploom.layout.tensormap import TENSOR_MAP_BYTES, TensorMapFields
+
+_TYPES = {
+    "u8": "UINT8",
+    "u16": "UINT16",
+    "u32": "UINT32",
+    "s32": "INT32",
+    "u64": "UINT64",
+    "s64": "INT64",
+    "f16": "FLOAT16",
+    "f32": "FLOAT32",
+    "f32.ftz": "FLOAT32_FTZ",
+    "f64": "FLOAT64",
+    "bf16": "BFLOAT16",
+    "tf32": "TFLOAT32",
+    "tf32.ftz": "TFLOAT32_FTZ",
+    "b4x16": "16U4_ALIGN8B",
+    "b4x16_p64": "16U4_ALIGN16B",
+    "b6x16_p32": "16U6_ALIGN16B",
+}
+
+
+def encode_tensor_map(fields: TensorMapFields) -> bytes:
+    """The 128 bytes. Errors: UsageError gpu.tensor-map where the driver refuses the fields."""
+    driver = package("cuda.bindings.driver")
+    if fields.swizzle_span not in (0, 32, 64, 128):
+        raise UsageError(
+            f"the driver makes no tensor map with a swizzle of {fields.swizzle_span} bytes",
+            code="gpu.tensor-map",
+        )
+    rank = fields.rank
+    atomicity = fields.swizzle_atomicity if fields.swizzle_span == 128 else 0  # its enumeration goes on so
+    common = {
+        "tensorDataType": driver.CUtensorMapDataType[
+            f"CU_TENSOR_MAP_DATA_TYPE_{_TYPES[fields.element_type]}"
+        ],
+        "tensorRank": rank,
+        "globalAddress": fields.global_address,
+        "globalDim": [driver.cuuint64_t(extent) for extent in fields.global_dim[:rank]],
+        "globalStrides": [driver.cuuint64_t(stride) for stride in fields.global_stride[: rank - 1]],
+        "elementStrides": [driver.cuuint32_t(stride) for stride in fields.element_stride[:rank]],
+        "interleave": driver.CUtensorMapInterleave(fields.interleave),
+        "swizzle": driver.CUtensorMapSwizzle(fields.swizzle + atomicity),
+        "l2Promotion": driver.CUtensorMapL2promotion(fields.l2_promotion),
+        "oobFill": driver.CUtensorMapFloatOOBfill(fields.fill),
+    }
+    own: dict[str, Any]
+    if fields.is_im2col:
+        encode = driver.cuTensorMapEncodeIm2col
+        own = {
+            "pixelBoxLowerCorner": list(fields.im2col_lower[: rank - 2]),
+            "pixelBoxUpperCorner": list(fields.im2col_upper[: rank - 2]),
+            "channelsPerPixel": fields.channels_per_pixel,
+            "pixelsPerColumn": fields.pixels_per_column,
+        }
+    else:
+        encode = driver.cuTensorMapEncodeTiled
+        own = {"boxDim": [driver.cuuint32_t(extent) for extent in fields.box[:rank]]}
+    status, encoded = encode(**common, **own)
+    if status:
+        _, words = driver.cuGetErrorString(status)
+        raise UsageError(
+            f"the driver does not take the tensor map: {words.decode() if words else status}",
+            code="gpu.tensor-map",
+            hint="; ".join(fields.validate()),
+        )
+    return ctypes.string_at(int(encoded.getPtr()), TENSOR_MAP_BYTES)

@@ -1,0 +1,138 @@
+"""Launches on a GPU: what is asked of NVIDIA's packages, and what people are told when that fails."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pytest
+from gpu.nvidia import Fake, Status
+
+import warploom as wl
+from warploom.diag import render
+from warploom.gpu import DeviceFault, packages
+
+KERNEL = """.version 9.0
+.target sm_90a
+.address_size 64
+.extern .shared .align 16 .b8 tile[];
+.visible .entry double(.param .u64 data, .param .u32 count)
+{
+    ret;
+}
+"""
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> Fake:
+    made = Fake()
+    modules: dict[str, Any] = {}
+
+    def find(name: str) -> Any:
+        modules.update({} if modules else made.modules())
+        return modules[name]
+
+    monkeypatch.setattr(packages, "import_module", find)
+    return made
+
+
+def launch(data: np.ndarray[Any, Any], **options: Any) -> None:
+    wl.launch(KERNEL, grid=4, block=64, args=[data, len(data)], device="cuda", **options)
+
+
+def told(error: wl.WarploomError) -> str:
+    return render(error.diagnostics, color=False)
+
+
+def test_arrays_go_to_the_gpu_and_come_back(fake: Fake) -> None:
+    def kernel(parameters: bytes) -> None:
+        address, count = struct.unpack("<QI", parameters)
+        values = (ctypes.c_float * count).from_address(address)
+        for k in range(count):
+            values[k] *= 2
+
+    fake.kernel = kernel
+    data = np.arange(100, dtype=np.float32)
+    launch(data)
+    np.testing.assert_array_equal(data, 2 * np.arange(100, dtype=np.float32))
+    config = fake.launched[0]
+    assert (config.gridDimX, config.gridDimY, config.blockDimX, config.sharedMemBytes) == (4, 1, 64, 0)
+    assert not hasattr(config, "attrs")
+    assert fake.memory == {}
+
+
+def test_shared_memory_and_large_clusters_are_asked_for(fake: Fake) -> None:
+    wl.launch(KERNEL, grid=32, block=64, cluster=16, shared=100_000, args=[np.zeros(1), 1], device="cuda")
+    assert fake.calls.index("shared 100000") < fake.calls.index("launch")
+    assert "cluster 1" in fake.calls
+    assert fake.launched[0].attrs[0].value.clusterDim.x == 16
+
+
+def test_an_array_that_may_not_be_written_is_left_alone(fake: Fake) -> None:
+    data = np.ones(4, np.float32)
+    data.flags.writeable = False
+    fake.kernel = lambda parameters: ctypes.memset(struct.unpack_from("<Q", parameters)[0], 0, 16)
+    launch(data)
+    assert data.all()
+
+
+def test_without_the_packages_it_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> Any:
+        return import_module(f"not_installed_{name}")
+
+    monkeypatch.setattr(packages, "import_module", missing)
+    with pytest.raises(wl.UsageError) as error:
+        launch(np.zeros(1))
+    assert told(error.value) == (
+        "error[gpu.packages]: a launch on a GPU needs NVIDIA's Python packages\n"
+        "  hint: pip install 'warploom[gpu]'\n"
+    )
+
+
+def test_without_a_driver_it_says_so(fake: Fake) -> None:
+    fake.no_driver = True
+    with pytest.raises(wl.UsageError) as error:
+        launch(np.zeros(1))
+    assert told(error.value) == (
+        "error[gpu.driver]: there is no GPU to launch on: no driver is installed\n"
+        '  hint: device="cpu" runs the kernel without one\n'
+    )
+
+
+def test_the_assemblers_complaints_are_placed(fake: Fake) -> None:
+    fake.log = "ptxas application ptx input, line 7; error   : Unknown symbol 'x'\nptxas fatal   : Ptx assembly aborted"
+    with pytest.raises(wl.WarploomError) as error:
+        launch(np.zeros(1))
+    first, second = error.value.diagnostics
+    assert (first.code, first.message, second.message) == (
+        "gpu.assembler",
+        "Unknown symbol 'x'",
+        "Ptx assembly aborted",
+    )
+    assert first.source is not None
+    assert first.span is not None
+    assert first.source.position(first.span.start) == (7, 5)
+
+
+@pytest.mark.parametrize(
+    ("call", "code", "sentence"),
+    [
+        ("synchronize", "gpu.fault", "the GPU broke off kernel double: illegal address"),
+        ("launch", "gpu.launch", "the GPU does not launch kernel double: illegal address"),
+        ("upload", "gpu.fault", "the GPU's driver failed: illegal address"),
+    ],
+)
+def test_a_failure_of_the_driver_is_one_sentence(fake: Fake, call: str, code: str, sentence: str) -> None:
+    fake.fails[call] = Status.ILLEGAL_ADDRESS
+    with pytest.raises((DeviceFault, wl.UsageError)) as error:
+        launch(np.zeros(4))
+    assert [(each.code, each.message) for each in error.value.diagnostics] == [(code, sentence)]
+
+
+def test_a_refused_attribute_is_a_refused_launch(fake: Fake) -> None:
+    fake.fails["shared 200000"] = Status.INVALID_VALUE
+    with pytest.raises(wl.UsageError, match="the GPU refuses the launch: invalid value"):
+        launch(np.zeros(4), shared=200_000)
