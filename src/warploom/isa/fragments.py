@@ -4,7 +4,7 @@ the road between registers and matrices that every matrix instruction takes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
@@ -112,6 +112,22 @@ def write_result(warps: Warps, i: Bound, family: str, d: Matrix) -> None:
     *_, found = _maps(i, family, False)
     scatter(warps, i.d, found, i.dtype, d)
     warps.count_macs(d.size * k_of(i.shape))
+
+
+def multiply_run(
+    warps: Warps, run: Sequence[Bound], family: str, product: Callable[[Warps, Bound], Matrix]
+) -> None:
+    """Multiply and write what instructions that do not need each other's results say, shared by the workers."""
+    pool = warps.pool()
+    assert pool is not None
+
+    def write(i: Bound, d: Matrix) -> None:
+        scatter(warps, i.d, _maps(i, family, False)[-1], i.dtype, d)
+
+    products = list(pool.pool.map(lambda i: product(warps, i), run))
+    for _ in pool.pool.map(write, run, products):
+        pass
+    warps.count_macs(sum(d.size * k_of(i.shape) for i, d in zip(run, products, strict=True)))
 
 
 def element_of(i: Bound, operand: str) -> str:

@@ -25,7 +25,7 @@ declared twice stops the import.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +35,7 @@ from warploom.isa.table import FormError, Row, read_rows
 from warploom.isa.types import TYPES
 
 Meaning = Callable[[Any, Any], None]
+RunMeaning = Callable[[Any, Sequence[Any]], None]
 Limit = Callable[[str, Mapping[str, str]], str]
 
 EFFECTS = frozenset(
@@ -101,6 +102,7 @@ class Form:
         self.touches = frozenset(touches.split())
         self.vocabulary = self._vocabulary()
         self._meaning: Meaning | None = None
+        self.together: RunMeaning | None = None
         self._limit = limit
         self._check()
         _register(self)
@@ -110,6 +112,14 @@ class Form:
         if self._meaning is not None:
             raise FormError(f"form {self.name}: a second meaning")
         self._meaning = function
+        return function
+
+    def meaning_of_run(self, function: RunMeaning) -> RunMeaning:
+        """Decorator: what instructions that stand one after another do when none needs what another writes.
+
+        It does what the meaning does for each; it is there where workers can share them.
+        """
+        self.together = function
         return function
 
     def complaint(self, arch: str, slots: Mapping[str, str]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from warploom import layout
@@ -9,6 +11,7 @@ from warploom.isa.fragments import (
     Matrix,
     fragment,
     has_arithmetic,
+    multiply_run,
     read_operands,
     select_model,
     variant,
@@ -123,6 +126,22 @@ def multiply(warps: Warps, i: Bound) -> None:
     d = fused.multiply(a, b, c, select_model(warps, i, "mma"), **variant(i), workers=warps.pool())
     # WRITE
     write_result(warps, i, "mma", d)
+
+
+def _product(warps: Warps, i: Bound) -> Matrix:
+    # READ
+    a, b, c = read_operands(warps, i, "mma")
+    # COMPUTE
+    return fused.multiply(a, b, c, select_model(warps, i, "mma"), **variant(i))
+
+
+@HALF.meaning_of_run
+@FLOAT.meaning_of_run
+@DOUBLE.meaning_of_run
+@INTEGER.meaning_of_run
+@BIT.meaning_of_run
+def multiply_several(warps: Warps, run: Sequence[Bound]) -> None:
+    multiply_run(warps, run, "mma", _product)
 
 
 def _byte_ids(slots: Slots) -> tuple[int, ...]:

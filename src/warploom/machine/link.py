@@ -55,6 +55,8 @@ class Linked:
     family: str
     gather: str  # "", "warp" or "warpgroup": who must be here
     whole: bool  # warps none of whose lanes are active take no part
+    together: Callable[[Any, Any], None] | None  # what a run of such instructions does
+    run: tuple[SimpleNamespace, ...] = ()  # operands of the run that begins here, when there is one
 
 
 @dataclass(slots=True)
@@ -105,7 +107,36 @@ class Linker:
         act = step.binding.form.act
         assert act is not None
         negated = step.instruction.guard is not None and step.instruction.guard.negated
-        return Linked(act, values, guard, negated, step.binding.form.family, gather, whole)
+        return Linked(act, values, guard, negated, form.family, gather, whole, form.together)
+
+    def find_runs(self, linked: list[Linked]) -> None:
+        """Find what may be done together: neighbours in a block none of which needs what one before it writes."""
+        pc = 0
+        while pc < len(linked):
+            end = self._end_of_run(linked, pc)
+            if end - pc > 1:
+                linked[pc].run = tuple(each.operands for each in linked[pc:end])
+            pc = end
+
+    def _end_of_run(self, linked: list[Linked], first: int) -> int:
+        together = linked[first].together
+        if together is None or linked[first].guard is not None:
+            return first + 1
+        written: set[tuple[int, int]] = set()
+        for pc in range(first, self.program.block_end[first]):
+            each = linked[pc]
+            places = self.program.steps[pc].binding.form.operands
+            touched = {name: _registers(getattr(each.operands, name)) for name in places}
+            if (
+                each.together is not together
+                or each.guard is not None
+                or written & set[tuple[int, int]]().union(*touched.values())
+            ):
+                return pc
+            written |= set[tuple[int, int]]().union(
+                *(touched[name] for name in places if places[name].access != "read")
+            )
+        return self.program.block_end[first]
 
     def refresh(self) -> None:
         """Compute the tables of special registers again, for CTAs that have changed."""
@@ -299,6 +330,13 @@ class Linker:
             if found is not None:
                 return self._register(scope, operand.text, found.type)
         return self._value(scope, operand, "b64")
+
+
+def _registers(value: Any) -> set[tuple[int, int]]:
+    """The registers of an operand: width in bytes and index."""
+    if isinstance(value, VectorValue):
+        return set[tuple[int, int]]().union(*map(_registers, value.items))
+    return {(value.raw.dtype.itemsize, value.index)} if isinstance(value, Register) else set()
 
 
 class _Unresolved(Exception):

@@ -139,6 +139,8 @@ class Machine:
         self.linked = [self.linker.link(step) for step in program.steps]
         if self.linker.problems:
             raise Unsupported(self.linker.problems)
+        if pool is not None:
+            self.linker.find_runs(self.linked)
 
     def _place_lanes(self) -> None:
         linear = self.in_cta[:, None] * 32 + np.arange(32)[None, :]
@@ -228,7 +230,8 @@ class Machine:
         self.batches += 1
         self.moved = False
         linked, counts, control = self.linked, self.counts, self.control
-        for pc in range(first, end):
+        pc = done = first
+        while pc < end:
             step = linked[pc]
             self.pc = pc
             if step.gather:
@@ -241,17 +244,25 @@ class Machine:
             if step.guard is not None:
                 held = step.guard.fetch(batch)
                 if not batch.guard(~held if step.negated else held):
+                    pc = done = pc + 1
                     continue
                 if step.whole:
                     batch.dismiss_idle(pc + 1)
-            counts[step.family] += batch.count
-            self.instructions += batch.count
-            step.act(batch, step.operands)
+            together = step.together if step.run and pc + len(step.run) <= end else None
+            length = 1 if together is None else len(step.run)
+            counts[step.family] += batch.count * length
+            self.instructions += batch.count * length
+            if together is None:
+                step.act(batch, step.operands)
+            else:
+                together(batch, step.run)
+            done = pc + length
             if self.moved or not batch.count:
                 break
             batch.unguard()
+            pc = done
         self.grid.ticks += end - first
-        self.spent += (self.pc + 1 - first) * max(len(rows), BATCH_COST)
+        self.spent += (done - first) * max(len(rows), BATCH_COST)
         if not self.moved and batch.count:
             strands.goto(batch.rows, end)
 
