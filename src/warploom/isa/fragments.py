@@ -121,10 +121,13 @@ def multiply_run(
     pool = warps.pool()
     assert pool is not None
 
+    def multiply(i: Bound) -> Matrix:
+        return product(warps, i)
+
     def write(i: Bound, d: Matrix) -> None:
         scatter(warps, i.d, _maps(i, family, False)[-1], i.dtype, d)
 
-    products = list(pool.pool.map(lambda i: product(warps, i), run))
+    products = list(pool.pool.map(multiply, run))
     for _ in pool.pool.map(write, run, products):
         pass
     warps.count_macs(sum(d.size * k_of(i.shape) for i, d in zip(run, products, strict=True)))

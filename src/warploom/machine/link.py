@@ -127,11 +127,8 @@ class Linker:
             each = linked[pc]
             places = self.program.steps[pc].binding.form.operands
             touched = {name: _registers(getattr(each.operands, name)) for name in places}
-            if (
-                each.together is not together
-                or each.guard is not None
-                or written & set[tuple[int, int]]().union(*touched.values())
-            ):
+            needed = written & set[tuple[int, int]]().union(*touched.values())
+            if each.together is not together or each.guard is not None or needed:
                 return pc
             written |= set[tuple[int, int]]().union(
                 *(touched[name] for name in places if places[name].access != "read")
