@@ -217,7 +217,7 @@ def test_constants_have_their_initial_values() -> None:
         st.global.v4.u32 [%rd0+32], {%r9, %r10, %r11, %r12};
         st.global.v2.u32 [%rd0+48], {%r13, %r14};
         ret;""", 14, block=1, before=before)  # fmt: skip
-    expected = [1, 2**32 - 1, 0, 0, 3, 5, 0x3FC00000, 0x40200000, 8, 9, 7, 255, 0x40080000, 0]
+    expected = [1, 2**32 - 1, 0, 3, 4, 0, 0x3FC00000, 0x40200000, 8, 9, 7, 255, 0x40080000, 0]
     np.testing.assert_array_equal(found, expected)
 
 

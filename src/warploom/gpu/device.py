@@ -87,9 +87,10 @@ class Gpu:
         try:
             buffer = self._device.memory_resource.allocate(max(size, 1), stream=self._stream)
         except Exception as error:  # noqa: BLE001 - as above
-            raise UsageError(
-                f"the GPU has no {size} bytes: {_first_sentence(error)}", code="gpu.memory"
-            ) from None
+            if "OUT_OF_MEMORY" not in str(error):
+                message = f"the GPU's driver failed: {_first_sentence(error)}"
+                raise DeviceFault([Diagnostic("gpu.fault", Severity.ERROR, message, None, None)]) from None
+            raise UsageError(f"the GPU has no {size} bytes left", code="gpu.memory") from None
         address = int(buffer.handle)
         self._buffers[address] = buffer
         return address

@@ -40,9 +40,9 @@ def encode_tensor_map(fields: TensorMapFields) -> bytes:
     rank = fields.rank
     atomicity = fields.swizzle_atomicity if fields.swizzle_span == 128 else 0  # its enumeration goes on so
     common = {
-        "tensorDataType": driver.CUtensorMapDataType[
-            f"CU_TENSOR_MAP_DATA_TYPE_{_TYPES[fields.element_type]}"
-        ],
+        "tensorDataType": getattr(
+            driver.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{_TYPES[fields.element_type]}"
+        ),
         "tensorRank": rank,
         "globalAddress": fields.global_address,
         "globalDim": [driver.cuuint64_t(extent) for extent in fields.global_dim[:rank]],

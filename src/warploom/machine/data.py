@@ -34,24 +34,21 @@ def _write(arena: Arena, address: int, data: bytes) -> None:
 def _image(program: Program, variable: GlobalVariable, segments: Mapping[str, int]) -> bytes:
     declaration = variable.declaration
     size = TYPES[declaration.type].bytes
-    # A nested initialiser fills each row of its array, so that short rows are padded by zeros.
-    extents = [extent or 0 for extent in declaration.shape]
     out = bytearray(variable.size)
     assert declaration.initializer is not None
-    for index, item in _leaves(declaration.initializer, extents):
+    # Inner braces mean nothing to assemblers: a short row is followed by the next one, not by zeros.
+    for index, item in enumerate(_leaves(declaration.initializer)):
         value = _value(program, variable, item, segments)
         out[index * size : (index + 1) * size] = _encode(value, declaration.type)
     return bytes(out)
 
 
-def _leaves(initializer: Initializer, extents: list[int]) -> Iterator[tuple[int, Initializer]]:
+def _leaves(initializer: Initializer) -> Iterator[Initializer]:
     if not isinstance(initializer, tuple):
-        yield 0, initializer
+        yield initializer
         return
-    stride = int(np.prod(extents[1:])) if extents else 1
-    for place, item in enumerate(initializer):
-        for index, leaf in _leaves(item, extents[1:]):
-            yield place * stride + index, leaf
+    for item in initializer:
+        yield from _leaves(item)
 
 
 def _value(

@@ -13,6 +13,7 @@ from warploom.ptx.tree import Directive
 R = TypeVar("R")
 V = TypeVar("V")
 L = TypeVar("L")
+_MOST_DIGITS = 12
 
 
 @dataclass(eq=False, slots=True)
@@ -39,17 +40,18 @@ class Scope(Generic[R, V, L]):
         return None
 
     def own_register(self, name: str) -> tuple[R, int] | None:
-        """As `register`, between these braces alone. `%r12` is of `%r<20>`, or of `%r1<3>`."""
+        """As `register`, between these braces alone. All the digits at a name's end are its number:
+        `%r12` is of `%r<20>` and never of `%r1<3>`, as assemblers have it.
+        """
         single = self.registers.get(name)
         if single is not None:
             return single, 0
-        digits = len(name) - len(name.rstrip("0123456789"))
-        for count in range(min(digits, 9), 0, -1):
-            number = name[-count:]
-            held = self.ranges.get(name[:-count])
-            if held is not None and (number == "0" or number[0] != "0") and int(number) < held[0]:
-                return held[1], int(number)
-        return None
+        stem = name.rstrip("0123456789")
+        held = self.ranges.get(stem)
+        digits = name[len(stem) :]
+        if held is None or not digits or len(digits) > _MOST_DIGITS or int(digits) >= held[0]:
+            return None
+        return held[1], int(digits)
 
     def variable(self, name: str) -> V | None:
         """The variable of a name."""
