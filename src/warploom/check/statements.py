@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from warploom.check.names import Names
 from warploom.check.operands import Judge, names_in
-from warploom.check.tolerated import TOLERATED
+from warploom.check.tolerated import TOLERATED, Tolerance
 from warploom.diag import Severity
 from warploom.isa.availability import Target, Version, lacking, read_target, word_lack
 from warploom.isa.bind import (
@@ -40,6 +41,7 @@ from warploom.ptx import (
 )
 
 Shape = tuple[object, ...]
+_TOGETHER = 3  # tolerances of words that are tried together
 
 
 class Statements:
@@ -101,9 +103,8 @@ class Statements:
         best = self._best(matches, instruction, names)
         if best is not None and not best[1]:
             return unknown
-        tolerated = self._tolerated(instruction, names)
-        if tolerated is not None:
-            return [tolerated, *unknown]
+        if tolerated := self._tolerated(instruction, names):
+            return [*tolerated, *unknown]
         if best is None and is_unjudged(instruction.opcode):
             return [replace(explain_opcode(instruction), severity=Severity.NOTE), *unknown]
         if best is None:
@@ -120,8 +121,9 @@ class Statements:
         self, match: Match, instruction: Instruction, names: Names, problems: list[Problem]
     ) -> list[Problem]:
         """Problems of operands that another word in one slot would be right for, with a hint at that word."""
+        judge = Judge(names, self.target, self.ptx)
         for shown, changed in changes_of_one_word(match):
-            if self._verdict(changed, instruction, names)[0] <= 1:
+            if self._verdict(changed, instruction, judge)[0] <= 1:
                 hint = f"the operands fit {shown}"
                 return [replace(problem, hint=problem.hint or hint) for problem in problems]
         return problems
@@ -129,37 +131,45 @@ class Statements:
     def _best(
         self, matches: tuple[Match, ...], instruction: Instruction, names: Names
     ) -> tuple[int, list[Problem], Match] | None:
-        verdicts = [self._verdict(match, instruction, names) for match in matches]
+        judge = Judge(names, self.target, self.ptx)
+        verdicts = [self._verdict(match, instruction, judge) for match in matches]
         return min(verdicts, key=lambda verdict: (verdict[0], len(verdict[1])), default=None)
 
-    def _tolerated(self, instruction: Instruction, names: Names) -> Problem | None:
-        """The warning for an instruction that assemblers take against the manual."""
-        for tolerance in TOLERATED:
-            needed = [read_target(name) for name in tolerance.targets]
-            if needed and not any(other is not None and self.target.has(other) for other in needed):
-                continue
-            found: list[tuple[Match, Instruction]] = []
-            if tolerance.eased is not None:
-                for eased in tolerance.eased(instruction):
-                    found += [(match, eased) for match in match_opcode(eased.opcode)]
-            else:
-                matches = match_lenient(instruction.opcode)
-                found += [
-                    (match, instruction) for match in matches if match.form.name.startswith(tolerance.form)
-                ]
-            for match, eased in found:
-                name = match.form.name_words
-                if (
-                    instruction.words[:name] == eased.words[:name]
-                    and not self._verdict(match, eased, names)[0]
-                ):
-                    message = f"'{instruction.opcode}': {tolerance.reason}; the manual does not have it"
-                    code, section = f"tolerated/{tolerance.name}", match.form.source
-                    return Problem(code, message, ("opcode",), "", section, Severity.WARNING)
-        return None
+    def _tolerated(self, instruction: Instruction, names: Names) -> list[Problem]:
+        """The warnings for an instruction that assemblers take against the manual: one for each tolerance
+        that it needs.
+        """
+        for eased, used in self._eased(instruction):
+            for match in (*match_opcode(eased.opcode), *match_lenient(eased.opcode)):
+                form = match.form
+                named = instruction.words[: form.name_words] == eased.words[: form.name_words]
+                judge = Judge(names, self.target, self.ptx, lenient=True)
+                if not named or self._verdict(match, eased, judge)[0]:
+                    continue
+                needed = [t for t in TOLERATED if t.is_for(form) or t.place in judge.eased]
+                return [_warning(instruction, t, form.source) for t in dict.fromkeys((*used, *needed))]
+        return []
+
+    def _eased(self, instruction: Instruction) -> Iterator[tuple[Instruction, tuple[Tolerance, ...]]]:
+        """What assemblers may read in an instruction, the nearest first, and what they tolerate then."""
+        ways: list[tuple[Instruction, tuple[Tolerance, ...]]] = [(instruction, ())]
+        seen = {(instruction.opcode, instruction.operands)}
+        for way, used in ways:
+            yield way, used
+            for tolerance in TOLERATED if len(used) < _TOGETHER else ():
+                if tolerance.eased is None or not self._is_there(tolerance):
+                    continue
+                for eased in tolerance.eased(way):
+                    if (eased.opcode, eased.operands) not in seen:
+                        seen.add((eased.opcode, eased.operands))
+                        ways.append((eased, (*used, tolerance)))
+
+    def _is_there(self, tolerance: Tolerance) -> bool:
+        needed = [read_target(name) for name in tolerance.targets]
+        return not needed or any(other is not None and self.target.has(other) for other in needed)
 
     def _verdict(
-        self, match: Match, instruction: Instruction, names: Names
+        self, match: Match, instruction: Instruction, judge: Judge
     ) -> tuple[int, list[Problem], Match]:
         """How far a match carries: 0 all the way, 1 but for availability, 2 but for operands, 3 not to
         its places.
@@ -169,7 +179,7 @@ class Statements:
         missing = [] if lack is None else [lack]
         if isinstance(bound, list):
             return 3, [*bound, *missing], match
-        problems = wrong_constants(match, bound) + Judge(names, self.target, self.ptx).problems(match, bound)
+        problems = wrong_constants(match, bound) + judge.problems(match, bound)
         return (2 if problems else len(missing)), [*problems, *missing], match
 
     def _lack(self, match: Match, instruction: Instruction) -> Problem | None:
@@ -182,6 +192,11 @@ class Statements:
         where = "the target is" if lack.kind == "target" else "the text is"
         message = f"'{instruction.opcode}' needs {lack.needs}; {where} {have}"
         return Problem(f"{match.form.name}/{lack.kind}", message, ("opcode",), "", match.form.source)
+
+
+def _warning(instruction: Instruction, tolerance: Tolerance, section: str) -> Problem:
+    message = f"'{instruction.opcode}': {tolerance.reason}; the manual does not have it"
+    return Problem(f"tolerated/{tolerance.name}", message, ("opcode",), "", section, Severity.WARNING)
 
 
 def undeclared(name: str, names: Names, where: Where) -> Problem:

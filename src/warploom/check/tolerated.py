@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from warploom.isa.kit import Form
 from warploom.isa.nearest import reordered
 from warploom.ptx import Instruction, Integer
 
@@ -17,7 +18,7 @@ from warploom.ptx import Instruction, Integer
 @dataclass(frozen=True, slots=True)
 class Tolerance:
     """`eased` gives what the assembler reads instead; `form` begins the name of the lenient forms that
-    have it.
+    have it; `place` is the word of the places that ease what may stand there.
     """
 
     name: str
@@ -25,7 +26,12 @@ class Tolerance:
     evidence: str
     eased: Callable[[Instruction], Iterator[Instruction]] | None = None
     form: str = ""
+    place: str = ""
     targets: tuple[str, ...] = ()
+
+    def is_for(self, form: Form) -> bool:
+        """Whether it is what a lenient form stands for."""
+        return form.lenient and self.form != "" and form.name.startswith(self.form)
 
 
 def _in_order(instruction: Instruction) -> Iterator[Instruction]:
@@ -84,6 +90,7 @@ TOLERATED = (
     Tolerance("kind", "a .kind changes nothing for fp8", "off-table 19", _kindless, targets=_KINDS),
     Tolerance("doubled", "a word that is said twice counts once", "record: doubled", _once),
     Tolerance("ignored", "words of other instructions are passed over", "record: and", _without(*_IGNORED)),
+    Tolerance("function", "a function's address stands for a value", "record: callee", place="function"),
     Tolerance("selector", "selectors 2 and 3 of f32.f16 m16n8k32 are taken", "off-table 15", _selector),
     Tolerance("bf16-m8n8k4", "bf16 and tf32 are taken as m8n8k4", "off-table 46", form="lenient.eight_by"),
     Tolerance("f64-wmma", "f64 is taken as m16n16k16 and m16n16k8", "off-table 46", form="lenient.wide"),
