@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from warploom.check.names import Names
 from warploom.check.operands import Judge, names_in
-from warploom.check.tolerated import TOLERATED
+from warploom.check.tolerated import TOLERATED, Tolerance
 from warploom.diag import Severity
 from warploom.isa.availability import Target, Version, lacking, read_target, word_lack
 from warploom.isa.bind import (
@@ -41,6 +42,8 @@ from warploom.ptx import (
 
 Shape = tuple[object, ...]
 
+_REASONS = 3  # tolerances that may be needed together
+
 
 class Statements:
     """Judges instructions. What was found right once is known again by its opcode and the shapes of its
@@ -52,6 +55,7 @@ class Statements:
         self.ptx = ptx
         self._numbers: dict[Shape, int] = {}
         self._right: set[tuple[str | int, ...]] = set()
+        self._tolerances = tuple(tolerance for tolerance in TOLERATED if _is_there(tolerance, target))
 
     def scope(self) -> dict[int, int]:
         """Shapes of the operands met in one scope, by identity: a module holds equal operands once."""
@@ -102,8 +106,8 @@ class Statements:
         if best is not None and not best[1]:
             return unknown
         tolerated = self._tolerated(instruction, names)
-        if tolerated is not None:
-            return [tolerated, *unknown]
+        if tolerated:
+            return [*tolerated, *unknown]
         if best is None and is_unjudged(instruction.opcode):
             return [replace(explain_opcode(instruction), severity=Severity.NOTE), *unknown]
         if best is None:
@@ -132,31 +136,33 @@ class Statements:
         verdicts = [self._verdict(match, instruction, names) for match in matches]
         return min(verdicts, key=lambda verdict: (verdict[0], len(verdict[1])), default=None)
 
-    def _tolerated(self, instruction: Instruction, names: Names) -> Problem | None:
-        """The warning for an instruction that assemblers take against the manual."""
-        for tolerance in TOLERATED:
-            needed = [read_target(name) for name in tolerance.targets]
-            if needed and not any(other is not None and self.target.has(other) for other in needed):
-                continue
-            found: list[tuple[Match, Instruction]] = []
-            if tolerance.eased is not None:
-                for eased in tolerance.eased(instruction):
-                    found += [(match, eased) for match in match_opcode(eased.opcode)]
-            else:
-                matches = match_lenient(instruction.opcode)
-                found += [
-                    (match, instruction) for match in matches if match.form.name.startswith(tolerance.form)
-                ]
-            for match, eased in found:
-                name = match.form.name_words
-                if (
-                    instruction.words[:name] == eased.words[:name]
-                    and not self._verdict(match, eased, names)[0]
-                ):
-                    message = f"'{instruction.opcode}': {tolerance.reason}; the manual does not have it"
-                    code, section = f"tolerated/{tolerance.name}", match.form.source
-                    return Problem(code, message, ("opcode",), "", section, Severity.WARNING)
-        return None
+    def _tolerated(self, instruction: Instruction, names: Names) -> list[Problem]:
+        """The warnings for an instruction that assemblers take against the manual, for the fewest reasons
+        that together explain it; none where nothing does.
+        """
+        for reasons in range(_REASONS + 1):
+            for eased, why in _eased(instruction, self._tolerances, reasons):
+                for tolerance, match in self._readings(eased, why):
+                    name = match.form.name_words
+                    if (
+                        instruction.words[:name] == eased.words[:name]
+                        and not self._verdict(match, eased, names)[0]
+                    ):
+                        given = why if tolerance is None else (*why, tolerance)
+                        return [_warning(instruction, each, match) for each in given]
+        return []
+
+    def _readings(
+        self, eased: Instruction, why: tuple[Tolerance, ...]
+    ) -> Iterator[tuple[Tolerance | None, Match]]:
+        """The forms that an eased instruction may be of, the lenient ones with the tolerance that has them."""
+        if why:
+            for match in match_opcode(eased.opcode):
+                yield None, match
+        for match in match_lenient(eased.opcode):
+            for tolerance in self._tolerances:
+                if tolerance.form and match.form.name.startswith(tolerance.form):
+                    yield tolerance, match
 
     def _verdict(
         self, match: Match, instruction: Instruction, names: Names
@@ -182,6 +188,31 @@ class Statements:
         where = "the target is" if lack.kind == "target" else "the text is"
         message = f"'{instruction.opcode}' needs {lack.needs}; {where} {have}"
         return Problem(f"{match.form.name}/{lack.kind}", message, ("opcode",), "", match.form.source)
+
+
+def _is_there(tolerance: Tolerance, target: Target) -> bool:
+    needed = [read_target(name) for name in tolerance.targets]
+    return not needed or any(other is not None and target.has(other) for other in needed)
+
+
+def _eased(
+    instruction: Instruction, tolerances: Sequence[Tolerance], count: int
+) -> Iterator[tuple[Instruction, tuple[Tolerance, ...]]]:
+    """What an assembler may read instead of an instruction, by so many tolerances, in their order."""
+    if count == 0:
+        yield instruction, ()
+        return
+    for k, tolerance in enumerate(tolerances):
+        if tolerance.eased is not None:
+            for eased in tolerance.eased(instruction):
+                for further, why in _eased(eased, tolerances[k + 1 :], count - 1):
+                    yield further, (tolerance, *why)
+
+
+def _warning(instruction: Instruction, tolerance: Tolerance, match: Match) -> Problem:
+    message = f"'{instruction.opcode}': {tolerance.reason}; the manual does not have it"
+    code, section = f"tolerated/{tolerance.name}", match.form.source
+    return Problem(code, message, ("opcode",), "", section, Severity.WARNING)
 
 
 def undeclared(name: str, names: Names, where: Where) -> Problem:
