@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from warploom.check.names import Names
@@ -41,7 +41,8 @@ from warploom.ptx import (
 )
 
 Shape = tuple[object, ...]
-_TOGETHER = 3  # tolerances of words that are tried together
+
+_REASONS = 3  # tolerances that may be needed together
 
 
 class Statements:
@@ -54,6 +55,7 @@ class Statements:
         self.ptx = ptx
         self._numbers: dict[Shape, int] = {}
         self._right: set[tuple[str | int, ...]] = set()
+        self._tolerances = tuple(tolerance for tolerance in TOLERATED if _is_there(tolerance, target))
 
     def scope(self) -> dict[int, int]:
         """Shapes of the operands met in one scope, by identity: a module holds equal operands once."""
@@ -103,7 +105,8 @@ class Statements:
         best = self._best(matches, instruction, names)
         if best is not None and not best[1]:
             return unknown
-        if tolerated := self._tolerated(instruction, names):
+        tolerated = self._tolerated(instruction, names)
+        if tolerated:
             return [*tolerated, *unknown]
         if best is None and is_unjudged(instruction.opcode):
             return [replace(explain_opcode(instruction), severity=Severity.NOTE), *unknown]
@@ -136,37 +139,19 @@ class Statements:
         return min(verdicts, key=lambda verdict: (verdict[0], len(verdict[1])), default=None)
 
     def _tolerated(self, instruction: Instruction, names: Names) -> list[Problem]:
-        """The warnings for an instruction that assemblers take against the manual: one for each tolerance
-        that it needs.
+        """The warnings for an instruction that assemblers take against the manual, for the fewest reasons
+        that together explain it; none where nothing does.
         """
-        for eased, used in self._eased(instruction):
-            for match in (*match_opcode(eased.opcode), *match_lenient(eased.opcode)):
-                form = match.form
-                named = instruction.words[: form.name_words] == eased.words[: form.name_words]
-                judge = Judge(names, self.target, self.ptx, lenient=True)
-                if not named or self._verdict(match, eased, judge)[0]:
-                    continue
-                needed = [t for t in TOLERATED if t.is_for(form) or t.place in judge.eased]
-                return [_warning(instruction, t, form.source) for t in dict.fromkeys((*used, *needed))]
+        for reasons in range(_REASONS + 1):
+            for eased, why in _eased(instruction, self._tolerances, reasons):
+                for match in (*match_opcode(eased.opcode), *match_lenient(eased.opcode)):
+                    form = match.form
+                    named = instruction.words[: form.name_words] == eased.words[: form.name_words]
+                    judge = Judge(names, self.target, self.ptx, lenient=True)
+                    if named and not self._verdict(match, eased, judge)[0]:
+                        needed = [t for t in self._tolerances if t.is_for(form) or t.place in judge.eased]
+                        return [_warning(instruction, each, match) for each in (*why, *needed)]
         return []
-
-    def _eased(self, instruction: Instruction) -> Iterator[tuple[Instruction, tuple[Tolerance, ...]]]:
-        """What assemblers may read in an instruction, the nearest first, and what they tolerate then."""
-        ways: list[tuple[Instruction, tuple[Tolerance, ...]]] = [(instruction, ())]
-        seen = {(instruction.opcode, instruction.operands)}
-        for way, used in ways:
-            yield way, used
-            for tolerance in TOLERATED if len(used) < _TOGETHER else ():
-                if tolerance.eased is None or not self._is_there(tolerance):
-                    continue
-                for eased in tolerance.eased(way):
-                    if (eased.opcode, eased.operands) not in seen:
-                        seen.add((eased.opcode, eased.operands))
-                        ways.append((eased, (*used, tolerance)))
-
-    def _is_there(self, tolerance: Tolerance) -> bool:
-        needed = [read_target(name) for name in tolerance.targets]
-        return not needed or any(other is not None and self.target.has(other) for other in needed)
 
     def _verdict(
         self, match: Match, instruction: Instruction, judge: Judge
@@ -194,9 +179,29 @@ class Statements:
         return Problem(f"{match.form.name}/{lack.kind}", message, ("opcode",), "", match.form.source)
 
 
-def _warning(instruction: Instruction, tolerance: Tolerance, section: str) -> Problem:
+def _is_there(tolerance: Tolerance, target: Target) -> bool:
+    needed = [read_target(name) for name in tolerance.targets]
+    return not needed or any(other is not None and target.has(other) for other in needed)
+
+
+def _eased(
+    instruction: Instruction, tolerances: Sequence[Tolerance], count: int
+) -> Iterator[tuple[Instruction, tuple[Tolerance, ...]]]:
+    """What an assembler may read instead of an instruction, by so many tolerances, in their order."""
+    if count == 0:
+        yield instruction, ()
+        return
+    for k, tolerance in enumerate(tolerances):
+        if tolerance.eased is not None:
+            for eased in tolerance.eased(instruction):
+                for further, why in _eased(eased, tolerances[k + 1 :], count - 1):
+                    yield further, (tolerance, *why)
+
+
+def _warning(instruction: Instruction, tolerance: Tolerance, match: Match) -> Problem:
     message = f"'{instruction.opcode}': {tolerance.reason}; the manual does not have it"
-    return Problem(f"tolerated/{tolerance.name}", message, ("opcode",), "", section, Severity.WARNING)
+    code, section = f"tolerated/{tolerance.name}", match.form.source
+    return Problem(code, message, ("opcode",), "", section, Severity.WARNING)
 
 
 def undeclared(name: str, names: Names, where: Where) -> Problem:
