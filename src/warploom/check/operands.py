@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from warploom.check.names import Names
+from warploom.check.names import Names, Part
 from warploom.isa.availability import Target, Version, read_target
 from warploom.isa.bind import BoundOperand, Problem, describe
 from warploom.isa.kit import Match
@@ -97,11 +98,23 @@ class Judge:
                     yield from self._vector(operand, bound)
                     return
                 type_word = "pred" if place.kind == "any" and self._is_predicate(operand) else bound.type
+                operand = self._whole(operand, place.parts_pattern(match.slots))
                 wrong = self._value(operand, place, type_word, in_vector=False)
                 if wrong is not None:
                     yield (*wrong, None)
             case _:
                 return
+
+    def _whole(self, operand: Operand, parts: str) -> Operand:
+        """An operand without a selector that may stand there."""
+        if not parts or not isinstance(operand, (Name, Negated)):
+            return operand
+        text = operand.text if isinstance(operand, Name) else operand.name
+        meaning = self.names.find(text)
+        if not isinstance(meaning, Part) or re.fullmatch(parts, meaning.selector) is None:
+            return operand
+        whole = text.rpartition(".")[0]
+        return Name(whole) if isinstance(operand, Name) else Negated(whole, operand.sign)
 
     def _is_predicate(self, operand: Operand) -> bool:
         if isinstance(operand, Negated):
@@ -151,8 +164,14 @@ class Judge:
                 meaning = self.names.find(name)
                 if meaning is None:
                     return None
-                if sign != "!" or type_word != "pred" or place.access != "read":
+                is_minus = sign == "-" and "minus" in place.also
+                if not is_minus and (sign != "!" or type_word != "pred" or place.access != "read"):
                     return f"is '{sign}{name}'", expected
+                if (
+                    isinstance(meaning, Variable)
+                    and (meaning.type != "pred", meaning.type == "f16x2")[is_minus]
+                ):
+                    return f"is '{sign}{name}' of .{meaning.type}", expected
                 return self._name(name, place, type_word, in_vector)
             case Integer():
                 if not takes_integers(type_word):
@@ -200,6 +219,8 @@ class Judge:
                 if in_vector and type_word == "f32" and meaning.type in ("u32", "s32"):
                     return None
                 return f"is the register '{text}' of .{meaning.type}", expected
+            case Part():
+                return f"is '.{meaning.selector}' of a register", expected
             case SpecialRegister():
                 return self._special(meaning, place, type_word)
             case int():

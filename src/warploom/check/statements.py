@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from warploom.check.names import Names
+from warploom.check.names import Names, Part
 from warploom.check.operands import Judge, names_in
 from warploom.check.tolerated import TOLERATED, Tolerance
 from warploom.diag import Severity
@@ -246,6 +246,8 @@ def _name_shape(text: str, names: Names) -> Shape:
     match meaning:
         case Variable():
             return (meaning.space, meaning.type, meaning.vector)
+        case Part():
+            return ("part", meaning.register.type, meaning.selector)
         case SpecialRegister():
             return ("special", text)
         case Function():

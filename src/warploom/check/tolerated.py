@@ -37,7 +37,7 @@ class Tolerance:
 
 
 def _in_order(instruction: Instruction) -> Iterator[Instruction]:
-    for opcode, _ in reordered(instruction.opcode):
+    for opcode, _ in reordered(instruction.opcode, lenient=True):
         yield replace(instruction, opcode=opcode)
 
 
@@ -101,6 +101,7 @@ TOLERATED = (
     Tolerance("selector", "selectors 2 and 3 of f32.f16 m16n8k32 are taken", "off-table 15", _selector),
     # Last of those that ease, for it needs every word in its place.
     Tolerance("order", "words after the name are taken in any order", "off-table 37", _in_order),
+    Tolerance("carry", "carries are taken with .sat and 16 bits", "record: to addc", form="lenient.carry"),
     Tolerance("bf16-m8n8k4", "bf16 and tf32 are taken as m8n8k4", "off-table 46", form="lenient.eight_by"),
     Tolerance("f64-wmma", "f64 is taken as m16n16k16 and m16n16k8", "off-table 46", form="lenient.wide"),
     Tolerance("x8", ".x8 is taken with 1, 2 or 4 registers", "off-table 33", form="lenient.load"),

@@ -242,6 +242,11 @@ def forms_of(head: str) -> tuple[Form, ...]:
     return tuple(_BY_HEAD.get(head, ()))
 
 
+def lenient_of(head: str) -> tuple[Form, ...]:
+    """As forms_of, among the forms that only assemblers take."""
+    return tuple(_LENIENT.get(head, ()))
+
+
 def match_opcode(opcode: str) -> tuple[Match, ...]:
     """Every form and row that the opcode follows; more than one where operands decide. Cached."""
     found = _MATCHES.get(opcode)

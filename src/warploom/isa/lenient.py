@@ -6,7 +6,7 @@ Source: ptxas 12.9 to 13.5, asked
 from __future__ import annotations
 
 from warploom.isa.kit import Form
-from warploom.isa.operands import Slots, address, inp, out
+from warploom.isa.operands import Slots, address, arg, inp, out
 
 
 def _eighth(slots: Slots) -> int:
@@ -72,4 +72,30 @@ STORE_EIGHT = tuple(
         source="PTX ISA 9.7.14.5.16",
     )
     for count in (1, 2, 4)
+)
+
+CARRY_ADD = Form(
+    name="lenient.carry_add",
+    syntax="op{.sat}.type  d, a, b;",
+    rows="""
+        op         sat  type
+        addc,subc  -    u16,s16
+        addc,subc  sat  s32
+    """,
+    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
+    lenient=True,
+    source="PTX ISA 9.7.2.1",
+)
+
+CARRY_MAD = Form(
+    name="lenient.carry_mad",
+    syntax="madc.mode{.sat}.type  d, a, b, c;",
+    rows="""
+        mode   sat  type
+        hi,lo  -    u16,s16
+        hi     sat  s32
+    """,
+    operands={"d": out("type"), "a": arg("type"), "b": arg("type"), "c": arg("type")},
+    lenient=True,
+    source="PTX ISA 9.7.2.5",
 )

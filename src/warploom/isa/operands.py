@@ -22,15 +22,16 @@ Values = Collection[int] | Callable[[Slots], Collection[int]] | None
 class Place:
     """One operand place.
 
-    `kind` is what the text shows there; `access` whether the instruction reads or writes it; `type` its
-    PTX type; `count` the number of registers in its vector (0: a single register, no braces; -1: any), or of
-    the coordinates after the base of an address. `when` names a slot whose word the place stands with: it is
-    there exactly when the word is. `values` are the constants that may stand there. `accepts` is "wide" where
-    registers wider than the type may stand. `also` lists what else may: "sink", the `_` for a result that
-    is not wanted; "special", a special register; "symbol", the address of a variable. `eased` lists what
-    only assemblers take there: "function", the address of a function. `space` is the state space of an
-    address: a word or a slot; what is not known to be in it is refused. `legend` says how lanes hold a
-    fragment.
+    `kind` is what the text shows there; `access` whether the instruction reads or writes it; `type` its PTX
+    type; `count` the number of registers in its vector (0: a single register, no braces; -1: any), or of
+    the coordinates after the base of an address. `when` names a slot whose word the place stands with: it
+    is there exactly when the word is. `values` are the constants that may stand there. `accepts` is "wide"
+    where registers wider than the type may stand. `also` lists what else may: "sink", the `_` for a result
+    that is not wanted; "special", a special register; "symbol", the address of a variable; "minus", a
+    negated register. `eased` lists what only assemblers take there: "function", the address of a function.
+    `parts` is the pattern of the selectors that may follow a register, as in `%r1.b0`. `space` is the state
+    space of an address: a word or a slot; what is not known to be in it is refused. `legend` says how lanes
+    hold a fragment.
     """
 
     kind: Literal["register", "predicate", "address", "immediate", "label", "symbol", "tuple", "sink", "any"]
@@ -44,6 +45,7 @@ class Place:
     space: TypeRule = "?"
     legend: Callable[[Slots], str] | None = None
     eased: str = ""
+    parts: TypeRule = ""
 
     def type_word(self, slots: Slots) -> str:
         """The PTX type word of this place once the slots are bound."""
@@ -64,6 +66,10 @@ class Place:
             return slots.get("ss", slots.get("space", "?"))
         return slots.get(self.space, self.space)
 
+    def parts_pattern(self, slots: Slots) -> str:
+        """The pattern of the selectors that may follow a register; "" where none may."""
+        return self.parts(slots) if callable(self.parts) else self.parts
+
     def registers(self, slots: Slots) -> int:
         """Number of registers in the vector of this place; 0 for one bare register."""
         if callable(self.count):
@@ -79,10 +85,15 @@ class Place:
 
 
 def out(
-    type: TypeRule, count: CountRule = 0, accepts: Literal["same", "wide"] = "same", also: str = ""
+    type: TypeRule,
+    count: CountRule = 0,
+    accepts: Literal["same", "wide"] = "same",
+    also: str = "",
+    eased: str = "",
+    parts: TypeRule = "",
 ) -> Place:
     """A destination register, or vector of `count`."""
-    return Place("register", "write", type, count, accepts=accepts, also=also)
+    return Place("register", "write", type, count, accepts=accepts, also=also, eased=eased, parts=parts)
 
 
 def inp(
@@ -93,9 +104,10 @@ def inp(
     accepts: Literal["same", "wide"] = "same",
     also: str = "",
     eased: str = "",
+    parts: TypeRule = "",
 ) -> Place:
     """A source: a register or a constant, or a vector of them."""
-    return Place("register", "read", type, count, when, values, accepts, also, eased=eased)
+    return Place("register", "read", type, count, when, values, accepts, also, eased=eased, parts=parts)
 
 
 def arg(type: TypeRule) -> Place:
