@@ -419,9 +419,8 @@ def wrong_constants(match: Match, operands: Mapping[str, BoundOperand]) -> list[
         if constants is None or not isinstance(bound.operand, Integer) or bound.operand.value in constants:
             continue
         shown = name.replace("_", "-")
-        message = (
-            f"operand {shown} is {bound.operand.value}; expected {list_values(constants) or 'a register'}"
-        )
+        others = "none" if bound.place.kind == "immediate" else "a register"
+        message = f"operand {shown} is {bound.operand.value}; expected {list_values(constants) or others}"
         problems.append(Problem(f"{form.name}/{name}", message, ("operand", *bound.at), "", form.source))
     return problems
 
