@@ -124,8 +124,9 @@ class Statements:
         self, match: Match, instruction: Instruction, names: Names, problems: list[Problem]
     ) -> list[Problem]:
         """Problems of operands that another word in one slot would be right for, with a hint at that word."""
+        judge = Judge(names, self.target, self.ptx)
         for shown, changed in changes_of_one_word(match):
-            if self._verdict(changed, instruction, names)[0] <= 1:
+            if self._verdict(changed, instruction, judge)[0] <= 1:
                 hint = f"the operands fit {shown}"
                 return [replace(problem, hint=problem.hint or hint) for problem in problems]
         return problems
@@ -133,7 +134,8 @@ class Statements:
     def _best(
         self, matches: tuple[Match, ...], instruction: Instruction, names: Names
     ) -> tuple[int, list[Problem], Match] | None:
-        verdicts = [self._verdict(match, instruction, names) for match in matches]
+        judge = Judge(names, self.target, self.ptx)
+        verdicts = [self._verdict(match, instruction, judge) for match in matches]
         return min(verdicts, key=lambda verdict: (verdict[0], len(verdict[1])), default=None)
 
     def _tolerated(self, instruction: Instruction, names: Names) -> list[Problem]:
@@ -142,30 +144,17 @@ class Statements:
         """
         for reasons in range(_REASONS + 1):
             for eased, why in _eased(instruction, self._tolerances, reasons):
-                for tolerance, match in self._readings(eased, why):
-                    name = match.form.name_words
-                    if (
-                        instruction.words[:name] == eased.words[:name]
-                        and not self._verdict(match, eased, names)[0]
-                    ):
-                        given = why if tolerance is None else (*why, tolerance)
-                        return [_warning(instruction, each, match) for each in given]
+                for match in (*match_opcode(eased.opcode), *match_lenient(eased.opcode)):
+                    form = match.form
+                    named = instruction.words[: form.name_words] == eased.words[: form.name_words]
+                    judge = Judge(names, self.target, self.ptx, lenient=True)
+                    if named and not self._verdict(match, eased, judge)[0]:
+                        needed = [t for t in self._tolerances if t.is_for(form) or t.place in judge.eased]
+                        return [_warning(instruction, each, match) for each in (*why, *needed)]
         return []
 
-    def _readings(
-        self, eased: Instruction, why: tuple[Tolerance, ...]
-    ) -> Iterator[tuple[Tolerance | None, Match]]:
-        """The forms that an eased instruction may be of, the lenient ones with the tolerance that has them."""
-        if why:
-            for match in match_opcode(eased.opcode):
-                yield None, match
-        for match in match_lenient(eased.opcode):
-            for tolerance in self._tolerances:
-                if tolerance.form and match.form.name.startswith(tolerance.form):
-                    yield tolerance, match
-
     def _verdict(
-        self, match: Match, instruction: Instruction, names: Names
+        self, match: Match, instruction: Instruction, judge: Judge
     ) -> tuple[int, list[Problem], Match]:
         """How far a match carries: 0 all the way, 1 but for availability, 2 but for operands, 3 not to
         its places.
@@ -175,7 +164,7 @@ class Statements:
         missing = [] if lack is None else [lack]
         if isinstance(bound, list):
             return 3, [*bound, *missing], match
-        problems = wrong_constants(match, bound) + Judge(names, self.target, self.ptx).problems(match, bound)
+        problems = wrong_constants(match, bound) + judge.problems(match, bound)
         return (2 if problems else len(missing)), [*problems, *missing], match
 
     def _lack(self, match: Match, instruction: Instruction) -> Problem | None:

@@ -10,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from warploom.isa.nearest import reordered
+from warploom.isa.kit import Form
+from warploom.isa.nearest import named, reordered
 from warploom.ptx import Instruction, Integer
 
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
     """`eased` gives what the assembler reads instead; `form` begins the name of the lenient forms that
-    have it.
+    have it; `place` is the word of the places that ease what may stand there.
     """
 
     name: str
@@ -25,7 +26,12 @@ class Tolerance:
     evidence: str
     eased: Callable[[Instruction], Iterator[Instruction]] | None = None
     form: str = ""
+    place: str = ""
     targets: tuple[str, ...] = ()
+
+    def is_for(self, form: Form) -> bool:
+        """Whether it is what a lenient form stands for."""
+        return form.lenient and self.form != "" and form.name.startswith(self.form)
 
 
 def _in_order(instruction: Instruction) -> Iterator[Instruction]:
@@ -40,6 +46,13 @@ def _without(*prefixes: str) -> Callable[[Instruction], Iterator[Instruction]]:
             yield replace(instruction, opcode=".".join(left))
 
     return eased
+
+
+def _foreign(instruction: Instruction) -> Iterator[Instruction]:
+    own = {word for form in named(instruction.words) for word in form.words}
+    left = [word for word in instruction.words if word in own or word not in _IGNORED]
+    if len(left) < len(instruction.words):
+        yield replace(instruction, opcode=".".join(left))
 
 
 def _layoutless(instruction: Instruction) -> Iterator[Instruction]:
@@ -89,7 +102,8 @@ TOLERATED = (
     Tolerance("layout", "one layout, and .row.col says it again", "off-table 45", _layoutless),
     Tolerance("kind", "a .kind changes nothing for fp8", "off-table 19", _kindless, targets=_KINDS),
     Tolerance("doubled", "a word that is said twice counts once", "record: doubled", _once),
-    Tolerance("ignored", "words of other instructions are passed over", "record: and", _without(*_IGNORED)),
+    Tolerance("ignored", "words of other instructions are passed over", "record: and", _foreign),
+    Tolerance("function", "a function's address stands for a value", "record: callee", place="function"),
     Tolerance("selector", "selectors 2 and 3 of f32.f16 m16n8k32 are taken", "off-table 15", _selector),
     # Last of those that ease, for it needs every word in its place.
     Tolerance("order", "words after the name are taken in any order", "off-table 37", _in_order),

@@ -157,6 +157,12 @@ class Form:
         return count
 
     @property
+    def words(self) -> frozenset[str]:
+        """Every word that may stand somewhere in its opcodes, composite ones aside."""
+        literals = {word.literal for word in self.syntax.words if word.literal}
+        return frozenset(literals).union(*(self.vocabulary[column] for column in self.columns))
+
+    @property
     def parts(self) -> frozenset[str]:
         """The columns that are parts of a composite word."""
         return frozenset(

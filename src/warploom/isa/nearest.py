@@ -83,6 +83,15 @@ def fixes(opcode: str) -> tuple[Fix, ...]:
     return tuple(fix for group in forms.values() for fix in sorted(group, key=_rank))
 
 
+def named(words: tuple[str, ...]) -> Iterator[Form]:
+    """The forms of the instruction that some words name."""
+    for form in forms_of(words[0]):
+        name = form.syntax.words[: form.name_words]
+        bound = [bind_word(word, text, form.vocabulary) for word, text in zip(name, words, strict=False)]
+        if len(bound) == len(name) and None not in bound:
+            yield form
+
+
 @lru_cache(maxsize=4096)
 def reordered(opcode: str) -> tuple[tuple[str, Match], ...]:
     """The legal opcodes that have the words of another in another order: the name first, types as they

@@ -28,10 +28,11 @@ class Place:
     there exactly when the word is. `values` are the constants that may stand there. `accepts` is "wide" where
     registers wider than the type may stand, "bits" where only those declared as bits may. `also` lists what
     else may: "sink", the `_` for a result that is not wanted; "special", a special register; "symbol", the
-    address of a variable. `space` is the state space of an address: a word or a slot; what is not known to be
-    in it is refused. In "tensor" a register of the type alone addresses. `whole` says that no item of a vector
-    of results may be the sink, `target` what is needed where the operand stands. `legend` says how lanes hold
-    a fragment.
+    address of a variable. `eased` lists what only assemblers take there: "function", the address of a
+    function. `space` is the state space of an address: a word or a slot; what is not known to be in it is
+    refused. In "tensor" a register of the type alone addresses. `whole` says that no item of a vector of
+    results may be the sink, `target` what is needed where the operand stands. `legend` says how lanes hold a
+    fragment.
     """
 
     kind: Literal["register", "predicate", "address", "immediate", "label", "symbol", "tuple", "sink", "any"]
@@ -46,6 +47,7 @@ class Place:
     whole: bool = False
     target: str = ""
     legend: Callable[[Slots], str] | None = None
+    eased: str = ""
 
     def type_word(self, slots: Slots) -> str:
         """The PTX type word of this place once the slots are bound."""
@@ -99,9 +101,15 @@ def inp(
     values: Values = None,
     accepts: Literal["same", "wide"] = "same",
     also: str = "",
+    eased: str = "",
 ) -> Place:
     """A source: a register or a constant, or a vector of them."""
-    return Place("register", "read", type, count, when, values, accepts, also)
+    return Place("register", "read", type, count, when, values, accepts, also, eased=eased)
+
+
+def arg(type: TypeRule) -> Place:
+    """A source of plain arithmetic, in whose place assemblers take the address of a function too."""
+    return inp(type, eased="function")
 
 
 def inout(type: TypeRule, count: CountRule = 0) -> Place:
