@@ -16,7 +16,9 @@ _FAMILY = "sm_100f,sm_110f"
 _EXACT = "sm_100a,sm_103a,sm_110a"
 _KEPT = "-,collector::a::fill,collector::a::use,collector::a::lastuse,collector::a::discard"
 _SHIFTED = "-,collector::a::lastuse,collector::a::discard"
-_BUFFERS = ",".join(f"collector::b{n}::{use}" for n in range(4) for use in ("fill", "use", "lastuse", "discard"))
+_BUFFERS = ",".join(
+    f"collector::b{n}::{use}" for n in range(4) for use in ("fill", "use", "lastuse", "discard")
+)
 _SOURCE = "PTX ISA 9.7.16.10.9"
 
 
