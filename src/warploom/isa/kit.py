@@ -53,14 +53,14 @@ EFFECTS = frozenset(
 
 _QUALIFIERS = frozenset(
     {
-        "sync", "aligned", "row", "col", "trans", "sp", "popc", "satfinite", "sat", "ftz", "rn", "b32",
+        "sync", "aligned", "row", "col", "trans", "sp", "popc", "satfinite", "sat", "ftz", "rn", "u32", "b32",
         "b64", "f32", "f64", "f32x2", "b1024", "relaxed", "release", "sys", "global", "shared::cta",
         "bulk_group", "mbarrier::complete_tx::bytes", "noComplete", "tile", "tensormap::generic",
-        "clamp", "wrap", "any", "all", "approx",
+        "clamp", "wrap", "any", "all", "approx", "volatile", "mmio", "L2",
     }
 )  # fmt: skip
 """Words of syntax lines that qualify an instruction and are no part of its name."""
-_NAMES = frozenset(["op", "mode", "action", "matrix", "dir"])
+_NAMES = frozenset(["op", "mode", "action", "matrix", "dir", "side"])
 """Slots that choose an operation, so that their words are part of its name."""
 
 
@@ -155,12 +155,6 @@ class Form:
                 break
             count += 1
         return count
-
-    @property
-    def words(self) -> frozenset[str]:
-        """Every word that may stand somewhere in its opcodes, composite ones aside."""
-        literals = {word.literal for word in self.syntax.words if word.literal}
-        return frozenset(literals).union(*(self.vocabulary[column] for column in self.columns))
 
     @property
     def parts(self) -> frozenset[str]:

@@ -83,15 +83,6 @@ def fixes(opcode: str) -> tuple[Fix, ...]:
     return tuple(fix for group in forms.values() for fix in sorted(group, key=_rank))
 
 
-def named(words: tuple[str, ...]) -> Iterator[Form]:
-    """The forms of the instruction that some words name."""
-    for form in forms_of(words[0]):
-        name = form.syntax.words[: form.name_words]
-        bound = [bind_word(word, text, form.vocabulary) for word, text in zip(name, words, strict=False)]
-        if len(bound) == len(name) and None not in bound:
-            yield form
-
-
 @lru_cache(maxsize=4096)
 def reordered(opcode: str) -> tuple[tuple[str, Match], ...]:
     """The legal opcodes that have the words of another in another order: the name first, types as they
@@ -102,6 +93,27 @@ def reordered(opcode: str) -> tuple[tuple[str, Match], ...]:
         way for form in forms_of(words[0]) for order in form.orders for way in _reordered(form, order, words)
     )
     return tuple({way[1].form.name: way for way in ways}.values())
+
+
+def name_of(words: tuple[str, ...]) -> str:
+    """The words of an opcode that name its instruction: as many as some form has in its name."""
+    return ".".join(words[: max((named_words(form, words) for form in forms_of(words[0])), default=1)])
+
+
+def named_words(form: Form, words: tuple[str, ...]) -> int:
+    """How many words of an opcode are the name of a form; 0 where it is another's."""
+    count = named = 0
+    for word in form.syntax.words:
+        if named == form.name_words and word.literal != "cta":
+            break
+        if count < len(words) and bind_word(word, words[count], form.vocabulary) is not None:
+            count += 1
+        elif word.optional:
+            continue
+        else:
+            return 0
+        named += not word.optional
+    return count
 
 
 def _is_type(word: str) -> bool:
