@@ -25,7 +25,7 @@ declared twice stops the import.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,15 +53,17 @@ EFFECTS = frozenset(
 
 _QUALIFIERS = frozenset(
     {
-        "sync", "aligned", "row", "col", "trans", "sp", "popc", "satfinite", "sat", "ftz", "rn", "b32",
+        "sync", "aligned", "row", "col", "trans", "sp", "popc", "satfinite", "sat", "ftz", "rn", "u32", "b32",
         "b64", "f32", "f64", "f32x2", "b1024", "relaxed", "release", "sys", "global", "shared::cta",
         "bulk_group", "mbarrier::complete_tx::bytes", "noComplete", "tile", "tensormap::generic",
-        "clamp", "wrap", "any", "all", "approx", "u32", "mbarrier_init", "wait",
+        "clamp", "wrap", "any", "all", "approx", "volatile", "mmio", "L2", "mbarrier_init",
+        "launch_dependents",
     }
 )  # fmt: skip
 """Words of syntax lines that qualify an instruction and are no part of its name."""
-_NAME_WHERE_THEY_STAND = frozenset(["cta", "parity"])
-_NAMES = frozenset(["op", "mode", "action", "matrix", "dir"])
+NAME_WHERE_THEY_STAND = frozenset(["cta", "parity"])
+"""Optional words that are part of the name of what has them."""
+_NAMES = frozenset(["op", "mode", "action", "matrix", "dir", "side"])
 """Slots that choose an operation, so that their words are part of its name."""
 
 
@@ -141,22 +143,17 @@ class Form:
                 return slots
         return None
 
-    def names_alike(self, one: Sequence[str], other: Sequence[str]) -> bool:
-        """Whether two opcodes of the form name the instruction in the same words."""
-        count = self._name_words(other)
-        return list(one[:count]) == list(other[:count])
-
-    def _name_words(self, words: Sequence[str]) -> int:
-        """How many words of an opcode name the instruction; assemblers take those after them in any order.
+    @property
+    def name_words(self) -> int:
+        """How many words name the instruction; assemblers take those after them in any order.
 
         They are the literal words up to the first that qualifies, and the slots that choose an operation.
         """
         count = 1
         for word in self.syntax.words[1:]:
-            choices = {word.literal} if word.literal else self.vocabulary.get(word.slot, frozenset[str]())
-            if word.optional and word.slot in _NAME_WHERE_THEY_STAND:
-                count += bool(choices & {*words})
+            if word.optional and word.slot in NAME_WHERE_THEY_STAND:
                 continue
+            choices = {word.literal} if word.literal else self.vocabulary.get(word.slot, frozenset[str]())
             if word.optional or choices & _QUALIFIERS or (word.slot and word.slot not in _NAMES):
                 break
             count += 1

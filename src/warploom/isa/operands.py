@@ -26,13 +26,15 @@ class Place:
     PTX type; `count` the number of registers in its vector (0: a single register, no braces; -1: any), or of
     the coordinates after the base of an address. `when` names a slot whose word the place stands with: it is
     there exactly when the word is. `values` are the constants that may stand there, of which the low `bits`
-    are looked at. `accepts` is "wide" where registers wider than the type may stand, and "own" where only
-    integers hold an integer. `also` lists what else may: "sink", the `_` for a result that
-    is not wanted; "special", a special register; "symbol", the address of a variable. `eased` lists what
-    only assemblers take there: "function", the address of a function; "vector" and "vectors", one of up to
-    four registers or of any number; "predicate"; "packed", `f16x2`
-    for a predicate; each with the target that it begins with, as in "packed@sm_90". `space` is the state space of an
-    address: a word or a slot; what is not known to be in it is refused. `legend` says how lanes hold a
+    are looked at. `accepts` is "wide" where registers wider than the type may stand, "bits" where only those
+    declared as bits may, "own" where only integers hold an integer. `also` lists what else may: "sink", the
+    `_` for a result that is not wanted; "special", a special register; "symbol", the address of a variable.
+    `eased` lists what only assemblers take there: "function", the address of a function; "vector" and
+    "vectors", one of up to four registers or of any number; "predicate"; "packed", `f16x2` for a predicate;
+    "base", an odd base of an address; each with the target that it begins with, as in "packed@sm_90". `space`
+    is the state space of an address: a word or a slot; what is not known to be in it is refused. In "tensor"
+    a register of the type alone addresses. `whole` says that no item of a vector of results may be the sink,
+    `target` what is needed where the operand stands. `legend` says how lanes hold a
     fragment.
     """
 
@@ -42,9 +44,11 @@ class Place:
     count: CountRule = 0
     when: str = ""
     values: Values = None
-    accepts: Literal["same", "wide", "own"] = "same"
+    accepts: Literal["same", "wide", "bits", "own"] = "same"
     also: str = ""
     space: TypeRule = "?"
+    whole: bool = False
+    target: str = ""
     legend: Callable[[Slots], str] | None = None
     eased: str = ""
     bits: CountRule = 0
@@ -97,9 +101,11 @@ def out(
     accepts: Literal["same", "wide", "own"] = "same",
     also: str = "",
     eased: str = "",
+    *,
+    whole: bool = False,
 ) -> Place:
     """A destination register, or vector of `count`."""
-    return Place("register", "write", type, count, accepts=accepts, also=also, eased=eased)
+    return Place("register", "write", type, count, accepts=accepts, also=also, eased=eased, whole=whole)
 
 
 def inp(
@@ -144,9 +150,14 @@ def address(coordinates: CountRule = 0, space: TypeRule = "?") -> Place:
     return Place("address", "read", "b64", coordinates, space=space)
 
 
-def immediate(type: TypeRule = "s32", values: Values = None, bits: CountRule = 0) -> Place:
+def tensor_address(accepts: Literal["same", "bits"] = "same", when: str = "") -> Place:
+    """`[taddr + offset]` in tensor memory: 32 bits in a register, never a variable or a constant."""
+    return Place("address", "read", "u32", when=when, accepts=accepts, space="tensor")
+
+
+def immediate(type: TypeRule = "s32", values: Values = None, target: str = "", bits: CountRule = 0) -> Place:
     """An integer constant, one of `values` where they are given."""
-    return Place("immediate", "none", type, values=values, bits=bits)
+    return Place("immediate", "none", type, values=values, target=target, bits=bits)
 
 
 def amount_or_predicate(type: TypeRule) -> Place:
