@@ -16,7 +16,7 @@ BITWISE = Form(
         op          type             ptx
         and,or,xor  pred,b16,b32,b64 1.0
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
+    operands={"d": out("type", eased="packed"), "a": arg("type"), "b": arg("type")},
     source="PTX ISA 9.7.8.1",
 )
 
@@ -40,7 +40,7 @@ NOT = Form(
         type
         pred,b16,b32,b64
     """,
-    operands={"d": out("type"), "a": arg("type")},
+    operands={"d": out("type", eased="packed"), "a": arg("type")},
     source="PTX ISA 9.7.8.4",
 )
 
