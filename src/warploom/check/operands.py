@@ -118,7 +118,9 @@ class Judge:
         declared = [self._declared(item, bound.type) for item in operand.items]
         types = [name for name in declared if name]
         inferred = inferred_type(types)
-        accepted = inferred in holders(bound.type, bound.place.accepts == "wide", bound.place.implied)
+        accepted = not (bound.place.whole and "pred" in types) and (
+            inferred in holders(bound.type, bound.place.accepts == "wide", bound.place.implied)
+        )
         clean = True
         for k, (item, name) in enumerate(zip(operand.items, declared, strict=True)):
             if name and accepted:

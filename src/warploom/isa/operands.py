@@ -30,9 +30,9 @@ class Place:
     else may: "sink", the `_` for a result that is not wanted; "special", a special register; "symbol", the
     address of a variable. `eased` lists what only assemblers take there: "function", the address of a
     function. `space` is the state space of an address: a word or a slot; what is not known to be in it is
-    refused. In "tensor" a register of the type alone addresses. `whole` says that no item of a vector of
-    results may be the sink, `target` what is needed where the operand stands. `legend` says how lanes hold a
-    fragment.
+    refused. In "tensor" a register of the type alone addresses. `whole` says that neither the sink nor a
+    predicate may stand in its vector, `target` what is needed where the operand stands. `legend` says how
+    lanes hold a fragment.
     """
 
     kind: Literal["register", "predicate", "address", "immediate", "label", "symbol", "tuple", "sink", "any"]
@@ -102,9 +102,11 @@ def inp(
     accepts: Literal["same", "wide"] = "same",
     also: str = "",
     eased: str = "",
+    *,
+    whole: bool = False,
 ) -> Place:
     """A source: a register or a constant, or a vector of them."""
-    return Place("register", "read", type, count, when, values, accepts, also, eased=eased)
+    return Place("register", "read", type, count, when, values, accepts, also, whole=whole, eased=eased)
 
 
 def arg(type: TypeRule) -> Place:

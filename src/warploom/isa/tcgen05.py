@@ -129,7 +129,7 @@ ST = Form(
     name="tcgen05.st",
     syntax="tcgen05.st.sync.aligned.shape.num{.unpack}.b32  [taddr], r;",
     rows=_rows("unpack"),
-    operands={"taddr": tensor_address(), "r": inp("b32", _registers)},
+    operands={"taddr": tensor_address(), "r": inp("b32", _registers, whole=True)},
     touches="warp async",
     source="PTX ISA 9.7.16.8.4",
 )
@@ -138,7 +138,7 @@ ST_SPLIT = Form(
     name="tcgen05.st-split",
     syntax="tcgen05.st.sync.aligned.shape.num{.unpack}.b32  [taddr], immHalfSplitoff, r;",
     rows=_split_rows("unpack"),
-    operands={"taddr": tensor_address(), "r": inp("b32", _registers)} | _SPLIT_OFF,
+    operands={"taddr": tensor_address(), "r": inp("b32", _registers, whole=True)} | _SPLIT_OFF,
     touches="warp async",
     source="PTX ISA 9.7.16.8.4",
 )
