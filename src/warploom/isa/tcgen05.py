@@ -1,6 +1,7 @@
-"""Blackwell's tensor memory: its allocation, loads and stores, copies into it, and what orders them.
+"""Blackwell's tensor memory (PTX ISA 9.7.16): allocation, loads, stores, copies and order, and, in a file of
+their own, the multiplications.
 
-A tensor-memory address is 32 bits wide, lane above column, and stands in a register. Nothing here is executed.
+An address in it is 32 bits wide, lane above column, and stands in a register. Nothing here is executed.
 
 Source: PTX ISA 9.7.16
 """
