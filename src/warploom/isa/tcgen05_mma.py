@@ -35,21 +35,21 @@ def _scales(slots: Slots) -> range:
 
 def _operands(*more: str, tensor: bool) -> dict[str, Place]:
     """The operands of every multiplication, and more of them."""
-    taddr = tensor_address("bits")
+    taddr, descriptor = tensor_address("bits"), inp("u64", plain=True)
     places = {
         "d_tmem": taddr,
-        "a_tmem" if tensor else "a_desc": taddr if tensor else inp("u64"),
-        "b_desc": inp("u64"),
+        "a_tmem" if tensor else "a_desc": taddr if tensor else descriptor,
+        "b_desc": descriptor,
         "sp_meta_tmem": tensor_address("bits", when="sp"),
-        "idesc": inp("u32"),
+        "idesc": inp("u32", plain=True),
     }
     others = {
         "enable_input_d": pred_in(),
-        "disable_output_lane": inp("b32", _lane_masks, whole=True),
-        "scale_input_d": immediate(values=_scales, target="sm_100f"),
+        "disable_output_lane": inp("b32", _lane_masks, eased="special", plain=True),
+        "scale_input_d": immediate(values=_scales, bits=32, target="sm_100f"),
         "scale_A_tmem": taddr,
         "scale_B_tmem": taddr,
-        "zero_column_mask_desc": inp("u64"),
+        "zero_column_mask_desc": descriptor,
         "disable_lane": pred_in(values=()),
         "any_scale": immediate(),
     }
