@@ -136,7 +136,8 @@ class Judge:
         if isinstance(item, Float):
             return type_word if type_word in DECLARABLE else ""
         meaning = self.names.find(item.text) if isinstance(item, Name) else None
-        return meaning.type if isinstance(meaning, Variable) and meaning.space == "reg" else ""
+        is_register = isinstance(meaning, Variable) and meaning.space == "reg"
+        return meaning.type if is_register and meaning.type in DECLARABLE else ""
 
     def _value(
         self, operand: Operand, place: Place, type_word: str, *, in_vector: bool

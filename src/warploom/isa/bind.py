@@ -182,7 +182,7 @@ def explain_opcode(instruction: Instruction) -> Problem:
         hint = f"the nearest that is legal: {fix.nearest}"
     elif others:
         hint = "or " + "; or ".join(list(others)[:3])
-    return Problem(f"{form.name}/{fix.slot}", _sentence(opcode, fix), _place_of(fix), hint, form.source)
+    return Problem(f"{form.name}/{_slot_of(fix)}", _sentence(opcode, fix), _place_of(fix), hint, form.source)
 
 
 def nearest_fixes(opcode: str, operands: tuple[Operand, ...]) -> list[Fix]:
@@ -202,6 +202,14 @@ def _misfit(fix: Fix, operands: tuple[Operand, ...]) -> int:
         return len(operands) + 1
     bound = place_operands(fix.match, operands)
     return len(bound) if isinstance(bound, list) else 0
+
+
+def _slot_of(fix: Fix) -> str:
+    """The slot at fault; of a word too much the one that has it already, or "extra" where none may have it."""
+    form = fix.match.form
+    if fix.kind not in ("doubled", "extra") or fix.slot in form.slot_names:
+        return fix.slot
+    return next((slot for slot, word in fix.match.slots.items() if word == fix.found), "extra")
 
 
 def _place_of(fix: Fix) -> Where:

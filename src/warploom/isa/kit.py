@@ -157,6 +157,11 @@ class Form:
         return count
 
     @property
+    def slot_names(self) -> frozenset[str]:
+        """What codes of rules call its words: slots, literal words, parts of composite words."""
+        return frozenset({*self.columns, *(word.slot or word.literal for word in self.syntax.words)})
+
+    @property
     def parts(self) -> frozenset[str]:
         """The columns that are parts of a composite word."""
         return frozenset(

@@ -132,7 +132,7 @@ class Cursor:
         before a word that only stands at module scope. In a function body it is also before a `}` that the
         statement did not open; at module scope, after one that closes.
         """
-        fault = self.peek()
+        fault = self._ahead or self._lex(quiet=True)
         if self._unended:
             self._unended = False
             return
@@ -184,21 +184,21 @@ class Cursor:
         )
 
     def _lex(self, quiet: bool = False) -> Token:
-        match = TOKEN.match(self.text, self.pos)
-        if match is not None and match.lastgroup is not None:
-            kind = match.lastgroup
-            return Token(kind, match[kind], match.start(kind), match.end(kind))
-        spaces = SPACES.match(self.text, self.pos)
-        start = self.pos if spaces is None else spaces.end()
-        rule, message, stop = self._refusal(start)
-        if rule == "character":
+        pos = self.pos
+        while True:
+            match = TOKEN.match(self.text, pos)
+            if match is not None and match.lastgroup is not None:
+                kind = match.lastgroup
+                return Token(kind, match[kind], match.start(kind), match.end(kind))
+            spaces = SPACES.match(self.text, pos)
+            start = pos if spaces is None else spaces.end()
+            rule, message, stop = self._refusal(start)
+            if rule != "character":
+                break
             # A stray character is reported once and passed over: what stands around it may be sound.
             if not quiet:
                 self.report(rule, message, Span(start, stop))
-            before, self.pos = self.pos, stop
-            token = self._lex(quiet)
-            self.pos = before
-            return token
+            pos = stop
         token = Token("punctuation", self.text[start:stop], start, stop)
         if not quiet:
             # Kept as the next token, so that recovery sees where the fault lies.
