@@ -32,7 +32,9 @@ CORPUS = ROOT / "tests" / "fuzz" / "corpus"
 
 def main() -> int:
     """Hunt, and write what was found."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--inputs", type=int, default=5_000_000, metavar="N")
     parser.add_argument("--first", type=int, default=0, metavar="N", help="the number of the first input")
     parser.add_argument("--seed", type=int, default=1)

@@ -28,7 +28,9 @@ def make_corpus(folder: Path, files: Path) -> None:
         (folder / "forms" / f"{family}.ptx").write_text(text, encoding="utf-8")
     known: set[str] = set()
     for path in sorted(files.glob("*.ptx")):
-        (folder / "pieces" / path.name).write_text(_piece(path.read_text(encoding="utf-8"), known), encoding="utf-8")
+        (folder / "pieces" / path.name).write_text(
+            _piece(path.read_text(encoding="utf-8"), known), encoding="utf-8"
+        )
 
 
 def _probes(form: Form) -> list[Probe]:
@@ -37,8 +39,8 @@ def _probes(form: Form) -> list[Probe]:
     for row in dict.fromkeys((*range(min(len(form.rows), _ROWS)), len(form.rows) - 1)):
         for slots in islice(combinations_of(form, form.rows[row]), _WORDS):
             words = opcode_words(form, slots)
-            for optional in (False, True):
-                found.append(Probe(instruction(words, write_operands(form, slots, optional=optional))))
+            written = (write_operands(form, slots, optional=optional) for optional in (False, True))
+            found += [Probe(instruction(words, operands)) for operands in written]
     return found
 
 
@@ -54,7 +56,7 @@ def _piece(text: str, known: set[str]) -> str:
             kept.append("" if len(shown) > 1_000 else shown)
             continue
         kept.append(text[item.span.start : item.body.span.start] + "{")
-        kept += [line for line in _new(item.body, text, known)]
+        kept += _new(item.body, text, known)
         kept.append("}")
     return "\n".join(line for line in kept if line) + "\n"
 

@@ -50,7 +50,9 @@ def hunt(
     """Try inputs. A process that ends, for lack of memory or of time, is a fault of the input it was at."""
     outcome = Outcome()
     inputs = Inputs(corpus, seed)
-    blocks = iter([range(at, min(at + _BLOCK, numbers.stop)) for at in range(numbers.start, numbers.stop, _BLOCK)])
+    blocks = iter(
+        [range(at, min(at + _BLOCK, numbers.stop)) for at in range(numbers.start, numbers.stop, _BLOCK)]
+    )
     context = mp.get_context("spawn")
     running: list[_Worker] = []
 
@@ -74,7 +76,9 @@ def hunt(
                 running.remove(worker)
                 worker.process.join()
                 number = worker.at.value
-                outcome.add(Fault(f"process ended ({worker.process.exitcode})", inputs[number], f"input {number}"))
+                outcome.add(
+                    Fault(f"process ended ({worker.process.exitcode})", inputs[number], f"input {number}")
+                )
                 start(range(number + 1, worker.block.stop))
                 continue
             for fault in faults:
@@ -96,7 +100,9 @@ def _work(corpus: Path, seed: int, pipe: Connection, at: Synchronized[int]) -> N
     inputs = Inputs(corpus, seed)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     while (block := pipe.recv()) is not None:
-        pipe.send((list(_faults(inputs, block, at)), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10))
+        pipe.send(
+            (list(_faults(inputs, block, at)), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10)
+        )
 
 
 def _faults(inputs: Inputs, block: range, at: Synchronized[int]) -> Iterator[Fault]:

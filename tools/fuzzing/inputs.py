@@ -29,15 +29,95 @@ _NUMBERS = (
     *("(1 << 63)", "(1 / 0)", "(7 % 0)", "~0", "WARP_SZ", "3 ? 4 : 5", "1" + "0" * 4400),
 )
 _SIGNS = (
-    *("{", "}", "[", "]", "(", ")", ";", ",", ":", "::", "|", "!", "@", "+", "-", "<", ">", "=", ".", "..", "%"),
+    *(
+        "{",
+        "}",
+        "[",
+        "]",
+        "(",
+        ")",
+        ";",
+        ",",
+        ":",
+        "::",
+        "|",
+        "!",
+        "@",
+        "+",
+        "-",
+        "<",
+        ">",
+        "=",
+        ".",
+        "..",
+        "%",
+    ),
     *('"', "/*", "*/", "//", "\\", "#", "_", "$", "'", "?", "&", "\n", "\r", "\t", "\0", "\x7f", "\x1a"),
 )
 _ODD = ("é", "µ", "\ufeff", "\u2028", "\u200b", "\u0661", "\ud800", "\U0001f600", "％", "K", "ſ", "²")
 _DIRECTIVES = (
     *(".reg", ".param", ".shared", ".global", ".const", ".local", ".align", ".ptr", ".v2", ".v4", ".entry"),
-    *(".func", ".visible", ".extern", ".weak", ".common", ".maxntid", ".reqntid", ".maxnreg", ".minnctapersm"),
+    *(
+        ".func",
+        ".visible",
+        ".extern",
+        ".weak",
+        ".common",
+        ".maxntid",
+        ".reqntid",
+        ".maxnreg",
+        ".minnctapersm",
+    ),
     *(".pragma", ".loc", ".file", ".section", ".branchtargets", ".callprototype", ".calltargets", ".alias"),
     *(".attribute", ".managed", ".version", ".target", ".address_size", ".noreturn", ".reqnctapercluster"),
+)
+_NESTS = (
+    *(("(", ")"), ("{", "}"), ("[", "]"), ("-", ""), ("!", ""), ("~(", ")"), ("0 ? ", ": 1"), ("{a=", "}")),
+    *(("{ ", " }"), ("<", ">"), ("0xFF(", ")"), ("(.s64)", ""), ("1 + (", ")"), ("{ L: ", " }"), ("@", "")),
+)
+_PIECES = (
+    *(
+        " %r1,",
+        "\n",
+        "a: ",
+        "%q; ",
+        "1+",
+        "0",
+        "add.s32 %q, %r, 1;\n",
+        '"a"',
+        "1, ",
+        ", x",
+        "/* */",
+        "{}",
+        "x.",
+    ),
+    *(
+        ".b8 1\n",
+        "mov.b32 %r1, %nowhere;\n",
+        ".reg .b32 x;",
+        ".param .b32 p, ",
+        "bra L;\n",
+        "L",
+        "|%r1",
+        "@%p ",
+    ),
+)
+_WAYS = (
+    *("{}", ".global .b32 a[4] = {};", ".global .b32 a[{}];", ".entry e() {{ mov.b32 %r1, {}; }}", "// {}"),
+    *(".entry e() {{ {} }}", ".entry e() {{ add{} %r1; }}", ".entry e({}) {{ ret; }}", ".entry {}() {{ }}"),
+    *(
+        ".entry e() {{ .reg .b32 %r<9>; mma.sync.aligned.m16n8k16{} %r1; }}",
+        ".section .x {{ {} }}",
+        "/* {} */",
+    ),
+    *(
+        ".entry e() {{ .reg .b32 {}; }}",
+        ".entry e() {{ call {}; }}",
+        '.file 1 "{}"',
+        ".entry e() .maxntid {} {{ }}",
+    ),
+    *(".entry e() {{ ld.global.b32 %r1, [{}]; }}", ".entry e() {{ {}add.s32 %r1; }}", ".target sm_90a{}"),
+    *(".entry e() {{ L: .branchtargets {}; }}", ".entry e() {{ .reg .b32 %r<{}>; }}", ".version {}"),
 )
 
 
@@ -82,7 +162,9 @@ class Inputs:
         except PtxSyntaxError:
             self._statements += [part.strip() for part in _STATEMENT.findall(text) if part.strip()][:20]
             return
-        self._declarations += [_text_of(item, text) for item in module.items[3:] if not isinstance(item, Function)]
+        self._declarations += [
+            _text_of(item, text) for item in module.items[3:] if not isinstance(item, Function)
+        ]
         for item in module.items:
             if isinstance(item, Function):
                 self._declarations.append(_text_of(item, text).partition("{")[0] + "{ ret; }")
@@ -101,7 +183,9 @@ class Inputs:
         """A kernel of a few statements, most of them changed in one place or some."""
         found = [chance.choice(self._statements) for _ in range(chance.choice((1, 1, 1, 2, 3)))]
         declared = "".join(
-            f".reg .{REGISTERS[prefix]} %{prefix}<99>;" for prefix in dict.fromkeys(_prefixes(found)) if prefix in REGISTERS
+            f".reg .{REGISTERS[prefix]} %{prefix}<99>;"
+            for prefix in dict.fromkeys(_prefixes(found))
+            if prefix in REGISTERS
         )
         for _ in range(chance.choice((1, 1, 1, 2, 4))):
             at = chance.randrange(len(found))
@@ -114,30 +198,24 @@ class Inputs:
         found = [chance.choice(self._declarations) for _ in range(chance.randint(1, 3))]
         at = chance.randrange(len(found))
         for _ in range(chance.randint(1, 3)):
-            found[at] = chance.choice((Inputs._token, Inputs._token, Inputs._spliced))(self, chance, found[at])
+            found[at] = chance.choice((Inputs._token, Inputs._token, Inputs._spliced))(
+                self, chance, found[at]
+            )
         body = chance.choice(self._statements)
         return f"{self._head(chance)}{chr(10).join(found)}\n.entry e() {{ {body} }}"
 
     def _enormous(self, chance: random.Random) -> str:
         """One part again and again: nested, or in a row."""
         count = chance.choice((65, 100, 1000, 5000))
-        opener, closer = chance.choice((("(", ")"), ("{", "}"), ("[", "]"), ("-", ""), ("!", ""), ("~(", ")"), ("0 ? ", ""), ("{a=", "}"), ("<", ">")))
-        nested = opener * count + "1" + closer * count
-        piece = chance.choice((
-            *(chance.choice(self._statements), chance.choice(self._declarations), chance.choice(_ODD) + " "),
-            *(chance.choice(_SIGNS), chance.choice(_NUMBERS) + ", ", "." + chance.choice(self._words), "x", "/* */"),
-            *(" %r1,", "\n", "a: ", "%q%n; ".replace("%n", str(count)), "1+", "é", "0", "add.s32 %q, %r, 1;\n", '"a"'),
-        ))
-        long = piece * count if chance.random() < 0.7 else "".join(f"{piece}{k}" for k in range(min(count, 1000)))
-        filling = chance.choice((nested, long))
-        way = chance.choice((
-            "{}", ".global .b32 a[4] = {};", ".global .b32 a[{}];", ".entry e() {{ mov.b32 %r1, {}; }}",
-            ".entry e() {{ {} }}", ".entry e() {{ add{} %r1; }}", ".entry e({}) {{ ret; }}", ".entry {}() {{ }}",
-            ".entry e() {{ .reg .b32 %r<9>; mma.sync.aligned.m16n8k16{} %r1; }}", "// {}", ".section .x {{ {} }}",
-            ".entry e() {{ .reg .b32 {}; }}", ".entry e() {{ call {}; }}", '.file 1 "{}"', ".entry e() .maxntid {} {{ }}",
-            ".entry e() {{ ld.global.b32 %r1, [{}]; }}", ".entry e() {{ {}add.s32 %r1; }}", ".entry e() {{ L: .branchtargets {}; }}",
-        ))  # fmt: skip
-        return self._head(chance) + way.format(filling)
+        if chance.random() < 0.5:
+            opener, closer = chance.choice(_NESTS)
+            filling = opener * count + "1" + closer * count
+        else:
+            known = (self._statements, self._declarations, self._words, _SIGNS, _ODD, _NUMBERS, _PIECES)
+            piece = chance.choice(("", ".", " ", "x")) + chance.choice(chance.choice(known))
+            numbered = chance.random() < 0.3
+            filling = "".join(f"{piece}{k}" for k in range(count)) if numbered else piece * count
+        return self._head(chance) + chance.choice(_WAYS).format(filling)
 
     # Mutations of a statement ---------------------------------------------------------------------------
 
@@ -213,8 +291,18 @@ class Inputs:
     def _rearranged(self, chance: random.Random, text: str) -> str:
         """Two statements, twice one, one in braces, with a guard, under a label, none."""
         other = chance.choice(self._statements)
-        made = (f"{text}\n{other}", f"{text} {text}", f"{{ {text} }}", f"@%p1 {text}", f"@!%r1 {text}", f"L0: {text}", "")
-        return chance.choice((*made, f"{{ {text}", f"{text} }}", f"{text[:-1]}\n{other}", f".reg .b32 x; {text}"))
+        made = (
+            f"{text}\n{other}",
+            f"{text} {text}",
+            f"{{ {text} }}",
+            f"@%p1 {text}",
+            f"@!%r1 {text}",
+            f"L0: {text}",
+            "",
+        )
+        return chance.choice(
+            (*made, f"{{ {text}", f"{text} }}", f"{text[:-1]}\n{other}", f".reg .b32 x; {text}")
+        )
 
     def _characters(self, chance: random.Random, text: str) -> str:
         """A few characters anywhere: gone, doubled, exchanged; or the text cut off."""
@@ -230,7 +318,11 @@ class Inputs:
                 case 3:
                     text = text[:at] + self._any(chance) + text[at:]
                 case _:
-                    text = text[:at] if chance.random() < 0.3 else text[:at] + chance.choice(_SIGNS) + text[at + 1 :]
+                    text = (
+                        text[:at]
+                        if chance.random() < 0.3
+                        else text[:at] + chance.choice(_SIGNS) + text[at + 1 :]
+                    )
         return text
 
 

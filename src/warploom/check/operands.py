@@ -136,8 +136,9 @@ class Judge:
         if isinstance(item, Float):
             return type_word if type_word in DECLARABLE else ""
         meaning = self.names.find(item.text) if isinstance(item, Name) else None
-        is_register = isinstance(meaning, Variable) and meaning.space == "reg"
-        return meaning.type if is_register and meaning.type in DECLARABLE else ""
+        if not isinstance(meaning, Variable) or meaning.space != "reg":
+            return ""
+        return meaning.type if meaning.type in DECLARABLE else ""
 
     def _value(
         self, operand: Operand, place: Place, type_word: str, *, in_vector: bool

@@ -15,7 +15,7 @@ from warploom.isa.nearest import reordered
 from warploom.ptx import Instruction, Integer
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Tolerance:
     """`eased` gives what the assembler reads instead; `form` begins the name of the lenient forms that
     have it; `place` is the word of the places that ease what may stand there.

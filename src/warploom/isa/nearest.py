@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from functools import cache, lru_cache
 from itertools import product
 
-from warploom.isa.kit import Form, Match, forms, forms_of
+from warploom.isa.kit import LONGEST_OPCODE, Form, Match, forms, forms_of
 from warploom.isa.syntax import Word, bind_word
 from warploom.isa.table import Row
 from warploom.isa.types import TYPES
@@ -88,6 +88,8 @@ def reordered(opcode: str) -> tuple[tuple[str, Match], ...]:
     """The legal opcodes that have the words of another in another order: the name first, types as they
     were.
     """
+    if len(opcode) > LONGEST_OPCODE:
+        return ()
     words = tuple(opcode.split("."))
     ways = (
         way for form in forms_of(words[0]) for order in form.orders for way in _reordered(form, order, words)

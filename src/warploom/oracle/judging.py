@@ -40,12 +40,16 @@ class Checker:
     def _read(self, probes: tuple[Probe, ...]) -> None:
         """Read the probes: those that cannot be read are refused everywhere, the rest make one module."""
         self._probes = probes
-        readable = [k for k, probe in enumerate(probes) if not parse_readable(probe.module(*_ANY))[1]]
-        self._unreadable = frozenset(range(len(probes))) - set(readable)
-        text, owners = write_module([probes[k] for k in readable], *_ANY)
+        left = range(len(probes))
+        text, self._owners = write_module(probes, *_ANY)
         self._module, unreadable = parse_readable(text)
-        assert not unreadable
-        self._owners = tuple(-1 if k < 0 else readable[k] for k in owners)
+        if unreadable:
+            # What one probe breaks, the next may suffer from.
+            left = [k for k in left if not parse_readable(probes[k].module(*_ANY))[1]]
+            text, owners = write_module([probes[k] for k in left], *_ANY)
+            self._module, _ = parse_readable(text)
+            self._owners = tuple(-1 if k < 0 else left[k] for k in owners)
+        self._unreadable = frozenset(range(len(probes))) - set(left)
 
 
 def _owner(error: Diagnostic, owners: Sequence[int]) -> int:

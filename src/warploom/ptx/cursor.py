@@ -9,6 +9,7 @@ from warploom.ptx.lexer import BAD_NUMBER, SPACES, STRAY, TOKEN, Token
 
 NESTING_LIMIT = 64
 ERROR_LIMIT = 100
+_NEAR = 200  # characters from a stray one to what it may have broken
 
 MODULE_WORDS = frozenset(
     (".version", ".target", ".address_size", ".entry", ".func", ".visible", ".weak", ".common", ".alias")
@@ -172,7 +173,8 @@ class Cursor:
         """True for a fault that a known one explains: at its place, or after a stray character."""
         if known.span is None:
             return False
-        passed_over = known.code.endswith("/character") and not self.text[known.span.end : span.start].strip()
+        between = self.text[known.span.end : min(span.start, known.span.end + _NEAR)]
+        passed_over = known.code.endswith("/character") and len(between) < _NEAR and not between.strip()
         return known.span.start == span.start or passed_over
 
     def _leads_line(self, token: Token) -> bool:
