@@ -20,7 +20,7 @@ from warploom.isa.bind import (
     wrong_constants,
 )
 from warploom.isa.kit import LONGEST_OPCODE, Match, match_lenient, match_opcode
-from warploom.isa.nearest import reordered
+from warploom.isa.nearest import is_named_alike, reordered
 from warploom.isa.special import SpecialRegister
 from warploom.isa.unjudged import is_unjudged
 from warploom.ptx import (
@@ -152,7 +152,8 @@ class Statements:
         for eased, why, match in _readings(instruction.opcode, instruction.operands, self._tolerances):
             judge = Judge(names, self.target, self.ptx, lenient=True)
             if not self._verdict(match, eased, judge)[0]:
-                needed = [t for t in self._tolerances if t.is_for(match.form) or t.place in judge.eased]
+                easing = judge.eased
+                needed = [t for t in self._tolerances if t.is_for(match.form) or {*t.place.split()} & easing]
                 return [_warning(instruction, each, match) for each in (*why, *needed)]
         return []
 
@@ -214,7 +215,7 @@ def _readings(
         (eased, why, match)
         for eased, why in _eased(instruction, tolerances)
         for match in (*match_opcode(eased.opcode), *match_lenient(eased.opcode))
-        if instruction.words[: match.form.name_words] == eased.words[: match.form.name_words]
+        if is_named_alike(match.form, instruction.words, eased.words)
     )
 
 
