@@ -10,7 +10,7 @@ from warploom.isa.availability import Target, Version, read_target
 from warploom.isa.bind import BoundOperand, Problem, describe
 from warploom.isa.kit import Match
 from warploom.isa.operands import Place
-from warploom.isa.registers import holders, inferred_type, takes_floats, takes_integers
+from warploom.isa.registers import DECLARABLE, holders, inferred_type, takes_floats, takes_integers
 from warploom.isa.special import SpecialRegister
 from warploom.isa.types import TYPES
 from warploom.ptx import (
@@ -154,7 +154,9 @@ class Judge:
         if isinstance(meaning, SpecialRegister) and self.lenient and not hard:
             self.eased.add("special")
             return f"b{TYPES[meaning.type].bits}"
-        return meaning.type if isinstance(meaning, Variable) and meaning.space == "reg" else ""
+        if not isinstance(meaning, Variable) or meaning.space != "reg":
+            return ""
+        return meaning.type if meaning.type in DECLARABLE else ""
 
     def _value(
         self, operand: Operand, place: Place, type_word: str, *, in_vector: bool

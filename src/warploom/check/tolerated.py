@@ -17,7 +17,7 @@ from warploom.isa.types import TYPES
 from warploom.ptx import Instruction, Integer, Vector
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Tolerance:
     """`eased` gives what the assembler reads instead; `form` begins the name of the lenient forms that
     have it; `place` has the words of the places that ease what may stand there.
