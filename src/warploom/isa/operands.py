@@ -22,21 +22,22 @@ Values = Collection[int] | Callable[[Slots], Collection[int] | None] | None
 class Place:
     """One operand place.
 
-    `kind` is what the text shows there; `access` whether the instruction reads or writes it; `type` its PTX
-    type; `count` the number of registers in its vector (0: a single register, no braces; -1: any), or of
-    the coordinates after the base of an address. `when` names a slot whose word the place stands with: it
-    is there exactly when the word is. `values` are the constants that may stand there, of which the low
-    `bits` are looked at. `accepts` is "wide" where registers wider than the type may stand, "bits" where
-    only those declared as bits may, "own" where only integers hold an integer. `also` lists what else may:
-    "sink", the `_` for a result that is not wanted; "special", a special register; "symbol", the address of
-    a variable; "minus", a negated register. `parts` is the pattern of the selectors that may follow a
-    register: `%r1.b0`. `eased` lists what only assemblers take there: "function", the address of a
-    function; "vector" and "vectors", one of up to four registers or of any number; "predicate"; "packed",
-    `f16x2` for a predicate; "base", an odd base of an address; each with the target that it begins with, as
-    in "packed@sm_90". `space` is the state space of an address: a word or a slot; what is not known to be
-    in it is refused. In "tensor" a register of the type alone addresses. `whole` says that no item of a
-    vector of results may be the sink, `target` what is needed where the operand stands. `legend` says how
-    lanes hold a fragment.
+    `kind` is what the text shows there; `access` whether the instruction reads or writes it; `type` its
+    PTX type; `count` the number of registers in its vector (0: a single register, no braces; -1: any), or of
+    the coordinates after the base of an address. `when` names a slot whose word the place stands with: it is
+    there exactly when the word is. `values` are the constants that may stand there, of which the low `bits`
+    are looked at. `accepts` is "wide" where registers wider than the type may stand, "bits" where only those
+    declared as bits may, "own" where only integers hold an integer. `also` lists what else may: "sink", the
+    `_` for a result that is not wanted; "special", a special register; "symbol", the address of a variable;
+    "minus", a negated register.
+    `eased` lists what only assemblers take there: "function", the address of a function; "vector" and
+    "vectors", one of up to four registers or of any number; "predicate"; "packed", `f16x2` for a predicate;
+    "base", an odd base of an address; each with the target that it begins with, as in "packed@sm_90". `space`
+    is the state space of an address: a word or a slot; what is not known to be in it is refused. In "tensor"
+    a register of the type alone addresses. `plain` says that registers and numbers alone may stand there: no
+    sink or predicate in a vector, no address made from a name. `parts` is the pattern of the selectors that
+    may follow a register, as in `%r1.b0`. `target` is what is needed where the operand
+    stands. `legend` says how lanes hold a fragment.
     """
 
     kind: Literal["register", "predicate", "address", "immediate", "label", "symbol", "tuple", "sink", "any"]
@@ -48,7 +49,7 @@ class Place:
     accepts: Literal["same", "wide", "bits", "own"] = "same"
     also: str = ""
     space: TypeRule = "?"
-    whole: bool = False
+    plain: bool = False
     target: str = ""
     legend: Callable[[Slots], str] | None = None
     eased: str = ""
@@ -109,11 +110,11 @@ def out(
     eased: str = "",
     parts: TypeRule = "",
     *,
-    whole: bool = False,
+    plain: bool = False,
 ) -> Place:
     """A destination register, or vector of `count`."""
     return Place(
-        "register", "write", type, count, accepts=accepts, also=also, eased=eased, parts=parts, whole=whole
+        "register", "write", type, count, accepts=accepts, also=also, eased=eased, parts=parts, plain=plain
     )
 
 
@@ -127,10 +128,23 @@ def inp(
     eased: str = "",
     bits: CountRule = 0,
     parts: TypeRule = "",
+    *,
+    plain: bool = False,
 ) -> Place:
     """A source: a register or a constant, or a vector of them."""
     return Place(
-        "register", "read", type, count, when, values, accepts, also, eased=eased, bits=bits, parts=parts
+        "register",
+        "read",
+        type,
+        count,
+        when,
+        values,
+        accepts,
+        also,
+        plain=plain,
+        eased=eased,
+        bits=bits,
+        parts=parts,
     )
 
 
