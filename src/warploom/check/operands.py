@@ -30,6 +30,7 @@ from warploom.ptx import (
 )
 
 _GENERIC = frozenset({"global", "shared", "local"})
+_COORDINATE = Place("register", "read", "s32", also="special")
 
 
 def names_in(operand: Operand) -> Iterator[str]:
@@ -93,7 +94,7 @@ class Judge:
             case "label":
                 yield from self._label(operand)
             case "register" | "predicate" | "any":
-                if isinstance(operand, Vector):
+                if isinstance(operand, Vector) and (bound.registers or self._eases(place, "vector")):
                     yield from self._vector(operand, bound)
                     return
                 type_word = "pred" if place.kind == "any" and self._is_predicate(operand) else bound.type
@@ -245,37 +246,47 @@ class Judge:
             yield f"is {_what(operand.text, meaning)}", "a label", None
 
     def _address(self, match: Match, bound: BoundOperand) -> Iterator[tuple[str, str, int | None]]:
-        operand = bound.operand
+        operand, place = bound.operand, bound.place
+        space = place.space_word(match.slots)
+        whole = place.whole is not None and place.whole(match.slots)
         if not isinstance(operand, Address):
+            if self._eases(place, "bare") and isinstance(operand, Name):
+                wrong = self._base(operand.text, space, place, whole)
+                if wrong is not None:
+                    yield (*wrong, None)
             return
-        space = bound.place.space_word(match.slots)
         base = operand.base
         if base is None:
             if space != "local":
                 yield "is an address without a base", "a register or a variable", None
         elif isinstance(base, Name):
-            wrong = self._base(base.text, space)
+            wrong = self._base(base.text, space, place, whole)
             if wrong is not None:
                 yield (*wrong, 0)
+        if operand.extra and operand.offset:
+            yield "has an offset beside its coordinates", "a register or a variable alone", 0
         for vector in operand.extra:
-            if not isinstance(vector, Vector):
-                continue
-            coordinate = Place("register", "read", "s32")
-            for item in vector.items:
-                wrong = self._value(item, coordinate, "s32", in_vector=False)
-                if wrong is not None:
-                    yield f"has a coordinate that {wrong[0]}", wrong[1], 1
+            if isinstance(vector, Vector):
+                coordinates = BoundOperand(vector, _COORDINATE, "s32", len(vector.items))
+                for what, expected, _ in self._vector(vector, coordinates):
+                    yield f"has a coordinate that {what}", expected, 1
 
-    def _base(self, text: str, space: str) -> tuple[str, str] | None:
+    def _base(self, text: str, space: str, place: Place, whole: bool) -> tuple[str, str] | None:
         meaning = self.names.find(text)
         if meaning is None:
             return None
         if isinstance(meaning, Variable) and meaning.space == "reg":
+            if whole and meaning.type[1:] in ("8", "16"):
+                return f"has the register '{text}' of .{meaning.type} for a base", "one of .b32 or .b64"
             if meaning.type[0] in "bus" and meaning.type != "b128":
+                return None
+            if meaning.type != "pred" and self._eases(place, "untyped"):
                 return None
             return f"has the register '{text}' of .{meaning.type} for a base", "one of .b64, .u64 or .s64"
         if not isinstance(meaning, Variable):
             return f"has {_what(text, meaning)} for a base", "a register or a variable"
+        if space == "register":
+            return f"has the variable '{text}' for a base", "a register"
         wanted = space.partition("::")[0]
         if wanted in ("?", meaning.space) or (wanted == "" and meaning.space in _GENERIC):
             return None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from warploom.isa.kit import Form
+from warploom.isa.kit import Form, forms_of, match_opcode
 from warploom.isa.nearest import reordered
 from warploom.ptx import Instruction, Integer
 
@@ -48,6 +48,23 @@ def _without(*prefixes: str) -> Callable[[Instruction], Iterator[Instruction]]:
     return eased
 
 
+def _ignored(instruction: Instruction) -> Iterator[Instruction]:
+    for words in (_FORMATS, (*_FORMATS, *_FIELDS)):
+        yield from _without(*words)(instruction)
+
+
+def _passed_over(instruction: Instruction) -> Iterator[Instruction]:
+    words = instruction.words
+    known = frozenset[str]().union(*(form.ignores for form in forms_of(words[0])))
+    for k, word in enumerate(words):
+        if word not in known:
+            continue
+        opcode = ".".join((*words[:k], *words[k + 1 :]))
+        matches = match_opcode(opcode) or tuple(match for _, match in reordered(opcode))
+        if any(word in match.form.ignores for match in matches):
+            yield replace(instruction, opcode=opcode)
+
+
 def _layoutless(instruction: Instruction) -> Iterator[Instruction]:
     layouts = sum(word in ("row", "col") for word in instruction.words)
     if layouts <= 2 and _ONE_LAYOUT & {*instruction.words[:2]}:
@@ -83,10 +100,13 @@ def _selector(instruction: Instruction) -> Iterator[Instruction]:
 _KINDS = ("sm_100f", "sm_110f", "sm_120f")
 _REPEATED = ("sync", "satfinite", "sat", "uni", "NaN", "approx", "cc", "relu", "shiftamt")
 _ONE_LAYOUT = {"mma_async", "ldmatrix", "stmatrix"}
-_IGNORED = (
-    *("b8x16", "b6x16_p32", "b4x16_p64", "global_address", "global_dim", "global_stride", "box_dim", "rank"),
-    *("element_stride", "elemtype", "fill_mode", "interleave_layout", "swizzle_mode", "swizzle_atomicity"),
+_FORMATS = (
+    *("b8x16", "b6x16_p32", "b4x16_p64"),
     *("finite", "infinite", "number", "notanumber", "normal", "subnormal"),
+)
+_FIELDS = (
+    *("global_address", "global_dim", "global_stride", "box_dim", "rank", "element_stride", "elemtype"),
+    *("fill_mode", "interleave_layout", "swizzle_mode", "swizzle_atomicity"),
 )
 
 # Evidence: sections of tests/evidence/ptxas/off-table.txt, or the record's probes of that change.
@@ -95,13 +115,19 @@ TOLERATED = (
     Tolerance("layout", "one layout, and .row.col says it again", "off-table 45", _layoutless),
     Tolerance("kind", "a .kind changes nothing for fp8", "off-table 19", _kindless, targets=_KINDS),
     Tolerance("doubled", "a word that is said twice counts once", "record: doubled", _once),
-    Tolerance("ignored", "words of other instructions are passed over", "record: and", _without(*_IGNORED)),
+    Tolerance("ignored", "words of other instructions are passed over", "record: and", _ignored),
+    Tolerance("scope", "a copy passes over a scope", "record: and cluster", _passed_over),
     Tolerance("function", "a function's address stands for a value", "record: callee", place="function"),
+    Tolerance("brackets", "a tensor's address goes without brackets", "record: %rd90 there", place="bare"),
+    Tolerance("base", "a tensor map's address is of any type", "record: [%f90] there", place="untyped"),
+    Tolerance("mask", "a vector stands for a mask", "record: 2 registers", place="vector"),
     Tolerance("selector", "selectors 2 and 3 of f32.f16 m16n8k32 are taken", "off-table 15", _selector),
     # Last of those that ease, for it needs every word in its place.
     Tolerance("order", "words after the name are taken in any order", "off-table 37", _in_order),
     Tolerance("bf16-m8n8k4", "bf16 and tf32 are taken as m8n8k4", "off-table 46", form="lenient.eight_by"),
     Tolerance("f64-wmma", "f64 is taken as m16n16k16 and m16n16k8", "off-table 46", form="lenient.wide"),
+    Tolerance("copy", "a copy takes the operands of another", "record: %rd90 there", form="lenient.copy"),
+    Tolerance("row", "a row that the manual does not have", "off-table: rows", form="lenient.row"),
     Tolerance("x8", ".x8 is taken with 1, 2 or 4 registers", "off-table 33", form="lenient.load"),
     Tolerance("x8", ".x8 is taken with 1, 2 or 4 registers", "off-table 33", form="lenient.store"),
 )

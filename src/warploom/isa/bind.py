@@ -251,12 +251,16 @@ def _like(head: str) -> str:
 # Operands ---------------------------------------------------------------------------------------------------
 
 
-def place_operands(match: Match, operands: tuple[Operand, ...]) -> dict[str, BoundOperand] | list[Problem]:
-    """Operands in their places, in order; or what keeps them from there."""
+def place_operands(
+    match: Match, operands: tuple[Operand, ...], *, lenient: bool = False
+) -> dict[str, BoundOperand] | list[Problem]:
+    """Operands in their places, in order; or what keeps them from there. A `lenient` reading lets what a
+    place eases stand there.
+    """
     form = match.form
     best: dict[str, BoundOperand] | list[Problem] | None = None
     for names in _assignments(match, form.syntax.places, len(operands)):
-        placed = _fill_all(match, names, operands)
+        placed = _fill_all(match, names, operands, lenient)
         if isinstance(placed, dict):
             return placed
         if not isinstance(best, list) or len(placed) < len(best):
@@ -281,12 +285,12 @@ def _assignments(match: Match, names: tuple[PlaceName, ...], count: int) -> Iter
 
 
 def _fill_all(
-    match: Match, names: tuple[PlaceName, ...], operands: tuple[Operand, ...]
+    match: Match, names: tuple[PlaceName, ...], operands: tuple[Operand, ...], lenient: bool
 ) -> dict[str, BoundOperand] | list[Problem]:
     bound: dict[str, BoundOperand] = {}
     problems: list[Problem] = []
     for k, (name, operand) in enumerate(zip(names, operands, strict=True)):
-        filled = _fill(match, name, operand, k)
+        filled = _fill(match, name, operand, k, lenient)
         if isinstance(filled, Problem):
             problems.append(filled)
         else:
@@ -294,7 +298,9 @@ def _fill_all(
     return problems or bound
 
 
-def _fill(match: Match, name: PlaceName, operand: Operand, k: int) -> dict[str, BoundOperand] | Problem:
+def _fill(
+    match: Match, name: PlaceName, operand: Operand, k: int, lenient: bool
+) -> dict[str, BoundOperand] | Problem:
     form = match.form
     parts = _split_pair(name, operand, k)
     if parts is None:
@@ -313,7 +319,7 @@ def _fill(match: Match, name: PlaceName, operand: Operand, k: int) -> dict[str, 
         count = place.registers(match.slots)
         if count == 0 and "braces" in place.also and isinstance(part, Vector) and len(part.items) == 1:
             part = part.items[0]  # one register in braces is that register
-        if not _fits(part, place, count):
+        if not _fits(part, place, count) and not (lenient and _is_eased(part, place)):
             shown = part_name.replace("_", "-").strip("-") or "_"
             message = f"operand {shown} is {describe(part)}; expected {_expected(place, count, match.slots)}"
             return Problem(f"{form.name}/{part_name}", message, ("operand", *at), "", form.source)
@@ -392,6 +398,12 @@ def _fits(operand: Operand, place: Place, count: int) -> bool:
             return not isinstance(operand, (Vector, Address, Tuple, Pair))
 
 
+def _is_eased(operand: Operand, place: Place) -> bool:
+    eased = place.eased.split()
+    bare = "bare" in eased and isinstance(operand, (Name, Symbol, Float))
+    return bare or ("vector" in eased and isinstance(operand, Vector) and len(operand.items) in (1, 2, 4))
+
+
 def _fits_coordinates(operand: Address, count: int) -> bool:
     if count == 0:
         return not operand.extra
@@ -416,7 +428,14 @@ def wrong_constants(match: Match, operands: Mapping[str, BoundOperand]) -> list[
     problems: list[Problem] = []
     for name, bound in operands.items():
         constants = bound.place.constants(match.slots)
-        if constants is None or not isinstance(bound.operand, Integer) or bound.operand.value in constants:
+        most = operands[bound.place.upto].operand if bound.place.upto else None
+        if isinstance(most, Integer):
+            constants = range(most.value + 1)
+        if constants is None or not isinstance(bound.operand, Integer):
+            continue
+        value = bound.operand.value
+        cut = bound.type == "u32" and not bound.place.upto  # to the width that is asked for
+        if (value % 2**32 if cut else value) in constants:
             continue
         shown = name.replace("_", "-")
         message = (

@@ -1,4 +1,4 @@
-"""Bulk copies (PTX ISA 9.7.9.25.4 to 9.7.9.25.5), and what a bulk instruction asks of the copy engine.
+"""Bulk copies (PTX ISA 9.7.9.25.4 to 9.7.9.25.5) and stores, and what they ask of the copy engine.
 
 A request stands for one copy per active lane. Its operands were read when the instruction was issued, so
 the engine may carry it out at any later time. Arrays hold one element per lane of the batch, shapes
@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from warploom.isa.kit import Form, no_effect
 from warploom.isa.lanes import spread
-from warploom.isa.operands import address, immediate, inp
+from warploom.isa.operands import Slots, address, always, immediate, inp
 from warploom.isa.protocol import Bound, Value, Warps
 
-SIZES = range(0, 1 << 32, 16)
+SIZES = range(0, 1 << 20, 16)
 """What a constant number of bytes may be."""
 
 Completion = Literal["mbarrier", "group"]
@@ -99,6 +99,12 @@ def mask_of(warps: Warps, operand: Value | None) -> NDArray[np.uint16] | None:
 
 # Copies ---------------------------------------------------------------------------------------------------
 
+
+def _plain(slots: Slots) -> bool:
+    """Whether nothing stands after the mbarrier's address."""
+    return not slots["multicast"] and not slots["level::cache_hint"]
+
+
 LOAD = Form(
     name="bulk.load",
     syntax=(
@@ -114,10 +120,11 @@ LOAD = Form(
         "dstMem": address(space="shared"),
         "srcMem": address(space="global"),
         "size": inp("u32", values=SIZES),
-        "mbar": address(space="shared"),
+        "mbar": address(space="shared", whole=_plain),
         "ctaMask": inp("u16", when="multicast"),
-        "cache_policy": inp("b64", when="level::cache_hint"),
+        "cache_policy": inp("u64", when="level::cache_hint"),
     },
+    ignores="cta cluster gpu sys",
     touches="async",
     source="PTX ISA 9.7.9.25.5.2",
 )
@@ -150,8 +157,9 @@ COPY_IN_CLUSTER = Form(
         "dstMem": address(space="shared"),
         "srcMem": address(space="shared"),
         "size": inp("u32", values=SIZES),
-        "mbar": address(space="shared"),
+        "mbar": address(space="shared", whole=always),
     },
+    ignores="cta cluster gpu sys",
     touches="async",
     source="PTX ISA 9.7.9.25.5.2",
 )
@@ -187,9 +195,10 @@ STORE = Form(
         "dstMem": address(space="global"),
         "srcMem": address(space="shared"),
         "size": inp("u32", values=SIZES),
-        "cache_policy": inp("b64", when="level::cache_hint"),
-        "byteMask": inp("u16", when="cp_mask"),
+        "cache_policy": inp("u64", when="level::cache_hint"),
+        "byteMask": inp("u16", when="cp_mask", eased="vector"),
     },
+    ignores="cta cluster gpu sys",
     touches="async",
     source="PTX ISA 9.7.9.25.5.2",
 )
@@ -271,7 +280,7 @@ REDUCE = Form(
         "dstMem": address(space="global"),
         "srcMem": address(space="shared"),
         "size": inp("u32", values=SIZES),
-        "cache_policy": inp("b64", when="level::cache_hint"),
+        "cache_policy": inp("u64", when="level::cache_hint"),
     },
     touches="async",
     source="PTX ISA 9.7.9.25.5.3",
@@ -305,8 +314,8 @@ PREFETCH = Form(
     """,
     operands={
         "srcMem": address(space="global"),
-        "size": inp("u32", values=SIZES),
-        "cache_policy": inp("b64", when="level::cache_hint"),
+        "size": inp("s32", values=SIZES),  # constants are not cut to 32 bits first
+        "cache_policy": inp("u64", when="level::cache_hint"),
     },
     source="PTX ISA 9.7.9.25.5.4",
 )
@@ -332,7 +341,7 @@ WAIT_GROUP = Form(
     name="bulk.wait_group",
     syntax="cp.async.bulk.wait_group{.read}  N;",
     rows="ptx target\n8.0 sm_90",
-    operands={"N": immediate("u32", range(2**31))},
+    operands={"N": immediate("u32")},
     touches="async",
     source="PTX ISA 9.7.9.25.5.6",
 )
@@ -341,3 +350,51 @@ WAIT_GROUP = Form(
 @WAIT_GROUP.meaning
 def wait_group(warps: Warps, i: Bound) -> None:
     warps.wait("bulk", i.N, read_only=i.read != "")
+
+
+# Stores -----------------------------------------------------------------------------------------------------
+
+
+def _space(slots: Slots) -> str:
+    return "register" if slots["ss"] else ""  # assemblers add to a shared address
+
+
+_STARTS = address(space=_space, whole=always)
+
+ZERO = Form(
+    name="bulk.zero",
+    syntax="st.bulk{.weak}{.ss}  [a], size, initval;",
+    rows="""
+        ss             ptx target
+        -,shared::cta  8.6 sm_100
+    """,
+    operands={
+        "a": _STARTS,
+        "size": inp("u64", values=range(0, (1 << 24) + 1, 8)),
+        "initval": immediate("u64", values=(0,)),
+    },
+    source="PTX ISA 9.7.9.13",
+)
+
+ZERO_NARROW = Form(
+    name="bulk.zero_narrow",
+    syntax="st.bulk{.weak}{.ss}  [a], size, initval;",
+    rows="""
+        ss             ptx target
+        -,shared::cta  8.6 sm_100
+    """,
+    operands={"a": _STARTS, "size": inp("u32", values=()), "initval": immediate("u64", values=(0,))},
+    source="PTX ISA 9.7.9.13",
+)
+
+
+@ZERO_NARROW.meaning
+@ZERO.meaning
+def zero(warps: Warps, i: Bound) -> None:
+    # READ
+    where = spread(warps, warps.addresses(i.a))
+    size = spread(warps, warps.read(i.size))
+    # WRITE
+    for amount in np.unique(size[warps.active()]):
+        zeros = np.zeros((int(amount) // 8, *size.shape), np.uint64)
+        warps.store(i.ss, where, "b64", zeros, lanes=size == amount)

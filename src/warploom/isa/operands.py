@@ -25,12 +25,14 @@ class Place:
     `kind` is what the text shows there; `access` whether the instruction reads or writes it; `type` its
     PTX type; `count` the number of registers in its vector (0: a single register, no braces; -1: any), or of
     the coordinates after the base of an address. `when` names a slot whose word the place stands with: it is
-    there exactly when the word is. `values` are the constants that may stand there. `accepts` is "wide" where
-    registers wider than the type may stand. `also` lists what else may: "sink", the `_` for a result that
-    is not wanted; "special", a special register; "symbol", the address of a variable. `eased` lists what
-    only assemblers take there: "function", the address of a function. `space` is the state space of an
-    address: a word or a slot; what is not known to be in it is refused. `legend` says how lanes hold a
-    fragment.
+    there exactly when the word is. `values` are the constants that may stand there, `upto` the operand whose
+    constant is the highest that may. `accepts` is "wide" where registers wider than the type may stand.
+    `also` lists what else may: "sink", the `_` for a result that is not wanted; "special", a special
+    register; "symbol", the address of a variable. `eased` lists what only assemblers take there: "function",
+    the address of a function; "bare", an address without its brackets; "untyped", a base of any type;
+    "vector", a vector. `space` is the state space of an address: a word or a slot; what is not known to be
+    in it is refused, and for "register" every variable. Where it is `whole`, the base of an address has 32
+    bits or more. `legend` says how lanes hold a fragment.
     """
 
     kind: Literal["register", "predicate", "address", "immediate", "label", "symbol", "tuple", "sink", "any"]
@@ -44,6 +46,8 @@ class Place:
     space: TypeRule = "?"
     legend: Callable[[Slots], str] | None = None
     eased: str = ""
+    upto: str = ""
+    whole: Callable[[Slots], bool] | None = None
 
     def type_word(self, slots: Slots) -> str:
         """The PTX type word of this place once the slots are bound."""
@@ -118,12 +122,22 @@ def pred_in(values: Values = None, when: str = "") -> Place:
     return Place("predicate", "read", "pred", when=when, values=values)
 
 
-def address(coordinates: CountRule = 0, space: TypeRule = "?") -> Place:
+def address(
+    coordinates: CountRule = 0,
+    space: TypeRule = "?",
+    eased: str = "",
+    whole: Callable[[Slots], bool] | None = None,
+) -> Place:
     """`[base + offset]`, with a vector of coordinates for tensor operands.
 
     Without a `space` it is that of the slot `ss` or `space`.
     """
-    return Place("address", "read", "b64", coordinates, space=space)
+    return Place("address", "read", "b64", coordinates, space=space, eased=eased, whole=whole)
+
+
+def always(slots: Slots) -> bool:
+    """Whatever the slots are."""
+    return True
 
 
 def immediate(type: TypeRule = "s32", values: Values = None) -> Place:
@@ -131,9 +145,9 @@ def immediate(type: TypeRule = "s32", values: Values = None) -> Place:
     return Place("immediate", "none", type, values=values)
 
 
-def amount_or_predicate(type: TypeRule) -> Place:
+def amount_or_predicate(type: TypeRule, upto: str = "") -> Place:
     """A source of a type, or a predicate in its stead: what is declared decides."""
-    return Place("any", "read", type)
+    return Place("any", "read", type, upto=upto)
 
 
 def sink() -> Place:

@@ -46,8 +46,6 @@ _HEADS = frozenset(
         "stacksave",
         "stackrestore",
         "alloca",
-        "multimem",
-        "clusterlaunchcontrol",
         "tcgen05",
     ]
 )

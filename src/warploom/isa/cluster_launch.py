@@ -1,0 +1,58 @@
+"""Work stealing between the clusters of a launch (PTX ISA 9.7.13.18).
+
+A launch of the abstract machine has all its clusters from the start, so nothing here is executed.
+"""
+
+from __future__ import annotations
+
+from warploom.isa.kit import Form
+from warploom.isa.operands import address, inp, out, pred_out
+
+TRY_CANCEL = Form(
+    name="cluster_launch.try_cancel",
+    syntax=(
+        "clusterlaunchcontrol.try_cancel.async{.space}.mbarrier::complete_tx::bytes{.multicast}.b128"
+        "  [addr], [mbar];"
+    ),
+    rows="""
+        space          multicast                ptx target
+        -,shared::cta  -                        8.6 sm_100
+        -,shared::cta  multicast::cluster::all  8.6 sm_100f,sm_110f,sm_120f
+    """,
+    operands={"addr": address(), "mbar": address()},
+    touches="async",
+    source="PTX ISA 9.7.13.18.1",
+)
+
+IS_CANCELED = Form(
+    name="cluster_launch.is_canceled",
+    syntax="clusterlaunchcontrol.query_cancel.is_canceled.pred.type  p, response;",
+    rows="""
+        type  ptx target
+        b128  8.6 sm_100
+    """,
+    operands={"p": pred_out(also=""), "response": inp("type")},
+    source="PTX ISA 9.7.13.18.2",
+)
+
+FIRST_CTA = Form(
+    name="cluster_launch.first_cta",
+    syntax="clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.type  d, response;",
+    rows="""
+        type  ptx target
+        b128  8.6 sm_100
+    """,
+    operands={"d": out("b32", 4), "response": inp("type")},
+    source="PTX ISA 9.7.13.18.2",
+)
+
+FIRST_CTA_COORDINATE = Form(
+    name="cluster_launch.first_cta_coordinate",
+    syntax="clusterlaunchcontrol.query_cancel.coordinate.b32.type  d, response;",
+    rows="""
+        coordinate                                                     type  ptx target
+        get_first_ctaid::x,get_first_ctaid::y,get_first_ctaid::z       b128  8.6 sm_100
+    """,
+    operands={"d": out("b32"), "response": inp("type")},
+    source="PTX ISA 9.7.13.18.2",
+)
