@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from warploom.check.names import Names
 from warploom.isa.availability import Target, Version, read_target
@@ -30,6 +30,8 @@ from warploom.ptx import (
 )
 
 _GENERIC = frozenset({"global", "shared", "local"})
+_INTEGERS = {"f32": ("u32", "s32"), "f16": ("u16", "s16")}
+"""What goes for a float within a vector."""
 _COORDINATE = Place("register", "read", "s32", also="special")
 
 
@@ -198,7 +200,7 @@ class Judge:
                     return f"is the vector register '{text}'", expected
                 if meaning.type in holders(type_word, place.accepts == "wide", place.implied):
                     return None
-                if in_vector and type_word == "f32" and meaning.type in ("u32", "s32"):
+                if in_vector and meaning.type in _INTEGERS.get(type_word, ()):
                     return None
                 return f"is the register '{text}' of .{meaning.type}", expected
             case SpecialRegister():
@@ -248,10 +250,10 @@ class Judge:
     def _address(self, match: Match, bound: BoundOperand) -> Iterator[tuple[str, str, int | None]]:
         operand, place = bound.operand, bound.place
         space = place.space_word(match.slots)
-        whole = place.whole is not None and place.whole(match.slots)
+        barred = place.barred_widths(match.slots, self.target.number)
         if not isinstance(operand, Address):
             if self._eases(place, "bare") and isinstance(operand, Name):
-                wrong = self._base(operand.text, space, place, whole)
+                wrong = self._base(operand.text, space, place, barred)
                 if wrong is not None:
                     yield (*wrong, None)
             return
@@ -260,7 +262,7 @@ class Judge:
             if space != "local":
                 yield "is an address without a base", "a register or a variable", None
         elif isinstance(base, Name):
-            wrong = self._base(base.text, space, place, whole)
+            wrong = self._base(base.text, space, place, barred)
             if wrong is not None:
                 yield (*wrong, 0)
         if operand.extra and operand.offset:
@@ -271,16 +273,15 @@ class Judge:
                 for what, expected, _ in self._vector(vector, coordinates):
                     yield f"has a coordinate that {what}", expected, 1
 
-    def _base(self, text: str, space: str, place: Place, whole: bool) -> tuple[str, str] | None:
+    def _base(self, text: str, space: str, place: Place, barred: Collection[int]) -> tuple[str, str] | None:
         meaning = self.names.find(text)
         if meaning is None:
             return None
         if isinstance(meaning, Variable) and meaning.space == "reg":
-            if whole and meaning.type[1:] in ("8", "16"):
-                return f"has the register '{text}' of .{meaning.type} for a base", "one of .b32 or .b64"
-            if meaning.type[0] in "bus" and meaning.type != "b128":
+            is_whole = meaning.type[0] in "bus" and meaning.type != "b128"
+            if is_whole and int(meaning.type[1:]) not in barred:
                 return None
-            if meaning.type != "pred" and self._eases(place, "untyped"):
+            if meaning.type != "pred" and not barred and self._eases(place, "untyped"):
                 return None
             return f"has the register '{text}' of .{meaning.type} for a base", "one of .b64, .u64 or .s64"
         if not isinstance(meaning, Variable):

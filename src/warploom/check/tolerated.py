@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from warploom.isa.kit import Form, forms_of, match_opcode
+from warploom.isa.kit import Form
 from warploom.isa.nearest import reordered
-from warploom.ptx import Instruction, Integer
+from warploom.isa.spare import SAYS_LENGTH, without_spare
+from warploom.isa.types import TYPES
+from warploom.ptx import Instruction, Integer, Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,41 +41,16 @@ def _in_order(instruction: Instruction) -> Iterator[Instruction]:
         yield replace(instruction, opcode=opcode)
 
 
-def _without(*prefixes: str) -> Callable[[Instruction], Iterator[Instruction]]:
-    def eased(instruction: Instruction) -> Iterator[Instruction]:
-        left = [word for word in instruction.words if not word.startswith(prefixes)]
-        if len(left) < len(instruction.words):
-            yield replace(instruction, opcode=".".join(left))
-
-    return eased
-
-
-def _ignored(instruction: Instruction) -> Iterator[Instruction]:
-    for words in (_FORMATS, (*_FORMATS, *_FIELDS)):
-        yield from _without(*words)(instruction)
-
-
-def _passed_over(instruction: Instruction) -> Iterator[Instruction]:
-    words = instruction.words
-    known = frozenset[str]().union(*(form.ignores for form in forms_of(words[0])))
-    for k, word in enumerate(words):
-        if word not in known:
-            continue
-        opcode = ".".join((*words[:k], *words[k + 1 :]))
-        matches = match_opcode(opcode) or tuple(match for _, match in reordered(opcode))
-        if any(word in match.form.ignores for match in matches):
-            yield replace(instruction, opcode=opcode)
-
-
-def _layoutless(instruction: Instruction) -> Iterator[Instruction]:
-    layouts = sum(word in ("row", "col") for word in instruction.words)
-    if layouts <= 2 and _ONE_LAYOUT & {*instruction.words[:2]}:
-        yield from _without("row", "col")(instruction)
+def _without_spare(instruction: Instruction) -> Iterator[Instruction]:
+    for words in without_spare(instruction.words):
+        yield replace(instruction, opcode=".".join(words))
 
 
 def _kindless(instruction: Instruction) -> Iterator[Instruction]:
     if {"e4m3", "e5m2"} & set(instruction.words):
-        yield from _without("kind::")(instruction)
+        left = [word for word in instruction.words if not word.startswith("kind::")]
+        if len(left) < len(instruction.words):
+            yield replace(instruction, opcode=".".join(left))
 
 
 def _once(instruction: Instruction) -> Iterator[Instruction]:
@@ -90,6 +67,18 @@ def _aligned(instruction: Instruction) -> Iterator[Instruction]:
         yield replace(instruction, opcode=".".join((*words[:place], "aligned", *words[place:])))
 
 
+def _vector(instruction: Instruction) -> Iterator[Instruction]:
+    """`.v4` says that vectors have four registers, where they do."""
+    words = instruction.words
+    said = [word for word in words if word in _VECTORS]
+    lengths = {len(operand.items) for operand in instruction.operands if isinstance(operand, Vector)}
+    bits = max((TYPES[word].bits for word in words if word in TYPES), default=0)
+    if words[0] not in SAYS_LENGTH:
+        return
+    if len(said) == 1 and lengths == {_VECTORS[said[0]]} and bits * _VECTORS[said[0]] <= 128:
+        yield replace(instruction, opcode=".".join(word for word in words if word != said[0]))
+
+
 def _selector(instruction: Instruction) -> Iterator[Instruction]:
     last = instruction.operands[-1] if instruction.operands else None
     half = instruction.opcode.endswith("f32.f16.f16.f32") and "m16n8k32" in instruction.words
@@ -97,26 +86,17 @@ def _selector(instruction: Instruction) -> Iterator[Instruction]:
         yield replace(instruction, operands=(*instruction.operands[:-1], Integer(0)))
 
 
+_VECTORS = {"v2": 2, "v4": 4, "v8": 8}
 _KINDS = ("sm_100f", "sm_110f", "sm_120f")
 _REPEATED = ("sync", "satfinite", "sat", "uni", "NaN", "approx", "cc", "relu", "shiftamt")
-_ONE_LAYOUT = {"mma_async", "ldmatrix", "stmatrix"}
-_FORMATS = (
-    *("b8x16", "b6x16_p32", "b4x16_p64"),
-    *("finite", "infinite", "number", "notanumber", "normal", "subnormal"),
-)
-_FIELDS = (
-    *("global_address", "global_dim", "global_stride", "box_dim", "rank", "element_stride", "elemtype"),
-    *("fill_mode", "interleave_layout", "swizzle_mode", "swizzle_atomicity"),
-)
 
 # Evidence: sections of tests/evidence/ptxas/off-table.txt, or the record's probes of that change.
 TOLERATED = (
     Tolerance("aligned", "wgmma needs .sync alone", "off-table 45", _aligned),
-    Tolerance("layout", "one layout, and .row.col says it again", "off-table 45", _layoutless),
     Tolerance("kind", "a .kind changes nothing for fp8", "off-table 19", _kindless, targets=_KINDS),
     Tolerance("doubled", "a word that is said twice counts once", "record: doubled", _once),
-    Tolerance("ignored", "words of other instructions are passed over", "record: and", _ignored),
-    Tolerance("scope", "a copy passes over a scope", "record: and cluster", _passed_over),
+    Tolerance("ignored", "some words of other instructions are passed over", "record: and", _without_spare),
+    Tolerance("vector", "a matrix may say its number of registers", "record: and v4", _vector),
     Tolerance("function", "a function's address stands for a value", "record: callee", place="function"),
     Tolerance("brackets", "a tensor's address goes without brackets", "record: %rd90 there", place="bare"),
     Tolerance("base", "a tensor map's address is of any type", "record: [%f90] there", place="untyped"),

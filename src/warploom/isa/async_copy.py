@@ -9,7 +9,7 @@ import numpy as np
 
 from warploom.isa.kit import Form
 from warploom.isa.lanes import spread
-from warploom.isa.operands import Slots, address, amount_or_predicate, immediate, inp
+from warploom.isa.operands import NARROW, Slots, address, amount_or_predicate, immediate, inp
 from warploom.isa.protocol import Array, Bound, Warps
 
 
@@ -118,6 +118,10 @@ def wait_all(warps: Warps, i: Bound) -> None:
     warps.wait("copy", 0)
 
 
+def _barred(slots: Slots, target: int) -> tuple[int, ...]:
+    return () if slots["space"] else NARROW
+
+
 ARRIVE = Form(
     name="async_copy.mbarrier_arrive",
     syntax="cp.async.mbarrier.arrive{.noinc}{.space}.b64  [addr];",
@@ -125,7 +129,7 @@ ARRIVE = Form(
         space                 ptx target
         -,shared,shared::cta  7.0 sm_80
     """,
-    operands={"addr": address(whole=lambda slots: not slots["space"])},
+    operands={"addr": address(barred=_barred)},
     touches="async",
     source="PTX ISA 9.7.13.15.14",
 )

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from warploom.isa.kit import Form, no_effect
 from warploom.isa.lanes import spread
-from warploom.isa.operands import Slots, address, always, immediate, inp
+from warploom.isa.operands import NARROW, Slots, address, immediate, inp
 from warploom.isa.protocol import Bound, Value, Warps
 
 SIZES = range(0, 1 << 20, 16)
@@ -100,9 +100,14 @@ def mask_of(warps: Warps, operand: Value | None) -> NDArray[np.uint16] | None:
 # Copies ---------------------------------------------------------------------------------------------------
 
 
-def _plain(slots: Slots) -> bool:
-    """Whether nothing stands after the mbarrier's address."""
-    return not slots["multicast"] and not slots["level::cache_hint"]
+def barred_in_cluster(slots: Slots, target: int) -> tuple[int, ...]:
+    """Widths of bases that loads into a cluster do not have where assemblers write out what they do."""
+    return NARROW if slots["dst"] == "shared::cluster" and target >= 120 else ()
+
+
+def _barred_barrier(slots: Slots, target: int) -> tuple[int, ...]:
+    is_last = not slots["multicast"] and not slots["level::cache_hint"]
+    return NARROW if is_last else barred_in_cluster(slots, target)
 
 
 LOAD = Form(
@@ -117,14 +122,13 @@ LOAD = Form(
         shared::cluster  -,multicast::cluster  -,L2::cache_hint   8.0 sm_90
     """,
     operands={
-        "dstMem": address(space="shared"),
-        "srcMem": address(space="global"),
+        "dstMem": address(space="shared", barred=barred_in_cluster),
+        "srcMem": address(space="global", barred=barred_in_cluster),
         "size": inp("u32", values=SIZES),
-        "mbar": address(space="shared", whole=_plain),
+        "mbar": address(space="shared", barred=_barred_barrier),
         "ctaMask": inp("u16", when="multicast"),
         "cache_policy": inp("u64", when="level::cache_hint"),
     },
-    ignores="cta cluster gpu sys",
     touches="async",
     source="PTX ISA 9.7.9.25.5.2",
 )
@@ -157,9 +161,8 @@ COPY_IN_CLUSTER = Form(
         "dstMem": address(space="shared"),
         "srcMem": address(space="shared"),
         "size": inp("u32", values=SIZES),
-        "mbar": address(space="shared", whole=always),
+        "mbar": address(space="shared", barred=NARROW),
     },
-    ignores="cta cluster gpu sys",
     touches="async",
     source="PTX ISA 9.7.9.25.5.2",
 )
@@ -198,7 +201,6 @@ STORE = Form(
         "cache_policy": inp("u64", when="level::cache_hint"),
         "byteMask": inp("u16", when="cp_mask", eased="vector"),
     },
-    ignores="cta cluster gpu sys",
     touches="async",
     source="PTX ISA 9.7.9.25.5.2",
 )
@@ -359,7 +361,7 @@ def _space(slots: Slots) -> str:
     return "register" if slots["ss"] else ""  # assemblers add to a shared address
 
 
-_STARTS = address(space=_space, whole=always)
+_STARTS = address(space=_space, barred=NARROW)
 
 ZERO = Form(
     name="bulk.zero",
@@ -381,7 +383,7 @@ ZERO_NARROW = Form(
     syntax="st.bulk{.weak}{.ss}  [a], size, initval;",
     rows="""
         ss             ptx target
-        -,shared::cta  8.6 sm_100
+        -,shared::cta  9.0 sm_100
     """,
     operands={"a": _STARTS, "size": inp("u32", values=()), "initval": immediate("u64", values=(0,))},
     source="PTX ISA 9.7.9.13",

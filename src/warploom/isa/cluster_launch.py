@@ -24,35 +24,37 @@ TRY_CANCEL = Form(
     source="PTX ISA 9.7.13.18.1",
 )
 
+_RESPONSE = inp("type", eased="function")
+
 IS_CANCELED = Form(
     name="cluster_launch.is_canceled",
-    syntax="clusterlaunchcontrol.query_cancel.is_canceled.pred.type  p, response;",
+    syntax="clusterlaunchcontrol.query_cancel.query.pred.type  p, response;",
     rows="""
-        type  ptx target
-        b128  8.6 sm_100
+        query        type  ptx target
+        is_canceled  b128  8.6 sm_100
     """,
-    operands={"p": pred_out(also=""), "response": inp("type")},
+    operands={"p": pred_out(also=""), "response": _RESPONSE},
     source="PTX ISA 9.7.13.18.2",
 )
 
 FIRST_CTA = Form(
     name="cluster_launch.first_cta",
-    syntax="clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.type  d, response;",
+    syntax="clusterlaunchcontrol.query_cancel.query.vec.b32.type  d, response;",
     rows="""
-        type  ptx target
-        b128  8.6 sm_100
+        query            vec  type  ptx target
+        get_first_ctaid  v4   b128  8.6 sm_100
     """,
-    operands={"d": out("b32", 4), "response": inp("type")},
+    operands={"d": out("b32", "vec"), "response": _RESPONSE},
     source="PTX ISA 9.7.13.18.2",
 )
 
 FIRST_CTA_COORDINATE = Form(
     name="cluster_launch.first_cta_coordinate",
-    syntax="clusterlaunchcontrol.query_cancel.coordinate.b32.type  d, response;",
+    syntax="clusterlaunchcontrol.query_cancel.query.b32.type  d, response;",
     rows="""
-        coordinate                                                     type  ptx target
-        get_first_ctaid::x,get_first_ctaid::y,get_first_ctaid::z       b128  8.6 sm_100
+        query                                                     type  ptx target
+        get_first_ctaid::x,get_first_ctaid::y,get_first_ctaid::z  b128  8.6 sm_100
     """,
-    operands={"d": out("b32"), "response": inp("type")},
+    operands={"d": out("b32"), "response": inp("type", also="braces", eased="function")},
     source="PTX ISA 9.7.13.18.2",
 )

@@ -53,14 +53,14 @@ EFFECTS = frozenset(
 
 _QUALIFIERS = frozenset(
     {
-        "sync", "aligned", "row", "col", "trans", "sp", "popc", "satfinite", "sat", "ftz", "rn", "b32",
+        "sync", "aligned", "row", "col", "trans", "sp", "popc", "satfinite", "sat", "ftz", "rn", "u32", "b32",
         "b64", "f32", "f64", "f32x2", "b1024", "relaxed", "release", "sys", "global", "shared::cta",
         "bulk_group", "mbarrier::complete_tx::bytes", "noComplete", "tile", "tensormap::generic",
-        "clamp", "wrap", "any", "all", "approx", "L2",
+        "clamp", "wrap", "any", "all", "approx", "volatile", "mmio", "L2",
     }
 )  # fmt: skip
 """Words of syntax lines that qualify an instruction and are no part of its name."""
-_NAMES = frozenset(["op", "mode", "action", "matrix", "dir"])
+_NAMES = frozenset(["op", "mode", "action", "matrix", "dir", "side"])
 """Slots that choose an operation, so that their words are part of its name."""
 
 
@@ -69,9 +69,9 @@ class Form:
 
     `words` spells composite slots (`{"shape": "m{m}n{n}k{k}"}`), whose parts are columns. `touches` lists
     effect words of EFFECTS. `spellings` are further orders of the same opcode words that assemblers take and
-    compilers write. `ignores` are words that assemblers pass over in it, one at a time; `early` are words
-    that they take before the version that brought them. A `lenient` form is one that the manual does not
-    have and assemblers take: it binds nothing, and the checker alone asks for it.
+    compilers write. `early` are words that assemblers take before the version that brought them. A `lenient`
+    form is one that the manual does not have and assemblers take: it binds nothing, and the checker alone
+    asks for it.
     """
 
     def __init__(
@@ -85,13 +85,11 @@ class Form:
         touches: str = "",
         limit: Limit | None = None,
         spellings: tuple[str, ...] = (),
-        ignores: str = "",
         early: str = "",
         lenient: bool = False,
         source: str,
     ) -> None:
         self.name = name
-        self.ignores = frozenset(ignores.split())
         self.early = frozenset(early.split())
         self.lenient = lenient
         self.source = source

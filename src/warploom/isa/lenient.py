@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from warploom.isa.bulk import SIZES
 from warploom.isa.kit import Form
-from warploom.isa.operands import Slots, address, always, immediate, inp, out
+from warploom.isa.operands import NARROW, Slots, address, immediate, inp, out
 from warploom.isa.tensor import FOUR_ROWS, SOURCE
 
 
@@ -94,7 +94,6 @@ COPY_MASKED = Form(
     """,
     operands=_COPIED
     | {"cache_policy": inp("u64", when="level::cache_hint"), "byteMask": inp("u16", eased="vector")},
-    ignores="cta cluster gpu sys",
     lenient=True,
     source="PTX ISA 9.7.9.25.5.2",
 )
@@ -154,7 +153,7 @@ ROW_FIFTH_STRIDE = Form(
         -,global,shared::cta  b64   8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
     """,
     operands={
-        "addr": address(whole=always),
+        "addr": address(barred=NARROW),
         "ord": immediate(values=(4,)),
         "new_val": inp("type", eased="function"),
     },
@@ -172,7 +171,7 @@ ROW_MULTIMEM = Form(
         relaxed,release  cta,cluster,gpu,sys  -,global  min,max  v2,v4,v8  f16,bf16      8.1 sm_90
         relaxed,release  cta,cluster,gpu,sys  -,global  min,max  v2,v4     f16x2,bf16x2  8.1 sm_90
     """,
-    operands={"a": address(space="global"), "b": inp("type", "vec")},
+    operands={"a": address(barred=(8, 16, 32)), "b": inp("type", "vec")},
     lenient=True,
     source="PTX ISA 9.7.9.14",
 )

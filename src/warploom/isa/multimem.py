@@ -7,11 +7,21 @@ from __future__ import annotations
 
 from warploom.isa.bulk import SIZES
 from warploom.isa.kit import Form
-from warploom.isa.operands import address, inp, out
+from warploom.isa.operands import Slots, address, inp, out
+from warploom.isa.types import TYPES
 
 _SCOPES = "cta,cluster,gpu,sys"
 _EIGHTS = "sm_100f,sm_110f,sm_120a,sm_121a"
 """The targets that have floats of 8 bits here."""
+
+_ADDRESS = address(barred=(32,))  # of 64 bits, or assemblers refuse the module
+
+
+def _held(slots: Slots) -> str:
+    """Floats of 8 bits are held as bits."""
+    word = slots["type"]
+    return f"b{TYPES[word].bits}" if word.startswith(("e4m3", "e5m2")) else word
+
 
 LD_REDUCE = Form(
     name="multimem.ld_reduce",
@@ -27,7 +37,7 @@ LD_REDUCE = Form(
         relaxed,acquire  {_SCOPES}  -,global  and,or,xor   b32,b64          8.1 sm_90
         relaxed,acquire  {_SCOPES}  -,global  add          f64              8.1 sm_90
     """,
-    operands={"d": out("type"), "a": address(space="global")},
+    operands={"d": out("type"), "a": _ADDRESS},
     source="PTX ISA 9.7.9.14",
 )
 
@@ -51,7 +61,7 @@ LD_REDUCE_VECTOR = Form(
         """
         for sem, scope in (("-,weak", "-"), ("relaxed,acquire", _SCOPES))
     ),
-    operands={"d": out("type", "vec"), "a": address(space="global")},
+    operands={"d": out(_held, "vec"), "a": _ADDRESS},
     source="PTX ISA 9.7.9.14",
 )
 
@@ -70,7 +80,7 @@ ST = Form(
         """
         for sem, scope in (("-,weak", "-"), ("relaxed,release", _SCOPES))
     ),
-    operands={"a": address(space="global"), "b": inp("type", "vec")},
+    operands={"a": _ADDRESS, "b": inp(_held, "vec", eased="function")},
     source="PTX ISA 9.7.9.14",
 )
 
@@ -90,7 +100,7 @@ RED = Form(
         """
         for sem, scope in (("-", "-"), ("relaxed,release", _SCOPES))
     ),
-    operands={"a": address(space="global"), "b": inp("type", "vec")},
+    operands={"a": address(barred=(8, 16, 32)), "b": inp(_held, "vec", eased="function")},
     source="PTX ISA 9.7.9.14",
 )
 

@@ -16,6 +16,10 @@ Slots = Mapping[str, str]
 TypeRule = str | Callable[[Slots], str]
 CountRule = int | str | Callable[[Slots], int]
 Values = Collection[int] | Callable[[Slots], Collection[int]] | None
+Barred = Collection[int] | Callable[[Slots, int], Collection[int]]
+
+NARROW = (8, 16)
+"""Widths of registers that assemblers cannot move to where an address belongs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +35,8 @@ class Place:
     register; "symbol", the address of a variable. `eased` lists what only assemblers take there: "function",
     the address of a function; "bare", an address without its brackets; "untyped", a base of any type;
     "vector", a vector. `space` is the state space of an address: a word or a slot; what is not known to be
-    in it is refused, and for "register" every variable. Where it is `whole`, the base of an address has 32
-    bits or more. `legend` says how lanes hold a fragment.
+    in it is refused, and for "register" every variable. A base of an address has none of
+    the widths that are `barred`, on the target of some number. `legend` says how lanes hold a fragment.
     """
 
     kind: Literal["register", "predicate", "address", "immediate", "label", "symbol", "tuple", "sink", "any"]
@@ -47,7 +51,7 @@ class Place:
     legend: Callable[[Slots], str] | None = None
     eased: str = ""
     upto: str = ""
-    whole: Callable[[Slots], bool] | None = None
+    barred: Barred = ()
 
     def type_word(self, slots: Slots) -> str:
         """The PTX type word of this place once the slots are bound."""
@@ -67,6 +71,10 @@ class Place:
         if self.space == "?":
             return slots.get("ss", slots.get("space", "?"))
         return slots.get(self.space, self.space)
+
+    def barred_widths(self, slots: Slots, target: int) -> Collection[int]:
+        """The bits of registers that cannot be the base of an address on the target of a number."""
+        return self.barred(slots, target) if callable(self.barred) else self.barred
 
     def registers(self, slots: Slots) -> int:
         """Number of registers in the vector of this place; 0 for one bare register."""
@@ -126,18 +134,13 @@ def address(
     coordinates: CountRule = 0,
     space: TypeRule = "?",
     eased: str = "",
-    whole: Callable[[Slots], bool] | None = None,
+    barred: Barred = (),
 ) -> Place:
     """`[base + offset]`, with a vector of coordinates for tensor operands.
 
     Without a `space` it is that of the slot `ss` or `space`.
     """
-    return Place("address", "read", "b64", coordinates, space=space, eased=eased, whole=whole)
-
-
-def always(slots: Slots) -> bool:
-    """Whatever the slots are."""
-    return True
+    return Place("address", "read", "b64", coordinates, space=space, eased=eased, barred=barred)
 
 
 def immediate(type: TypeRule = "s32", values: Values = None) -> Place:

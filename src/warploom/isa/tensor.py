@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.isa.bulk import TensorCopy, address_of, mask_of
+from warploom.isa.bulk import TensorCopy, address_of, barred_in_cluster, mask_of
 from warploom.isa.kit import Form, no_effect
 from warploom.isa.lanes import spread
 from warploom.isa.operands import Slots, address, inp
@@ -36,10 +36,11 @@ def _coordinates(warps: Warps, tensor: Address) -> NDArray[np.int32]:
     return warps.read_vector(tensor.extra[0]).astype(np.int32)
 
 
+_IN_SHARED = address(space="shared", eased="bare untyped", barred=barred_in_cluster)
 DESTINATION = {
-    "dstMem": address(space="shared", eased="bare"),
-    "tensorMap": address(_rank, space="global", eased="untyped"),
-    "mbar": address(space="shared", eased="bare"),
+    "dstMem": _IN_SHARED,
+    "tensorMap": address(_rank, space="global", eased="untyped", barred=barred_in_cluster),
+    "mbar": _IN_SHARED,
     "ctaMask": inp("u16", when="multicast"),
     "cache_policy": inp("u64", when="level::cache_hint"),
 }
@@ -180,7 +181,8 @@ GATHER = Form(
         2d   shared::cta      -                     {_CTA_GROUPS}    -,L2::cache_hint   8.6 {_PAIRED}
         2d   shared::cluster  -,multicast::cluster  -,{_CTA_GROUPS}  -,L2::cache_hint   8.6 {_PAIRED}
     """,
-    operands=DESTINATION | {"tensorMap": FOUR_ROWS},
+    operands=DESTINATION
+    | {"tensorMap": address(_rows_of_four, space="global", eased="untyped", barred=barred_in_cluster)},
     touches="async",
     source="PTX ISA 9.7.9.27.1.2",
 )

@@ -7,7 +7,7 @@ from typing import LiteralString
 import numpy as np
 
 from warploom.isa.kit import Form
-from warploom.isa.operands import Slots, address, always, immediate, inp
+from warploom.isa.operands import NARROW, Slots, address, immediate, inp
 from warploom.isa.protocol import Array, Bound, Warps
 from warploom.layout.tensormap import PACKED, TENSOR_MAP_BYTES
 
@@ -52,7 +52,7 @@ REPLACE = Form(
         field           ss         type  ptx target
         global_address  {_SPACES}  b64   8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
     """,
-    operands={"addr": address(whole=always), "new_val": inp("type")},
+    operands={"addr": address(barred=NARROW), "new_val": inp("type")},
     source="PTX ISA 9.7.9.26.1",
 )
 
@@ -63,7 +63,7 @@ REPLACE_RANK = Form(
         field  ss         type  ptx target
         rank   {_SPACES}  b32   8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
     """,
-    operands={"addr": address(whole=always), "new_val": inp("type", eased="function")},
+    operands={"addr": address(barred=NARROW), "new_val": inp("type", eased="function")},
     source="PTX ISA 9.7.9.26.1",
 )
 
@@ -91,7 +91,7 @@ REPLACE_ENTRY = Form(
         global_stride                      {_SPACES}  b64   8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
     """,
     operands={
-        "addr": address(whole=always),
+        "addr": address(barred=NARROW),
         "ord": immediate(values=lambda slots: range(_ORDINALS[slots["field"]])),
         "new_val": inp(_integer, eased="function"),
     },
@@ -124,7 +124,7 @@ REPLACE_CODE = Form(
         elemtype,interleave_layout,swizzle_mode,fill_mode  {_SPACES}  8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
         swizzle_atomicity                                  {_SPACES}  8.6 sm_100a,sm_100f,sm_110f,sm_120f
     """,
-    operands={"addr": address(whole=always), "new_val": immediate(values=_codes)},
+    operands={"addr": address(barred=NARROW), "new_val": immediate(values=_codes)},
     source="PTX ISA 9.7.9.26.1",
 )
 
@@ -143,7 +143,7 @@ REPLACE_NEW_CODE = Form(
         elemtype      {_SPACES}  8.7 sm_100f,sm_110f,sm_120f
         swizzle_mode  {_SPACES}  8.8 sm_103a
     """,
-    operands={"addr": address(whole=always), "new_val": immediate(values=_new_codes)},
+    operands={"addr": address(barred=NARROW), "new_val": immediate(values=_new_codes)},
     source="PTX ISA 9.7.9.26.1",
 )
 
