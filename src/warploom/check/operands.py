@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 
 from warploom.check.names import Names
 from warploom.isa.availability import Target, Version, read_target
 from warploom.isa.bind import BoundOperand, Problem, describe
 from warploom.isa.kit import Match
 from warploom.isa.operands import Place
-from warploom.isa.registers import DECLARABLE, holders, inferred_type, takes_floats, takes_integers
+from warploom.isa.registers import holders, inferred_type, takes_floats, takes_integers
 from warploom.isa.special import SpecialRegister
 from warploom.isa.types import TYPES
 from warploom.ptx import (
@@ -30,8 +31,6 @@ from warploom.ptx import (
 )
 
 _GENERIC = frozenset({"global", "shared", "local"})
-_INTEGERS = {"f32": ("u32", "s32"), "f16": ("u16", "s16")}
-"""What goes for a float within a vector."""
 _COORDINATE = Place("register", "read", "s32", also="special")
 
 
@@ -90,13 +89,21 @@ class Judge:
 
     def _judge(self, match: Match, bound: BoundOperand) -> Iterator[tuple[str, str, int | None]]:
         place, operand = bound.place, bound.operand
+        needed = read_target(place.target) if place.target else None
+        if needed is not None and not self.target.has(needed):
+            yield f"stands only on {place.target}; the target is {self.target.name}", "", None
         match place.kind:
             case "address":
                 yield from self._address(match, bound)
             case "label":
                 yield from self._label(operand)
             case "register" | "predicate" | "any":
-                if isinstance(operand, Vector) and (bound.registers or self._eases(place, "vector")):
+                if isinstance(operand, Vector):
+                    if bound.registers == 0 and not (
+                        self._eases(place, "vector") or self._eases(place, "vectors")
+                    ):
+                        yield f"is {describe(operand)}", _expected_type(place, bound.type), None
+                        return
                     yield from self._vector(operand, bound)
                     return
                 type_word = "pred" if place.kind == "any" and self._is_predicate(operand) else bound.type
@@ -115,30 +122,35 @@ class Judge:
     # Values ---------------------------------------------------------------------------------------------
 
     def _vector(self, operand: Vector, bound: BoundOperand) -> Iterator[tuple[str, str, int | None]]:
-        declared = [self._declared(item, bound.type) for item in operand.items]
-        types = [name for name in declared if name]
-        inferred = inferred_type(types)
-        accepted = inferred in holders(bound.type, bound.place.accepts == "wide", bound.place.implied)
+        place = bound.place
+        declared = [self._declared(item) for item in operand.items]
+        constants = [_constant_type(item) for item in operand.items]
+        inferred = inferred_type([*filter(None, declared)], [*filter(None, constants)])
+        accepted = inferred in holders(bound.type, place.accepts == "wide", place.implied) or (
+            inferred == "pred" and self._eases(place, "predicate")
+        )
         clean = True
-        for k, (item, name) in enumerate(zip(operand.items, declared, strict=True)):
-            if name and accepted:
-                continue  # the registers are judged together
-            wrong = self._value(item, bound.place, bound.type, in_vector=True)
+        for k, (item, name, constant) in enumerate(zip(operand.items, declared, constants, strict=True)):
+            if accepted and (name or (constant and place.access == "read")):
+                continue  # what makes the type of the vector is judged together
+            wrong = self._value(item, place, bound.type, in_vector=True)
             if wrong is not None:
                 clean = False
                 yield (*wrong, k)
-        if clean and not inferred and types:
-            shown = ", ".join(dict.fromkeys(f".{name}" for name in types))
-            yield f"mixes registers of {shown}", "one type", None
+        if clean and not inferred and any(declared):
+            shown = ", ".join(dict.fromkeys(f".{name}" for name in declared if name))
+            mixed = "registers of" if not any(constants) else "constants with registers of"
+            yield f"mixes {mixed} {shown}", "one type", None
         sinks = [item for item in operand.items if isinstance(item, Name) and item.text == "_"]
         if clean and len(sinks) == len(operand.items):
             yield "has nothing but sinks", "at least one register", None
 
-    def _declared(self, item: Operand, type_word: str) -> str:
-        """The type that an item of a vector brings: a register's own, of a floating constant the place's."""
-        if isinstance(item, Float):
-            return type_word if type_word in DECLARABLE else ""
+    def _declared(self, item: Operand) -> str:
+        """The type that a register in a vector brings; that of a special one is bits."""
         meaning = self.names.find(item.text) if isinstance(item, Name) else None
+        if isinstance(meaning, SpecialRegister) and self.lenient:
+            self.eased.add("special")
+            return f"b{TYPES[meaning.type].bits}"
         return meaning.type if isinstance(meaning, Variable) and meaning.space == "reg" else ""
 
     def _value(
@@ -154,9 +166,13 @@ class Judge:
                 meaning = self.names.find(name)
                 if meaning is None:
                     return None
+                if sign == "!" and type_word != "pred" and self._eases(place, "predicate"):
+                    return self._name(name, Place("predicate", "read", "pred"), "pred", in_vector)
                 if sign != "!" or type_word != "pred" or place.access != "read":
                     return f"is '{sign}{name}'", expected
-                return self._name(name, place, type_word, in_vector)
+                return self._name(name, replace(place, eased=""), type_word, in_vector)
+            case Integer() | Float() | Symbol() if place.access != "read":
+                return f"is {describe(operand)}", expected
             case Integer():
                 if not takes_integers(type_word):
                     return (
@@ -176,14 +192,21 @@ class Judge:
             case _:
                 return f"is {describe(operand)}", expected
 
+    def _eased_in(self, place: Place) -> Iterator[str]:
+        for entry in place.eased.split():
+            what, _, name = entry.partition("@")
+            needed = read_target(name)
+            if needed is None or self.target.has(needed):
+                yield what
+
     def _eases(self, place: Place, what: str) -> bool:
-        if not self.lenient or what not in place.eased.split():
+        if not self.lenient or what not in self._eased_in(place):
             return False
         self.eased.add(what)
         return True
 
     def _sink(self, place: Place, in_vector: bool) -> tuple[str, str] | None:
-        if place.access == "write" and (in_vector or "sink" in place.also):
+        if place.access == "write" and ("sink" in place.also or (in_vector and not place.whole)):
             return None
         if place.access == "read":
             return "is the sink '_'", "a value"
@@ -200,7 +223,11 @@ class Judge:
                     return f"is the vector register '{text}'", expected
                 if meaning.type in holders(type_word, place.accepts == "wide", place.implied):
                     return None
-                if in_vector and meaning.type in _INTEGERS.get(type_word, ()):
+                if meaning.type == "pred" and not in_vector and self._eases(place, "predicate"):
+                    return None
+                if meaning.type == "f16x2" and type_word == "pred" and self._eases(place, "packed"):
+                    return None
+                if in_vector and place.accepts == "wide" and type_word == "f32" and meaning.type[0] in "us":
                     return None
                 return f"is the register '{text}' of .{meaning.type}", expected
             case SpecialRegister():
@@ -243,6 +270,9 @@ class Judge:
     def _label(self, operand: Operand) -> Iterator[tuple[str, str, int | None]]:
         if not isinstance(operand, Name):
             return
+        if operand.text == "_":
+            yield "is the sink '_'", "a label", None
+            return
         meaning = self.names.find(operand.text)
         if self.names.label(operand.text) is None and meaning is not None:
             yield f"is {_what(operand.text, meaning)}", "a label", None
@@ -259,10 +289,13 @@ class Judge:
             return
         base = operand.base
         if base is None:
-            if space != "local":
+            if space != "local" and not self._eases(place, "base"):
                 yield "is an address without a base", "a register or a variable", None
         elif isinstance(base, Name):
-            wrong = self._base(base.text, space, place, barred)
+            if space == "tensor":
+                wrong = self._tensor_base(base.text, bound)
+            else:
+                wrong = self._base(base.text, space, place, barred)
             if wrong is not None:
                 yield (*wrong, 0)
         if operand.extra and operand.offset:
@@ -273,6 +306,15 @@ class Judge:
                 for what, expected, _ in self._vector(vector, coordinates):
                     yield f"has a coordinate that {what}", expected, 1
 
+    def _tensor_base(self, text: str, bound: BoundOperand) -> tuple[str, str] | None:
+        meaning = self.names.find(text)
+        taken = holders(bound.type) if bound.place.accepts == "same" else {f"b{TYPES[bound.type].bits}"}
+        if meaning is None or (
+            isinstance(meaning, Variable) and meaning.space == "reg" and meaning.type in taken
+        ):
+            return None
+        return f"has {_what(text, meaning)} for a base", f"a register of {_dotted(taken)}"
+
     def _base(self, text: str, space: str, place: Place, barred: Collection[int]) -> tuple[str, str] | None:
         meaning = self.names.find(text)
         if meaning is None:
@@ -280,6 +322,8 @@ class Judge:
         if isinstance(meaning, Variable) and meaning.space == "reg":
             is_whole = meaning.type[0] in "bus" and meaning.type != "b128"
             if is_whole and int(meaning.type[1:]) not in barred:
+                return None
+            if meaning.type != "b128" and self._eases(place, "base"):
                 return None
             if meaning.type != "pred" and not barred and self._eases(place, "untyped"):
                 return None
@@ -293,6 +337,13 @@ class Judge:
             return None
         where = f"a variable in .{wanted}" if wanted else "a variable in .global, .shared or .local"
         return f"has '{text}' in .{meaning.space} for a base", where
+
+
+def _constant_type(item: Operand) -> str:
+    """The type that a constant in a vector brings."""
+    if isinstance(item, Float):
+        return f"f{item.width or 64}"
+    return "s64" if isinstance(item, Integer) else ""
 
 
 def _what(text: str, meaning: object) -> str:
@@ -317,9 +368,12 @@ def _expected_type(place: Place, type_word: str) -> str:
     if type_word == "pred":
         return "a predicate"
     wide = place.accepts == "wide"
-    types = sorted(holders(type_word, wide, place.implied), key=_order)
-    shown = ", ".join(f".{name}" for name in types[:6]) + (", …" if len(types) > 6 else "")
-    return f"a register of {shown}"
+    return f"a register of {_dotted(holders(type_word, wide, place.implied))}"
+
+
+def _dotted(types: Collection[str]) -> str:
+    shown = sorted(types, key=_order)
+    return ", ".join(f".{name}" for name in shown[:6]) + (", …" if len(shown) > 6 else "")
 
 
 def _order(declared: str) -> tuple[int, str]:

@@ -28,6 +28,7 @@ from warploom.ptx import (
 )
 
 Where = tuple[str | int, ...]
+_WAYS = 16  # legal words of one slot that operands are laid beside
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,16 +192,34 @@ def nearest_fixes(opcode: str, operands: tuple[Operand, ...]) -> list[Fix]:
     """
     found = fixes(opcode)
     likest = max((fix.likeness for fix in found), default=0.0)
-    ranked = [(_misfit(fix, operands), fix) for fix in found if fix.is_known or fix.likeness >= likest - 0.5]
-    least = min((misfits for misfits, _ in ranked), default=0)
-    return [fix for misfits, fix in ranked if misfits == least]
+    misfits = [(_misfit(fix, operands), fix) for fix in found]
+    ranked = [
+        (misfit, fix)
+        for misfit, fix in misfits
+        if fix.is_known or fix.likeness >= likest - 0.5 or (fix.kind == "missing" and misfit == 0)
+    ]
+    least = min((misfit for misfit, _ in ranked), default=0)
+    return [fix for misfit, fix in ranked if misfit == least]
 
 
 def _misfit(fix: Fix, operands: tuple[Operand, ...]) -> int:
-    """How badly operands fit the opcode after a change."""
-    if not any(_assignments(fix.match, fix.match.form.syntax.places, len(operands))):
+    """How badly operands fit the opcode after a change, with the legal word that suits them best."""
+    return min(_misfit_of(match, operands) for match in _ways(fix))
+
+
+def _ways(fix: Fix) -> Iterator[Match]:
+    form, slots = fix.match.form, fix.match.slots
+    yield fix.match
+    if fix.slot in form.columns:
+        for word in islice(fix.legal, _WAYS):
+            changed = respell(form, {**slots, fix.slot: word})
+            yield Match(form, changed, form.rows_of(changed))
+
+
+def _misfit_of(match: Match, operands: tuple[Operand, ...]) -> int:
+    if not any(_assignments(match, match.form.syntax.places, len(operands))):
         return len(operands) + 1
-    bound = place_operands(fix.match, operands)
+    bound = place_operands(match, operands)
     return len(bound) if isinstance(bound, list) else 0
 
 
@@ -254,8 +273,8 @@ def _like(head: str) -> str:
 def place_operands(
     match: Match, operands: tuple[Operand, ...], *, lenient: bool = False
 ) -> dict[str, BoundOperand] | list[Problem]:
-    """Operands in their places, in order; or what keeps them from there. A `lenient` reading lets what a
-    place eases stand there.
+    """Operands in their places, in order; or what keeps them from there. A `lenient` reading has
+    addresses without brackets, where a place eases them.
     """
     form = match.form
     best: dict[str, BoundOperand] | list[Problem] | None = None
@@ -313,13 +332,16 @@ def _fill(
             "",
             form.source,
         )
+    if parts[1:] and all(part == Name("_") for _, part, _ in parts):
+        message = f"operand {k + 1} is '_|_'; expected a register on one side at least"
+        return Problem(f"{form.name}/{name.names[0]}", message, ("operand", k), "", form.source)
     bound: dict[str, BoundOperand] = {}
     for part_name, part, at in parts:
         place = form.operands[part_name]
         count = place.registers(match.slots)
         if count == 0 and "braces" in place.also and isinstance(part, Vector) and len(part.items) == 1:
             part = part.items[0]  # one register in braces is that register
-        if not _fits(part, place, count) and not (lenient and _is_eased(part, place)):
+        if not _fits(part, place, count) and not (lenient and _is_bare(part, place)):
             shown = part_name.replace("_", "-").strip("-") or "_"
             message = f"operand {shown} is {describe(part)}; expected {_expected(place, count, match.slots)}"
             return Problem(f"{form.name}/{part_name}", message, ("operand", *at), "", form.source)
@@ -398,10 +420,9 @@ def _fits(operand: Operand, place: Place, count: int) -> bool:
             return not isinstance(operand, (Vector, Address, Tuple, Pair))
 
 
-def _is_eased(operand: Operand, place: Place) -> bool:
-    eased = place.eased.split()
-    bare = "bare" in eased and isinstance(operand, (Name, Symbol, Float))
-    return bare or ("vector" in eased and isinstance(operand, Vector) and len(operand.items) in (1, 2, 4))
+def _is_bare(operand: Operand, place: Place) -> bool:
+    """Whether an address goes without its brackets where assemblers let it."""
+    return "bare" in place.eased.split() and isinstance(operand, (Name, Symbol, Float))
 
 
 def _fits_coordinates(operand: Address, count: int) -> bool:
@@ -417,6 +438,11 @@ def _fits_coordinates(operand: Address, count: int) -> bool:
 def _fits_register(operand: Operand, place: Place, count: int) -> bool:
     if count != 0:
         return isinstance(operand, Vector) and count in (-1, len(operand.items))
+    eased = place.eased.split()
+    if isinstance(operand, Vector):
+        return "vectors" in eased or ("vector" in eased and len(operand.items) in (1, 2, 4))
+    if isinstance(operand, Negated) and "predicate" in eased:
+        return True
     if place.access == "read":
         return isinstance(operand, (Name, Integer, Float, Symbol))
     return isinstance(operand, Name)
@@ -433,14 +459,11 @@ def wrong_constants(match: Match, operands: Mapping[str, BoundOperand]) -> list[
             constants = range(most.value + 1)
         if constants is None or not isinstance(bound.operand, Integer):
             continue
-        value = bound.operand.value
-        cut = bound.type == "u32" and not bound.place.upto  # to the width that is asked for
-        if (value % 2**32 if cut else value) in constants:
+        if bound.place.as_read(bound.operand.value, match.slots) in constants:
             continue
         shown = name.replace("_", "-")
-        message = (
-            f"operand {shown} is {bound.operand.value}; expected {list_values(constants) or 'a register'}"
-        )
+        others = "none" if bound.place.kind == "immediate" else "a register"
+        message = f"operand {shown} is {bound.operand.value}; expected {list_values(constants) or others}"
         problems.append(Problem(f"{form.name}/{name}", message, ("operand", *bound.at), "", form.source))
     return problems
 

@@ -124,7 +124,7 @@ LOAD = Form(
     operands={
         "dstMem": address(space="shared", barred=barred_in_cluster),
         "srcMem": address(space="global", barred=barred_in_cluster),
-        "size": inp("u32", values=SIZES),
+        "size": inp("u32", values=SIZES, bits=32),
         "mbar": address(space="shared", barred=_barred_barrier),
         "ctaMask": inp("u16", when="multicast"),
         "cache_policy": inp("u64", when="level::cache_hint"),
@@ -160,7 +160,7 @@ COPY_IN_CLUSTER = Form(
     operands={
         "dstMem": address(space="shared"),
         "srcMem": address(space="shared"),
-        "size": inp("u32", values=SIZES),
+        "size": inp("u32", values=SIZES, bits=32),
         "mbar": address(space="shared", barred=NARROW),
     },
     touches="async",
@@ -197,7 +197,7 @@ STORE = Form(
     operands={
         "dstMem": address(space="global"),
         "srcMem": address(space="shared"),
-        "size": inp("u32", values=SIZES),
+        "size": inp("u32", values=SIZES, bits=32),
         "cache_policy": inp("u64", when="level::cache_hint"),
         "byteMask": inp("u16", when="cp_mask", eased="vector"),
     },
@@ -239,7 +239,7 @@ REDUCE_IN_CLUSTER = Form(
     operands={
         "dstMem": address(space="shared"),
         "srcMem": address(space="shared"),
-        "size": inp("u32", values=SIZES),
+        "size": inp("u32", values=SIZES, bits=32),
         "mbar": address(space="shared"),
     },
     touches="async",
@@ -281,7 +281,7 @@ REDUCE = Form(
     operands={
         "dstMem": address(space="global"),
         "srcMem": address(space="shared"),
-        "size": inp("u32", values=SIZES),
+        "size": inp("u32", values=SIZES, bits=32),
         "cache_policy": inp("u64", when="level::cache_hint"),
     },
     touches="async",
@@ -316,7 +316,7 @@ PREFETCH = Form(
     """,
     operands={
         "srcMem": address(space="global"),
-        "size": inp("s32", values=SIZES),  # constants are not cut to 32 bits first
+        "size": inp("u32", values=SIZES),
         "cache_policy": inp("u64", when="level::cache_hint"),
     },
     source="PTX ISA 9.7.9.25.5.4",

@@ -115,7 +115,7 @@ COPY = Form(
     operands={
         "dstMem": address(space="global"),
         "srcMem": address(space="shared"),
-        "size": inp("u32", values=SIZES),
+        "size": inp("u32", values=SIZES, bits=32),
         "byteMask": inp("u16", when="cp_mask", eased="vector"),
     },
     touches="async",
@@ -136,7 +136,7 @@ REDUCE = Form(
     operands={
         "dstMem": address(space="global"),
         "srcMem": address(space="shared"),
-        "size": inp("u32", values=SIZES),
+        "size": inp("u32", values=SIZES, bits=32),
     },
     touches="async",
     source="PTX ISA 9.7.9.25.8",

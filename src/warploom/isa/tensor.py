@@ -36,7 +36,7 @@ def _coordinates(warps: Warps, tensor: Address) -> NDArray[np.int32]:
     return warps.read_vector(tensor.extra[0]).astype(np.int32)
 
 
-_IN_SHARED = address(space="shared", eased="bare untyped", barred=barred_in_cluster)
+_IN_SHARED = address(space="shared", eased="bare", barred=barred_in_cluster)
 DESTINATION = {
     "dstMem": _IN_SHARED,
     "tensorMap": address(_rank, space="global", eased="untyped", barred=barred_in_cluster),

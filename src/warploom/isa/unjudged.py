@@ -1,5 +1,4 @@
-"""Instructions of the language that have no forms here: textures, surfaces, video arithmetic, the stack, and
-Blackwell's tensor memory.
+"""Instructions of the language that have no forms here: textures, surfaces, video arithmetic, the stack.
 
 A text that uses them is none the worse for it; the checker says that it did not judge them.
 
@@ -46,7 +45,6 @@ _HEADS = frozenset(
         "stacksave",
         "stackrestore",
         "alloca",
-        "tcgen05",
     ]
 )
 
