@@ -107,6 +107,7 @@ def bind(instruction: Instruction, source: Source | None = None) -> Binding | Di
     if (known := _BOUND.get(outline)) is not None:
         return _bound_like(known, instruction.operands)
     best: list[Problem] = []
+    least: tuple[bool, int] = (True, len(instruction.operands) + 2)
     matches = match_opcode(instruction.opcode) or tuple(match for _, match in reordered(instruction.opcode))
     for match in matches:
         bound = place_operands(match, instruction.operands)
@@ -116,8 +117,8 @@ def bind(instruction: Instruction, source: Source | None = None) -> Binding | Di
             if all(place.values is None for place in match.form.operands.values()):
                 _BOUND[outline] = binding
             return binding
-        if not best or len(problems) < len(best) or isinstance(bound, dict):
-            best = problems
+        if (rank := (isinstance(bound, list), len(problems))) < least:
+            best, least = problems, rank
     problem = best[0] if best else explain_opcode(instruction)
     diagnostic = problem.at(instruction)
     return diagnostic if source is None else replace(diagnostic, source=source)
