@@ -10,7 +10,7 @@ from warploom.isa.availability import Target, Version, read_target
 from warploom.isa.bind import BoundOperand, Problem, describe
 from warploom.isa.kit import Match
 from warploom.isa.operands import Place
-from warploom.isa.registers import holders, inferred_type, takes_floats, takes_integers
+from warploom.isa.registers import DECLARABLE, holders, inferred_type, takes_floats, takes_integers
 from warploom.isa.special import SpecialRegister
 from warploom.isa.types import TYPES
 from warploom.ptx import (
@@ -123,15 +123,16 @@ class Judge:
 
     def _vector(self, operand: Vector, bound: BoundOperand) -> Iterator[tuple[str, str, int | None]]:
         place = bound.place
-        declared = [self._declared(item) for item in operand.items]
+        declared = [self._declared(item, place) for item in operand.items]
         constants = [_constant_type(item) for item in operand.items]
         inferred = inferred_type([*filter(None, declared)], [*filter(None, constants)])
-        accepted = inferred in holders(bound.type, place.accepts == "wide", place.implied) or (
-            inferred == "pred" and self._eases(place, "predicate")
+        accepted = not (place.plain and "pred" in declared) and (
+            inferred in holders(bound.type, place.accepts == "wide", place.implied)
+            or (inferred == "pred" and self._eases(place, "predicate"))
         )
         clean = True
         for k, (item, name, constant) in enumerate(zip(operand.items, declared, constants, strict=True)):
-            if accepted and (name or (constant and place.access == "read")):
+            if accepted and (name or (constant and place.access == "read" and not place.plain)):
                 continue  # what makes the type of the vector is judged together
             wrong = self._value(item, place, bound.type, in_vector=True)
             if wrong is not None:
@@ -141,17 +142,22 @@ class Judge:
             shown = ", ".join(dict.fromkeys(f".{name}" for name in declared if name))
             mixed = "registers of" if not any(constants) else "constants with registers of"
             yield f"mixes {mixed} {shown}", "one type", None
+        if clean and place.plain and not any(declared) and "s64" in constants:
+            yield "has nothing but numbers", "at least one register", None
         sinks = [item for item in operand.items if isinstance(item, Name) and item.text == "_"]
         if clean and len(sinks) == len(operand.items):
             yield "has nothing but sinks", "at least one register", None
 
-    def _declared(self, item: Operand) -> str:
+    def _declared(self, item: Operand, place: Place) -> str:
         """The type that a register in a vector brings; that of a special one is bits."""
         meaning = self.names.find(item.text) if isinstance(item, Name) else None
-        if isinstance(meaning, SpecialRegister) and self.lenient:
+        hard = place.plain and "special" not in place.eased
+        if isinstance(meaning, SpecialRegister) and self.lenient and not hard:
             self.eased.add("special")
             return f"b{TYPES[meaning.type].bits}"
-        return meaning.type if isinstance(meaning, Variable) and meaning.space == "reg" else ""
+        if not isinstance(meaning, Variable) or meaning.space != "reg":
+            return ""
+        return meaning.type if meaning.type in DECLARABLE else ""
 
     def _value(
         self, operand: Operand, place: Place, type_word: str, *, in_vector: bool
@@ -186,7 +192,7 @@ class Judge:
                 return None
             case Symbol(name):
                 meaning = self.names.find(name)
-                if meaning is None or takes_integers(type_word):
+                if meaning is None or (takes_integers(type_word) and not place.plain):
                     return None
                 return f"is an address made from '{name}'", expected
             case _:
@@ -206,7 +212,7 @@ class Judge:
         return True
 
     def _sink(self, place: Place, in_vector: bool) -> tuple[str, str] | None:
-        if place.access == "write" and ("sink" in place.also or (in_vector and not place.whole)):
+        if place.access == "write" and ("sink" in place.also or (in_vector and not place.plain)):
             return None
         if place.access == "read":
             return "is the sink '_'", "a value"
@@ -291,6 +297,8 @@ class Judge:
         if base is None:
             if space != "local" and not self._eases(place, "base"):
                 yield "is an address without a base", "a register or a variable", None
+        elif base == Name("_"):
+            yield "has the sink for a base", "a register or a variable", 0
         elif isinstance(base, Name):
             if space == "tensor":
                 wrong = self._tensor_base(base.text, bound)

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import islice
 
 from warploom.diag import Diagnostic, Severity, Source, Span
-from warploom.isa.kit import Form, Match, forms_of, heads, match_opcode
+from warploom.isa.kit import LONGEST_OPCODE, Form, Match, forms_of, heads, match_opcode
 from warploom.isa.nearest import Fix, fixes, reordered, respell, spell
 from warploom.isa.operands import Place
 from warploom.isa.syntax import PlaceName
@@ -78,7 +78,7 @@ class Problem:
 
 def span_of(instruction: Instruction, where: Where) -> Span | None:
     """The place of a part of an instruction; None for one made by program."""
-    words, operands = instruction.word_spans, instruction.operand_spans
+    words = instruction.word_spans
     if not words or instruction.span is None:
         return None
     match where:
@@ -86,11 +86,10 @@ def span_of(instruction: Instruction, where: Where) -> Span | None:
             return Span(instruction.span.start, words[0].start)
         case ("word", int(k)) if k < len(words):
             return words[k]
-        case ("operand", int(k), int(j)) if k < len(operands):
-            items = instruction.item_spans(k)
-            return items[j] if j < len(items) else operands[k]
-        case ("operand", int(k), *_) if k < len(operands):
-            return operands[k]
+        case ("operand", int(k), *rest) if k < len(operands := instruction.operand_spans):
+            items = instruction.item_spans(k) if len(rest) == 1 else ()
+            j = next(iter(rest), 0)
+            return items[j] if isinstance(j, int) and j < len(items) else operands[k]
         case ("all",):
             return Span(words[0].start, instruction.span.end)
         case _:
@@ -169,9 +168,21 @@ def _of_pair(pair: Pair, k: int) -> Operand:
 def explain_opcode(instruction: Instruction) -> Problem:
     """Why no row of any form allows an opcode. Errors: isa.unknown, <form>/<slot>."""
     opcode = instruction.opcode
+    if len(opcode) > LONGEST_OPCODE:
+        words = [word[:_LONGEST_WORD] for word in opcode.split(".")[:_MOST_WORDS]]
+        opcode = ".".join(words)
+    return _explained(opcode, instruction.operands)
+
+
+_MOST_WORDS, _LONGEST_WORD = 32, 64
+"""What is explained of an opcode that no form could have."""
+
+
+@lru_cache(maxsize=1024)
+def _explained(opcode: str, operands: tuple[Operand, ...]) -> Problem:
     if is_unjudged(opcode):
         return Problem("isa.unjudged", f"'{opcode}' is an instruction that has no form here", ("opcode",))
-    found = nearest_fixes(opcode, instruction.operands)
+    found = nearest_fixes(opcode, operands)
     if not found:
         like = _like(opcode.partition(".")[0])
         hint = f"did you mean '{like}'?" if like else ""
@@ -184,7 +195,7 @@ def explain_opcode(instruction: Instruction) -> Problem:
         hint = f"the nearest that is legal: {fix.nearest}"
     elif others:
         hint = "or " + "; or ".join(list(others)[:3])
-    return Problem(f"{form.name}/{fix.slot}", _sentence(opcode, fix), _place_of(fix), hint, form.source)
+    return Problem(f"{form.name}/{_slot_of(fix)}", _sentence(opcode, fix), _place_of(fix), hint, form.source)
 
 
 def nearest_fixes(opcode: str, operands: tuple[Operand, ...]) -> list[Fix]:
@@ -222,6 +233,14 @@ def _misfit_of(match: Match, operands: tuple[Operand, ...]) -> int:
         return len(operands) + 1
     bound = place_operands(match, operands)
     return len(bound) if isinstance(bound, list) else 0
+
+
+def _slot_of(fix: Fix) -> str:
+    """The slot at fault; of a word too much the one that has it already, or "extra" where none may have it."""
+    form = fix.match.form
+    if fix.kind not in ("doubled", "extra") or fix.slot in form.slot_names:
+        return fix.slot
+    return next((slot for slot, word in fix.match.slots.items() if word == fix.found), "extra")
 
 
 def _place_of(fix: Fix) -> Where:

@@ -27,6 +27,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from warploom.isa.operands import Place
@@ -163,6 +164,11 @@ class Form:
         return count
 
     @property
+    def slot_names(self) -> frozenset[str]:
+        """What codes of rules call its words: slots, literal words, parts of composite words."""
+        return frozenset({*self.columns, *(word.slot or word.literal for word in self.syntax.words)})
+
+    @property
     def parts(self) -> frozenset[str]:
         """The columns that are parts of a composite word."""
         return frozenset(
@@ -218,10 +224,12 @@ class Match:
     rows: tuple[Row, ...]
 
 
+LONGEST_OPCODE = 500
+"""Characters of an opcode; no form has one as long."""
+
 _FORMS: dict[str, Form] = {}
 _BY_HEAD: dict[str, list[Form]] = {}
 _LENIENT: dict[str, list[Form]] = {}
-_MATCHES: dict[str, tuple[Match, ...]] = {}
 
 
 def _register(form: Form) -> None:
@@ -253,12 +261,10 @@ def lenient_of(head: str) -> tuple[Form, ...]:
     return tuple(_LENIENT.get(head, ()))
 
 
+@lru_cache(maxsize=8192)
 def match_opcode(opcode: str) -> tuple[Match, ...]:
-    """Every form and row that the opcode follows; more than one where operands decide. Cached."""
-    found = _MATCHES.get(opcode)
-    if found is None:
-        found = _MATCHES[opcode] = _match_in(_BY_HEAD, opcode)
-    return found
+    """Every form and row that the opcode follows; more than one where operands decide."""
+    return _match_in(_BY_HEAD, opcode)
 
 
 def match_lenient(opcode: str) -> tuple[Match, ...]:
@@ -267,6 +273,8 @@ def match_lenient(opcode: str) -> tuple[Match, ...]:
 
 
 def _match_in(table: Mapping[str, Iterable[Form]], opcode: str) -> tuple[Match, ...]:
+    if len(opcode) > LONGEST_OPCODE:
+        return ()
     words = tuple(opcode.split("."))
     return tuple(
         Match(form, slots, rows)

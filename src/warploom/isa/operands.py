@@ -39,8 +39,9 @@ class Place:
     of any type; "bare", an address without its brackets; each with the target that it begins with, as in
     "packed@sm_90". `space` is the state space of an address: a word or a slot; what is not known to be in it
     is refused, and for "register" every variable. In "tensor" a register of the type alone addresses.
-    `barred` are widths of registers that are no base of an address, on the target of some number. `whole`
-    says that no item of a vector of results may be the sink, `target` what is needed where the operand
+    `barred` are widths of registers that are no base of an address, on the target of some number. `plain`
+    says that registers and numbers alone may stand there: no sink or predicate in a vector, no address made
+    from a name. `target` is what is needed where the operand
     stands. `legend` says how lanes hold a fragment.
     """
 
@@ -53,7 +54,7 @@ class Place:
     accepts: Literal["same", "wide", "bits", "own"] = "same"
     also: str = ""
     space: TypeRule = "?"
-    whole: bool = False
+    plain: bool = False
     target: str = ""
     legend: Callable[[Slots], str] | None = None
     eased: str = ""
@@ -114,10 +115,10 @@ def out(
     also: str = "",
     eased: str = "",
     *,
-    whole: bool = False,
+    plain: bool = False,
 ) -> Place:
     """A destination register, or vector of `count`."""
-    return Place("register", "write", type, count, accepts=accepts, also=also, eased=eased, whole=whole)
+    return Place("register", "write", type, count, accepts=accepts, also=also, eased=eased, plain=plain)
 
 
 def inp(
@@ -129,9 +130,13 @@ def inp(
     also: str = "",
     eased: str = "",
     bits: CountRule = 0,
+    *,
+    plain: bool = False,
 ) -> Place:
     """A source: a register or a constant, or a vector of them."""
-    return Place("register", "read", type, count, when, values, accepts, also, eased=eased, bits=bits)
+    return Place(
+        "register", "read", type, count, when, values, accepts, also, plain=plain, eased=eased, bits=bits
+    )
 
 
 def arg(type: TypeRule) -> Place:
