@@ -22,8 +22,6 @@ _HEADS = frozenset(
         "stacksave",
         "stackrestore",
         "alloca",
-        "multimem",
-        "clusterlaunchcontrol",
     ]
 )
 
