@@ -11,7 +11,7 @@ from warploom.isa.availability import Target, Version, read_target
 from warploom.isa.bind import BoundOperand, Problem, describe
 from warploom.isa.kit import Match
 from warploom.isa.operands import Place
-from warploom.isa.registers import holders, inferred_type, takes_floats, takes_integers
+from warploom.isa.registers import DECLARABLE, holders, inferred_type, takes_floats, takes_integers
 from warploom.isa.special import SpecialRegister
 from warploom.isa.types import TYPES
 from warploom.ptx import (
@@ -32,6 +32,7 @@ from warploom.ptx import (
 )
 
 _GENERIC = frozenset({"global", "shared", "local"})
+_COORDINATE = Place("register", "read", "s32", also="special")
 
 
 def names_in(operand: Operand) -> Iterator[str]:
@@ -124,15 +125,16 @@ class Judge:
 
     def _vector(self, operand: Vector, bound: BoundOperand) -> Iterator[tuple[str, str, int | None]]:
         place = bound.place
-        declared = [self._declared(item) for item in operand.items]
+        declared = [self._declared(item, place) for item in operand.items]
         constants = [_constant_type(item) for item in operand.items]
         inferred = inferred_type([*filter(None, declared)], [*filter(None, constants)])
-        accepted = inferred in holders(bound.type, place.accepts == "wide", place.implied) or (
-            inferred == "pred" and self._eases(place, "predicate")
+        accepted = not (place.plain and "pred" in declared) and (
+            inferred in holders(bound.type, place.accepts == "wide", place.implied)
+            or (inferred == "pred" and self._eases(place, "predicate"))
         )
         clean = True
         for k, (item, name, constant) in enumerate(zip(operand.items, declared, constants, strict=True)):
-            if accepted and (name or (constant and place.access == "read")):
+            if accepted and (name or (constant and place.access == "read" and not place.plain)):
                 continue  # what makes the type of the vector is judged together
             wrong = self._value(item, place, bound.type, in_vector=True)
             if wrong is not None:
@@ -142,17 +144,22 @@ class Judge:
             shown = ", ".join(dict.fromkeys(f".{name}" for name in declared if name))
             mixed = "registers of" if not any(constants) else "constants with registers of"
             yield f"mixes {mixed} {shown}", "one type", None
+        if clean and place.plain and not any(declared) and "s64" in constants:
+            yield "has nothing but numbers", "at least one register", None
         sinks = [item for item in operand.items if isinstance(item, Name) and item.text == "_"]
         if clean and len(sinks) == len(operand.items):
             yield "has nothing but sinks", "at least one register", None
 
-    def _declared(self, item: Operand) -> str:
+    def _declared(self, item: Operand, place: Place) -> str:
         """The type that a register in a vector brings; that of a special one is bits."""
         meaning = self.names.find(item.text) if isinstance(item, Name) else None
-        if isinstance(meaning, SpecialRegister) and self.lenient:
+        hard = place.plain and "special" not in place.eased
+        if isinstance(meaning, SpecialRegister) and self.lenient and not hard:
             self.eased.add("special")
             return f"b{TYPES[meaning.type].bits}"
-        return meaning.type if isinstance(meaning, Variable) and meaning.space == "reg" else ""
+        if not isinstance(meaning, Variable) or meaning.space != "reg":
+            return ""
+        return meaning.type if meaning.type in DECLARABLE else ""
 
     def _value(
         self, operand: Operand, place: Place, type_word: str, *, in_vector: bool
@@ -187,7 +194,7 @@ class Judge:
                 return None
             case Symbol(name):
                 meaning = self.names.find(name)
-                if meaning is None or takes_integers(type_word):
+                if meaning is None or (takes_integers(type_word) and not place.plain):
                     return None
                 return f"is an address made from '{name}'", expected
             case _:
@@ -207,7 +214,7 @@ class Judge:
         return True
 
     def _sink(self, place: Place, in_vector: bool) -> tuple[str, str] | None:
-        if place.access == "write" and ("sink" in place.also or (in_vector and not place.whole)):
+        if place.access == "write" and ("sink" in place.also or (in_vector and not place.plain)):
             return None
         if place.access == "read":
             return "is the sink '_'", "a value"
@@ -282,28 +289,35 @@ class Judge:
             yield f"is {_what(operand.text, meaning)}", "a label", None
 
     def _address(self, match: Match, bound: BoundOperand) -> Iterator[tuple[str, str, int | None]]:
-        operand = bound.operand
+        operand, place = bound.operand, bound.place
+        space = place.space_word(match.slots)
+        barred = place.barred_widths(match.slots, self.target.number)
         if not isinstance(operand, Address):
+            if self._eases(place, "bare") and isinstance(operand, Name):
+                wrong = self._base(operand.text, space, place, barred)
+                if wrong is not None:
+                    yield (*wrong, None)
             return
-        space = bound.place.space_word(match.slots)
         base = operand.base
-        loose = self._eases(bound.place, "base")
         if base is None:
-            if space != "local" and not loose:
+            if space != "local" and not self._eases(place, "base"):
                 yield "is an address without a base", "a register or a variable", None
+        elif base == Name("_"):
+            yield "has the sink for a base", "a register or a variable", 0
         elif isinstance(base, Name):
-            tensor = space == "tensor"
-            wrong = self._tensor_base(base.text, bound) if tensor else self._base(base.text, space, loose)
+            if space == "tensor":
+                wrong = self._tensor_base(base.text, bound)
+            else:
+                wrong = self._base(base.text, space, place, barred)
             if wrong is not None:
                 yield (*wrong, 0)
+        if operand.extra and operand.offset:
+            yield "has an offset beside its coordinates", "a register or a variable alone", 0
         for vector in operand.extra:
-            if not isinstance(vector, Vector):
-                continue
-            coordinate = Place("register", "read", "s32")
-            for item in vector.items:
-                wrong = self._value(item, coordinate, "s32", in_vector=False)
-                if wrong is not None:
-                    yield f"has a coordinate that {wrong[0]}", wrong[1], 1
+            if isinstance(vector, Vector):
+                coordinates = BoundOperand(vector, _COORDINATE, "s32", len(vector.items))
+                for what, expected, _ in self._vector(vector, coordinates):
+                    yield f"has a coordinate that {what}", expected, 1
 
     def _tensor_base(self, text: str, bound: BoundOperand) -> tuple[str, str] | None:
         meaning = self.names.find(text)
@@ -314,16 +328,23 @@ class Judge:
             return None
         return f"has {_what(text, meaning)} for a base", f"a register of {_dotted(taken)}"
 
-    def _base(self, text: str, space: str, loose: bool) -> tuple[str, str] | None:
+    def _base(self, text: str, space: str, place: Place, barred: Collection[int]) -> tuple[str, str] | None:
         meaning = self.names.find(text)
         if meaning is None:
             return None
         if isinstance(meaning, Variable) and meaning.space == "reg":
-            if (meaning.type[0] in "bus" or loose) and meaning.type != "b128":
+            is_whole = meaning.type[0] in "bus" and meaning.type != "b128"
+            if is_whole and int(meaning.type[1:]) not in barred:
+                return None
+            if meaning.type != "b128" and self._eases(place, "base"):
+                return None
+            if meaning.type != "pred" and not barred and self._eases(place, "untyped"):
                 return None
             return f"has the register '{text}' of .{meaning.type} for a base", "one of .b64, .u64 or .s64"
         if not isinstance(meaning, Variable):
             return f"has {_what(text, meaning)} for a base", "a register or a variable"
+        if space == "register":
+            return f"has the variable '{text}' for a base", "a register"
         wanted = space.partition("::")[0]
         if wanted in ("?", meaning.space) or (wanted == "" and meaning.space in _GENERIC):
             return None

@@ -17,7 +17,7 @@ from warploom.oracle.probe import TABLES
 Slots = dict[str, str]
 
 _PRODUCT = 48  # rows with more combinations than this are covered pair by pair
-_PREFIX = {"f32": "f", "f64": "d", "pred": "p"}
+_PREFIX = {"f32": "f", "f64": "d", "pred": "p", "b128": "rq"}
 _BY_BITS = {1: "r", 4: "r", 8: "h", 16: "h", 32: "r", 64: "rd", 128: "rq"}
 ANY_LENGTH = 4
 
