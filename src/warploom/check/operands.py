@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
+from warploom.check.calls import call_problems
 from warploom.check.names import Names, Part
 from warploom.isa.availability import Target, Version, read_target
 from warploom.isa.bind import BoundOperand, Problem, describe
@@ -86,6 +87,7 @@ class Judge:
                 )
                 message = f"operand {shown} {what}" + (f"; expected {expected}" if expected else "")
                 found.append(Problem(f"{match.form.name}/{name}", message, where, "", match.form.source))
+        found += call_problems(match, operands, self.names)
         return found
 
     def _judge(self, match: Match, bound: BoundOperand) -> Iterator[tuple[str, str, int | None]]:
@@ -299,7 +301,10 @@ class Judge:
             yield "is the sink '_'", "a label", None
             return
         meaning = self.names.find(operand.text)
-        if self.names.label(operand.text) is None and meaning is not None:
+        table = self.names.table(operand.text)
+        if table is not None:
+            yield f"is the label of a {table.name}", "the label of an instruction", None
+        elif self.names.label(operand.text) is None and meaning is not None:
             yield f"is {_what(operand.text, meaning)}", "a label", None
 
     def _address(self, match: Match, bound: BoundOperand) -> Iterator[tuple[str, str, int | None]]:

@@ -33,7 +33,8 @@ class Place:
     are looked at, and `upto` the operand whose constant is the highest. `accepts` is "wide" where registers
     wider than the type may stand, "bits" where only those declared as bits may, "own" where only integers
     hold an integer. `also` lists what else may: "sink", the `_` for a result that is not wanted; "special", a
-    special register; "symbol", the address of a variable. `eased` lists what only assemblers take there:
+    special register; "symbol", the address of a variable; or what a name stands for: "function", or
+    directives. `eased` lists what only assemblers take there:
     "function", the address of a function; "vector" and "vectors", one of up to four registers or of any
     number; "predicate"; "packed", `f16x2` for a predicate; "base", an odd base of an address; "untyped", one
     of any type; "bare", an address without its brackets; each with the target that it begins with, as in
@@ -220,11 +221,16 @@ def label() -> Place:
     return Place("label", "none")
 
 
-def symbol() -> Place:
-    """The name of a function, a branch table or a variable."""
-    return Place("symbol", "none")
+def function() -> Place:
+    """The name of a function, or a register that holds its address."""
+    return Place("symbol", "none", also="function")
 
 
-def arguments() -> Place:
-    """The parenthesised list of a call."""
-    return Place("tuple", "none")
+def table(*directives: str) -> Place:
+    """The label of one of some directives: a branch table, a prototype, a list of functions."""
+    return Place("symbol", "none", also=" ".join(directives))
+
+
+def arguments(access: Literal["read", "write"]) -> Place:
+    """The parenthesised list of a call: what it reads, or writes."""
+    return Place("tuple", access)
