@@ -115,7 +115,7 @@ class Judge:
         declared = [self._declared(item, bound.type) for item in operand.items]
         types = [name for name in declared if name]
         inferred = inferred_type(types)
-        accepted = inferred in holders(bound.type, bound.place.accepts == "wide", bound.place.implied)
+        accepted = inferred in _holders(bound.place, bound.type)
         clean = True
         for k, (item, name) in enumerate(zip(operand.items, declared, strict=True)):
             if name and accepted:
@@ -154,6 +154,8 @@ class Judge:
                 if sign != "!" or type_word != "pred" or place.access != "read":
                     return f"is '{sign}{name}'", expected
                 return self._name(name, place, type_word, in_vector)
+            case Integer() | Float() if place.accepts == "bits":
+                return f"is the constant {operand.text}", expected
             case Integer():
                 if not takes_integers(type_word):
                     return (
@@ -162,7 +164,8 @@ class Judge:
                     )
                 return None
             case Float(_, width):
-                if not takes_floats(type_word, width):
+                coded = width == TYPES[type_word].bits or place.accepts != "coded"
+                if not coded or not takes_floats(type_word, width):
                     return f"is the floating constant {operand.text}", expected
                 return None
             case Symbol(name):
@@ -174,13 +177,13 @@ class Judge:
                 return f"is {describe(operand)}", expected
 
     def _eases(self, place: Place, what: str) -> bool:
-        if not self.lenient or what not in place.eased.split():
+        if not self.lenient or not place.eases(what):
             return False
         self.eased.add(what)
         return True
 
     def _sink(self, place: Place, in_vector: bool) -> tuple[str, str] | None:
-        if place.access == "write" and (in_vector or "sink" in place.also):
+        if place.access == "write" and (in_vector or place.allows("sink")):
             return None
         if place.access == "read":
             return "is the sink '_'", "a value"
@@ -195,7 +198,7 @@ class Judge:
             case Variable() if meaning.space == "reg":
                 if meaning.vector != 1:
                     return f"is the vector register '{text}'", expected
-                if meaning.type in holders(type_word, place.accepts == "wide", place.implied):
+                if meaning.type in _holders(place, type_word):
                     return None
                 if in_vector and type_word == "f32" and meaning.type in ("u32", "s32"):
                     return None
@@ -213,7 +216,7 @@ class Judge:
                     return f"is the variable '{text}'", expected
                 if isinstance(meaning, Function) and not in_vector and self._eases(place, "function"):
                     return None
-                if "symbol" not in place.also or not takes_integers(type_word) or type_word == "pred":
+                if not place.allows("symbol") or not takes_integers(type_word) or type_word == "pred":
                     return f"is the address of '{text}'", expected
                 return None
             case Label():
@@ -223,7 +226,7 @@ class Judge:
         expected = _expected_type(place, type_word)
         if place.access != "read":
             return f"is the special register '{register.name}', which cannot be written", expected
-        if "special" not in place.also:
+        if not place.allows("special"):
             return f"is the special register '{register.name}', which only a move can read", expected
         needed = read_target(register.target) if register.target else None
         if needed is not None and not self.target.has(needed):
@@ -231,7 +234,7 @@ class Judge:
         if self.ptx < register.ptx:
             return f"is '{register.name}', which needs PTX {register.ptx[0]}.{register.ptx[1]}", ""
         narrow = register.type == "u32" and type_word in ("b16", "u16", "s16")
-        if narrow or register.type in holders(type_word):
+        if narrow or register.type in _holders(place, type_word):
             return None
         return f"is the special register '{register.name}' of .{register.type}", expected
 
@@ -304,10 +307,14 @@ def _what(text: str, meaning: object) -> str:
 def _expected_type(place: Place, type_word: str) -> str:
     if type_word == "pred":
         return "a predicate"
-    wide = place.accepts == "wide"
-    types = sorted(holders(type_word, wide, place.implied), key=_order)
+    types = sorted(_holders(place, type_word), key=_order)
     shown = ", ".join(f".{name}" for name in types[:6]) + (", …" if len(types) > 6 else "")
     return f"a register of {shown}"
+
+
+def _holders(place: Place, type_word: str) -> frozenset[str]:
+    accepts = place.accepts if isinstance(place.accepts, str) else "same"
+    return holders(type_word, accepts, place.implied)
 
 
 def _order(declared: str) -> tuple[int, str]:

@@ -105,4 +105,6 @@ TOLERATED = (
     Tolerance("f64-wmma", "f64 is taken as m16n16k16 and m16n16k8", "off-table 46", form="lenient.wide"),
     Tolerance("x8", ".x8 is taken with 1, 2 or 4 registers", "off-table 33", form="lenient.load"),
     Tolerance("x8", ".x8 is taken with 1, 2 or 4 registers", "off-table 33", form="lenient.store"),
+    Tolerance("without", "a part that the manual needs may be left out", "record", form="lenient.without"),
+    Tolerance("with", "a part that does nothing there may be added", "record", form="lenient.with_"),
 )

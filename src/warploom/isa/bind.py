@@ -307,11 +307,14 @@ def _fill(match: Match, name: PlaceName, operand: Operand, k: int) -> dict[str, 
             "",
             form.source,
         )
+    if isinstance(operand, Pair) and all(part == Name("_") for _, part, _ in parts):
+        message = f"operand {k + 1} is '_|_'; expected a register for one of its results"
+        return Problem(f"{form.name}/{name.names[0]}", message, ("operand", k), "", form.source)
     bound: dict[str, BoundOperand] = {}
     for part_name, part, at in parts:
-        place = form.operands[part_name]
+        place = form.operands[part_name].at(match.slots)
         count = place.registers(match.slots)
-        if count == 0 and "braces" in place.also and isinstance(part, Vector) and len(part.items) == 1:
+        if count == 0 and place.allows("braces") and isinstance(part, Vector) and len(part.items) == 1:
             part = part.items[0]  # one register in braces is that register
         if not _fits(part, place, count):
             shown = part_name.replace("_", "-").strip("-") or "_"

@@ -7,13 +7,14 @@ A type is a PTX type word, the name of a slot whose word is the type, or a funct
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from warploom.isa.types import TYPES
 
 Slots = Mapping[str, str]
 TypeRule = str | Callable[[Slots], str]
+Words = str | Callable[[Slots], str]
 CountRule = int | str | Callable[[Slots], int]
 Values = Collection[int] | Callable[[Slots], Collection[int]] | None
 
@@ -22,15 +23,16 @@ Values = Collection[int] | Callable[[Slots], Collection[int]] | None
 class Place:
     """One operand place.
 
-    `kind` is what the text shows there; `access` whether the instruction reads or writes it; `type` its
-    PTX type; `count` the number of registers in its vector (0: a single register, no braces; -1: any), or of
-    the coordinates after the base of an address. `when` names a slot whose word the place stands with: it is
-    there exactly when the word is. `values` are the constants that may stand there. `accepts` is "wide" where
-    registers wider than the type may stand. `also` lists what else may: "sink", the `_` for a result that
-    is not wanted; "special", a special register; "symbol", the address of a variable. `eased` lists what
-    only assemblers take there: "function", the address of a function. `space` is the state space of an
-    address: a word or a slot; what is not known to be in it is refused. `legend` says how lanes hold a
-    fragment.
+    `kind` is what the text shows there; `access` whether the instruction reads or writes it; `type` its PTX
+    type; `count` the number of registers in its vector (0: a single register, no braces; -1: any), or of
+    the coordinates after the base of an address. `when` names a slot whose word the place stands with: it
+    is there exactly when the word is. `values` are the constants that may stand there. `accepts` is "wide"
+    where registers wider than the type may stand, "bits" where untyped registers of its width alone may and
+    no constant, "coded" where floating constants may only be written as their bits. `also` lists what else
+    may: "sink", the `_` for a result that is not wanted; "special", a special register; "symbol", the
+    address of a variable. `eased` lists what only assemblers take there: "function", the address of a
+    function. `space` is the state space of an address: a word or a slot; what is not known to be in it is
+    refused. `legend` says how lanes hold a fragment.
     """
 
     kind: Literal["register", "predicate", "address", "immediate", "label", "symbol", "tuple", "sink", "any"]
@@ -39,11 +41,29 @@ class Place:
     count: CountRule = 0
     when: str = ""
     values: Values = None
-    accepts: Literal["same", "wide"] = "same"
-    also: str = ""
+    accepts: Words = "same"
+    also: Words = ""
     space: TypeRule = "?"
     legend: Callable[[Slots], str] | None = None
-    eased: str = ""
+    eased: Words = ""
+
+    def at(self, slots: Slots) -> Place:
+        """The place as it is for these slots, where they say what it takes."""
+        if isinstance(self.accepts, str) and isinstance(self.also, str) and isinstance(self.eased, str):
+            return self
+        accepts, also, eased = (
+            words if isinstance(words, str) else words(slots)
+            for words in (self.accepts, self.also, self.eased)
+        )
+        return replace(self, accepts=accepts, also=also, eased=eased)
+
+    def allows(self, what: str) -> bool:
+        """Whether `also` has a word."""
+        return isinstance(self.also, str) and what in self.also.split()
+
+    def eases(self, what: str) -> bool:
+        """Whether `eased` has a word."""
+        return isinstance(self.eased, str) and what in self.eased.split()
 
     def type_word(self, slots: Slots) -> str:
         """The PTX type word of this place once the slots are bound."""
@@ -78,9 +98,7 @@ class Place:
         return self.values(slots) if callable(self.values) else self.values
 
 
-def out(
-    type: TypeRule, count: CountRule = 0, accepts: Literal["same", "wide"] = "same", also: str = ""
-) -> Place:
+def out(type: TypeRule, count: CountRule = 0, accepts: Words = "same", also: Words = "") -> Place:
     """A destination register, or vector of `count`."""
     return Place("register", "write", type, count, accepts=accepts, also=also)
 
@@ -90,17 +108,17 @@ def inp(
     count: CountRule = 0,
     when: str = "",
     values: Values = None,
-    accepts: Literal["same", "wide"] = "same",
-    also: str = "",
-    eased: str = "",
+    accepts: Words = "same",
+    also: Words = "",
+    eased: Words = "",
 ) -> Place:
     """A source: a register or a constant, or a vector of them."""
     return Place("register", "read", type, count, when, values, accepts, also, eased=eased)
 
 
-def arg(type: TypeRule) -> Place:
+def arg(type: TypeRule, accepts: Words = "same") -> Place:
     """A source of plain arithmetic, in whose place assemblers take the address of a function too."""
-    return inp(type, eased="function")
+    return inp(type, accepts=accepts, eased="function")
 
 
 def inout(type: TypeRule, count: CountRule = 0) -> Place:
