@@ -11,6 +11,8 @@ from warploom.ptx import Function, Label, Variable
 from warploom.ptx.scopes import Scope
 
 CONSTANTS = {"WARP_SZ": 32}
+_SUGGESTIONS = 100  # names of a text that similar ones are looked for; it takes long among many
+_LONGEST = 64
 
 Meaning = Variable | Function | Label | SpecialRegister | int | None
 
@@ -23,6 +25,7 @@ class Names(Scope[Variable, Variable, Label]):
     def __init__(self, parent: Names | None, functions: dict[str, Function]) -> None:
         super().__init__(parent)
         self.functions = functions
+        self._similar: dict[str, str] = {} if parent is None else parent._similar
 
     def declare(self, variable: Variable) -> bool:
         """Add a variable or registers; False where the name is taken in these braces."""
@@ -69,5 +72,8 @@ class Names(Scope[Variable, Variable, Label]):
 
     def similar(self, name: str) -> str:
         """The visible name most like one that is not declared, or ""."""
-        known = self.names() | self.functions.keys() | SPECIAL_REGISTERS.keys()
-        return next(iter(get_close_matches(name, known, 1, 0.7)), "")
+        if name not in self._similar and len(name) <= _LONGEST and len(self._similar) < _SUGGESTIONS:
+            known = self.names() | self.functions.keys() | SPECIAL_REGISTERS.keys()
+            self._similar[name] = next(iter(get_close_matches(name, known, 1, 0.7)), "")
+        similar = self._similar.get(name, "")
+        return similar if self.find(similar) is not None else ""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from warploom.isa.kit import Form
-from warploom.isa.operands import Slots, arg, inp, out
+from warploom.isa.operands import Place, Slots, arg, inp, out
 from warploom.isa.protocol import Array, Bound, Warps
 from warploom.num import convert
 from warploom.num.formats import FORMATS, Format
@@ -16,14 +18,31 @@ def _format(word: str) -> Format:
     return FORMATS[word.removesuffix("x2")]
 
 
-def _reach(slots: Slots) -> str:
-    """Registers wider than the type may hold what is converted, except where the other type is bf16."""
-    return "same" if any(word.startswith("bf16") for word in slots.values()) else "wide"
+def _by_format(slots: Slots) -> dict[str, str]:
+    """Registers wider than the type may hold what is converted, except beside bf16.
+
+    Assemblers take the address of a function beside bf16, and fail at it elsewhere.
+    """
+    halves = any(word.startswith("bf16") for word in slots.values())
+    return {"accepts": "same", "eased": "function"} if halves else {"accepts": "wide"}
 
 
-def _function(slots: Slots) -> str:
-    """Assemblers take the address of a function where they have bf16, and fail at it where they have not."""
-    return "function" if _reach(slots) == "same" else ""
+def _by_rounding(slots: Slots) -> dict[str, str]:
+    """Rounding away begins with a move of the bits."""
+    return {"accepts": "coded"} if slots["rnd"] == "rna" else {}
+
+
+def _converted(type: str) -> Place:
+    return replace(inp(type), by=_by_format)
+
+
+def _result(type: str) -> Place:
+    return replace(out(type), by=_by_format)
+
+
+def _lower() -> Place:
+    """The second of two numbers: assemblers take the address of a function for it always."""
+    return replace(arg("f32", "wide"), by=_by_format)
 
 
 INTEGER = Form(
@@ -74,7 +93,7 @@ CVT = Form(
         -,rn,rz,rm,rp      -      -      f16                              bf16                             7.8  sm_90
         -,rn,rz,rm,rp      -      -      bf16                             f16                              7.8  sm_90
     """,
-    operands={"d": out("dtype", accepts=_reach), "a": inp("atype", accepts=_reach, eased=_function)},
+    operands={"d": _result("dtype"), "a": _converted("atype")},
     source="PTX ISA 9.7.9.21",
 )
 
@@ -109,7 +128,7 @@ HALF = Form(
         rn,rz  -       satfinite  bf16      8.1  sm_80
         rn,rz  relu    satfinite  f16,bf16  8.1  sm_80
     """,
-    operands={"d": out("dtype", accepts=_reach), "a": inp("f32", accepts=_reach, eased=_function)},
+    operands={"d": _result("dtype"), "a": _converted("f32")},
     source="PTX ISA 9.7.9.21",
 )
 
@@ -133,9 +152,9 @@ HALVES = Form(
         rn,rz  -,relu  satfinite  f16x2,bf16x2  8.1  sm_80
     """,
     operands={
-        "d": out("dtype", accepts=_reach),
-        "a": inp("f32", accepts=_reach, eased=_function),
-        "b": arg("f32", accepts=_reach),
+        "d": _result("dtype"),
+        "a": _converted("f32"),
+        "b": _lower(),
     },
     source="PTX ISA 9.7.9.21",
 )
@@ -160,18 +179,13 @@ HALVES_STOCHASTIC = Form(
         -,relu  -,satfinite  f16x2,bf16x2  8.7  sm_100a,sm_103a
     """,
     operands={
-        "d": out("dtype", accepts=_reach),
-        "a": inp("f32", accepts=_reach, eased=_function),
-        "b": arg("f32", accepts=_reach),
+        "d": _result("dtype"),
+        "a": _converted("f32"),
+        "b": _lower(),
         "rbits": inp("b32", accepts="bits"),
     },
     source="PTX ISA 9.7.9.21",
 )
-
-
-def _coded(slots: Slots) -> str:
-    """Rounding away moves the bits of its source."""
-    return "coded" if slots["rnd"] == "rna" else "same"
 
 
 TF32 = Form(
@@ -184,7 +198,7 @@ TF32 = Form(
         rn,rz  -          -,relu  7.8  sm_90
         rn,rz  satfinite  -,relu  8.6  sm_100
     """,
-    operands={"d": out("b32", accepts="bits"), "a": arg("f32", accepts=_coded)},
+    operands={"d": out("b32", accepts="bits"), "a": replace(arg("f32"), by=_by_rounding)},
     source="PTX ISA 9.7.9.21",
 )
 

@@ -27,6 +27,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from warploom.isa.operands import Place
@@ -56,10 +57,13 @@ _QUALIFIERS = frozenset(
         "sync", "aligned", "row", "col", "trans", "sp", "popc", "satfinite", "sat", "ftz", "rn", "u32", "b32",
         "b64", "f32", "f64", "f32x2", "b1024", "relaxed", "release", "sys", "global", "shared::cta",
         "bulk_group", "mbarrier::complete_tx::bytes", "noComplete", "tile", "tensormap::generic",
-        "clamp", "wrap", "any", "all", "approx", "volatile", "mmio", "L2",
+        "clamp", "wrap", "any", "all", "approx", "volatile", "mmio", "L2", "mbarrier_init",
+        "launch_dependents",
     }
 )  # fmt: skip
 """Words of syntax lines that qualify an instruction and are no part of its name."""
+NAME_WHERE_THEY_STAND = frozenset(["cta", "parity"])
+"""Optional words that are part of the name of what has them."""
 _NAMES = frozenset(["op", "mode", "action", "matrix", "dir", "side"])
 """Slots that choose an operation, so that their words are part of its name."""
 
@@ -148,13 +152,18 @@ class Form:
         """
         count = 1
         for word in self.syntax.words[1:]:
-            choices = {word.literal} if word.literal else self.vocabulary.get(word.slot, frozenset[str]())
-            if word.optional and word.literal == "cta":
+            if word.optional and word.slot in NAME_WHERE_THEY_STAND:
                 continue
+            choices = {word.literal} if word.literal else self.vocabulary.get(word.slot, frozenset[str]())
             if word.optional or choices & _QUALIFIERS or (word.slot and word.slot not in _NAMES):
                 break
             count += 1
         return count
+
+    @property
+    def slot_names(self) -> frozenset[str]:
+        """What codes of rules call its words: slots, literal words, parts of composite words."""
+        return frozenset({*self.columns, *(word.slot or word.literal for word in self.syntax.words)})
 
     @property
     def parts(self) -> frozenset[str]:
@@ -212,10 +221,12 @@ class Match:
     rows: tuple[Row, ...]
 
 
+LONGEST_OPCODE = 500
+"""Characters of an opcode; no form has one as long."""
+
 _FORMS: dict[str, Form] = {}
 _BY_HEAD: dict[str, list[Form]] = {}
 _LENIENT: dict[str, list[Form]] = {}
-_MATCHES: dict[str, tuple[Match, ...]] = {}
 
 
 def _register(form: Form) -> None:
@@ -242,12 +253,15 @@ def forms_of(head: str) -> tuple[Form, ...]:
     return tuple(_BY_HEAD.get(head, ()))
 
 
+def lenient_of(head: str) -> tuple[Form, ...]:
+    """As forms_of, among the forms that only assemblers take."""
+    return tuple(_LENIENT.get(head, ()))
+
+
+@lru_cache(maxsize=8192)
 def match_opcode(opcode: str) -> tuple[Match, ...]:
-    """Every form and row that the opcode follows; more than one where operands decide. Cached."""
-    found = _MATCHES.get(opcode)
-    if found is None:
-        found = _MATCHES[opcode] = _match_in(_BY_HEAD, opcode)
-    return found
+    """Every form and row that the opcode follows; more than one where operands decide."""
+    return _match_in(_BY_HEAD, opcode)
 
 
 def match_lenient(opcode: str) -> tuple[Match, ...]:
@@ -256,6 +270,8 @@ def match_lenient(opcode: str) -> tuple[Match, ...]:
 
 
 def _match_in(table: Mapping[str, Iterable[Form]], opcode: str) -> tuple[Match, ...]:
+    if len(opcode) > LONGEST_OPCODE:
+        return ()
     words = tuple(opcode.split("."))
     return tuple(
         Match(form, slots, rows)

@@ -6,7 +6,7 @@ Source: ptxas 12.9 to 13.5, asked
 from __future__ import annotations
 
 from warploom.isa.kit import Form
-from warploom.isa.operands import Slots, address, arg, inp, out, pred_in, pred_out
+from warploom.isa.operands import Slots, address, arg, immediate, inp, out, pred_in, pred_out
 
 
 def _eighth(slots: Slots) -> int:
@@ -122,4 +122,80 @@ WITH_SCALE = Form(
     operands={"d": out("dtype"), "a": inp("atype"), "scale": inp("u16")},
     lenient=True,
     source="PTX ISA 9.7.9.21",
+)
+
+FENCE_RESTRICTED = Form(
+    name="lenient.modifier_fence",
+    syntax="fence.mbarrier_init.release.sync_restrict.cluster;",
+    rows="""
+        sync_restrict                                              ptx target
+        sync_restrict::shared::cta,sync_restrict::shared::cluster  8.6 sm_90
+    """,
+    operands={},
+    lenient=True,
+    source="PTX ISA 9.7.13.4",
+)
+
+FENCE_PROXY = Form(
+    name="lenient.modifier_fence_proxy",
+    syntax="fence.proxy.proxykind{.space}.sync_restrict;",
+    rows="""
+        proxykind  space                                 sync_restrict           ptx target
+        alias      -                                     {restrict}              8.6 sm_90
+        async      -,global,shared::cta,shared::cluster  {restrict}              8.6 sm_90
+    """.replace("{restrict}", "sync_restrict::shared::cta,sync_restrict::shared::cluster"),
+    operands={},
+    lenient=True,
+    source="PTX ISA 9.7.13.4",
+)
+
+FENCE_PROXY_RELEASE = Form(
+    name="lenient.modifier_fence_proxy_release",
+    syntax="fence.proxy.to_proxykind::from_proxykind.sem{.space}{.sync_restrict}.scope;",
+    rows="""
+        to_proxykind::from_proxykind  sem      space      sync_restrict  scope                ptx target
+        tensormap::generic            release  {space}    -              cta,cluster,gpu,sys  8.3 sm_90
+        tensormap::generic            release  -,{space}  {cta}          cta,cluster,gpu,sys  8.6 sm_90
+        tensormap::generic            release  -,{space}  {cluster}      cta,cluster,gpu,sys  8.6 sm_90
+        async::generic                release  {space}    {cta}          cluster              8.6 sm_90
+        async::generic                acquire  {space}    {cluster}      cluster              8.6 sm_90
+    """.replace("{cluster}", "sync_restrict::shared::cluster")
+    .replace("{cta}", "sync_restrict::shared::cta")
+    .replace("{space}", "global,shared,shared::cta,shared::cluster"),
+    operands={},
+    lenient=True,
+    source="PTX ISA 9.7.13.4",
+)
+
+FENCE_EARLY = Form(
+    name="lenient.modifier_fence_early",
+    syntax="fence.sem.scope;",
+    rows="""
+        sem              scope        ptx target gone
+        acquire,release  cta,gpu,sys  6.0 sm_70  6.0@sm_75
+    """,
+    operands={},
+    lenient=True,
+    source="PTX ISA 9.7.13.4",
+)
+
+SETMAXNREG_SIGNED = Form(
+    name="lenient.modifier_setmaxnreg",
+    syntax="setmaxnreg.action.sync.aligned.s32  imm-reg-count;",
+    rows="""
+        action   ptx target
+        inc,dec  8.0 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
+    """,
+    operands={"imm_reg_count": immediate("s32", range(24, 257, 8))},
+    lenient=True,
+    source="PTX ISA 9.7.19.5",
+)
+
+FREE_MULTIPLE = Form(
+    name="lenient.free_multiple",
+    syntax="tcgen05.dealloc.cta_group.sync.aligned.b32  taddr, nCols;",
+    rows="cta_group ptx target\ncta_group::1,cta_group::2 8.6 sm_100f,sm_110f",
+    operands={"taddr": inp("u32"), "nCols": inp("u32", values=range(-(1 << 63), 1 << 63, 32))},
+    lenient=True,
+    source="PTX ISA 9.7.16.7.1",
 )
