@@ -142,7 +142,7 @@ class Judge:
         constants = [_constant_type(item) for item in operand.items]
         inferred = inferred_type([*filter(None, declared)], [*filter(None, constants)])
         accepted = not (place.plain and "pred" in declared) and (
-            inferred in holders(bound.type, place.accepts == "wide", place.implied)
+            inferred in holders(bound.type, place.accepts, place.implied)
             or (inferred == "pred" and self._eases(place, "predicate"))
         )
         clean = True
@@ -196,7 +196,7 @@ class Judge:
                 ):
                     return f"is '{sign}{name}'", expected
                 return self._name(name, replace(place, eased=""), type_word, in_vector)
-            case Integer() | Float() | Symbol() if place.access != "read":
+            case Integer() | Float() | Symbol() if place.access != "read" or place.accepts == "bits":
                 return f"is {describe(operand)}", expected
             case Integer():
                 if not takes_integers(type_word):
@@ -206,7 +206,8 @@ class Judge:
                     )
                 return None
             case Float(_, width):
-                if not takes_floats(type_word, width):
+                coded = width == TYPES[type_word].bits or place.accepts != "coded"
+                if not coded or not takes_floats(type_word, width):
                     return f"is the floating constant {operand.text}", expected
                 return None
             case Symbol(name):
@@ -246,7 +247,7 @@ class Judge:
             case Variable() if meaning.space == "reg":
                 if meaning.vector != 1:
                     return f"is the vector register '{text}'", expected
-                if meaning.type in holders(type_word, place.accepts == "wide", place.implied):
+                if meaning.type in holders(type_word, place.accepts, place.implied):
                     return None
                 if meaning.type == "pred" and not in_vector and self._eases(place, "predicate"):
                     return None
@@ -288,7 +289,7 @@ class Judge:
         if self.ptx < register.ptx:
             return f"is '{register.name}', which needs PTX {register.ptx[0]}.{register.ptx[1]}", ""
         narrow = register.type == "u32" and type_word in ("b16", "u16", "s16")
-        if narrow or register.type in holders(type_word):
+        if narrow or register.type in holders(type_word, place.accepts):
             return None
         return f"is the special register '{register.name}' of .{register.type}", expected
 
@@ -399,8 +400,7 @@ def _what(text: str, meaning: object) -> str:
 def _expected_type(place: Place, type_word: str) -> str:
     if type_word == "pred":
         return "a predicate"
-    wide = place.accepts == "wide"
-    return f"a register of {_dotted(holders(type_word, wide, place.implied))}"
+    return f"a register of {_dotted(holders(type_word, place.accepts, place.implied))}"
 
 
 def _dotted(types: Collection[str]) -> str:

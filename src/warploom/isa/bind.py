@@ -357,7 +357,7 @@ def _fill(
         return Problem(f"{form.name}/{name.names[0]}", message, ("operand", k), "", form.source)
     bound: dict[str, BoundOperand] = {}
     for part_name, part, at in parts:
-        place = form.operands[part_name]
+        place = form.operands[part_name].at(match.slots)
         count = place.registers(match.slots)
         if count == 0 and "braces" in place.also and isinstance(part, Vector) and len(part.items) == 1:
             part = part.items[0]  # one register in braces is that register
