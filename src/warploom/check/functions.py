@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from warploom.check import declarations
-from warploom.check.bodies import CHECKS, Body, Step
+from warploom.check.bodies import CHECKS, Body, Granularity, Step
 from warploom.check.found import Found, error
 from warploom.check.names import Names
 from warploom.check.statements import Statements, undeclared
@@ -27,6 +27,7 @@ class Walk:
         self.statements = Statements(target, ptx)
         self.functions: dict[str, Function] = {}
         self.names = Names(None, self.functions)
+        self.granularity = Granularity()
         self.found: list[Found] = []
 
     def all(self) -> list[Found]:
@@ -36,6 +37,7 @@ class Walk:
                 self._function(item)
             elif isinstance(item, Variable):
                 self._variable(item, self.names, at_module=True)
+        self.found.extend(self.granularity.findings())
         return self.found
 
     # Declarations ---------------------------------------------------------------------------------------
@@ -80,6 +82,7 @@ class Walk:
             self._block(function.body.statements, names, body)
             for check in CHECKS:
                 self.found.extend(check(body))
+            self.granularity.add(body)
 
     # Bodies ---------------------------------------------------------------------------------------------
 
@@ -106,17 +109,28 @@ class Walk:
             elif isinstance(statement, Block):
                 self._block(statement.statements, Names(names, self.functions), body)
             elif statement.name in _TABLES:
-                if last_label is not None:
+                if last_label is None:
+                    message = f"the {statement.name} has no label to be named by"
+                    self.found.append(error("name/table", message, statement, section="PTX ISA 11.3"))
+                else:
                     names.tables[last_label] = statement
                 self._table(statement, names)
             last_label = None
 
     def _table(self, directive: Directive, names: Names) -> None:
-        if directive.name != ".branchtargets":
-            return
         for name in directive.names:
-            if names.label(name) is None:
+            meaning = names.find(name)
+            if directive.name == ".branchtargets":
+                right, expected = names.label(name) is not None, "label"
+            else:
+                right, expected = isinstance(meaning, Function) and meaning.kind == "func", "function"
+            if right:
+                continue
+            if meaning is None:
                 self.found.append(_placed(undeclared(name, names, ("all",)), directive))
+            else:
+                message = f"'{name}' in {directive.name} is no {expected}"
+                self.found.append(error("name/table", message, directive, section="PTX ISA 11.3"))
 
     def _instruction(
         self, instruction: Instruction, names: Names, shapes: dict[int, int], body: Body

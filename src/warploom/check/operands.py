@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import replace
 
-from warploom.check.names import Names
+from warploom.check.calls import call_problems
+from warploom.check.names import Names, Part
 from warploom.isa.availability import Target, Version, read_target
 from warploom.isa.bind import BoundOperand, Problem, describe
 from warploom.isa.kit import Match
@@ -30,6 +33,7 @@ from warploom.ptx import (
 )
 
 _GENERIC = frozenset({"global", "shared", "local"})
+_COORDINATE = Place("register", "read", "s32", also="special")
 
 
 def names_in(operand: Operand) -> Iterator[str]:
@@ -58,12 +62,17 @@ def names_in(operand: Operand) -> Iterator[str]:
 
 
 class Judge:
-    """Judges the operands of a bound instruction in a scope, on a target, at a PTX version."""
+    """Judges the operands of a bound instruction in a scope, on a target, at a PTX version.
 
-    def __init__(self, names: Names, target: Target, ptx: Version) -> None:
+    A `lenient` one takes what a place eases, and says of what sort that was in `eased`.
+    """
+
+    def __init__(self, names: Names, target: Target, ptx: Version, *, lenient: bool = False) -> None:
         self.names = names
         self.target = target
         self.ptx = ptx
+        self.lenient = lenient
+        self.eased: set[str] = set()
 
     def problems(self, match: Match, operands: dict[str, BoundOperand]) -> list[Problem]:
         """What is wrong with operands in their places."""
@@ -78,10 +87,14 @@ class Judge:
                 )
                 message = f"operand {shown} {what}" + (f"; expected {expected}" if expected else "")
                 found.append(Problem(f"{match.form.name}/{name}", message, where, "", match.form.source))
+        found += call_problems(match, operands, self.names)
         return found
 
     def _judge(self, match: Match, bound: BoundOperand) -> Iterator[tuple[str, str, int | None]]:
         place, operand = bound.place, bound.operand
+        needed = read_target(place.target) if place.target else None
+        if needed is not None and not self.target.has(needed):
+            yield f"stands only on {place.target}; the target is {self.target.name}", "", None
         match place.kind:
             case "address":
                 yield from self._address(match, bound)
@@ -89,14 +102,31 @@ class Judge:
                 yield from self._label(operand)
             case "register" | "predicate" | "any":
                 if isinstance(operand, Vector):
+                    if bound.registers == 0 and not (
+                        self._eases(place, "vector") or self._eases(place, "vectors")
+                    ):
+                        yield f"is {describe(operand)}", _expected_type(place, bound.type), None
+                        return
                     yield from self._vector(operand, bound)
                     return
                 type_word = "pred" if place.kind == "any" and self._is_predicate(operand) else bound.type
+                operand = self._whole(operand, place.parts_pattern(match.slots))
                 wrong = self._value(operand, place, type_word, in_vector=False)
                 if wrong is not None:
                     yield (*wrong, None)
             case _:
                 return
+
+    def _whole(self, operand: Operand, parts: str) -> Operand:
+        """An operand without a selector that may stand there."""
+        if not parts or not isinstance(operand, (Name, Negated)):
+            return operand
+        text = operand.text if isinstance(operand, Name) else operand.name
+        meaning = self.names.find(text)
+        if not isinstance(meaning, Part) or re.fullmatch(parts, meaning.selector) is None:
+            return operand
+        whole = text.rpartition(".")[0]
+        return Name(whole) if isinstance(operand, Name) else Negated(whole, operand.sign)
 
     def _is_predicate(self, operand: Operand) -> bool:
         if isinstance(operand, Negated):
@@ -107,31 +137,42 @@ class Judge:
     # Values ---------------------------------------------------------------------------------------------
 
     def _vector(self, operand: Vector, bound: BoundOperand) -> Iterator[tuple[str, str, int | None]]:
-        declared = [self._declared(item, bound.type) for item in operand.items]
-        types = [name for name in declared if name]
-        inferred = inferred_type(types)
-        accepted = inferred in holders(bound.type, bound.place.accepts == "wide", bound.place.implied)
+        place = bound.place
+        declared = [self._declared(item, place) for item in operand.items]
+        constants = [_constant_type(item) for item in operand.items]
+        inferred = inferred_type([*filter(None, declared)], [*filter(None, constants)])
+        accepted = not (place.plain and "pred" in declared) and (
+            inferred in holders(bound.type, place.accepts, place.implied)
+            or (inferred == "pred" and self._eases(place, "predicate"))
+        )
         clean = True
-        for k, (item, name) in enumerate(zip(operand.items, declared, strict=True)):
-            if name and accepted:
-                continue  # the registers are judged together
-            wrong = self._value(item, bound.place, bound.type, in_vector=True)
+        for k, (item, name, constant) in enumerate(zip(operand.items, declared, constants, strict=True)):
+            if accepted and (name or (constant and place.access == "read" and not place.plain)):
+                continue  # what makes the type of the vector is judged together
+            wrong = self._value(item, place, bound.type, in_vector=True)
             if wrong is not None:
                 clean = False
                 yield (*wrong, k)
-        if clean and not inferred and types:
-            shown = ", ".join(dict.fromkeys(f".{name}" for name in types))
-            yield f"mixes registers of {shown}", "one type", None
+        if clean and not inferred and any(declared):
+            shown = ", ".join(dict.fromkeys(f".{name}" for name in declared if name))
+            mixed = "registers of" if not any(constants) else "constants with registers of"
+            yield f"mixes {mixed} {shown}", "one type", None
+        if clean and place.plain and not any(declared) and "s64" in constants:
+            yield "has nothing but numbers", "at least one register", None
         sinks = [item for item in operand.items if isinstance(item, Name) and item.text == "_"]
         if clean and len(sinks) == len(operand.items):
             yield "has nothing but sinks", "at least one register", None
 
-    def _declared(self, item: Operand, type_word: str) -> str:
-        """The type that an item of a vector brings: a register's own, of a floating constant the place's."""
-        if isinstance(item, Float):
-            return type_word if type_word in DECLARABLE else ""
+    def _declared(self, item: Operand, place: Place) -> str:
+        """The type that a register in a vector brings; that of a special one is bits."""
         meaning = self.names.find(item.text) if isinstance(item, Name) else None
-        return meaning.type if isinstance(meaning, Variable) and meaning.space == "reg" else ""
+        hard = place.plain and "special" not in place.eased
+        if isinstance(meaning, SpecialRegister) and self.lenient and not hard:
+            self.eased.add("special")
+            return f"b{TYPES[meaning.type].bits}"
+        if not isinstance(meaning, Variable) or meaning.space != "reg":
+            return ""
+        return meaning.type if meaning.type in DECLARABLE else ""
 
     def _value(
         self, operand: Operand, place: Place, type_word: str, *, in_vector: bool
@@ -146,9 +187,17 @@ class Judge:
                 meaning = self.names.find(name)
                 if meaning is None:
                     return None
-                if sign != "!" or type_word != "pred" or place.access != "read":
+                is_minus = sign == "-" and "minus" in place.also
+                if sign == "!" and type_word != "pred" and self._eases(place, "predicate"):
+                    return self._name(name, Place("predicate", "read", "pred"), "pred", in_vector)
+                is_packed = isinstance(meaning, Variable) and meaning.type == "f16x2"
+                if is_packed or (
+                    not is_minus and (sign != "!" or type_word != "pred" or place.access != "read")
+                ):
                     return f"is '{sign}{name}'", expected
-                return self._name(name, place, type_word, in_vector)
+                return self._name(name, replace(place, eased=""), type_word, in_vector)
+            case Integer() | Float() | Symbol() if place.access != "read" or place.accepts == "bits":
+                return f"is {describe(operand)}", expected
             case Integer():
                 if not takes_integers(type_word):
                     return (
@@ -157,19 +206,33 @@ class Judge:
                     )
                 return None
             case Float(_, width):
-                if not takes_floats(type_word, width):
+                coded = width == TYPES[type_word].bits or place.accepts != "coded"
+                if not coded or not takes_floats(type_word, width):
                     return f"is the floating constant {operand.text}", expected
                 return None
             case Symbol(name):
                 meaning = self.names.find(name)
-                if meaning is None or takes_integers(type_word):
+                if meaning is None or (takes_integers(type_word) and not place.plain):
                     return None
                 return f"is an address made from '{name}'", expected
             case _:
                 return f"is {describe(operand)}", expected
 
+    def _eased_in(self, place: Place) -> Iterator[str]:
+        for entry in place.eased.split():
+            what, _, name = entry.partition("@")
+            needed = read_target(name)
+            if needed is None or self.target.has(needed):
+                yield what
+
+    def _eases(self, place: Place, what: str) -> bool:
+        if not self.lenient or what not in self._eased_in(place):
+            return False
+        self.eased.add(what)
+        return True
+
     def _sink(self, place: Place, in_vector: bool) -> tuple[str, str] | None:
-        if place.access == "write" and (in_vector or "sink" in place.also):
+        if place.access == "write" and ("sink" in place.also or (in_vector and not place.plain)):
             return None
         if place.access == "read":
             return "is the sink '_'", "a value"
@@ -184,11 +247,17 @@ class Judge:
             case Variable() if meaning.space == "reg":
                 if meaning.vector != 1:
                     return f"is the vector register '{text}'", expected
-                if meaning.type in holders(type_word, place.accepts == "wide", place.implied):
+                if meaning.type in holders(type_word, place.accepts, place.implied):
                     return None
-                if in_vector and type_word == "f32" and meaning.type in ("u32", "s32"):
+                if meaning.type == "pred" and not in_vector and self._eases(place, "predicate"):
+                    return None
+                if meaning.type == "f16x2" and type_word == "pred" and self._eases(place, "packed"):
+                    return None
+                if in_vector and place.accepts == "wide" and type_word == "f32" and meaning.type[0] in "us":
                     return None
                 return f"is the register '{text}' of .{meaning.type}", expected
+            case Part():
+                return f"is '.{meaning.selector}' of a register", expected
             case SpecialRegister():
                 return self._special(meaning, place, type_word)
             case int():
@@ -200,6 +269,8 @@ class Judge:
             case Variable() | Function():
                 if place.access != "read":
                     return f"is the variable '{text}'", expected
+                if isinstance(meaning, Function) and not in_vector and self._eases(place, "function"):
+                    return None
                 if "symbol" not in place.also or not takes_integers(type_word) or type_word == "pred":
                     return f"is the address of '{text}'", expected
                 return None
@@ -218,7 +289,7 @@ class Judge:
         if self.ptx < register.ptx:
             return f"is '{register.name}', which needs PTX {register.ptx[0]}.{register.ptx[1]}", ""
         narrow = register.type == "u32" and type_word in ("b16", "u16", "s16")
-        if narrow or register.type in holders(type_word):
+        if narrow or register.type in holders(type_word, place.accepts):
             return None
         return f"is the special register '{register.name}' of .{register.type}", expected
 
@@ -227,47 +298,85 @@ class Judge:
     def _label(self, operand: Operand) -> Iterator[tuple[str, str, int | None]]:
         if not isinstance(operand, Name):
             return
+        if operand.text == "_":
+            yield "is the sink '_'", "a label", None
+            return
         meaning = self.names.find(operand.text)
-        if self.names.label(operand.text) is None and meaning is not None:
+        table = self.names.table(operand.text)
+        if table is not None:
+            yield f"is the label of a {table.name}", "the label of an instruction", None
+        elif self.names.label(operand.text) is None and meaning is not None:
             yield f"is {_what(operand.text, meaning)}", "a label", None
 
     def _address(self, match: Match, bound: BoundOperand) -> Iterator[tuple[str, str, int | None]]:
-        operand = bound.operand
+        operand, place = bound.operand, bound.place
+        space = place.space_word(match.slots)
+        barred = place.barred_widths(match.slots, self.target.number)
         if not isinstance(operand, Address):
+            if self._eases(place, "bare") and isinstance(operand, Name):
+                wrong = self._base(operand.text, space, place, barred)
+                if wrong is not None:
+                    yield (*wrong, None)
             return
-        space = bound.place.space_word(match.slots)
         base = operand.base
         if base is None:
-            if space != "local":
+            if space != "local" and not self._eases(place, "base"):
                 yield "is an address without a base", "a register or a variable", None
+        elif base == Name("_"):
+            yield "has the sink for a base", "a register or a variable", 0
         elif isinstance(base, Name):
-            wrong = self._base(base.text, space)
+            if space == "tensor":
+                wrong = self._tensor_base(base.text, bound)
+            else:
+                wrong = self._base(base.text, space, place, barred)
             if wrong is not None:
                 yield (*wrong, 0)
+        if operand.extra and operand.offset:
+            yield "has an offset beside its coordinates", "a register or a variable alone", 0
         for vector in operand.extra:
-            if not isinstance(vector, Vector):
-                continue
-            coordinate = Place("register", "read", "s32")
-            for item in vector.items:
-                wrong = self._value(item, coordinate, "s32", in_vector=False)
-                if wrong is not None:
-                    yield f"has a coordinate that {wrong[0]}", wrong[1], 1
+            if isinstance(vector, Vector):
+                coordinates = BoundOperand(vector, _COORDINATE, "s32", len(vector.items))
+                for what, expected, _ in self._vector(vector, coordinates):
+                    yield f"has a coordinate that {what}", expected, 1
 
-    def _base(self, text: str, space: str) -> tuple[str, str] | None:
+    def _tensor_base(self, text: str, bound: BoundOperand) -> tuple[str, str] | None:
+        meaning = self.names.find(text)
+        taken = holders(bound.type) if bound.place.accepts == "same" else {f"b{TYPES[bound.type].bits}"}
+        if meaning is None or (
+            isinstance(meaning, Variable) and meaning.space == "reg" and meaning.type in taken
+        ):
+            return None
+        return f"has {_what(text, meaning)} for a base", f"a register of {_dotted(taken)}"
+
+    def _base(self, text: str, space: str, place: Place, barred: Collection[int]) -> tuple[str, str] | None:
         meaning = self.names.find(text)
         if meaning is None:
             return None
         if isinstance(meaning, Variable) and meaning.space == "reg":
-            if meaning.type[0] in "bus" and meaning.type != "b128":
+            is_whole = meaning.type[0] in "bus" and meaning.type != "b128"
+            if is_whole and int(meaning.type[1:]) not in barred:
+                return None
+            if meaning.type != "b128" and self._eases(place, "base"):
+                return None
+            if meaning.type != "pred" and not barred and self._eases(place, "untyped"):
                 return None
             return f"has the register '{text}' of .{meaning.type} for a base", "one of .b64, .u64 or .s64"
         if not isinstance(meaning, Variable):
             return f"has {_what(text, meaning)} for a base", "a register or a variable"
+        if space == "register":
+            return f"has the variable '{text}' for a base", "a register"
         wanted = space.partition("::")[0]
         if wanted in ("?", meaning.space) or (wanted == "" and meaning.space in _GENERIC):
             return None
         where = f"a variable in .{wanted}" if wanted else "a variable in .global, .shared or .local"
         return f"has '{text}' in .{meaning.space} for a base", where
+
+
+def _constant_type(item: Operand) -> str:
+    """The type that a constant in a vector brings."""
+    if isinstance(item, Float):
+        return f"f{item.width or 64}"
+    return "s64" if isinstance(item, Integer) else ""
 
 
 def _what(text: str, meaning: object) -> str:
@@ -291,10 +400,12 @@ def _what(text: str, meaning: object) -> str:
 def _expected_type(place: Place, type_word: str) -> str:
     if type_word == "pred":
         return "a predicate"
-    wide = place.accepts == "wide"
-    types = sorted(holders(type_word, wide, place.implied), key=_order)
-    shown = ", ".join(f".{name}" for name in types[:6]) + (", …" if len(types) > 6 else "")
-    return f"a register of {shown}"
+    return f"a register of {_dotted(holders(type_word, place.accepts, place.implied))}"
+
+
+def _dotted(types: Collection[str]) -> str:
+    shown = sorted(types, key=_order)
+    return ", ".join(f".{name}" for name in shown[:6]) + (", …" if len(shown) > 6 else "")
 
 
 def _order(declared: str) -> tuple[int, str]:

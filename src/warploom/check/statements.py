@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
-from warploom.check.names import Names
+from warploom.check.names import Names, Part
 from warploom.check.operands import Judge, names_in
-from warploom.check.tolerated import TOLERATED
+from warploom.check.tolerated import TOLERATED, Tolerance
 from warploom.diag import Severity
 from warploom.isa.availability import Target, Version, lacking, read_target, word_lack
 from warploom.isa.bind import (
@@ -17,8 +19,8 @@ from warploom.isa.bind import (
     place_operands,
     wrong_constants,
 )
-from warploom.isa.kit import Match, match_lenient, match_opcode
-from warploom.isa.nearest import reordered
+from warploom.isa.kit import LONGEST_OPCODE, Match, match_lenient, match_opcode
+from warploom.isa.nearest import is_named_alike, reordered
 from warploom.isa.special import SpecialRegister
 from warploom.isa.unjudged import is_unjudged
 from warploom.ptx import (
@@ -41,6 +43,8 @@ from warploom.ptx import (
 
 Shape = tuple[object, ...]
 
+_REASONS = 3  # tolerances that may be needed together
+
 
 class Statements:
     """Judges instructions. What was found right once is known again by its opcode and the shapes of its
@@ -52,6 +56,7 @@ class Statements:
         self.ptx = ptx
         self._numbers: dict[Shape, int] = {}
         self._right: set[tuple[str | int, ...]] = set()
+        self._tolerances = tuple(tolerance for tolerance in TOLERATED if _is_there(tolerance, target))
 
     def scope(self) -> dict[int, int]:
         """Shapes of the operands met in one scope, by identity: a module holds equal operands once."""
@@ -102,8 +107,8 @@ class Statements:
         if best is not None and not best[1]:
             return unknown
         tolerated = self._tolerated(instruction, names)
-        if tolerated is not None:
-            return [tolerated, *unknown]
+        if tolerated:
+            return [*tolerated, *unknown]
         if best is None and is_unjudged(instruction.opcode):
             return [replace(explain_opcode(instruction), severity=Severity.NOTE), *unknown]
         if best is None:
@@ -120,8 +125,13 @@ class Statements:
         self, match: Match, instruction: Instruction, names: Names, problems: list[Problem]
     ) -> list[Problem]:
         """Problems of operands that another word in one slot would be right for, with a hint at that word."""
+        judge = Judge(names, self.target, self.ptx)
+        at_fault = {problem.code.rpartition("/")[2] for problem in problems}
+        asked = _asked(match, at_fault)
         for shown, changed in changes_of_one_word(match):
-            if self._verdict(changed, instruction, names)[0] <= 1:
+            if asked and _asked(changed, at_fault) == asked:
+                continue
+            if self._verdict(changed, instruction, judge)[0] <= 1:
                 hint = f"the operands fit {shown}"
                 return [replace(problem, hint=problem.hint or hint) for problem in problems]
         return problems
@@ -129,59 +139,108 @@ class Statements:
     def _best(
         self, matches: tuple[Match, ...], instruction: Instruction, names: Names
     ) -> tuple[int, list[Problem], Match] | None:
-        verdicts = [self._verdict(match, instruction, names) for match in matches]
+        judge = Judge(names, self.target, self.ptx)
+        verdicts = [self._verdict(match, instruction, judge) for match in matches]
         return min(verdicts, key=lambda verdict: (verdict[0], len(verdict[1])), default=None)
 
-    def _tolerated(self, instruction: Instruction, names: Names) -> Problem | None:
-        """The warning for an instruction that assemblers take against the manual."""
-        for tolerance in TOLERATED:
-            needed = [read_target(name) for name in tolerance.targets]
-            if needed and not any(other is not None and self.target.has(other) for other in needed):
-                continue
-            found: list[tuple[Match, Instruction]] = []
-            if tolerance.eased is not None:
-                for eased in tolerance.eased(instruction):
-                    found += [(match, eased) for match in match_opcode(eased.opcode)]
-            else:
-                matches = match_lenient(instruction.opcode)
-                found += [
-                    (match, instruction) for match in matches if match.form.name.startswith(tolerance.form)
-                ]
-            for match, eased in found:
-                name = match.form.name_words
-                if (
-                    instruction.words[:name] == eased.words[:name]
-                    and not self._verdict(match, eased, names)[0]
-                ):
-                    message = f"'{instruction.opcode}': {tolerance.reason}; the manual does not have it"
-                    code, section = f"tolerated/{tolerance.name}", match.form.source
-                    return Problem(code, message, ("opcode",), "", section, Severity.WARNING)
-        return None
+    def _tolerated(self, instruction: Instruction, names: Names) -> list[Problem]:
+        """The warnings for an instruction that assemblers take against the manual, for the fewest reasons
+        that together explain it; none where nothing does.
+        """
+        if len(instruction.opcode) > LONGEST_OPCODE:
+            return []
+        for eased, why, match in _readings(instruction.opcode, instruction.operands, self._tolerances):
+            judge = Judge(names, self.target, self.ptx, lenient=True)
+            if not self._verdict(match, eased, judge)[0]:
+                easing = judge.eased
+                needed = [t for t in self._tolerances if t.is_for(match.form) or {*t.place.split()} & easing]
+                return [_warning(instruction, each, match) for each in (*why, *needed)]
+        return []
 
     def _verdict(
-        self, match: Match, instruction: Instruction, names: Names
+        self, match: Match, instruction: Instruction, judge: Judge
     ) -> tuple[int, list[Problem], Match]:
         """How far a match carries: 0 all the way, 1 but for availability, 2 but for operands, 3 not to
         its places.
         """
-        bound = place_operands(match, instruction.operands)
+        bound = place_operands(match, instruction.operands, lenient=judge.lenient)
         lack = self._lack(match, instruction)
         missing = [] if lack is None else [lack]
         if isinstance(bound, list):
             return 3, [*bound, *missing], match
-        problems = wrong_constants(match, bound) + Judge(names, self.target, self.ptx).problems(match, bound)
+        problems = wrong_constants(match, bound) + judge.problems(match, bound)
         return (2 if problems else len(missing)), [*problems, *missing], match
 
     def _lack(self, match: Match, instruction: Instruction) -> Problem | None:
-        lack = lacking(match.rows, self.target, self.ptx) or word_lack(
-            instruction.words, self.target, self.ptx
-        )
+        gated = [word for word in instruction.words if word not in match.form.early]
+        lack = lacking(match.rows, self.target, self.ptx) or word_lack(gated, self.target, self.ptx)
         if lack is None:
             return None
         have = self.target.name if lack.kind == "target" else f"PTX {self.ptx[0]}.{self.ptx[1]}"
         where = "the target is" if lack.kind == "target" else "the text is"
         message = f"'{instruction.opcode}' needs {lack.needs}; {where} {have}"
         return Problem(f"{match.form.name}/{lack.kind}", message, ("opcode",), "", match.form.source)
+
+
+def _asked(match: Match, names: set[str]) -> list[object]:
+    """What the places of some operands ask for; nothing where some are none of its operands, or not always."""
+    asked: list[object] = []
+    slots = match.slots
+    for name in sorted(names):
+        place = match.form.operands.get(name)
+        if place is None or place.when:
+            return []
+        asked += (
+            place.type_word(slots),
+            place.registers(slots),
+            place.space_word(slots),
+            place.constants(slots),
+        )
+    return asked
+
+
+def _is_there(tolerance: Tolerance, target: Target) -> bool:
+    needed = [read_target(name) for name in tolerance.targets]
+    return not needed or any(other is not None and target.has(other) for other in needed)
+
+
+@lru_cache(maxsize=1024)
+def _readings(
+    opcode: str, operands: tuple[Operand, ...], tolerances: tuple[Tolerance, ...]
+) -> tuple[tuple[Instruction, tuple[Tolerance, ...], Match], ...]:
+    """What an assembler may read instead of an instruction, with the reasons, and what that matches."""
+    instruction = Instruction(None, opcode, operands)
+    return tuple(
+        (eased, why, match)
+        for eased, why in _eased(instruction, tolerances)
+        for match in (*match_opcode(eased.opcode), *match_lenient(eased.opcode))
+        if is_named_alike(match.form, instruction.words, eased.words)
+    )
+
+
+def _eased(
+    instruction: Instruction, tolerances: Sequence[Tolerance]
+) -> Iterator[tuple[Instruction, tuple[Tolerance, ...]]]:
+    """What an assembler may read instead of an instruction: by no tolerance, by one, by several in their
+    order.
+    """
+    level: list[tuple[Instruction, tuple[Tolerance, ...], int]] = [(instruction, (), 0)]
+    for reasons in range(_REASONS + 1):
+        yield from ((eased, why) for eased, why, _ in level)
+        if reasons < _REASONS:
+            level = [
+                (further, (*why, tolerance), k + 1)
+                for eased, why, first in level
+                for k, tolerance in enumerate(tolerances[first:], first)
+                if tolerance.eased is not None
+                for further in tolerance.eased(eased)
+            ]
+
+
+def _warning(instruction: Instruction, tolerance: Tolerance, match: Match) -> Problem:
+    message = f"'{instruction.opcode}': {tolerance.reason}; the manual does not have it"
+    code, section = f"tolerated/{tolerance.name}", match.form.source
+    return Problem(code, message, ("opcode",), "", section, Severity.WARNING)
 
 
 def undeclared(name: str, names: Names, where: Where) -> Problem:
@@ -226,6 +285,8 @@ def _name_shape(text: str, names: Names) -> Shape:
     match meaning:
         case Variable():
             return (meaning.space, meaning.type, meaning.vector)
+        case Part():
+            return ("part", meaning.register.type, meaning.selector)
         case SpecialRegister():
             return ("special", text)
         case Function():

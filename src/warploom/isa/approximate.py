@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from warploom.isa.kit import Form
-from warploom.isa.operands import inp, out
+from warploom.isa.operands import arg, out
 from warploom.isa.protocol import Bound, Warps
 from warploom.num import approximate
 from warploom.num.formats import FORMATS
@@ -16,7 +16,7 @@ FUNCTION = Form(
         ex2,lg2,sin,cos,rcp,sqrt,rsqrt  -,ftz  f32   1.0
         rsqrt                           -,ftz  f64   1.4
     """,
-    operands={"d": out("type"), "a": inp("type")},
+    operands={"d": out("type"), "a": arg("type")},
     source="PTX ISA 9.7.3.21",
 )
 
@@ -45,7 +45,7 @@ RCP64 = Form(
     name="approximate.rcp64",
     syntax="rcp.approx.ftz.f64  d, a;",
     rows="ptx target\n2.1 sm_20",
-    operands={"d": out("f64"), "a": inp("f64")},
+    operands={"d": out("f64"), "a": arg("f64")},
     source="PTX ISA 9.7.3.14",
 )
 
@@ -67,7 +67,7 @@ TANH = Form(
         type  ptx  target
         f32   7.0  sm_75
     """,
-    operands={"d": out("f32"), "a": inp("f32")},
+    operands={"d": out("f32"), "a": arg("f32")},
     source="PTX ISA 9.7.3.22",
 )
 
@@ -92,7 +92,7 @@ HALF = Form(
         tanh  -    f16,f16x2    7.0  sm_75
         tanh  -    bf16,bf16x2  7.8  sm_90
     """,
-    operands={"d": out("type"), "a": inp("type")},
+    operands={"d": out("type"), "a": arg("type")},
     source="PTX ISA 9.7.4.10",
 )
 
@@ -115,7 +115,7 @@ DIV = Form(
         mode         ftz    ptx
         approx,full  -,ftz  1.4
     """,
-    operands={"d": out("f32"), "a": inp("f32"), "b": inp("f32")},
+    operands={"d": out("f32"), "a": arg("f32"), "b": arg("f32")},
     source="PTX ISA 9.7.3.8",
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from warploom.isa.kit import Form
-from warploom.isa.operands import inp, out, pred_in, pred_out
+from warploom.isa.operands import Slots, arg, out, pred_in, pred_out
 from warploom.isa.protocol import Array, Bound, Lanes, Warps
 from warploom.isa.types import TYPES
 from warploom.num import compare
@@ -28,6 +28,11 @@ def _combine(warps: Warps, i: Bound, truth: Lanes) -> Lanes:
     return _BOOL_OPS[i.BoolOp](truth, warps.read(i.c)) if i.BoolOp else truth
 
 
+def _constants(slots: Slots) -> tuple[int, ...] | None:
+    """Beside bf16 the predicate may not be a constant."""
+    return () if any(word.startswith("bf16") for word in slots.values()) else None
+
+
 def _compare_pairs(i: Bound, word: str, a: Array, b: Array) -> tuple[Lanes, Lanes]:
     """Compare the lower and the upper halves of packed operands."""
     return compare.pairs(i.CmpOp, a, b, FORMATS[word.removesuffix("x2")], ftz=bool(i.ftz))
@@ -47,9 +52,9 @@ SETP = Form(
     operands={
         "p": pred_out(),
         "q": pred_out(),
-        "a": inp("type"),
-        "b": inp("type"),
-        "c": pred_in(when="BoolOp"),
+        "a": arg("type"),
+        "b": arg("type"),
+        "c": pred_in(_constants, when="BoolOp"),
     },
     source="PTX ISA 9.7.6.2",
 )
@@ -62,7 +67,7 @@ SETP_HALF = Form(
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -,ftz  f16   4.2  sm_53
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      bf16  7.8  sm_90
     """,
-    operands={"p": pred_out(), "a": inp("type"), "b": inp("type"), "c": pred_in(when="BoolOp")},
+    operands={"p": pred_out(), "a": arg("type"), "b": arg("type"), "c": pred_in(_constants, when="BoolOp")},
     source="PTX ISA 9.7.7.2",
 )
 
@@ -77,9 +82,9 @@ SETP_PAIR = Form(
     operands={
         "p": pred_out(),
         "q": pred_out(),
-        "a": inp("type"),
-        "b": inp("type"),
-        "c": pred_in(when="BoolOp"),
+        "a": arg("type"),
+        "b": arg("type"),
+        "c": pred_in(_constants, when="BoolOp"),
     },
     source="PTX ISA 9.7.7.2",
 )
@@ -147,7 +152,12 @@ SET = Form(
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      bf16,u16,s16,u32,s32  bf16         7.8  sm_90
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      bf16x2,u32,s32        bf16x2       7.8  sm_90
     """,  # noqa: E501
-    operands={"d": out("dtype"), "a": inp("stype"), "b": inp("stype"), "c": pred_in(when="BoolOp")},
+    operands={
+        "d": out("dtype"),
+        "a": arg("stype"),
+        "b": arg("stype"),
+        "c": pred_in(_constants, when="BoolOp"),
+    },
     source="PTX ISA 9.7.6.1",
 )
 
@@ -179,7 +189,7 @@ SELP = Form(
         type
         b16,b32,b64,u16,u32,u64,s16,s32,s64,f32,f64
     """,
-    operands={"d": out("type"), "a": inp("type"), "b": inp("type"), "c": pred_in()},
+    operands={"d": out("type"), "a": arg("type"), "b": arg("type"), "c": pred_in()},
     source="PTX ISA 9.7.6.3",
 )
 
@@ -202,7 +212,7 @@ SLCT = Form(
         -      b16,b32,b64,u16,u32,u64,s16,s32,s64,f32,f64  s32
         -,ftz  b16,b32,b64,u16,u32,u64,s16,s32,s64,f32,f64  f32
     """,
-    operands={"d": out("dtype"), "a": inp("dtype"), "b": inp("dtype"), "c": inp("stype")},
+    operands={"d": out("dtype"), "a": arg("dtype"), "b": arg("dtype"), "c": arg("stype")},
     source="PTX ISA 9.7.6.4",
 )
 

@@ -6,7 +6,7 @@ The approximations of 9.7.3 are in `approximate`, the half-precision instruction
 from __future__ import annotations
 
 from warploom.isa.kit import Form
-from warploom.isa.operands import inp, out, pred_out
+from warploom.isa.operands import arg, out, pred_out
 from warploom.isa.protocol import Bound, Warps
 from warploom.num import floats, packed
 
@@ -18,7 +18,7 @@ ADD = Form(
         add,sub,mul  -,rn,rz,rm,rp  -,ftz  -,sat  f32
         add,sub,mul  -,rn,rz,rm,rp  -      -      f64
     """,
-    operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
+    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
     source="PTX ISA 9.7.3.3",
 )
 
@@ -43,7 +43,7 @@ FMA = Form(
         fma,mad  rn,rz,rm,rp  -,ftz  -,sat  f32   2.0
         fma,mad  rn,rz,rm,rp  -      -      f64   1.4
     """,
-    operands={"d": out("type"), "a": inp("type"), "b": inp("type"), "c": inp("type")},
+    operands={"d": out("type"), "a": arg("type"), "b": arg("type"), "c": arg("type")},
     source="PTX ISA 9.7.3.6",
 )
 
@@ -65,7 +65,7 @@ ADD2 = Form(
         op           rnd            ftz    ptx  target
         add,sub,mul  -,rn,rz,rm,rp  -,ftz  8.6  sm_100
     """,
-    operands={"d": out("f32x2"), "a": inp("f32x2"), "b": inp("f32x2")},
+    operands={"d": out("f32x2"), "a": arg("f32x2"), "b": arg("f32x2")},
     source="PTX ISA 9.7.3.3",
 )
 
@@ -87,7 +87,7 @@ FMA2 = Form(
         rnd          ftz    ptx  target
         rn,rz,rm,rp  -,ftz  8.6  sm_100
     """,
-    operands={"d": out("f32x2"), "a": inp("f32x2"), "b": inp("f32x2"), "c": inp("f32x2")},
+    operands={"d": out("f32x2"), "a": arg("f32x2"), "b": arg("f32x2"), "c": arg("f32x2")},
     source="PTX ISA 9.7.3.6",
 )
 
@@ -110,7 +110,7 @@ DIV = Form(
         rn,rz,rm,rp  -,ftz  f32   2.0
         rn,rz,rm,rp  -      f64   1.4
     """,
-    operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
+    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
     source="PTX ISA 9.7.3.8",
 )
 
@@ -133,7 +133,7 @@ ROOT = Form(
         rcp,sqrt  rn,rz,rm,rp  -,ftz  f32   2.0
         rcp,sqrt  rn,rz,rm,rp  -      f64   1.4
     """,
-    operands={"d": out("type"), "a": inp("type")},
+    operands={"d": out("type"), "a": arg("type")},
     source="PTX ISA 9.7.3.13",
 )
 
@@ -158,7 +158,7 @@ ABS = Form(
         abs,neg  -,ftz  f32
         abs,neg  -      f64
     """,
-    operands={"d": out("type"), "a": inp("type")},
+    operands={"d": out("type"), "a": arg("type")},
     source="PTX ISA 9.7.3.9",
 )
 
@@ -185,7 +185,7 @@ MIN = Form(
         min,max  -,ftz  -,NaN  xorsign  abs  f32   7.2  sm_86
         min,max  -      -      -        -    f64   1.0  -
     """,
-    operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
+    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
     source="PTX ISA 9.7.3.11",
 )
 
@@ -209,7 +209,7 @@ MIN3 = Form(
         op       ftz    NaN    abs    ptx  target
         min,max  -,ftz  -,NaN  -,abs  8.8  sm_100
     """,
-    operands={"d": out("f32"), "a": inp("f32"), "b": inp("f32"), "c": inp("f32")},
+    operands={"d": out("f32"), "a": arg("f32"), "b": arg("f32"), "c": arg("f32")},
     source="PTX ISA 9.7.3.11",
 )
 
@@ -234,7 +234,7 @@ COPYSIGN = Form(
         type     ptx
         f32,f64  2.0
     """,
-    operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
+    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
     source="PTX ISA 9.7.3.2",
 )
 
@@ -256,7 +256,7 @@ TESTP = Form(
         property                                             type     ptx
         finite,infinite,number,notanumber,normal,subnormal  f32,f64  2.0
     """,
-    operands={"p": pred_out(), "a": inp("type")},
+    operands={"p": pred_out(also=""), "a": arg("type")},
     source="PTX ISA 9.7.3.1",
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from warploom.isa.kit import Form
-from warploom.isa.operands import inp, out
+from warploom.isa.operands import arg, out
 from warploom.isa.protocol import Bound, Warps
 from warploom.num import convert, floats, packed
 from warploom.num.formats import FORMATS, Format
@@ -22,7 +22,7 @@ ADD = Form(
         add,sub,mul  -,rn  -,ftz  -,sat  f16,f16x2    4.2  sm_53
         add,sub,mul  -,rn  -      -      bf16,bf16x2  7.8  sm_90
     """,
-    operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
+    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
     source="PTX ISA 9.7.4.1",
 )
 
@@ -48,7 +48,7 @@ FMA = Form(
         -,ftz  -      relu    f16,f16x2    7.0  sm_80
         -      -      -,relu  bf16,bf16x2  7.0  sm_80
     """,
-    operands={"d": out("type"), "a": inp("type"), "b": inp("type"), "c": inp("type")},
+    operands={"d": out("type"), "a": arg("type"), "b": arg("type"), "c": arg("type")},
     source="PTX ISA 9.7.4.4",
 )
 
@@ -72,7 +72,7 @@ ABS = Form(
         abs      -,ftz  f16,f16x2    6.5  sm_53
         abs,neg  -      bf16,bf16x2  7.0  sm_80
     """,
-    operands={"d": out("type"), "a": inp("type")},
+    operands={"d": out("type"), "a": arg("type")},
     source="PTX ISA 9.7.4.6",
 )
 
@@ -99,7 +99,7 @@ MIN = Form(
         min,max  -      -,NaN  -        -    bf16,bf16x2  7.0  sm_80
         min,max  -      -,NaN  xorsign  abs  bf16,bf16x2  7.2  sm_86
     """,
-    operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
+    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
     source="PTX ISA 9.7.4.7",
 )
 
@@ -124,7 +124,7 @@ MIXED_ADD = Form(
         op       rnd            sat    atype     ptx  target
         add,sub  -,rn,rz,rm,rp  -,sat  f16,bf16  8.6  sm_100
     """,
-    operands={"d": out("f32"), "a": inp("atype"), "c": inp("f32")},
+    operands={"d": out("f32"), "a": arg("atype"), "c": arg("f32")},
     source="PTX ISA 9.7.5.1",
 )
 
@@ -148,7 +148,7 @@ MIXED_FMA = Form(
         rnd          sat    abtype    ptx  target
         rn,rz,rm,rp  -,sat  f16,bf16  8.6  sm_100
     """,
-    operands={"d": out("f32"), "a": inp("abtype"), "b": inp("abtype"), "c": inp("f32")},
+    operands={"d": out("f32"), "a": arg("abtype"), "b": arg("abtype"), "c": arg("f32")},
     source="PTX ISA 9.7.5.3",
 )
 

@@ -27,6 +27,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from warploom.isa.operands import Place
@@ -54,14 +55,17 @@ EFFECTS = frozenset(
 
 _QUALIFIERS = frozenset(
     {
-        "sync", "aligned", "row", "col", "trans", "sp", "popc", "satfinite", "sat", "ftz", "rn", "b32",
+        "sync", "aligned", "row", "col", "trans", "sp", "popc", "satfinite", "sat", "ftz", "rn", "u32", "b32",
         "b64", "f32", "f64", "f32x2", "b1024", "relaxed", "release", "sys", "global", "shared::cta",
         "bulk_group", "mbarrier::complete_tx::bytes", "noComplete", "tile", "tensormap::generic",
-        "clamp", "wrap", "any", "all", "approx",
+        "clamp", "wrap", "any", "all", "approx", "volatile", "mmio", "L2", "mbarrier_init",
+        "launch_dependents",
     }
 )  # fmt: skip
 """Words of syntax lines that qualify an instruction and are no part of its name."""
-_NAMES = frozenset(["op", "mode", "action", "matrix", "dir"])
+NAME_WHERE_THEY_STAND = frozenset(["cta", "parity"])
+"""Optional words that are part of the name of what has them."""
+_NAMES = frozenset(["op", "mode", "action", "matrix", "dir", "side"])
 """Slots that choose an operation, so that their words are part of its name."""
 
 
@@ -70,8 +74,9 @@ class Form:
 
     `words` spells composite slots (`{"shape": "m{m}n{n}k{k}"}`), whose parts are columns. `touches` lists
     effect words of EFFECTS. `spellings` are further orders of the same opcode words that assemblers take and
-    compilers write. A `lenient` form is one that the manual does not have and assemblers take: it binds
-    nothing, and the checker alone asks for it.
+    compilers write. `early` are words that assemblers take before the version that brought them. A `lenient`
+    form is one that the manual does not have and assemblers take: it binds nothing, and the checker alone
+    asks for it.
     """
 
     def __init__(
@@ -85,10 +90,12 @@ class Form:
         touches: str = "",
         limit: Limit | None = None,
         spellings: tuple[str, ...] = (),
+        early: str = "",
         lenient: bool = False,
         source: str,
     ) -> None:
         self.name = name
+        self.early = frozenset(early.split())
         self.lenient = lenient
         self.source = source
         self.syntax_line = syntax
@@ -158,13 +165,18 @@ class Form:
         """
         count = 1
         for word in self.syntax.words[1:]:
-            choices = {word.literal} if word.literal else self.vocabulary.get(word.slot, frozenset[str]())
-            if word.optional and word.literal == "cta":
+            if word.optional and word.slot in NAME_WHERE_THEY_STAND:
                 continue
+            choices = {word.literal} if word.literal else self.vocabulary.get(word.slot, frozenset[str]())
             if word.optional or choices & _QUALIFIERS or (word.slot and word.slot not in _NAMES):
                 break
             count += 1
         return count
+
+    @property
+    def slot_names(self) -> frozenset[str]:
+        """What codes of rules call its words: slots, literal words, parts of composite words."""
+        return frozenset({*self.columns, *(word.slot or word.literal for word in self.syntax.words)})
 
     @property
     def parts(self) -> frozenset[str]:
@@ -222,10 +234,12 @@ class Match:
     rows: tuple[Row, ...]
 
 
+LONGEST_OPCODE = 500
+"""Characters of an opcode; no form has one as long."""
+
 _FORMS: dict[str, Form] = {}
 _BY_HEAD: dict[str, list[Form]] = {}
 _LENIENT: dict[str, list[Form]] = {}
-_MATCHES: dict[str, tuple[Match, ...]] = {}
 
 
 def _register(form: Form) -> None:
@@ -252,12 +266,15 @@ def forms_of(head: str) -> tuple[Form, ...]:
     return tuple(_BY_HEAD.get(head, ()))
 
 
+def lenient_of(head: str) -> tuple[Form, ...]:
+    """As forms_of, among the forms that only assemblers take."""
+    return tuple(_LENIENT.get(head, ()))
+
+
+@lru_cache(maxsize=8192)
 def match_opcode(opcode: str) -> tuple[Match, ...]:
-    """Every form and row that the opcode follows; more than one where operands decide. Cached."""
-    found = _MATCHES.get(opcode)
-    if found is None:
-        found = _MATCHES[opcode] = _match_in(_BY_HEAD, opcode)
-    return found
+    """Every form and row that the opcode follows; more than one where operands decide."""
+    return _match_in(_BY_HEAD, opcode)
 
 
 def match_lenient(opcode: str) -> tuple[Match, ...]:
@@ -266,6 +283,8 @@ def match_lenient(opcode: str) -> tuple[Match, ...]:
 
 
 def _match_in(table: Mapping[str, Iterable[Form]], opcode: str) -> tuple[Match, ...]:
+    if len(opcode) > LONGEST_OPCODE:
+        return ()
     words = tuple(opcode.split("."))
     return tuple(
         Match(form, slots, rows)

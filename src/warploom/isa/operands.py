@@ -7,7 +7,7 @@ A type is a PTX type word, the name of a slot whose word is the type, or a funct
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from warploom.isa.types import TYPES
@@ -15,21 +15,39 @@ from warploom.isa.types import TYPES
 Slots = Mapping[str, str]
 TypeRule = str | Callable[[Slots], str]
 CountRule = int | str | Callable[[Slots], int]
-Values = Collection[int] | Callable[[Slots], Collection[int]] | None
+Reach = Literal["same", "wide", "bits", "own", "coded"]
+Values = Collection[int] | Callable[[Slots], Collection[int] | None] | None
+Barred = Collection[int] | Callable[[Slots, int], Collection[int]]
+
+NARROW = (8, 16)
+"""Widths of registers that assemblers cannot move to where an address belongs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """One operand place.
 
-    `kind` is what the text shows there; `access` whether the instruction reads or writes it; `type` its
-    PTX type; `count` the number of registers in its vector (0: a single register, no braces; -1: any), or of
-    the coordinates after the base of an address. `when` names a slot whose word the place stands with: it is
-    there exactly when the word is. `values` are the constants that may stand there. `accepts` is "wide" where
-    registers wider than the type may stand. `also` lists what else may: "sink", the `_` for a result that
-    is not wanted; "special", a special register; "symbol", the address of a variable. `space` is the state
-    space of an address: a word or a slot; what is not known to be in it is refused. `legend` says how
-    lanes hold a fragment.
+    `kind` is what the text shows there; `access` whether the instruction reads or writes it; `type` its PTX
+    type; `count` the number of registers in its vector (0: a single register, no braces; -1: any), or of the
+    coordinates after the base of an address. `when` names a slot whose word the place stands with: it is
+    there exactly when the word is. `values` are the constants that may stand there, of which the low `bits`
+    are looked at, and `upto` the operand whose constant is the highest. `accepts` is "wide" where registers
+    wider than the type may stand, "bits" where only those declared as bits may and no constant, "own" where
+    only integers hold an integer, "coded" where floating constants may be written as their bits alone.
+    `also` lists what else may: "sink", the `_` for a result that is not wanted; "special", a special
+    register; "symbol", the address of a variable; or what a name stands for: "function", or directives.
+    `eased` lists what only assemblers take there: "function", the address of a function; "vector" and
+    "vectors", one of up to four registers or of any number; "predicate"; "packed", `f16x2` for a predicate;
+    "base", an odd base of an address; "untyped", one of any type; "bare", an address without its brackets;
+    each with the target that it begins with, as in "packed@sm_90". `space` is the state space of an address:
+    a word or a slot; what is not known to be in it is refused, and for "register" every variable. In
+    "tensor" a register of the type alone addresses. `barred` are widths of registers that are no base of an
+    address, on the target of some number. `plain` says that registers and numbers alone may stand there: no
+    sink or predicate in a vector, no address made from a name. `target` is what is needed where the operand
+    stands. `legend` says how lanes hold a fragment. `by` gives what is otherwise for some slots.
+
+    `also` has "minus" where a register may be negated; `parts` is the pattern of the selectors that may follow
+    a register, as in `%r1.b0`.
     """
 
     kind: Literal["register", "predicate", "address", "immediate", "label", "symbol", "tuple", "sink", "any"]
@@ -38,10 +56,22 @@ class Place:
     count: CountRule = 0
     when: str = ""
     values: Values = None
-    accepts: Literal["same", "wide"] = "same"
+    accepts: Reach = "same"
     also: str = ""
     space: TypeRule = "?"
+    plain: bool = False
+    target: str = ""
     legend: Callable[[Slots], str] | None = None
+    eased: str = ""
+    upto: str = ""
+    barred: Barred = ()
+    bits: CountRule = 0
+    parts: TypeRule = ""
+    by: Callable[[Slots], Mapping[str, str]] | None = None
+
+    def at(self, slots: Slots) -> Place:
+        """The place as it is for some slots."""
+        return self if self.by is None else replace(self, **self.by(slots))
 
     def type_word(self, slots: Slots) -> str:
         """The PTX type word of this place once the slots are bound."""
@@ -52,7 +82,7 @@ class Place:
     @property
     def implied(self) -> bool:
         """Whether the type is the form's own and no word of the opcode names it."""
-        return isinstance(self.type, str) and self.type in TYPES
+        return self.accepts == "own" or (isinstance(self.type, str) and self.type in TYPES)
 
     def space_word(self, slots: Slots) -> str:
         """The state-space word of an address, "" for a generic one and "?" where any may stand."""
@@ -62,25 +92,51 @@ class Place:
             return slots.get("ss", slots.get("space", "?"))
         return slots.get(self.space, self.space)
 
+    def parts_pattern(self, slots: Slots) -> str:
+        """The pattern of the selectors that may follow a register; "" where none may."""
+        return self.parts(slots) if callable(self.parts) else self.parts
+
+    def barred_widths(self, slots: Slots, target: int) -> Collection[int]:
+        """The bits of registers that cannot be the base of an address on the target of a number."""
+        return self.barred(slots, target) if callable(self.barred) else self.barred
+
     def registers(self, slots: Slots) -> int:
         """Number of registers in the vector of this place; 0 for one bare register."""
-        if callable(self.count):
-            return self.count(slots)
-        if isinstance(self.count, str):
-            word = slots[self.count]
-            return int(word.lstrip("vx")) if word else 0
-        return self.count
+        return _number(self.count, slots)
 
     def constants(self, slots: Slots) -> Collection[int] | None:
         """The constants that may stand there; None where any may."""
         return self.values(slots) if callable(self.values) else self.values
 
+    def as_read(self, constant: int, slots: Slots) -> int:
+        """A constant as it is looked at: its low bits where those alone count, else a signed number of 64."""
+        bits = _number(self.bits, slots)
+        return constant % (1 << bits) if bits else (constant + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
+def _number(rule: CountRule, slots: Slots) -> int:
+    if callable(rule):
+        return rule(slots)
+    if isinstance(rule, str):
+        word = slots[rule]
+        return int(word.lstrip("vx")) if word else 0
+    return rule
+
 
 def out(
-    type: TypeRule, count: CountRule = 0, accepts: Literal["same", "wide"] = "same", also: str = ""
+    type: TypeRule,
+    count: CountRule = 0,
+    accepts: Reach = "same",
+    also: str = "",
+    eased: str = "",
+    parts: TypeRule = "",
+    *,
+    plain: bool = False,
 ) -> Place:
     """A destination register, or vector of `count`."""
-    return Place("register", "write", type, count, accepts=accepts, also=also)
+    return Place(
+        "register", "write", type, count, accepts=accepts, also=also, eased=eased, parts=parts, plain=plain
+    )
 
 
 def inp(
@@ -88,11 +144,34 @@ def inp(
     count: CountRule = 0,
     when: str = "",
     values: Values = None,
-    accepts: Literal["same", "wide"] = "same",
+    accepts: Reach = "same",
     also: str = "",
+    eased: str = "",
+    bits: CountRule = 0,
+    parts: TypeRule = "",
+    *,
+    plain: bool = False,
 ) -> Place:
     """A source: a register or a constant, or a vector of them."""
-    return Place("register", "read", type, count, when, values, accepts, also)
+    return Place(
+        "register",
+        "read",
+        type,
+        count,
+        when,
+        values,
+        accepts,
+        also,
+        plain=plain,
+        eased=eased,
+        bits=bits,
+        parts=parts,
+    )
+
+
+def arg(type: TypeRule, accepts: Reach = "same") -> Place:
+    """A source of plain arithmetic, in whose place assemblers take the address of a function too."""
+    return inp(type, accepts=accepts, eased="function packed")
 
 
 def inout(type: TypeRule, count: CountRule = 0) -> Place:
@@ -105,27 +184,37 @@ def pred_out(also: str = "sink") -> Place:
     return Place("predicate", "write", "pred", also=also)
 
 
-def pred_in(values: Values = None, when: str = "") -> Place:
+def pred_in(values: Values = None, when: str = "", eased: str = "") -> Place:
     """A source predicate, possibly negated, or a constant."""
-    return Place("predicate", "read", "pred", when=when, values=values)
+    return Place("predicate", "read", "pred", when=when, values=values, eased=eased)
 
 
-def address(coordinates: CountRule = 0, space: TypeRule = "?") -> Place:
+def address(
+    coordinates: CountRule = 0,
+    space: TypeRule = "?",
+    eased: str = "",
+    barred: Barred = (),
+) -> Place:
     """`[base + offset]`, with a vector of coordinates for tensor operands.
 
     Without a `space` it is that of the slot `ss` or `space`.
     """
-    return Place("address", "read", "b64", coordinates, space=space)
+    return Place("address", "read", "b64", coordinates, space=space, eased=eased, barred=barred)
 
 
-def immediate(type: TypeRule = "s32", values: Values = None) -> Place:
+def tensor_address(accepts: Literal["same", "bits"] = "same", when: str = "") -> Place:
+    """`[taddr + offset]` in tensor memory: 32 bits in a register, never a variable or a constant."""
+    return Place("address", "read", "u32", when=when, accepts=accepts, space="tensor")
+
+
+def immediate(type: TypeRule = "s32", values: Values = None, target: str = "", bits: CountRule = 0) -> Place:
     """An integer constant, one of `values` where they are given."""
-    return Place("immediate", "none", type, values=values)
+    return Place("immediate", "none", type, values=values, target=target, bits=bits)
 
 
-def amount_or_predicate(type: TypeRule) -> Place:
+def amount_or_predicate(type: TypeRule, upto: str = "") -> Place:
     """A source of a type, or a predicate in its stead: what is declared decides."""
-    return Place("any", "read", type)
+    return Place("any", "read", type, upto=upto)
 
 
 def sink() -> Place:
@@ -138,11 +227,16 @@ def label() -> Place:
     return Place("label", "none")
 
 
-def symbol() -> Place:
-    """The name of a function, a branch table or a variable."""
-    return Place("symbol", "none")
+def function() -> Place:
+    """The name of a function, or a register that holds its address."""
+    return Place("symbol", "none", also="function")
 
 
-def arguments() -> Place:
-    """The parenthesised list of a call."""
-    return Place("tuple", "none")
+def table(*directives: str) -> Place:
+    """The label of one of some directives: a branch table, a prototype, a list of functions."""
+    return Place("symbol", "none", also=" ".join(directives))
+
+
+def arguments(access: Literal["read", "write"]) -> Place:
+    """The parenthesised list of a call: what it reads, or writes."""
+    return Place("tuple", access)
