@@ -212,6 +212,13 @@ class Judge:
                 return None
             case Symbol(name):
                 meaning = self.names.find(name)
+                if isinstance(meaning, Function):
+                    return f"is an address made from the function '{name}'", expected
+                if isinstance(meaning, Variable) and meaning.space == "reg":
+                    if not self.lenient or in_vector:
+                        return f"adds to the register '{name}'", expected
+                    self.eased.add("sum")
+                    return self._name(name, place, type_word, in_vector)
                 if meaning is None or (takes_integers(type_word) and not place.plain):
                     return None
                 return f"is an address made from '{name}'", expected

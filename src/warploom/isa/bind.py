@@ -138,6 +138,8 @@ def _outline(operand: Operand) -> object:
             return Pair, _outline(first), _outline(second)
         case Address(_, _, extra):
             return Address, *map(_outline, extra)
+        case Tuple((Integer() | Float() | Name("WARP_SZ") as constant,)):
+            return Tuple, type(constant)
         case _:
             return type(operand)
 
@@ -154,8 +156,21 @@ def _bound_like(known: Binding, operands: tuple[Operand, ...]) -> Binding:
             )
         elif isinstance(operand, Vector) and not isinstance(like.operand, Vector):
             operand = operand.items[0]
+        if like.place.kind != "tuple":
+            operand = _unparenthesised(operand)
         bound[name] = BoundOperand(operand, like.place, like.type, like.registers, like.at)
     return Binding(known.form, known.slots, bound)
+
+
+def _unparenthesised(operand: Operand) -> Operand:
+    """A constant in parentheses is that constant, but among the operands of a call."""
+    match operand:
+        case Tuple((Integer() | Float() | Name("WARP_SZ") as constant,)):
+            return constant
+        case Vector(items) if any(isinstance(item, Tuple) for item in items):
+            return Vector(tuple(map(_unparenthesised, items)))
+        case _:
+            return operand
 
 
 def _of_pair(pair: Pair, k: int) -> Operand:
@@ -358,6 +373,8 @@ def _fill(
     bound: dict[str, BoundOperand] = {}
     for part_name, part, at in parts:
         place = form.operands[part_name].at(match.slots)
+        if place.kind != "tuple":
+            part = _unparenthesised(part)
         count = place.registers(match.slots)
         if count == 0 and "braces" in place.also and isinstance(part, Vector) and len(part.items) == 1:
             part = part.items[0]  # one register in braces is that register
@@ -433,7 +450,7 @@ def _fits(operand: Operand, place: Place, count: int, slots: Mapping[str, str]) 
         case "predicate":
             if place.access == "write":
                 return isinstance(operand, Name)
-            return isinstance(operand, (Name, Negated, Integer))
+            return isinstance(operand, (Name, Negated, Integer, Symbol))
         case "register":
             return _fits_register(operand, place, count, slots)
         case "any":
