@@ -90,7 +90,7 @@ _VECTORS = {"v2": 2, "v4": 4, "v8": 8}
 _KINDS = ("sm_100f", "sm_110f", "sm_120f")
 _REPEATED = ("sync", "satfinite", "sat", "uni", "NaN", "approx", "cc", "relu", "shiftamt")
 
-_OTHER_KINDS = "vector vectors predicate packed base"
+_OTHER_KINDS = "vector vectors predicate packed base bare untyped"
 
 # Evidence: sections of tests/evidence/ptxas/off-table.txt, or the record's probes of that change.
 TOLERATED = (
@@ -108,6 +108,8 @@ TOLERATED = (
     Tolerance("modifier", "modifiers are taken that it has not", "record: and", form="lenient.modifier"),
     Tolerance("bf16-m8n8k4", "bf16 and tf32 are taken as m8n8k4", "off-table 46", form="lenient.eight_by"),
     Tolerance("f64-wmma", "f64 is taken as m16n16k16 and m16n16k8", "off-table 46", form="lenient.wide"),
+    Tolerance("copy", "a copy takes the operands of another", "record: %rd90 there", form="lenient.copy"),
+    Tolerance("row", "a row that the manual does not have", "off-table: rows", form="lenient.row"),
     Tolerance("x8", ".x8 is taken with 1, 2 or 4 registers", "off-table 33", form="lenient.load"),
     Tolerance("x8", ".x8 is taken with 1, 2 or 4 registers", "off-table 33", form="lenient.store"),
     Tolerance("lanes", "a predicate stands for the masks of lanes", "record: and %p95", form="lenient.lane"),

@@ -16,6 +16,10 @@ Slots = Mapping[str, str]
 TypeRule = str | Callable[[Slots], str]
 CountRule = int | str | Callable[[Slots], int]
 Values = Collection[int] | Callable[[Slots], Collection[int] | None] | None
+Barred = Collection[int] | Callable[[Slots, int], Collection[int]]
+
+NARROW = (8, 16)
+"""Widths of registers that assemblers cannot move to where an address belongs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +30,19 @@ class Place:
     PTX type; `count` the number of registers in its vector (0: a single register, no braces; -1: any), or of
     the coordinates after the base of an address. `when` names a slot whose word the place stands with: it is
     there exactly when the word is. `values` are the constants that may stand there, of which the low `bits`
-    are looked at. `accepts` is "wide" where registers wider than the type may stand, "bits" where only those
-    declared as bits may, "own" where only integers hold an integer. `also` lists what else may: "sink", the
-    `_` for a result that is not wanted; "special", a special register; "symbol", the address of a variable.
-    `eased` lists what only assemblers take there: "function", the address of a function; "vector" and
-    "vectors", one of up to four registers or of any number; "predicate"; "packed", `f16x2` for a predicate;
-    "base", an odd base of an address; each with the target that it begins with, as in "packed@sm_90". `space`
-    is the state space of an address: a word or a slot; what is not known to be in it is refused. In "tensor"
-    a register of the type alone addresses. `plain` says that registers and numbers alone may stand there: no
-    sink or predicate in a vector, no address made from a name. `target` is what is needed where the operand
+    are looked at, and `upto` the operand whose constant is the highest. `accepts` is "wide" where registers
+    wider than the type may stand, "bits" where only those declared as bits may, "own" where only integers
+    hold an integer. `also` lists what else may: "sink", the `_` for a result that is not wanted; "special", a
+    special register; "symbol", the address of a variable; or what a name stands for: "function", or
+    directives. `eased` lists what only assemblers take there:
+    "function", the address of a function; "vector" and "vectors", one of up to four registers or of any
+    number; "predicate"; "packed", `f16x2` for a predicate; "base", an odd base of an address; "untyped", one
+    of any type; "bare", an address without its brackets; each with the target that it begins with, as in
+    "packed@sm_90". `space` is the state space of an address: a word or a slot; what is not known to be in it
+    is refused, and for "register" every variable. In "tensor" a register of the type alone addresses.
+    `barred` are widths of registers that are no base of an address, on the target of some number. `plain`
+    says that registers and numbers alone may stand there: no sink or predicate in a vector, no address made
+    from a name. `target` is what is needed where the operand
     stands. `legend` says how lanes hold a fragment.
     """
 
@@ -51,6 +59,8 @@ class Place:
     target: str = ""
     legend: Callable[[Slots], str] | None = None
     eased: str = ""
+    upto: str = ""
+    barred: Barred = ()
     bits: CountRule = 0
 
     def type_word(self, slots: Slots) -> str:
@@ -71,6 +81,10 @@ class Place:
         if self.space == "?":
             return slots.get("ss", slots.get("space", "?"))
         return slots.get(self.space, self.space)
+
+    def barred_widths(self, slots: Slots, target: int) -> Collection[int]:
+        """The bits of registers that cannot be the base of an address on the target of a number."""
+        return self.barred(slots, target) if callable(self.barred) else self.barred
 
     def registers(self, slots: Slots) -> int:
         """Number of registers in the vector of this place; 0 for one bare register."""
@@ -146,12 +160,17 @@ def pred_in(values: Values = None, when: str = "", eased: str = "") -> Place:
     return Place("predicate", "read", "pred", when=when, values=values, eased=eased)
 
 
-def address(coordinates: CountRule = 0, space: TypeRule = "?") -> Place:
+def address(
+    coordinates: CountRule = 0,
+    space: TypeRule = "?",
+    eased: str = "",
+    barred: Barred = (),
+) -> Place:
     """`[base + offset]`, with a vector of coordinates for tensor operands.
 
     Without a `space` it is that of the slot `ss` or `space`.
     """
-    return Place("address", "read", "b64", coordinates, space=space)
+    return Place("address", "read", "b64", coordinates, space=space, eased=eased, barred=barred)
 
 
 def tensor_address(accepts: Literal["same", "bits"] = "same", when: str = "") -> Place:
@@ -164,9 +183,9 @@ def immediate(type: TypeRule = "s32", values: Values = None, target: str = "", b
     return Place("immediate", "none", type, values=values, target=target, bits=bits)
 
 
-def amount_or_predicate(type: TypeRule) -> Place:
+def amount_or_predicate(type: TypeRule, upto: str = "") -> Place:
     """A source of a type, or a predicate in its stead: what is declared decides."""
-    return Place("any", "read", type)
+    return Place("any", "read", type, upto=upto)
 
 
 def sink() -> Place:
@@ -179,11 +198,16 @@ def label() -> Place:
     return Place("label", "none")
 
 
-def symbol() -> Place:
-    """The name of a function, a branch table or a variable."""
-    return Place("symbol", "none")
+def function() -> Place:
+    """The name of a function, or a register that holds its address."""
+    return Place("symbol", "none", also="function")
 
 
-def arguments() -> Place:
-    """The parenthesised list of a call."""
-    return Place("tuple", "none")
+def table(*directives: str) -> Place:
+    """The label of one of some directives: a branch table, a prototype, a list of functions."""
+    return Place("symbol", "none", also=" ".join(directives))
+
+
+def arguments(access: Literal["read", "write"]) -> Place:
+    """The parenthesised list of a call: what it reads, or writes."""
+    return Place("tuple", access)
