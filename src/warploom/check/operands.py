@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import replace
+from functools import lru_cache
 
 from warploom.check.calls import call_problems
 from warploom.check.names import Names
@@ -326,7 +327,7 @@ class Judge:
             isinstance(meaning, Variable) and meaning.space == "reg" and meaning.type in taken
         ):
             return None
-        return f"has {_what(text, meaning)} for a base", f"a register of {_dotted(taken)}"
+        return f"has {_what(text, meaning)} for a base", f"a register of {_dotted(frozenset(taken))}"
 
     def _base(self, text: str, space: str, place: Place, barred: Collection[int]) -> tuple[str, str] | None:
         meaning = self.names.find(text)
@@ -380,11 +381,11 @@ def _what(text: str, meaning: object) -> str:
 def _expected_type(place: Place, type_word: str) -> str:
     if type_word == "pred":
         return "a predicate"
-    wide = place.accepts == "wide"
-    return f"a register of {_dotted(holders(type_word, wide, place.implied))}"
+    return f"a register of {_dotted(holders(type_word, place.accepts == 'wide', place.implied))}"
 
 
-def _dotted(types: Collection[str]) -> str:
+@lru_cache(maxsize=512)
+def _dotted(types: frozenset[str]) -> str:
     shown = sorted(types, key=_order)
     return ", ".join(f".{name}" for name in shown[:6]) + (", …" if len(shown) > 6 else "")
 

@@ -139,6 +139,11 @@ class Statements:
         for shown, changed in changes_of_one_word(match):
             if asked and _asked(changed, at_fault) == asked:
                 continue
+            bound = place_operands(changed, instruction.operands)
+            if isinstance(bound, list) or judge.problems(
+                changed, {name: bound[name] for name in at_fault if name in bound}
+            ):
+                continue
             if self._verdict(changed, instruction, judge)[0] <= 1:
                 hint = f"the operands fit {shown}"
                 return [replace(problem, hint=problem.hint or hint) for problem in problems]
