@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
+from warploom.check.calls import call_problems
 from warploom.check.names import Names
 from warploom.isa.availability import Target, Version, read_target
 from warploom.isa.bind import BoundOperand, Problem, describe
@@ -31,6 +32,7 @@ from warploom.ptx import (
 )
 
 _GENERIC = frozenset({"global", "shared", "local"})
+_COORDINATE = Place("register", "read", "s32", also="special")
 
 
 def names_in(operand: Operand) -> Iterator[str]:
@@ -84,6 +86,7 @@ class Judge:
                 )
                 message = f"operand {shown} {what}" + (f"; expected {expected}" if expected else "")
                 found.append(Problem(f"{match.form.name}/{name}", message, where, "", match.form.source))
+        found += call_problems(match, operands, self.names)
         return found
 
     def _judge(self, match: Match, bound: BoundOperand) -> Iterator[tuple[str, str, int | None]]:
@@ -126,7 +129,7 @@ class Judge:
         constants = [_constant_type(item) for item in operand.items]
         inferred = inferred_type([*filter(None, declared)], [*filter(None, constants)])
         accepted = not (place.plain and "pred" in declared) and (
-            inferred in holders(bound.type, place.accepts == "wide", place.implied)
+            inferred in holders(bound.type, place.accepts, place.implied)
             or (inferred == "pred" and self._eases(place, "predicate"))
         )
         clean = True
@@ -176,7 +179,7 @@ class Judge:
                 if sign != "!" or type_word != "pred" or place.access != "read":
                     return f"is '{sign}{name}'", expected
                 return self._name(name, replace(place, eased=""), type_word, in_vector)
-            case Integer() | Float() | Symbol() if place.access != "read":
+            case Integer() | Float() | Symbol() if place.access != "read" or place.accepts == "bits":
                 return f"is {describe(operand)}", expected
             case Integer():
                 if not takes_integers(type_word):
@@ -186,7 +189,8 @@ class Judge:
                     )
                 return None
             case Float(_, width):
-                if not takes_floats(type_word, width):
+                coded = width == TYPES[type_word].bits or place.accepts != "coded"
+                if not coded or not takes_floats(type_word, width):
                     return f"is the floating constant {operand.text}", expected
                 return None
             case Symbol(name):
@@ -226,7 +230,7 @@ class Judge:
             case Variable() if meaning.space == "reg":
                 if meaning.vector != 1:
                     return f"is the vector register '{text}'", expected
-                if meaning.type in holders(type_word, place.accepts == "wide", place.implied):
+                if meaning.type in holders(type_word, place.accepts, place.implied):
                     return None
                 if meaning.type == "pred" and not in_vector and self._eases(place, "predicate"):
                     return None
@@ -266,7 +270,7 @@ class Judge:
         if self.ptx < register.ptx:
             return f"is '{register.name}', which needs PTX {register.ptx[0]}.{register.ptx[1]}", ""
         narrow = register.type == "u32" and type_word in ("b16", "u16", "s16")
-        if narrow or register.type in holders(type_word):
+        if narrow or register.type in holders(type_word, place.accepts):
             return None
         return f"is the special register '{register.name}' of .{register.type}", expected
 
@@ -279,34 +283,42 @@ class Judge:
             yield "is the sink '_'", "a label", None
             return
         meaning = self.names.find(operand.text)
-        if self.names.label(operand.text) is None and meaning is not None:
+        table = self.names.table(operand.text)
+        if table is not None:
+            yield f"is the label of a {table.name}", "the label of an instruction", None
+        elif self.names.label(operand.text) is None and meaning is not None:
             yield f"is {_what(operand.text, meaning)}", "a label", None
 
     def _address(self, match: Match, bound: BoundOperand) -> Iterator[tuple[str, str, int | None]]:
-        operand = bound.operand
+        operand, place = bound.operand, bound.place
+        space = place.space_word(match.slots)
+        barred = place.barred_widths(match.slots, self.target.number)
         if not isinstance(operand, Address):
+            if self._eases(place, "bare") and isinstance(operand, Name):
+                wrong = self._base(operand.text, space, place, barred)
+                if wrong is not None:
+                    yield (*wrong, None)
             return
-        space = bound.place.space_word(match.slots)
         base = operand.base
-        loose = self._eases(bound.place, "base")
         if base is None:
-            if space != "local" and not loose:
+            if space != "local" and not self._eases(place, "base"):
                 yield "is an address without a base", "a register or a variable", None
         elif base == Name("_"):
             yield "has the sink for a base", "a register or a variable", 0
         elif isinstance(base, Name):
-            tensor = space == "tensor"
-            wrong = self._tensor_base(base.text, bound) if tensor else self._base(base.text, space, loose)
+            if space == "tensor":
+                wrong = self._tensor_base(base.text, bound)
+            else:
+                wrong = self._base(base.text, space, place, barred)
             if wrong is not None:
                 yield (*wrong, 0)
+        if operand.extra and operand.offset:
+            yield "has an offset beside its coordinates", "a register or a variable alone", 0
         for vector in operand.extra:
-            if not isinstance(vector, Vector):
-                continue
-            coordinate = Place("register", "read", "s32")
-            for item in vector.items:
-                wrong = self._value(item, coordinate, "s32", in_vector=False)
-                if wrong is not None:
-                    yield f"has a coordinate that {wrong[0]}", wrong[1], 1
+            if isinstance(vector, Vector):
+                coordinates = BoundOperand(vector, _COORDINATE, "s32", len(vector.items))
+                for what, expected, _ in self._vector(vector, coordinates):
+                    yield f"has a coordinate that {what}", expected, 1
 
     def _tensor_base(self, text: str, bound: BoundOperand) -> tuple[str, str] | None:
         meaning = self.names.find(text)
@@ -317,16 +329,23 @@ class Judge:
             return None
         return f"has {_what(text, meaning)} for a base", f"a register of {_dotted(taken)}"
 
-    def _base(self, text: str, space: str, loose: bool) -> tuple[str, str] | None:
+    def _base(self, text: str, space: str, place: Place, barred: Collection[int]) -> tuple[str, str] | None:
         meaning = self.names.find(text)
         if meaning is None:
             return None
         if isinstance(meaning, Variable) and meaning.space == "reg":
-            if (meaning.type[0] in "bus" or loose) and meaning.type != "b128":
+            is_whole = meaning.type[0] in "bus" and meaning.type != "b128"
+            if is_whole and int(meaning.type[1:]) not in barred:
+                return None
+            if meaning.type != "b128" and self._eases(place, "base"):
+                return None
+            if meaning.type != "pred" and not barred and self._eases(place, "untyped"):
                 return None
             return f"has the register '{text}' of .{meaning.type} for a base", "one of .b64, .u64 or .s64"
         if not isinstance(meaning, Variable):
             return f"has {_what(text, meaning)} for a base", "a register or a variable"
+        if space == "register":
+            return f"has the variable '{text}' for a base", "a register"
         wanted = space.partition("::")[0]
         if wanted in ("?", meaning.space) or (wanted == "" and meaning.space in _GENERIC):
             return None
@@ -362,8 +381,7 @@ def _what(text: str, meaning: object) -> str:
 def _expected_type(place: Place, type_word: str) -> str:
     if type_word == "pred":
         return "a predicate"
-    wide = place.accepts == "wide"
-    return f"a register of {_dotted(holders(type_word, wide, place.implied))}"
+    return f"a register of {_dotted(holders(type_word, place.accepts, place.implied))}"
 
 
 def _dotted(types: Collection[str]) -> str:

@@ -163,7 +163,7 @@ class Statements:
         """How far a match carries: 0 all the way, 1 but for availability, 2 but for operands, 3 not to
         its places.
         """
-        bound = place_operands(match, instruction.operands)
+        bound = place_operands(match, instruction.operands, lenient=judge.lenient)
         lack = self._lack(match, instruction)
         missing = [] if lack is None else [lack]
         if isinstance(bound, list):
@@ -172,9 +172,8 @@ class Statements:
         return (2 if problems else len(missing)), [*problems, *missing], match
 
     def _lack(self, match: Match, instruction: Instruction) -> Problem | None:
-        lack = lacking(match.rows, self.target, self.ptx) or word_lack(
-            instruction.words, self.target, self.ptx
-        )
+        gated = [word for word in instruction.words if word not in match.form.early]
+        lack = lacking(match.rows, self.target, self.ptx) or word_lack(gated, self.target, self.ptx)
         if lack is None:
             return None
         have = self.target.name if lack.kind == "target" else f"PTX {self.ptx[0]}.{self.ptx[1]}"

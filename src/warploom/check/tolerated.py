@@ -90,7 +90,7 @@ _VECTORS = {"v2": 2, "v4": 4, "v8": 8}
 _KINDS = ("sm_100f", "sm_110f", "sm_120f")
 _REPEATED = ("sync", "satfinite", "sat", "uni", "NaN", "approx", "cc", "relu", "shiftamt")
 
-_OTHER_KINDS = "vector vectors predicate packed base"
+_OTHER_KINDS = "vector vectors predicate packed base bare untyped"
 
 # Evidence: sections of tests/evidence/ptxas/off-table.txt, or the record's probes of that change.
 TOLERATED = (
@@ -108,8 +108,12 @@ TOLERATED = (
     Tolerance("modifier", "modifiers are taken that it has not", "record: and", form="lenient.modifier"),
     Tolerance("bf16-m8n8k4", "bf16 and tf32 are taken as m8n8k4", "off-table 46", form="lenient.eight_by"),
     Tolerance("f64-wmma", "f64 is taken as m16n16k16 and m16n16k8", "off-table 46", form="lenient.wide"),
+    Tolerance("copy", "a copy takes the operands of another", "record: %rd90 there", form="lenient.copy"),
+    Tolerance("row", "a row that the manual does not have", "off-table: rows", form="lenient.row"),
     Tolerance("x8", ".x8 is taken with 1, 2 or 4 registers", "off-table 33", form="lenient.load"),
     Tolerance("x8", ".x8 is taken with 1, 2 or 4 registers", "off-table 33", form="lenient.store"),
+    Tolerance("without", "a part that the manual needs may be left out", "record", form="lenient.without"),
+    Tolerance("with", "a part that does nothing there may be added", "record", form="lenient.with_"),
     Tolerance("lanes", "a predicate stands for the masks of lanes", "record: and %p95", form="lenient.lane"),
     Tolerance("scale-input-d", "scaling D is taken with integers", "off-table 30", form="lenient.scale"),
     Tolerance("free", "any multiple of 32 columns is freed", "record: nCols", form="lenient.free"),

@@ -106,6 +106,7 @@ def bind(instruction: Instruction, source: Source | None = None) -> Binding | Di
     if (known := _BOUND.get(outline)) is not None:
         return _bound_like(known, instruction.operands)
     best: list[Problem] = []
+    least: tuple[bool, int] = (True, len(instruction.operands) + 2)
     matches = match_opcode(instruction.opcode) or tuple(match for _, match in reordered(instruction.opcode))
     for match in matches:
         bound = place_operands(match, instruction.operands)
@@ -115,8 +116,8 @@ def bind(instruction: Instruction, source: Source | None = None) -> Binding | Di
             if all(place.values is None for place in match.form.operands.values()):
                 _BOUND[outline] = binding
             return binding
-        if not best or len(problems) < len(best) or isinstance(bound, dict):
-            best = problems
+        if (rank := (isinstance(bound, list), len(problems))) < least:
+            best, least = problems, rank
     problem = best[0] if best else explain_opcode(instruction)
     diagnostic = problem.at(instruction)
     return diagnostic if source is None else replace(diagnostic, source=source)
@@ -289,12 +290,16 @@ def _like(head: str) -> str:
 # Operands ---------------------------------------------------------------------------------------------------
 
 
-def place_operands(match: Match, operands: tuple[Operand, ...]) -> dict[str, BoundOperand] | list[Problem]:
-    """Operands in their places, in order; or what keeps them from there."""
+def place_operands(
+    match: Match, operands: tuple[Operand, ...], *, lenient: bool = False
+) -> dict[str, BoundOperand] | list[Problem]:
+    """Operands in their places, in order; or what keeps them from there. A `lenient` reading has
+    addresses without brackets, where a place eases them.
+    """
     form = match.form
     best: dict[str, BoundOperand] | list[Problem] | None = None
     for names in _assignments(match, form.syntax.places, len(operands)):
-        placed = _fill_all(match, names, operands)
+        placed = _fill_all(match, names, operands, lenient)
         if isinstance(placed, dict):
             return placed
         if not isinstance(best, list) or len(placed) < len(best):
@@ -319,12 +324,12 @@ def _assignments(match: Match, names: tuple[PlaceName, ...], count: int) -> Iter
 
 
 def _fill_all(
-    match: Match, names: tuple[PlaceName, ...], operands: tuple[Operand, ...]
+    match: Match, names: tuple[PlaceName, ...], operands: tuple[Operand, ...], lenient: bool
 ) -> dict[str, BoundOperand] | list[Problem]:
     bound: dict[str, BoundOperand] = {}
     problems: list[Problem] = []
     for k, (name, operand) in enumerate(zip(names, operands, strict=True)):
-        filled = _fill(match, name, operand, k)
+        filled = _fill(match, name, operand, k, lenient)
         if isinstance(filled, Problem):
             problems.append(filled)
         else:
@@ -332,7 +337,9 @@ def _fill_all(
     return problems or bound
 
 
-def _fill(match: Match, name: PlaceName, operand: Operand, k: int) -> dict[str, BoundOperand] | Problem:
+def _fill(
+    match: Match, name: PlaceName, operand: Operand, k: int, lenient: bool
+) -> dict[str, BoundOperand] | Problem:
     form = match.form
     parts = _split_pair(name, operand, k)
     if parts is None:
@@ -350,11 +357,11 @@ def _fill(match: Match, name: PlaceName, operand: Operand, k: int) -> dict[str, 
         return Problem(f"{form.name}/{name.names[0]}", message, ("operand", k), "", form.source)
     bound: dict[str, BoundOperand] = {}
     for part_name, part, at in parts:
-        place = form.operands[part_name]
+        place = form.operands[part_name].at(match.slots)
         count = place.registers(match.slots)
         if count == 0 and "braces" in place.also and isinstance(part, Vector) and len(part.items) == 1:
             part = part.items[0]  # one register in braces is that register
-        if not _fits(part, place, count):
+        if not _fits(part, place, count) and not (lenient and _is_bare(part, place)):
             shown = part_name.replace("_", "-").strip("-") or "_"
             message = f"operand {shown} is {describe(part)}; expected {_expected(place, count, match.slots)}"
             return Problem(f"{form.name}/{part_name}", message, ("operand", *at), "", form.source)
@@ -433,6 +440,11 @@ def _fits(operand: Operand, place: Place, count: int) -> bool:
             return not isinstance(operand, (Vector, Address, Tuple, Pair))
 
 
+def _is_bare(operand: Operand, place: Place) -> bool:
+    """Whether an address goes without its brackets where assemblers let it."""
+    return "bare" in place.eased.split() and isinstance(operand, (Name, Symbol, Float))
+
+
 def _fits_coordinates(operand: Address, count: int) -> bool:
     if count == 0:
         return not operand.extra
@@ -462,6 +474,9 @@ def wrong_constants(match: Match, operands: Mapping[str, BoundOperand]) -> list[
     problems: list[Problem] = []
     for name, bound in operands.items():
         constants = bound.place.constants(match.slots)
+        most = operands[bound.place.upto].operand if bound.place.upto else None
+        if isinstance(most, Integer):
+            constants = range(most.value + 1)
         if constants is None or not isinstance(bound.operand, Integer):
             continue
         if bound.place.as_read(bound.operand.value, match.slots) in constants:

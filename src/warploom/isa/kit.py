@@ -73,8 +73,9 @@ class Form:
 
     `words` spells composite slots (`{"shape": "m{m}n{n}k{k}"}`), whose parts are columns. `touches` lists
     effect words of EFFECTS. `spellings` are further orders of the same opcode words that assemblers take and
-    compilers write. A `lenient` form is one that the manual does not have and assemblers take: it binds
-    nothing, and the checker alone asks for it.
+    compilers write. `early` are words that assemblers take before the version that brought them. A `lenient`
+    form is one that the manual does not have and assemblers take: it binds nothing, and the checker alone
+    asks for it.
     """
 
     def __init__(
@@ -88,10 +89,12 @@ class Form:
         touches: str = "",
         limit: Limit | None = None,
         spellings: tuple[str, ...] = (),
+        early: str = "",
         lenient: bool = False,
         source: str,
     ) -> None:
         self.name = name
+        self.early = frozenset(early.split())
         self.lenient = lenient
         self.source = source
         self.syntax_line = syntax

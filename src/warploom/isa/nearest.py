@@ -124,7 +124,7 @@ def is_named_alike(form: Form, one: tuple[str, ...], other: tuple[str, ...]) -> 
 
 
 def _is_type(word: str) -> bool:
-    return word in TYPES or _FORMAT.fullmatch(word) is not None
+    return word in TYPES or word == "b128" or _FORMAT.fullmatch(word) is not None
 
 
 def _is_layout(word: str) -> bool:

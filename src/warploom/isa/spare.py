@@ -60,6 +60,7 @@ _SPARE = (
     ),
     _spare("row col", most=2, names="ldmatrix stmatrix movmatrix wgmma.mma_async"),
     _spare("b1 u2 s2 u4 s4 bf16 bf16x2 tf32", names="movmatrix"),
+    _spare("cta cluster gpu sys", most=1, names="cp.async.bulk"),
     _spare("any", most=1, names="bar bar.arrive bar.red"),
     _spare("all", most=1, names="bar"),
 )

@@ -45,8 +45,6 @@ _HEADS = frozenset(
         "stacksave",
         "stackrestore",
         "alloca",
-        "multimem",
-        "clusterlaunchcontrol",
     ]
 )
 
