@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from warploom.check.calls import call_problems
-from warploom.check.names import Names
+from warploom.check.names import Names, Part
 from warploom.isa.availability import Target, Version, read_target
 from warploom.isa.bind import BoundOperand, Problem, describe
 from warploom.isa.kit import Match
@@ -109,11 +110,23 @@ class Judge:
                     yield from self._vector(operand, bound)
                     return
                 type_word = "pred" if place.kind == "any" and self._is_predicate(operand) else bound.type
+                operand = self._whole(operand, place.parts_pattern(match.slots))
                 wrong = self._value(operand, place, type_word, in_vector=False)
                 if wrong is not None:
                     yield (*wrong, None)
             case _:
                 return
+
+    def _whole(self, operand: Operand, parts: str) -> Operand:
+        """An operand without a selector that may stand there."""
+        if not parts or not isinstance(operand, (Name, Negated)):
+            return operand
+        text = operand.text if isinstance(operand, Name) else operand.name
+        meaning = self.names.find(text)
+        if not isinstance(meaning, Part) or re.fullmatch(parts, meaning.selector) is None:
+            return operand
+        whole = text.rpartition(".")[0]
+        return Name(whole) if isinstance(operand, Name) else Negated(whole, operand.sign)
 
     def _is_predicate(self, operand: Operand) -> bool:
         if isinstance(operand, Negated):
@@ -174,9 +187,13 @@ class Judge:
                 meaning = self.names.find(name)
                 if meaning is None:
                     return None
+                is_minus = sign == "-" and "minus" in place.also
                 if sign == "!" and type_word != "pred" and self._eases(place, "predicate"):
                     return self._name(name, Place("predicate", "read", "pred"), "pred", in_vector)
-                if sign != "!" or type_word != "pred" or place.access != "read":
+                is_packed = isinstance(meaning, Variable) and meaning.type == "f16x2"
+                if is_packed or (
+                    not is_minus and (sign != "!" or type_word != "pred" or place.access != "read")
+                ):
                     return f"is '{sign}{name}'", expected
                 return self._name(name, replace(place, eased=""), type_word, in_vector)
             case Integer() | Float() | Symbol() if place.access != "read" or place.accepts == "bits":
@@ -239,6 +256,8 @@ class Judge:
                 if in_vector and place.accepts == "wide" and type_word == "f32" and meaning.type[0] in "us":
                     return None
                 return f"is the register '{text}' of .{meaning.type}", expected
+            case Part():
+                return f"is '.{meaning.selector}' of a register", expected
             case SpecialRegister():
                 return self._special(meaning, place, type_word)
             case int():

@@ -20,6 +20,32 @@ def _depth(slots: Slots) -> int:
     return 8 if slots["shape"] == "m16n16k16" else 4
 
 
+CARRY_ADD = Form(
+    name="lenient.modifier_carry_add",
+    syntax="op{.sat}.type  d, a, b;",
+    rows="""
+        op         sat  type
+        addc,subc  -    u16,s16
+        addc,subc  sat  s32
+    """,
+    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
+    lenient=True,
+    source="PTX ISA 9.7.2.1",
+)
+
+CARRY_MAD = Form(
+    name="lenient.modifier_carry_mad",
+    syntax="madc.mode{.sat}.type  d, a, b, c;",
+    rows="""
+        mode   sat  type
+        hi,lo  -    u16,s16
+        hi     sat  s32
+    """,
+    operands={"d": out("type"), "a": arg("type"), "b": arg("type"), "c": arg("type")},
+    lenient=True,
+    source="PTX ISA 9.7.2.5",
+)
+
 EIGHT_BY_EIGHT = Form(
     name="lenient.eight_by_eight",
     syntax="mma.sync.aligned.shape.alayout.blayout.dtype.atype.btype.ctype  d, a, b, c;",

@@ -45,6 +45,9 @@ class Place:
     address, on the target of some number. `plain` says that registers and numbers alone may stand there: no
     sink or predicate in a vector, no address made from a name. `target` is what is needed where the operand
     stands. `legend` says how lanes hold a fragment. `by` gives what is otherwise for some slots.
+
+    `also` has "minus" where a register may be negated; `parts` is the pattern of the selectors that may follow
+    a register, as in `%r1.b0`.
     """
 
     kind: Literal["register", "predicate", "address", "immediate", "label", "symbol", "tuple", "sink", "any"]
@@ -63,6 +66,7 @@ class Place:
     upto: str = ""
     barred: Barred = ()
     bits: CountRule = 0
+    parts: TypeRule = ""
     by: Callable[[Slots], Mapping[str, str]] | None = None
 
     def at(self, slots: Slots) -> Place:
@@ -87,6 +91,10 @@ class Place:
         if self.space == "?":
             return slots.get("ss", slots.get("space", "?"))
         return slots.get(self.space, self.space)
+
+    def parts_pattern(self, slots: Slots) -> str:
+        """The pattern of the selectors that may follow a register; "" where none may."""
+        return self.parts(slots) if callable(self.parts) else self.parts
 
     def barred_widths(self, slots: Slots, target: int) -> Collection[int]:
         """The bits of registers that cannot be the base of an address on the target of a number."""
@@ -121,11 +129,14 @@ def out(
     accepts: Reach = "same",
     also: str = "",
     eased: str = "",
+    parts: TypeRule = "",
     *,
     plain: bool = False,
 ) -> Place:
     """A destination register, or vector of `count`."""
-    return Place("register", "write", type, count, accepts=accepts, also=also, eased=eased, plain=plain)
+    return Place(
+        "register", "write", type, count, accepts=accepts, also=also, eased=eased, parts=parts, plain=plain
+    )
 
 
 def inp(
@@ -137,18 +148,30 @@ def inp(
     also: str = "",
     eased: str = "",
     bits: CountRule = 0,
+    parts: TypeRule = "",
     *,
     plain: bool = False,
 ) -> Place:
     """A source: a register or a constant, or a vector of them."""
     return Place(
-        "register", "read", type, count, when, values, accepts, also, plain=plain, eased=eased, bits=bits
+        "register",
+        "read",
+        type,
+        count,
+        when,
+        values,
+        accepts,
+        also,
+        plain=plain,
+        eased=eased,
+        bits=bits,
+        parts=parts,
     )
 
 
 def arg(type: TypeRule, accepts: Reach = "same") -> Place:
     """A source of plain arithmetic, in whose place assemblers take the address of a function too."""
-    return inp(type, accepts=accepts, eased="function")
+    return inp(type, accepts=accepts, eased="function packed")
 
 
 def inout(type: TypeRule, count: CountRule = 0) -> Place:
