@@ -157,7 +157,7 @@ def _wrong_argument(
             return shown, expected
 
 
-_DECLARABLE = frozenset().union(*(holders(name) for name in ("b8", "b16", "b32", "b64", "b128")))
+_DECLARABLE = frozenset[str]().union(*(holders(name) for name in ("b8", "b16", "b32", "b64", "b128")))
 
 
 def _takes(type_word: str, kinds: str) -> bool:

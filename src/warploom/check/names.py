@@ -4,6 +4,7 @@ registers.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from warploom.isa.special import SPECIAL_REGISTERS, SpecialRegister
@@ -14,7 +15,17 @@ CONSTANTS = {"WARP_SZ": 32}
 _SUGGESTIONS = 100  # names of a text that similar ones are looked for; it takes long among many
 _LONGEST = 64
 
-Meaning = Variable | Function | Label | SpecialRegister | int | None
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A register with a selector of its parts: `%r1.b0`."""
+
+    register: Variable
+    selector: str
+
+
+Meaning = Variable | Part | Function | Label | SpecialRegister | int | None
+_MEMBERS = ("xyzw", "rgba")
 
 
 class Names(Scope[Variable, Variable, Label]):
@@ -67,7 +78,20 @@ class Names(Scope[Variable, Variable, Label]):
             or SPECIAL_REGISTERS.get(name)
             or self.label(name)
             or CONSTANTS.get(name)
+            or self._part(name)
         )
+
+    def _part(self, name: str) -> Meaning:
+        """A member of a vector register, or a register and a selector."""
+        stem, _, selector = name.rpartition(".")
+        found = self.register(stem) if stem else None
+        if found is None:
+            return None
+        register = found[0]
+        if register.vector == 1:
+            return Part(register, selector)
+        is_member = any(selector and selector in names[: register.vector] for names in _MEMBERS)
+        return replace(register, vector=1) if is_member and len(selector) == 1 else None
 
     def range_of(self, name: str) -> tuple[str, int] | None:
         """The range that a numbered name would be in, and its count: `%r<8>` for `%r9`."""

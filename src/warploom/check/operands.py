@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from functools import lru_cache
 
 from warploom.check.calls import call_problems
-from warploom.check.names import Names
+from warploom.check.names import Names, Part
 from warploom.isa.availability import Target, Version, read_target
 from warploom.isa.bind import BoundOperand, Problem, describe
 from warploom.isa.kit import Match
@@ -110,11 +111,23 @@ class Judge:
                     yield from self._vector(operand, bound)
                     return
                 type_word = "pred" if place.kind == "any" and self._is_predicate(operand) else bound.type
+                operand = self._whole(operand, place.parts_pattern(match.slots))
                 wrong = self._value(operand, place, type_word, in_vector=False)
                 if wrong is not None:
                     yield (*wrong, None)
             case _:
                 return
+
+    def _whole(self, operand: Operand, parts: str) -> Operand:
+        """An operand without a selector that may stand there."""
+        if not parts or not isinstance(operand, (Name, Negated)):
+            return operand
+        text = operand.text if isinstance(operand, Name) else operand.name
+        meaning = self.names.find(text)
+        if not isinstance(meaning, Part) or re.fullmatch(parts, meaning.selector) is None:
+            return operand
+        whole = text.rpartition(".")[0]
+        return Name(whole) if isinstance(operand, Name) else Negated(whole, operand.sign)
 
     def _is_predicate(self, operand: Operand) -> bool:
         if isinstance(operand, Negated):
@@ -130,7 +143,7 @@ class Judge:
         constants = [_constant_type(item) for item in operand.items]
         inferred = inferred_type([*filter(None, declared)], [*filter(None, constants)])
         accepted = not (place.plain and "pred" in declared) and (
-            inferred in holders(bound.type, place.accepts == "wide", place.implied)
+            inferred in holders(bound.type, place.accepts, place.implied)
             or (inferred == "pred" and self._eases(place, "predicate"))
         )
         clean = True
@@ -175,12 +188,16 @@ class Judge:
                 meaning = self.names.find(name)
                 if meaning is None:
                     return None
+                is_minus = sign == "-" and "minus" in place.also
                 if sign == "!" and type_word != "pred" and self._eases(place, "predicate"):
                     return self._name(name, Place("predicate", "read", "pred"), "pred", in_vector)
-                if sign != "!" or type_word != "pred" or place.access != "read":
+                is_packed = isinstance(meaning, Variable) and meaning.type == "f16x2"
+                if is_packed or (
+                    not is_minus and (sign != "!" or type_word != "pred" or place.access != "read")
+                ):
                     return f"is '{sign}{name}'", expected
                 return self._name(name, replace(place, eased=""), type_word, in_vector)
-            case Integer() | Float() | Symbol() if place.access != "read":
+            case Integer() | Float() | Symbol() if place.access != "read" or place.accepts == "bits":
                 return f"is {describe(operand)}", expected
             case Integer():
                 if not takes_integers(type_word):
@@ -190,7 +207,8 @@ class Judge:
                     )
                 return None
             case Float(_, width):
-                if not takes_floats(type_word, width):
+                coded = width == TYPES[type_word].bits or place.accepts != "coded"
+                if not coded or not takes_floats(type_word, width):
                     return f"is the floating constant {operand.text}", expected
                 return None
             case Symbol(name):
@@ -230,7 +248,7 @@ class Judge:
             case Variable() if meaning.space == "reg":
                 if meaning.vector != 1:
                     return f"is the vector register '{text}'", expected
-                if meaning.type in holders(type_word, place.accepts == "wide", place.implied):
+                if meaning.type in holders(type_word, place.accepts, place.implied):
                     return None
                 if meaning.type == "pred" and not in_vector and self._eases(place, "predicate"):
                     return None
@@ -239,6 +257,8 @@ class Judge:
                 if in_vector and place.accepts == "wide" and type_word == "f32" and meaning.type[0] in "us":
                     return None
                 return f"is the register '{text}' of .{meaning.type}", expected
+            case Part():
+                return f"is '.{meaning.selector}' of a register", expected
             case SpecialRegister():
                 return self._special(meaning, place, type_word)
             case int():
@@ -270,7 +290,7 @@ class Judge:
         if self.ptx < register.ptx:
             return f"is '{register.name}', which needs PTX {register.ptx[0]}.{register.ptx[1]}", ""
         narrow = register.type == "u32" and type_word in ("b16", "u16", "s16")
-        if narrow or register.type in holders(type_word):
+        if narrow or register.type in holders(type_word, place.accepts):
             return None
         return f"is the special register '{register.name}' of .{register.type}", expected
 
@@ -381,7 +401,7 @@ def _what(text: str, meaning: object) -> str:
 def _expected_type(place: Place, type_word: str) -> str:
     if type_word == "pred":
         return "a predicate"
-    return f"a register of {_dotted(holders(type_word, place.accepts == 'wide', place.implied))}"
+    return f"a register of {_dotted(holders(type_word, place.accepts, place.implied))}"
 
 
 @lru_cache(maxsize=512)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from warploom.check.names import Names
+from warploom.check.names import Names, Part
 from warploom.check.operands import Judge, names_in
 from warploom.check.tolerated import TOLERATED, Tolerance
 from warploom.diag import Severity
@@ -298,6 +298,8 @@ def _name_shape(text: str, names: Names) -> Shape:
     match meaning:
         case Variable():
             return (meaning.space, meaning.type, meaning.vector)
+        case Part():
+            return ("part", meaning.register.type, meaning.selector)
         case SpecialRegister():
             return ("special", text)
         case Function():

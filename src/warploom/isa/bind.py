@@ -363,11 +363,11 @@ def _fill(
         return Problem(f"{form.name}/{name.names[0]}", message, ("operand", k), "", form.source)
     bound: dict[str, BoundOperand] = {}
     for part_name, part, at in parts:
-        place = form.operands[part_name]
+        place = form.operands[part_name].at(match.slots)
         count = place.registers(match.slots)
         if count == 0 and "braces" in place.also and isinstance(part, Vector) and len(part.items) == 1:
             part = part.items[0]  # one register in braces is that register
-        if not _fits(part, place, count) and not (lenient and _is_bare(part, place)):
+        if not _fits(part, place, count, match.slots) and not (lenient and _is_bare(part, place)):
             shown = part_name.replace("_", "-").strip("-") or "_"
             message = f"operand {shown} is {describe(part)}; expected {_expected(place, count, match.slots)}"
             return Problem(f"{form.name}/{part_name}", message, ("operand", *at), "", form.source)
@@ -424,7 +424,7 @@ def _split_pair(
     return [(name.first, operand, (k,))] if name.second_optional else None
 
 
-def _fits(operand: Operand, place: Place, count: int) -> bool:
+def _fits(operand: Operand, place: Place, count: int, slots: Mapping[str, str]) -> bool:
     match place.kind:
         case "address":
             return isinstance(operand, Address) and _fits_coordinates(operand, count)
@@ -441,7 +441,7 @@ def _fits(operand: Operand, place: Place, count: int) -> bool:
                 return isinstance(operand, Name)
             return isinstance(operand, (Name, Negated, Integer))
         case "register":
-            return _fits_register(operand, place, count)
+            return _fits_register(operand, place, count, slots)
         case "any":
             return not isinstance(operand, (Vector, Address, Tuple, Pair))
 
@@ -461,7 +461,7 @@ def _fits_coordinates(operand: Address, count: int) -> bool:
     )
 
 
-def _fits_register(operand: Operand, place: Place, count: int) -> bool:
+def _fits_register(operand: Operand, place: Place, count: int, slots: Mapping[str, str]) -> bool:
     if count != 0:
         return isinstance(operand, Vector) and count in (-1, len(operand.items))
     eased = place.eased.split()
@@ -470,6 +470,8 @@ def _fits_register(operand: Operand, place: Place, count: int) -> bool:
     if isinstance(operand, Negated) and "predicate" in eased:
         return True
     if place.access == "read":
+        if isinstance(operand, Negated):
+            return "minus" in place.also if operand.sign == "-" else place.type_word(slots) == "pred"
         return isinstance(operand, (Name, Integer, Float, Symbol))
     return isinstance(operand, Name)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from warploom.isa.bulk import SIZES
 from warploom.isa.kit import Form
-from warploom.isa.operands import NARROW, Slots, address, immediate, inp, out
+from warploom.isa.operands import NARROW, Slots, address, arg, immediate, inp, out, pred_in, pred_out
 from warploom.isa.tensor import FOUR_ROWS, SOURCE
 
 
@@ -19,6 +19,32 @@ def _eighth(slots: Slots) -> int:
 def _depth(slots: Slots) -> int:
     return 8 if slots["shape"] == "m16n16k16" else 4
 
+
+CARRY_ADD = Form(
+    name="lenient.modifier_carry_add",
+    syntax="op{.sat}.type  d, a, b;",
+    rows="""
+        op         sat  type
+        addc,subc  -    u16,s16
+        addc,subc  sat  s32
+    """,
+    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
+    lenient=True,
+    source="PTX ISA 9.7.2.1",
+)
+
+CARRY_MAD = Form(
+    name="lenient.modifier_carry_mad",
+    syntax="madc.mode{.sat}.type  d, a, b, c;",
+    rows="""
+        mode   sat  type
+        hi,lo  -    u16,s16
+        hi     sat  s32
+    """,
+    operands={"d": out("type"), "a": arg("type"), "b": arg("type"), "c": arg("type")},
+    lenient=True,
+    source="PTX ISA 9.7.2.5",
+)
 
 EIGHT_BY_EIGHT = Form(
     name="lenient.eight_by_eight",
@@ -76,6 +102,55 @@ STORE_EIGHT = tuple(
     for count in (1, 2, 4)
 )
 
+WITHOUT_PROPERTY = Form(
+    name="lenient.without_property",
+    syntax="testp.type  p, a;",
+    rows="""
+        type     ptx
+        f32,f64  2.0
+    """,
+    operands={"p": pred_out(also=""), "a": arg("type")},
+    lenient=True,
+    source="PTX ISA 9.7.3.1",
+)
+
+WITHOUT_PAIR = Form(
+    name="lenient.without_pair",
+    syntax="setp.CmpOp{.BoolOp}{.ftz}.type  p, a, b{, {!}c};",
+    rows="""
+        CmpOp                                              BoolOp        ftz    type    ptx  target
+        eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -,ftz  f16x2   4.2  sm_53
+        eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      bf16x2  7.8  sm_90
+    """,
+    operands={"p": pred_out(), "a": arg("type"), "b": arg("type"), "c": pred_in(when="BoolOp")},
+    lenient=True,
+    source="PTX ISA 9.7.7.2",
+)
+
+WITH_FLUSH = Form(
+    name="lenient.with_flush",
+    syntax="rcp.rnd.ftz.f64  d, a;",
+    rows="""
+        rnd          ptx
+        rn,rz,rm,rp  2.0
+    """,
+    operands={"d": out("f64"), "a": arg("f64")},
+    lenient=True,
+    source="PTX ISA 9.7.3.13",
+)
+
+WITH_SCALE = Form(
+    name="lenient.with_scale",
+    syntax="cvt.rnd{.satfinite}.dtype.atype  d, a, scale;",
+    rows="""
+        rnd    satfinite    dtype    atype    ptx  target
+        rz,rp  -,satfinite  ue8m0x2  bf16x2   8.6  sm_100f,sm_110f,sm_120f
+        rn     -            bf16x2   ue8m0x2  8.6  sm_100f,sm_110f,sm_120f
+    """,
+    operands={"d": out("dtype"), "a": inp("atype"), "scale": inp("u16")},
+    lenient=True,
+    source="PTX ISA 9.7.9.21",
+)
 
 FENCE_RESTRICTED = Form(
     name="lenient.modifier_fence",
