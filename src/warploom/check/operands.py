@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import replace
+from functools import lru_cache
 
 from warploom.check.calls import call_problems
 from warploom.check.names import Names, Part
@@ -353,7 +354,7 @@ class Judge:
             isinstance(meaning, Variable) and meaning.space == "reg" and meaning.type in taken
         ):
             return None
-        return f"has {_what(text, meaning)} for a base", f"a register of {_dotted(taken)}"
+        return f"has {_what(text, meaning)} for a base", f"a register of {_dotted(frozenset(taken))}"
 
     def _base(self, text: str, space: str, place: Place, barred: Collection[int]) -> tuple[str, str] | None:
         meaning = self.names.find(text)
@@ -410,7 +411,8 @@ def _expected_type(place: Place, type_word: str) -> str:
     return f"a register of {_dotted(holders(type_word, place.accepts, place.implied))}"
 
 
-def _dotted(types: Collection[str]) -> str:
+@lru_cache(maxsize=512)
+def _dotted(types: frozenset[str]) -> str:
     shown = sorted(types, key=_order)
     return ", ".join(f".{name}" for name in shown[:6]) + (", …" if len(shown) > 6 else "")
 

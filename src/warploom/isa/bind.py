@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
@@ -180,28 +180,24 @@ def _of_pair(pair: Pair, k: int) -> Operand:
 # Opcodes ----------------------------------------------------------------------------------------------------
 
 
-def explain_opcode(instruction: Instruction) -> Problem:
-    """Why no row of any form allows an opcode. Errors: isa.unknown, <form>/<slot>."""
-    opcode = instruction.opcode
-    if len(opcode) > LONGEST_OPCODE:
-        words = [word[:_LONGEST_WORD] for word in opcode.split(".")[:_MOST_WORDS]]
-        opcode = ".".join(words)
-    return _explained(opcode, instruction.operands)
+def explain_opcode(instruction: Instruction, misfits: Callable[[Match], int] | None = None) -> Problem:
+    """Why no row of any form allows an opcode. `misfits` counts how badly the operands, as they are declared,
+    suit a form that is as near as another.
 
-
-_MOST_WORDS, _LONGEST_WORD = 32, 64
-"""What is explained of an opcode that no form could have."""
-
-
-@lru_cache(maxsize=1024)
-def _explained(opcode: str, operands: tuple[Operand, ...]) -> Problem:
+    Errors: isa.unknown, <form>/<slot>
+    """
+    opcode, operands = instruction.opcode, instruction.operands
     if is_unjudged(opcode):
         return Problem("isa.unjudged", f"'{opcode}' is an instruction that has no form here", ("opcode",))
+    if len(opcode) > LONGEST_OPCODE:
+        opcode = ".".join(word[:_LONGEST_WORD] for word in opcode.split(".")[:_MOST_WORDS])
     found = nearest_fixes(opcode, operands)
     if not found:
         like = _like(opcode.partition(".")[0])
         hint = f"did you mean '{like}'?" if like else ""
         return Problem("isa.unknown", f"'{opcode}' is no instruction", ("opcode",), hint)
+    if misfits is not None and len({fix.match.form.name for fix in found}) > 1:
+        found = sorted(found, key=lambda fix: min(map(misfits, _ways(fix))))
     fix = found[0]
     form = fix.match.form
     hint = ""
@@ -213,6 +209,11 @@ def _explained(opcode: str, operands: tuple[Operand, ...]) -> Problem:
     return Problem(f"{form.name}/{_slot_of(fix)}", _sentence(opcode, fix), _place_of(fix), hint, form.source)
 
 
+_MOST_WORDS, _LONGEST_WORD = 32, 64
+"""What is explained of an opcode that no form could have."""
+
+
+@lru_cache(maxsize=1024)
 def nearest_fixes(opcode: str, operands: tuple[Operand, ...]) -> list[Fix]:
     """The changes that would make an opcode legal; of those alike, the ones after which its operands fit
     best.
@@ -244,7 +245,7 @@ def _ways(fix: Fix) -> Iterator[Match]:
 
 
 def _misfit_of(match: Match, operands: tuple[Operand, ...]) -> int:
-    if not any(_assignments(match, match.form.syntax.places, len(operands))):
+    if not takes_count(match, len(operands)):
         return len(operands) + 1
     bound = place_operands(match, operands)
     return len(bound) if isinstance(bound, list) else 0
@@ -320,6 +321,11 @@ def place_operands(
         if not isinstance(best, list) or len(placed) < len(best):
             best = placed
     return _wrong_count(match, operands) if best is None else best
+
+
+def takes_count(match: Match, count: int) -> bool:
+    """Whether there can be so many operands."""
+    return any(True for _ in _assignments(match, match.form.syntax.places, count))
 
 
 def _assignments(match: Match, names: tuple[PlaceName, ...], count: int) -> Iterator[tuple[PlaceName, ...]]:
