@@ -220,7 +220,7 @@ class Judge:
                         return f"adds to the register '{name}'", expected
                     self.eased.add("sum")
                     return self._name(name, place, type_word, in_vector)
-                if meaning is None or (takes_integers(type_word) and not place.plain):
+                if meaning is None or (takes_integers(type_word) and type_word != "pred" and not place.plain):
                     return None
                 return f"is an address made from '{name}'", expected
             case _:
