@@ -228,7 +228,7 @@ def _phase_type(slots: Slots) -> str:
     return "u32" if slots["parity"] else "u64"
 
 
-_PHASE = inp(_phase_type, values=lambda slots: (0, 1) if slots["parity"] else None, accepts="own")
+_PHASE = inp(_phase_type, values=lambda slots: (0, 1) if slots["parity"] else None, accepts="own", plain=True)
 
 TEST_WAIT = Form(
     name="mbarrier.test_wait",
@@ -273,7 +273,7 @@ PENDING_COUNT = Form(
     name="mbarrier.pending_count",
     syntax="mbarrier.pending_count.b64  count, state;",
     rows="ptx target\n7.0 sm_80",
-    operands={"count": out("u32"), "state": inp("u64")},
+    operands={"count": out("u32"), "state": inp("u64", plain=True)},
     source="PTX ISA 9.7.13.15.17",
 )
 
