@@ -115,6 +115,8 @@ class Walk:
                 else:
                     names.tables[last_label] = statement
                 self._table(statement, names)
+            else:
+                self.found.extend(declarations.statement(statement))
             last_label = None
 
     def _table(self, directive: Directive, names: Names) -> None:

@@ -9,7 +9,13 @@ from warploom.isa.protocol import Bound, Warps
 _LOCAL = "-,shared,shared::cta"
 _ANYWHERE = "-,shared,shared::cta,shared::cluster"
 
-_OBJECT = address(space="shared")
+
+def _barred(slots: Slots, target: int) -> tuple[int, ...]:
+    """A generic address has 64 bits; half a word is widened, and so stands for one."""
+    return () if slots["space"] else (32,)
+
+
+_OBJECT = address(space="shared", barred=_barred)
 _COUNT = inp("u32", values=range(1, 1 << 63), eased="vector")
 
 INIT = Form(
