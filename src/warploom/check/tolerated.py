@@ -46,13 +46,6 @@ def _without_spare(instruction: Instruction) -> Iterator[Instruction]:
         yield replace(instruction, opcode=".".join(words))
 
 
-def _kindless(instruction: Instruction) -> Iterator[Instruction]:
-    if {"e4m3", "e5m2"} & set(instruction.words):
-        left = [word for word in instruction.words if not word.startswith("kind::")]
-        if len(left) < len(instruction.words):
-            yield replace(instruction, opcode=".".join(left))
-
-
 def _once(instruction: Instruction) -> Iterator[Instruction]:
     words = instruction.words
     left = [word for k, word in enumerate(words) if word not in _REPEATED or word not in words[:k]]
@@ -87,13 +80,15 @@ def _selector(instruction: Instruction) -> Iterator[Instruction]:
 
 
 _VECTORS = {"v2": 2, "v4": 4, "v8": 8}
-_KINDS = ("sm_100f", "sm_110f", "sm_120f")
 _REPEATED = ("sync", "satfinite", "sat", "uni", "NaN", "approx", "cc", "relu", "shiftamt")
 
 # Evidence: sections of tests/evidence/ptxas/off-table.txt, or the record's probes of that change.
 TOLERATED = (
     Tolerance("aligned", "wgmma needs .sync alone", "off-table 45", _aligned),
-    Tolerance("kind", "a .kind changes nothing for fp8", "off-table 19", _kindless, targets=_KINDS),
+    Tolerance("kind", "a .kind changes nothing for fp8", "off-table 19", form="lenient.kind"),
+    Tolerance("bit-operation", "four bits take the words of single bits", "fresh", form="lenient.four_bits"),
+    Tolerance("f32-subbyte", "accumulators of few bits move as f32", "record: s32 to f32", form="lenient.subbyte"),
+    Tolerance("untyped", "what sm_70 loads is f16 without a word", "record: type missing", form="lenient.load_un"),
     Tolerance("doubled", "a word that is said twice counts once", "record: doubled", _once),
     Tolerance("ignored", "some words of other instructions are passed over", "record: and", _without_spare),
     Tolerance("vector", "a matrix may say its number of registers", "record: and v4", _vector),
