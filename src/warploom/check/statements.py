@@ -147,8 +147,11 @@ class Statements:
                 for match in (*match_opcode(eased.opcode), *match_lenient(eased.opcode)):
                     form = match.form
                     named = instruction.words[: form.name_words] == eased.words[: form.name_words]
+                    passed = [word for word in instruction.words if word not in eased.words]
                     judge = Judge(names, self.target, self.ptx, lenient=True)
-                    if named and not self._verdict(match, eased, judge)[0]:
+                    if not named or word_lack(passed, self.target, self.ptx) is not None:
+                        continue
+                    if not self._verdict(match, eased, judge)[0]:
                         needed = [t for t in self._tolerances if t.is_for(form) or t.place in judge.eased]
                         return [_warning(instruction, each, match) for each in (*why, *needed)]
         return []

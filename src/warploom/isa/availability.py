@@ -126,6 +126,9 @@ class Lack:
 _WORDS: dict[str, tuple[Version, str]] = {
     "shared::cta": ((7, 8), "sm_30"),
     "shared::cluster": ((7, 8), "sm_90"),
+    **dict.fromkeys(("b1", "u4", "s4"), ((6, 3), "sm_75")),
+    **dict.fromkeys(("u2", "s2"), ((6, 5), "sm_75")),
+    **dict.fromkeys(("bf16", "bf16x2", "tf32"), ((7, 0), "sm_80")),
 }
 """What a word needs wherever it stands, beside what the row needs."""
 
