@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import replace
 
 from warploom.check.names import Names
 from warploom.isa.availability import Target, Version, read_target
 from warploom.isa.bind import BoundOperand, Problem, describe
 from warploom.isa.kit import Match
-from warploom.isa.operands import Place
-from warploom.isa.registers import DECLARABLE, holders, inferred_type, takes_floats, takes_integers
+from warploom.isa.operands import Hold, Place
+from warploom.isa.registers import holders, inferred_type, takes_floats, takes_integers
 from warploom.isa.special import SpecialRegister
 from warploom.isa.types import TYPES
 from warploom.ptx import (
@@ -87,6 +88,14 @@ class Judge:
 
     def _judge(self, match: Match, bound: BoundOperand) -> Iterator[tuple[str, str, int | None]]:
         place, operand = bound.place, bound.operand
+        needed = read_target(place.target) if place.target else None
+        if needed is not None and not self.target.has(needed):
+            yield f"stands only on {place.target}; the target is {self.target.name}", "", None
+        hold = place.hold(match.slots, self.target.number) if place.hold else None
+        if hold is not None:
+            eased = place.eased if "predicates" in hold.words else place.eased.replace("predicate", "")
+            place = replace(place, eased=eased, accepts="own" if hold.type != "u32" else "same")
+            bound = replace(bound, place=place, type=hold.type)
         match place.kind:
             case "address":
                 yield from self._address(match, bound)
@@ -94,7 +103,13 @@ class Judge:
                 yield from self._label(operand)
             case "register" | "predicate" | "any":
                 if isinstance(operand, Vector):
-                    yield from self._vector(operand, bound)
+                    if bound.registers == 0 and not (
+                        self._eases(place, "vector") or self._eases(place, "vectors")
+                    ):
+                        yield f"is {describe(operand)}", _expected_type(place, bound.type), None
+                        return
+                    odd = [] if hold is None else list(self._odd_items(operand, bound, hold))
+                    yield from odd or self._vector(operand, bound)
                     return
                 type_word = "pred" if place.kind == "any" and self._is_predicate(operand) else bound.type
                 wrong = self._value(operand, place, type_word, in_vector=False)
@@ -112,30 +127,68 @@ class Judge:
     # Values ---------------------------------------------------------------------------------------------
 
     def _vector(self, operand: Vector, bound: BoundOperand) -> Iterator[tuple[str, str, int | None]]:
-        declared = [self._declared(item, bound.type) for item in operand.items]
-        types = [name for name in declared if name]
-        inferred = inferred_type(types)
-        accepted = inferred in holders(bound.type, bound.place.accepts == "wide", bound.place.implied)
+        place = bound.place
+        declared = [self._declared(item) for item in operand.items]
+        constants = [_constant_type(item) for item in operand.items]
+        inferred = inferred_type([*filter(None, declared)], [*filter(None, constants)])
+        accepted = inferred in holders(bound.type, place.accepts == "wide", place.implied) or (
+            inferred == "pred" and self._eases(place, "predicate")
+        )
         clean = True
-        for k, (item, name) in enumerate(zip(operand.items, declared, strict=True)):
-            if name and accepted:
-                continue  # the registers are judged together
-            wrong = self._value(item, bound.place, bound.type, in_vector=True)
+        for k, (item, name, constant) in enumerate(zip(operand.items, declared, constants, strict=True)):
+            if accepted and (name or (constant and place.access == "read")):
+                continue  # what makes the type of the vector is judged together
+            wrong = self._value(item, place, bound.type, in_vector=True)
             if wrong is not None:
                 clean = False
                 yield (*wrong, k)
-        if clean and not inferred and types:
-            shown = ", ".join(dict.fromkeys(f".{name}" for name in types))
-            yield f"mixes registers of {shown}", "one type", None
+        if clean and not inferred and any(declared):
+            shown = ", ".join(dict.fromkeys(f".{name}" for name in declared if name))
+            mixed = "registers of" if not any(constants) else "constants with registers of"
+            yield f"mixes {mixed} {shown}", "one type", None
         sinks = [item for item in operand.items if isinstance(item, Name) and item.text == "_"]
         if clean and len(sinks) == len(operand.items):
             yield "has nothing but sinks", "at least one register", None
 
-    def _declared(self, item: Operand, type_word: str) -> str:
-        """The type that an item of a vector brings: a register's own, of a floating constant the place's."""
-        if isinstance(item, Float):
-            return type_word if type_word in DECLARABLE else ""
+    def _odd_items(
+        self, operand: Vector, bound: BoundOperand, hold: Hold
+    ) -> Iterator[tuple[str, str, int | None]]:
+        """What a vector may not hold, in a place that says what it may."""
+        expected = _expected_type(bound.place, bound.type)
+        taken = holders(bound.type, implied=bound.place.implied) | {"pred"}
+        sorts = [self._sort(item) for item in operand.items]
+        for k, (item, sort) in enumerate(zip(operand.items, sorts, strict=True)):
+            declared = self._declared(item)
+            apart = sort == "" and "singly" in hold.words and declared != "" and declared not in taken
+            if apart or sort not in ("", *hold.words):
+                yield f"has {describe(item)} in its vector", expected, k
+        if "constants" not in hold.words and {*sorts} <= {"integer", "float"}:
+            yield "has nothing but constants", expected, None
+
+    def _sort(self, item: Operand) -> str:
+        """What an item of a vector is beside a register, in a word of Hold."""
+        match item:
+            case Integer():
+                return "integer"
+            case Float():
+                return "float"
+            case Name("_"):
+                return "sink"
+            case Name(text):
+                meaning = self.names.find(text)
+                if isinstance(meaning, SpecialRegister):
+                    return "special"
+                is_predicate = isinstance(meaning, Variable) and meaning.type == "pred"
+                return "predicate" if is_predicate else "integer" if isinstance(meaning, int) else ""
+            case _:
+                return ""
+
+    def _declared(self, item: Operand) -> str:
+        """The type that a register in a vector brings; that of a special one is bits."""
         meaning = self.names.find(item.text) if isinstance(item, Name) else None
+        if isinstance(meaning, SpecialRegister) and self.lenient:
+            self.eased.add("special")
+            return f"b{TYPES[meaning.type].bits}"
         return meaning.type if isinstance(meaning, Variable) and meaning.space == "reg" else ""
 
     def _value(
@@ -151,9 +204,13 @@ class Judge:
                 meaning = self.names.find(name)
                 if meaning is None:
                     return None
+                if sign == "!" and type_word != "pred" and self._eases(place, "predicate"):
+                    return self._name(name, Place("predicate", "read", "pred"), "pred", in_vector)
                 if sign != "!" or type_word != "pred" or place.access != "read":
                     return f"is '{sign}{name}'", expected
-                return self._name(name, place, type_word, in_vector)
+                return self._name(name, replace(place, eased=""), type_word, in_vector)
+            case Integer() | Float() | Symbol() if place.access != "read":
+                return f"is {describe(operand)}", expected
             case Integer():
                 if not takes_integers(type_word):
                     return (
@@ -173,14 +230,21 @@ class Judge:
             case _:
                 return f"is {describe(operand)}", expected
 
+    def _eased_in(self, place: Place) -> Iterator[str]:
+        for entry in place.eased.split():
+            what, _, name = entry.partition("@")
+            needed = read_target(name)
+            if needed is None or self.target.has(needed):
+                yield what
+
     def _eases(self, place: Place, what: str) -> bool:
-        if not self.lenient or what not in place.eased.split():
+        if not self.lenient or what not in self._eased_in(place):
             return False
         self.eased.add(what)
         return True
 
     def _sink(self, place: Place, in_vector: bool) -> tuple[str, str] | None:
-        if place.access == "write" and (in_vector or "sink" in place.also):
+        if place.access == "write" and ("sink" in place.also or (in_vector and not place.whole)):
             return None
         if place.access == "read":
             return "is the sink '_'", "a value"
@@ -197,7 +261,11 @@ class Judge:
                     return f"is the vector register '{text}'", expected
                 if meaning.type in holders(type_word, place.accepts == "wide", place.implied):
                     return None
-                if in_vector and type_word == "f32" and meaning.type in ("u32", "s32"):
+                if meaning.type == "pred" and not in_vector and self._eases(place, "predicate"):
+                    return None
+                if meaning.type == "f16x2" and type_word == "pred" and self._eases(place, "packed"):
+                    return None
+                if in_vector and place.accepts == "wide" and type_word == "f32" and meaning.type[0] in "us":
                     return None
                 return f"is the register '{text}' of .{meaning.type}", expected
             case SpecialRegister():
@@ -240,6 +308,9 @@ class Judge:
     def _label(self, operand: Operand) -> Iterator[tuple[str, str, int | None]]:
         if not isinstance(operand, Name):
             return
+        if operand.text == "_":
+            yield "is the sink '_'", "a label", None
+            return
         meaning = self.names.find(operand.text)
         if self.names.label(operand.text) is None and meaning is not None:
             yield f"is {_what(operand.text, meaning)}", "a label", None
@@ -250,11 +321,13 @@ class Judge:
             return
         space = bound.place.space_word(match.slots)
         base = operand.base
+        loose = self._eases(bound.place, "base")
         if base is None:
-            if space != "local":
+            if space != "local" and not loose:
                 yield "is an address without a base", "a register or a variable", None
         elif isinstance(base, Name):
-            wrong = self._base(base.text, space)
+            tensor = space == "tensor"
+            wrong = self._tensor_base(base.text, bound) if tensor else self._base(base.text, space, loose)
             if wrong is not None:
                 yield (*wrong, 0)
         for vector in operand.extra:
@@ -266,12 +339,21 @@ class Judge:
                 if wrong is not None:
                     yield f"has a coordinate that {wrong[0]}", wrong[1], 1
 
-    def _base(self, text: str, space: str) -> tuple[str, str] | None:
+    def _tensor_base(self, text: str, bound: BoundOperand) -> tuple[str, str] | None:
+        meaning = self.names.find(text)
+        taken = holders(bound.type) if bound.place.accepts == "same" else {f"b{TYPES[bound.type].bits}"}
+        if meaning is None or (
+            isinstance(meaning, Variable) and meaning.space == "reg" and meaning.type in taken
+        ):
+            return None
+        return f"has {_what(text, meaning)} for a base", f"a register of {_dotted(taken)}"
+
+    def _base(self, text: str, space: str, loose: bool) -> tuple[str, str] | None:
         meaning = self.names.find(text)
         if meaning is None:
             return None
         if isinstance(meaning, Variable) and meaning.space == "reg":
-            if meaning.type[0] in "bus" and meaning.type != "b128":
+            if (meaning.type[0] in "bus" or loose) and meaning.type != "b128":
                 return None
             return f"has the register '{text}' of .{meaning.type} for a base", "one of .b64, .u64 or .s64"
         if not isinstance(meaning, Variable):
@@ -281,6 +363,13 @@ class Judge:
             return None
         where = f"a variable in .{wanted}" if wanted else "a variable in .global, .shared or .local"
         return f"has '{text}' in .{meaning.space} for a base", where
+
+
+def _constant_type(item: Operand) -> str:
+    """The type that a constant in a vector brings."""
+    if isinstance(item, Float):
+        return f"f{item.width or 64}"
+    return "s64" if isinstance(item, Integer) else ""
 
 
 def _what(text: str, meaning: object) -> str:
@@ -305,9 +394,12 @@ def _expected_type(place: Place, type_word: str) -> str:
     if type_word == "pred":
         return "a predicate"
     wide = place.accepts == "wide"
-    types = sorted(holders(type_word, wide, place.implied), key=_order)
-    shown = ", ".join(f".{name}" for name in types[:6]) + (", …" if len(types) > 6 else "")
-    return f"a register of {shown}"
+    return f"a register of {_dotted(holders(type_word, wide, place.implied))}"
+
+
+def _dotted(types: Collection[str]) -> str:
+    shown = sorted(types, key=_order)
+    return ", ".join(f".{name}" for name in shown[:6]) + (", …" if len(shown) > 6 else "")
 
 
 def _order(declared: str) -> tuple[int, str]:

@@ -28,6 +28,7 @@ from warploom.ptx import (
 )
 
 Where = tuple[str | int, ...]
+_WAYS = 16  # legal words of one slot that operands are laid beside
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,16 +192,34 @@ def nearest_fixes(opcode: str, operands: tuple[Operand, ...]) -> list[Fix]:
     """
     found = fixes(opcode)
     likest = max((fix.likeness for fix in found), default=0.0)
-    ranked = [(_misfit(fix, operands), fix) for fix in found if fix.is_known or fix.likeness >= likest - 0.5]
-    least = min((misfits for misfits, _ in ranked), default=0)
-    return [fix for misfits, fix in ranked if misfits == least]
+    misfits = [(_misfit(fix, operands), fix) for fix in found]
+    ranked = [
+        (misfit, fix)
+        for misfit, fix in misfits
+        if fix.is_known or fix.likeness >= likest - 0.5 or (fix.kind == "missing" and misfit == 0)
+    ]
+    least = min((misfit for misfit, _ in ranked), default=0)
+    return [fix for misfit, fix in ranked if misfit == least]
 
 
 def _misfit(fix: Fix, operands: tuple[Operand, ...]) -> int:
-    """How badly operands fit the opcode after a change."""
-    if not any(_assignments(fix.match, fix.match.form.syntax.places, len(operands))):
+    """How badly operands fit the opcode after a change, with the legal word that suits them best."""
+    return min(_misfit_of(match, operands) for match in _ways(fix))
+
+
+def _ways(fix: Fix) -> Iterator[Match]:
+    form, slots = fix.match.form, fix.match.slots
+    yield fix.match
+    if fix.slot in form.columns:
+        for word in islice(fix.legal, _WAYS):
+            changed = respell(form, {**slots, fix.slot: word})
+            yield Match(form, changed, form.rows_of(changed))
+
+
+def _misfit_of(match: Match, operands: tuple[Operand, ...]) -> int:
+    if not any(_assignments(match, match.form.syntax.places, len(operands))):
         return len(operands) + 1
-    bound = place_operands(fix.match, operands)
+    bound = place_operands(match, operands)
     return len(bound) if isinstance(bound, list) else 0
 
 
@@ -307,6 +326,9 @@ def _fill(match: Match, name: PlaceName, operand: Operand, k: int) -> dict[str, 
             "",
             form.source,
         )
+    if parts[1:] and all(part == Name("_") for _, part, _ in parts):
+        message = f"operand {k + 1} is '_|_'; expected a register on one side at least"
+        return Problem(f"{form.name}/{name.names[0]}", message, ("operand", k), "", form.source)
     bound: dict[str, BoundOperand] = {}
     for part_name, part, at in parts:
         place = form.operands[part_name]
@@ -405,6 +427,11 @@ def _fits_coordinates(operand: Address, count: int) -> bool:
 def _fits_register(operand: Operand, place: Place, count: int) -> bool:
     if count != 0:
         return isinstance(operand, Vector) and count in (-1, len(operand.items))
+    eased = place.eased.split()
+    if isinstance(operand, Vector):
+        return "vectors" in eased or ("vector" in eased and len(operand.items) in (1, 2, 4))
+    if isinstance(operand, Negated) and "predicate" in eased:
+        return True
     if place.access == "read":
         return isinstance(operand, (Name, Integer, Float, Symbol))
     return isinstance(operand, Name)
@@ -416,12 +443,13 @@ def wrong_constants(match: Match, operands: Mapping[str, BoundOperand]) -> list[
     problems: list[Problem] = []
     for name, bound in operands.items():
         constants = bound.place.constants(match.slots)
-        if constants is None or not isinstance(bound.operand, Integer) or bound.operand.value in constants:
+        if constants is None or not isinstance(bound.operand, Integer):
+            continue
+        if bound.place.as_read(bound.operand.value, match.slots) in constants:
             continue
         shown = name.replace("_", "-")
-        message = (
-            f"operand {shown} is {bound.operand.value}; expected {list_values(constants) or 'a register'}"
-        )
+        others = "none" if bound.place.kind == "immediate" else "a register"
+        message = f"operand {shown} is {bound.operand.value}; expected {list_values(constants) or others}"
         problems.append(Problem(f"{form.name}/{name}", message, ("operand", *bound.at), "", form.source))
     return problems
 

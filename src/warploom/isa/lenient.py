@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from warploom.isa.fragments import fragment
 from warploom.isa.kit import Form
+from warploom.isa.sparse import METADATA
 from warploom.isa.operands import Slots, address, immediate, inp, out
 
 
@@ -82,7 +83,7 @@ KIND_SPARSE = Form(
         m16n8k64  kind::mxf8f6f4                 f16    e4m3,e5m2  e4m3,e5m2  f16    8.7  sm_120f
         m16n8k64  kind::mxf4,kind::mxf4nvf4      f16    e4m3,e5m2  e4m3,e5m2  f16    8.7  sm_120a,sm_121a
     """,  # noqa: E501
-    operands=_SPARSE | {"e": inp("b32", values=()), "f": immediate(values=(0,))},
+    operands=_SPARSE | {"e": METADATA, "f": immediate(values=(0,), bits=32)},
     lenient=True,
     source="PTX ISA 9.7.14.6.3",
 )
@@ -166,4 +167,81 @@ STORE_EIGHT = tuple(
         source="PTX ISA 9.7.14.5.16",
     )
     for count in (1, 2, 4)
+)
+
+
+FENCE_RESTRICTED = Form(
+    name="lenient.modifier_fence",
+    syntax="fence.mbarrier_init.release.sync_restrict.cluster;",
+    rows="""
+        sync_restrict                                              ptx target
+        sync_restrict::shared::cta,sync_restrict::shared::cluster  8.6 sm_90
+    """,
+    operands={},
+    lenient=True,
+    source="PTX ISA 9.7.13.4",
+)
+
+FENCE_PROXY = Form(
+    name="lenient.modifier_fence_proxy",
+    syntax="fence.proxy.proxykind{.space}.sync_restrict;",
+    rows="""
+        proxykind  space                                 sync_restrict           ptx target
+        alias      -                                     {restrict}              8.6 sm_90
+        async      -,global,shared::cta,shared::cluster  {restrict}              8.6 sm_90
+    """.replace("{restrict}", "sync_restrict::shared::cta,sync_restrict::shared::cluster"),
+    operands={},
+    lenient=True,
+    source="PTX ISA 9.7.13.4",
+)
+
+FENCE_PROXY_RELEASE = Form(
+    name="lenient.modifier_fence_proxy_release",
+    syntax="fence.proxy.to_proxykind::from_proxykind.sem{.space}{.sync_restrict}.scope;",
+    rows="""
+        to_proxykind::from_proxykind  sem      space      sync_restrict  scope                ptx target
+        tensormap::generic            release  {space}    -              cta,cluster,gpu,sys  8.3 sm_90
+        tensormap::generic            release  -,{space}  {cta}          cta,cluster,gpu,sys  8.6 sm_90
+        tensormap::generic            release  -,{space}  {cluster}      cta,cluster,gpu,sys  8.6 sm_90
+        async::generic                release  {space}    {cta}          cluster              8.6 sm_90
+        async::generic                acquire  {space}    {cluster}      cluster              8.6 sm_90
+    """.replace("{cluster}", "sync_restrict::shared::cluster")
+    .replace("{cta}", "sync_restrict::shared::cta")
+    .replace("{space}", "global,shared,shared::cta,shared::cluster"),
+    operands={},
+    lenient=True,
+    source="PTX ISA 9.7.13.4",
+)
+
+FENCE_EARLY = Form(
+    name="lenient.modifier_fence_early",
+    syntax="fence.sem.scope;",
+    rows="""
+        sem              scope        ptx target gone
+        acquire,release  cta,gpu,sys  6.0 sm_70  6.0@sm_75
+    """,
+    operands={},
+    lenient=True,
+    source="PTX ISA 9.7.13.4",
+)
+
+SETMAXNREG_SIGNED = Form(
+    name="lenient.modifier_setmaxnreg",
+    syntax="setmaxnreg.action.sync.aligned.s32  imm-reg-count;",
+    rows="""
+        action   ptx target
+        inc,dec  8.0 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
+    """,
+    operands={"imm_reg_count": immediate("s32", range(24, 257, 8))},
+    lenient=True,
+    source="PTX ISA 9.7.19.5",
+)
+
+FREE_MULTIPLE = Form(
+    name="lenient.free_multiple",
+    syntax="tcgen05.dealloc.cta_group.sync.aligned.b32  taddr, nCols;",
+    rows="cta_group ptx target\ncta_group::1,cta_group::2 8.6 sm_100f,sm_110f",
+    operands={"taddr": inp("u32"), "nCols": inp("u32", values=range(-(1 << 63), 1 << 63, 32))},
+    lenient=True,
+    source="PTX ISA 9.7.16.7.1",
 )

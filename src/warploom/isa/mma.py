@@ -135,10 +135,10 @@ def _vectors(kind: str, scale_vec: str) -> int:
 
 
 SCALES = {
-    "scale_a_data": inp("b32", values=()),
+    "scale_a_data": inp("b32", values=(), eased="vectors predicate"),
     "byte_id_a": inp("u16", values=_byte_ids),
     "thread_id_a": inp("u16", values=(0, 1)),
-    "scale_b_data": inp("b32", values=()),
+    "scale_b_data": inp("b32", values=(), eased="vectors predicate"),
     "byte_id_b": inp("u16", values=_byte_ids),
     "thread_id_b": inp("u16", values=(0, 1, 2, 3)),
 }

@@ -15,7 +15,19 @@ from warploom.isa.types import TYPES
 Slots = Mapping[str, str]
 TypeRule = str | Callable[[Slots], str]
 CountRule = int | str | Callable[[Slots], int]
-Values = Collection[int] | Callable[[Slots], Collection[int]] | None
+Values = Collection[int] | Callable[[Slots], Collection[int] | None] | None
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Which registers a place takes: as those of a type, and beside them in its vector what `words` names.
+
+    "predicate": one among registers of 32 bits; "predicates": nothing but them; "special": special registers;
+    "integer" and "float": constants among registers; "constants": nothing but them; "sink": a result that is
+    not wanted. "singly" where each register is judged by itself.
+    """
+
+    type: str
+    words: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +37,17 @@ class Place:
     `kind` is what the text shows there; `access` whether the instruction reads or writes it; `type` its
     PTX type; `count` the number of registers in its vector (0: a single register, no braces; -1: any), or of
     the coordinates after the base of an address. `when` names a slot whose word the place stands with: it is
-    there exactly when the word is. `values` are the constants that may stand there. `accepts` is "wide" where
-    registers wider than the type may stand. `also` lists what else may: "sink", the `_` for a result that
-    is not wanted; "special", a special register; "symbol", the address of a variable. `eased` lists what
-    only assemblers take there: "function", the address of a function. `space` is the state space of an
-    address: a word or a slot; what is not known to be in it is refused. `legend` says how lanes hold a
-    fragment.
+    there exactly when the word is. `values` are the constants that may stand there, of which the low `bits`
+    are looked at. `accepts` is "wide" where registers wider than the type may stand, "bits" where only those
+    declared as bits may, "own" where only integers hold an integer. `also` lists what else may: "sink", the
+    `_` for a result that is not wanted; "special", a special register; "symbol", the address of a variable.
+    `eased` lists what only assemblers take there: "function", the address of a function; "vector" and
+    "vectors", one of up to four registers or of any number; "predicate"; "packed", `f16x2` for a predicate;
+    "base", an odd base of an address; each with the target that it begins with, as in "packed@sm_90". `space`
+    is the state space of an address: a word or a slot; what is not known to be in it is refused. In "tensor"
+    a register of the type alone addresses. `whole` says that no item of a vector of results may be the sink,
+    `target` what is needed where the operand stands. `legend` says how lanes hold a
+    fragment. `hold` says of the slots and a target's number which registers hold a fragment.
     """
 
     kind: Literal["register", "predicate", "address", "immediate", "label", "symbol", "tuple", "sink", "any"]
@@ -39,11 +56,15 @@ class Place:
     count: CountRule = 0
     when: str = ""
     values: Values = None
-    accepts: Literal["same", "wide"] = "same"
+    accepts: Literal["same", "wide", "bits", "own"] = "same"
     also: str = ""
     space: TypeRule = "?"
+    whole: bool = False
+    target: str = ""
     legend: Callable[[Slots], str] | None = None
     eased: str = ""
+    bits: CountRule = 0
+    hold: Callable[[Slots, int], Hold] | None = None
 
     def type_word(self, slots: Slots) -> str:
         """The PTX type word of this place once the slots are bound."""
@@ -54,7 +75,7 @@ class Place:
     @property
     def implied(self) -> bool:
         """Whether the type is the form's own and no word of the opcode names it."""
-        return isinstance(self.type, str) and self.type in TYPES
+        return self.accepts == "own" or (isinstance(self.type, str) and self.type in TYPES)
 
     def space_word(self, slots: Slots) -> str:
         """The state-space word of an address, "" for a generic one and "?" where any may stand."""
@@ -66,23 +87,38 @@ class Place:
 
     def registers(self, slots: Slots) -> int:
         """Number of registers in the vector of this place; 0 for one bare register."""
-        if callable(self.count):
-            return self.count(slots)
-        if isinstance(self.count, str):
-            word = slots[self.count]
-            return int(word.lstrip("vx")) if word else 0
-        return self.count
+        return _number(self.count, slots)
 
     def constants(self, slots: Slots) -> Collection[int] | None:
         """The constants that may stand there; None where any may."""
         return self.values(slots) if callable(self.values) else self.values
 
+    def as_read(self, constant: int, slots: Slots) -> int:
+        """A constant as it is looked at: its low bits where those alone count, else a signed number of 64."""
+        bits = _number(self.bits, slots)
+        return constant % (1 << bits) if bits else (constant + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
+def _number(rule: CountRule, slots: Slots) -> int:
+    if callable(rule):
+        return rule(slots)
+    if isinstance(rule, str):
+        word = slots[rule]
+        return int(word.lstrip("vx")) if word else 0
+    return rule
+
 
 def out(
-    type: TypeRule, count: CountRule = 0, accepts: Literal["same", "wide"] = "same", also: str = ""
+    type: TypeRule,
+    count: CountRule = 0,
+    accepts: Literal["same", "wide", "own"] = "same",
+    also: str = "",
+    eased: str = "",
+    *,
+    whole: bool = False,
 ) -> Place:
     """A destination register, or vector of `count`."""
-    return Place("register", "write", type, count, accepts=accepts, also=also)
+    return Place("register", "write", type, count, accepts=accepts, also=also, eased=eased, whole=whole)
 
 
 def inp(
@@ -90,12 +126,13 @@ def inp(
     count: CountRule = 0,
     when: str = "",
     values: Values = None,
-    accepts: Literal["same", "wide"] = "same",
+    accepts: Literal["same", "wide", "own"] = "same",
     also: str = "",
     eased: str = "",
+    bits: CountRule = 0,
 ) -> Place:
     """A source: a register or a constant, or a vector of them."""
-    return Place("register", "read", type, count, when, values, accepts, also, eased=eased)
+    return Place("register", "read", type, count, when, values, accepts, also, eased=eased, bits=bits)
 
 
 def arg(type: TypeRule) -> Place:
@@ -113,9 +150,9 @@ def pred_out(also: str = "sink") -> Place:
     return Place("predicate", "write", "pred", also=also)
 
 
-def pred_in(values: Values = None, when: str = "") -> Place:
+def pred_in(values: Values = None, when: str = "", eased: str = "") -> Place:
     """A source predicate, possibly negated, or a constant."""
-    return Place("predicate", "read", "pred", when=when, values=values)
+    return Place("predicate", "read", "pred", when=when, values=values, eased=eased)
 
 
 def address(coordinates: CountRule = 0, space: TypeRule = "?") -> Place:
@@ -126,9 +163,14 @@ def address(coordinates: CountRule = 0, space: TypeRule = "?") -> Place:
     return Place("address", "read", "b64", coordinates, space=space)
 
 
-def immediate(type: TypeRule = "s32", values: Values = None) -> Place:
+def tensor_address(accepts: Literal["same", "bits"] = "same", when: str = "") -> Place:
+    """`[taddr + offset]` in tensor memory: 32 bits in a register, never a variable or a constant."""
+    return Place("address", "read", "u32", when=when, accepts=accepts, space="tensor")
+
+
+def immediate(type: TypeRule = "s32", values: Values = None, target: str = "", bits: CountRule = 0) -> Place:
     """An integer constant, one of `values` where they are given."""
-    return Place("immediate", "none", type, values=values)
+    return Place("immediate", "none", type, values=values, target=target, bits=bits)
 
 
 def amount_or_predicate(type: TypeRule) -> Place:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from warploom import layout
+from warploom.isa import holds
 from warploom.isa.fragments import (
     fragment,
     has_arithmetic,
@@ -32,9 +35,11 @@ def selectors(slots: Slots) -> tuple[int, ...]:
     return tuple(range(16 * chunk // k_of(slots["shape"])))
 
 
+METADATA = replace(inp("b32", values=(), eased="vectors predicate"), hold=holds.metadata)
+
 _OPERANDS = {operand.lower(): fragment(operand, "mma", sparse=True) for operand in "ABCD"} | {
-    "e": inp("b32", values=()),
-    "f": immediate(values=selectors),
+    "e": METADATA,
+    "f": immediate(values=selectors, bits=32),
 }
 
 FLOAT = Form(

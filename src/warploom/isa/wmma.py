@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from warploom import layout
+from warploom.isa import holds
 from warploom.isa.fragments import (
     fragment,
     gather,
@@ -60,7 +61,11 @@ LOAD = Form(
         b       aligned  col      m8n8k128                     -,global,shared,shared::cta  b1       6.3  sm_75   -
         c       aligned  row,col  m8n8k32,m8n8k128             -,global,shared,shared::cta  s32      6.3  sm_75   -
     """,  # noqa: E501
-    operands={"r": out(_moved_type, _moved_count), "p": address(), "stride": inp("u32")},
+    operands={
+        "r": replace(out(_moved_type, _moved_count, eased="predicate"), hold=holds.opaque_load),
+        "p": address(),
+        "stride": inp("u32"),
+    },
     spellings=(
         "wmma.load.matrix.sync{.aligned}.shape.layout{.ss}.type",
         "wmma.load.matrix.sync{.aligned}.shape{.ss}.layout.type",
@@ -132,7 +137,11 @@ STORE = Form(
         aligned  row,col  m16n16k8                     -,global,shared,shared::cta  f32      7.0  sm_80   -
         aligned  row,col  m8n8k4                       -,global,shared,shared::cta  f64      7.0  sm_80   -
     """,
-    operands={"p": address(), "r": inp(_moved_type, _moved_count), "stride": inp("u32")},
+    operands={
+        "p": address(),
+        "r": replace(inp(_moved_type, _moved_count), hold=holds.opaque_store),
+        "stride": inp("u32"),
+    },
     spellings=(
         "wmma.store.d.sync{.aligned}.shape.layout{.ss}.type",
         "wmma.store.d.sync{.aligned}.shape{.ss}.layout.type",

@@ -47,6 +47,7 @@ _BROKEN = "Internal compiler error"  # -O0 alone breaks on some that every other
 _COMPLAINT = re.compile(r"^ptxas (?:.*?, line (\d+); )?(error|fatal)\s*: (.*)$", re.MULTILINE)
 _ENTRY = re.compile(r"'e(\d+)'")
 _NAMED = re.compile(r"for instruction '([^']*)'")
+_UNKNOWN = re.compile(r"Unknown symbol '([^']*)'")
 _WORD = re.compile(r"\w{3,}")
 _ABORTED = "Ptx assembly aborted due to errors"
 _PAIRS = {"{": "}", "[": "]", "(": ")"}
@@ -221,7 +222,10 @@ def _attribute(output: str, owners: Sequence[int]) -> tuple[dict[int, str], int 
 
 
 def _is_about(message: str, probe: Probe) -> bool:
-    """Whether an instruction that a message names is the probe's."""
+    """Whether an instruction or a symbol that a message names is the probe's."""
+    unknown = _UNKNOWN.search(message)
+    if unknown is not None:
+        return unknown[1] in probe.text
     named = _NAMED.search(message)
     return named is None or any(word in probe.text for word in _WORD.findall(named[1]))
 
