@@ -204,9 +204,10 @@ class Judge:
                 meaning = self.names.find(name)
                 if meaning is None:
                     return None
-                if sign == "!" and type_word != "pred" and self._eases(place, "predicate"):
+                is_read = place.access == "read"
+                if sign == "!" and type_word != "pred" and is_read and self._eases(place, "predicate"):
                     return self._name(name, Place("predicate", "read", "pred"), "pred", in_vector)
-                if sign != "!" or type_word != "pred" or place.access != "read":
+                if sign != "!" or type_word != "pred" or not is_read:
                     return f"is '{sign}{name}'", expected
                 return self._name(name, replace(place, eased=""), type_word, in_vector)
             case Integer() | Float() | Symbol() if place.access != "read":

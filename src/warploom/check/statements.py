@@ -195,7 +195,8 @@ class Statements:
             slot = next(slot for slot in form.columns if changed.slots[slot] != match.slots[slot])
             found, wanted = match.slots[slot], changed.slots[slot]
             said = f"has '.{found}', which is no more" if found else f"has no '.{wanted}', which it needs"
-            where = ("word", instruction.words.index(found)) if found else ("opcode",)
+            at = instruction.words.index(found) if found in instruction.words else 0
+            where = ("word", at) if at else ("opcode",)
             message = f"'{instruction.opcode}' {said} from PTX {since[0]}.{since[1]} on"
             return Problem(f"{form.name}/{slot}", message, where, "", form.source)
         return None

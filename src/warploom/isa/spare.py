@@ -87,7 +87,7 @@ _ALWAYS_COUNTED = frozenset({"bf16", "tf32", "b1"})
 
 
 def _bits(word: str) -> int:
-    return 2 if word == "b2" else TYPES[word].bits
+    return TYPES[word].bits if word in TYPES else int(word[1:])
 
 
 def _without_narrow(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
