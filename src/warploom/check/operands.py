@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from warploom.check.names import Names
+from warploom.check.calls import call_problems
+from warploom.check.names import Names, Part
 from warploom.isa.availability import Target, Version, read_target
 from warploom.isa.bind import BoundOperand, Problem, describe
 from warploom.isa.kit import Match
 from warploom.isa.operands import Hold, Place
-from warploom.isa.registers import holders, inferred_type, takes_floats, takes_integers
+from warploom.isa.registers import DECLARABLE, holders, inferred_type, takes_floats, takes_integers
 from warploom.isa.special import SpecialRegister
 from warploom.isa.types import TYPES
 from warploom.ptx import (
@@ -31,6 +33,7 @@ from warploom.ptx import (
 )
 
 _GENERIC = frozenset({"global", "shared", "local"})
+_COORDINATE = Place("register", "read", "s32", also="special")
 
 
 def names_in(operand: Operand) -> Iterator[str]:
@@ -74,8 +77,9 @@ class Judge:
     def problems(self, match: Match, operands: dict[str, BoundOperand]) -> list[Problem]:
         """What is wrong with operands in their places."""
         found: list[Problem] = []
+        together = self._judged_together(match, operands)
         for name, bound in operands.items():
-            for what, expected, index in self._judge(match, bound):
+            for what, expected, index in () if name in together else self._judge(match, bound):
                 shown = name.replace("_", "-").strip("-") or "_"
                 where = (
                     ("operand", *bound.at)
@@ -84,6 +88,18 @@ class Judge:
                 )
                 message = f"operand {shown} {what}" + (f"; expected {expected}" if expected else "")
                 found.append(Problem(f"{match.form.name}/{name}", message, where, "", match.form.source))
+        found += call_problems(match, operands, self.names)
+        return found
+
+    def _judged_together(self, match: Match, operands: dict[str, BoundOperand]) -> set[str]:
+        """The registers in vectors whose parts have names that are right as what they make together."""
+        found: set[str] = set()
+        for place in match.form.syntax.places:
+            parts = {name: operands[name] for name in place.parts if name in operands}
+            declared = {name: self._declared(part.operand, part.place) for name, part in parts.items()}
+            inferred = inferred_type([*filter(None, declared.values())])
+            if "pred" not in declared.values() and all(inferred in holders(p.type) for p in parts.values()):
+                found |= {name for name, type_word in declared.items() if type_word}
         return found
 
     def _judge(self, match: Match, bound: BoundOperand) -> Iterator[tuple[str, str, int | None]]:
@@ -93,8 +109,7 @@ class Judge:
             yield f"stands only on {place.target}; the target is {self.target.name}", "", None
         hold = place.hold(match.slots, self.target.number) if place.hold else None
         if hold is not None:
-            eased = place.eased if "predicates" in hold.words else place.eased.replace("predicate", "")
-            place = replace(place, eased=eased, accepts="own" if hold.type != "u32" else "same")
+            place = replace(place, eased=hold.eased, accepts="own" if hold.type != "u32" else "same")
             bound = replace(bound, place=place, type=hold.type)
         match place.kind:
             case "address":
@@ -111,12 +126,27 @@ class Judge:
                     odd = [] if hold is None else list(self._odd_items(operand, bound, hold))
                     yield from odd or self._vector(operand, bound)
                     return
+                if bound.registers != 0 and not self._eases(place, "bare"):
+                    yield f"is {describe(operand)}", "a vector", None
+                    return
                 type_word = "pred" if place.kind == "any" and self._is_predicate(operand) else bound.type
+                operand = self._whole(operand, place.parts_pattern(match.slots))
                 wrong = self._value(operand, place, type_word, in_vector=False)
                 if wrong is not None:
                     yield (*wrong, None)
             case _:
                 return
+
+    def _whole(self, operand: Operand, parts: str) -> Operand:
+        """An operand without a selector that may stand there."""
+        if not parts or not isinstance(operand, (Name, Negated)):
+            return operand
+        text = operand.text if isinstance(operand, Name) else operand.name
+        meaning = self.names.find(text)
+        if not isinstance(meaning, Part) or re.fullmatch(parts, meaning.selector) is None:
+            return operand
+        whole = text.rpartition(".")[0]
+        return Name(whole) if isinstance(operand, Name) else Negated(whole, operand.sign)
 
     def _is_predicate(self, operand: Operand) -> bool:
         if isinstance(operand, Negated):
@@ -128,15 +158,16 @@ class Judge:
 
     def _vector(self, operand: Vector, bound: BoundOperand) -> Iterator[tuple[str, str, int | None]]:
         place = bound.place
-        declared = [self._declared(item) for item in operand.items]
+        declared = [self._declared(item, place) for item in operand.items]
         constants = [_constant_type(item) for item in operand.items]
         inferred = inferred_type([*filter(None, declared)], [*filter(None, constants)])
-        accepted = inferred in holders(bound.type, place.accepts == "wide", place.implied) or (
-            inferred == "pred" and self._eases(place, "predicate")
+        accepted = not (place.plain and "pred" in declared) and (
+            inferred in holders(bound.type, place.accepts, place.implied)
+            or (inferred == "pred" and self._eases(place, "predicate"))
         )
         clean = True
         for k, (item, name, constant) in enumerate(zip(operand.items, declared, constants, strict=True)):
-            if accepted and (name or (constant and place.access == "read")):
+            if accepted and (name or (constant and place.access == "read" and not place.plain)):
                 continue  # what makes the type of the vector is judged together
             wrong = self._value(item, place, bound.type, in_vector=True)
             if wrong is not None:
@@ -146,6 +177,8 @@ class Judge:
             shown = ", ".join(dict.fromkeys(f".{name}" for name in declared if name))
             mixed = "registers of" if not any(constants) else "constants with registers of"
             yield f"mixes {mixed} {shown}", "one type", None
+        if clean and place.plain and not any(declared) and "s64" in constants:
+            yield "has nothing but numbers", "at least one register", None
         sinks = [item for item in operand.items if isinstance(item, Name) and item.text == "_"]
         if clean and len(sinks) == len(operand.items):
             yield "has nothing but sinks", "at least one register", None
@@ -155,10 +188,10 @@ class Judge:
     ) -> Iterator[tuple[str, str, int | None]]:
         """What a vector may not hold, in a place that says what it may."""
         expected = _expected_type(bound.place, bound.type)
-        taken = holders(bound.type, implied=bound.place.implied) | {"pred"}
+        taken = holders(bound.type, bound.place.accepts, bound.place.implied) | {"pred"}
         sorts = [self._sort(item) for item in operand.items]
         for k, (item, sort) in enumerate(zip(operand.items, sorts, strict=True)):
-            declared = self._declared(item)
+            declared = self._declared(item, bound.place)
             apart = sort == "" and "singly" in hold.words and declared != "" and declared not in taken
             if apart or sort not in ("", *hold.words):
                 yield f"has {describe(item)} in its vector", expected, k
@@ -183,13 +216,16 @@ class Judge:
             case _:
                 return ""
 
-    def _declared(self, item: Operand) -> str:
+    def _declared(self, item: Operand, place: Place) -> str:
         """The type that a register in a vector brings; that of a special one is bits."""
         meaning = self.names.find(item.text) if isinstance(item, Name) else None
-        if isinstance(meaning, SpecialRegister) and self.lenient:
+        hard = place.plain and "special" not in place.eased
+        if isinstance(meaning, SpecialRegister) and self.lenient and not hard:
             self.eased.add("special")
             return f"b{TYPES[meaning.type].bits}"
-        return meaning.type if isinstance(meaning, Variable) and meaning.space == "reg" else ""
+        if not isinstance(meaning, Variable) or meaning.space != "reg":
+            return ""
+        return meaning.type if meaning.type in DECLARABLE else ""
 
     def _value(
         self, operand: Operand, place: Place, type_word: str, *, in_vector: bool
@@ -204,13 +240,15 @@ class Judge:
                 meaning = self.names.find(name)
                 if meaning is None:
                     return None
+                is_minus = sign == "-" and "minus" in place.also
                 is_read = place.access == "read"
                 if sign == "!" and type_word != "pred" and is_read and self._eases(place, "predicate"):
                     return self._name(name, Place("predicate", "read", "pred"), "pred", in_vector)
-                if sign != "!" or type_word != "pred" or not is_read:
+                is_packed = isinstance(meaning, Variable) and meaning.type == "f16x2"
+                if is_packed or (not is_minus and (sign != "!" or type_word != "pred" or not is_read)):
                     return f"is '{sign}{name}'", expected
                 return self._name(name, replace(place, eased=""), type_word, in_vector)
-            case Integer() | Float() | Symbol() if place.access != "read":
+            case Integer() | Float() | Symbol() if place.access != "read" or place.accepts == "bits":
                 return f"is {describe(operand)}", expected
             case Integer():
                 if not takes_integers(type_word):
@@ -220,12 +258,13 @@ class Judge:
                     )
                 return None
             case Float(_, width):
-                if not takes_floats(type_word, width):
+                coded = width == TYPES[type_word].bits or place.accepts != "coded"
+                if not coded or not takes_floats(type_word, width):
                     return f"is the floating constant {operand.text}", expected
                 return None
             case Symbol(name):
                 meaning = self.names.find(name)
-                if meaning is None or takes_integers(type_word):
+                if meaning is None or (takes_integers(type_word) and not place.plain):
                     return None
                 return f"is an address made from '{name}'", expected
             case _:
@@ -245,7 +284,7 @@ class Judge:
         return True
 
     def _sink(self, place: Place, in_vector: bool) -> tuple[str, str] | None:
-        if place.access == "write" and ("sink" in place.also or (in_vector and not place.whole)):
+        if place.access == "write" and ("sink" in place.also or (in_vector and not place.plain)):
             return None
         if place.access == "read":
             return "is the sink '_'", "a value"
@@ -260,7 +299,7 @@ class Judge:
             case Variable() if meaning.space == "reg":
                 if meaning.vector != 1:
                     return f"is the vector register '{text}'", expected
-                if meaning.type in holders(type_word, place.accepts == "wide", place.implied):
+                if meaning.type in holders(type_word, place.accepts, place.implied):
                     return None
                 if meaning.type == "pred" and not in_vector and self._eases(place, "predicate"):
                     return None
@@ -269,6 +308,8 @@ class Judge:
                 if in_vector and place.accepts == "wide" and type_word == "f32" and meaning.type[0] in "us":
                     return None
                 return f"is the register '{text}' of .{meaning.type}", expected
+            case Part():
+                return f"is '.{meaning.selector}' of a register", expected
             case SpecialRegister():
                 return self._special(meaning, place, type_word)
             case int():
@@ -300,7 +341,7 @@ class Judge:
         if self.ptx < register.ptx:
             return f"is '{register.name}', which needs PTX {register.ptx[0]}.{register.ptx[1]}", ""
         narrow = register.type == "u32" and type_word in ("b16", "u16", "s16")
-        if narrow or register.type in holders(type_word):
+        if narrow or register.type in holders(type_word, place.accepts):
             return None
         return f"is the special register '{register.name}' of .{register.type}", expected
 
@@ -313,32 +354,42 @@ class Judge:
             yield "is the sink '_'", "a label", None
             return
         meaning = self.names.find(operand.text)
-        if self.names.label(operand.text) is None and meaning is not None:
+        table = self.names.table(operand.text)
+        if table is not None:
+            yield f"is the label of a {table.name}", "the label of an instruction", None
+        elif self.names.label(operand.text) is None and meaning is not None:
             yield f"is {_what(operand.text, meaning)}", "a label", None
 
     def _address(self, match: Match, bound: BoundOperand) -> Iterator[tuple[str, str, int | None]]:
-        operand = bound.operand
+        operand, place = bound.operand, bound.place
+        space = place.space_word(match.slots)
+        barred = place.barred_widths(match.slots, self.target.number)
         if not isinstance(operand, Address):
+            if self._eases(place, "bare") and isinstance(operand, Name):
+                wrong = self._base(operand.text, space, place, barred)
+                if wrong is not None:
+                    yield (*wrong, None)
             return
-        space = bound.place.space_word(match.slots)
         base = operand.base
-        loose = self._eases(bound.place, "base")
         if base is None:
-            if space != "local" and not loose:
+            if space != "local" and not self._eases(place, "base"):
                 yield "is an address without a base", "a register or a variable", None
+        elif base == Name("_"):
+            yield "has the sink for a base", "a register or a variable", 0
         elif isinstance(base, Name):
-            tensor = space == "tensor"
-            wrong = self._tensor_base(base.text, bound) if tensor else self._base(base.text, space, loose)
+            if space == "tensor":
+                wrong = self._tensor_base(base.text, bound)
+            else:
+                wrong = self._base(base.text, space, place, barred)
             if wrong is not None:
                 yield (*wrong, 0)
+        if operand.extra and operand.offset:
+            yield "has an offset beside its coordinates", "a register or a variable alone", 0
         for vector in operand.extra:
-            if not isinstance(vector, Vector):
-                continue
-            coordinate = Place("register", "read", "s32")
-            for item in vector.items:
-                wrong = self._value(item, coordinate, "s32", in_vector=False)
-                if wrong is not None:
-                    yield f"has a coordinate that {wrong[0]}", wrong[1], 1
+            if isinstance(vector, Vector):
+                coordinates = BoundOperand(vector, _COORDINATE, "s32", len(vector.items))
+                for what, expected, _ in self._vector(vector, coordinates):
+                    yield f"has a coordinate that {what}", expected, 1
 
     def _tensor_base(self, text: str, bound: BoundOperand) -> tuple[str, str] | None:
         meaning = self.names.find(text)
@@ -349,16 +400,23 @@ class Judge:
             return None
         return f"has {_what(text, meaning)} for a base", f"a register of {_dotted(taken)}"
 
-    def _base(self, text: str, space: str, loose: bool) -> tuple[str, str] | None:
+    def _base(self, text: str, space: str, place: Place, barred: Collection[int]) -> tuple[str, str] | None:
         meaning = self.names.find(text)
         if meaning is None:
             return None
         if isinstance(meaning, Variable) and meaning.space == "reg":
-            if (meaning.type[0] in "bus" or loose) and meaning.type != "b128":
+            is_whole = meaning.type[0] in "bus" and meaning.type != "b128"
+            if is_whole and int(meaning.type[1:]) not in barred:
+                return None
+            if meaning.type != "b128" and self._eases(place, "base"):
+                return None
+            if meaning.type != "pred" and not barred and self._eases(place, "untyped"):
                 return None
             return f"has the register '{text}' of .{meaning.type} for a base", "one of .b64, .u64 or .s64"
         if not isinstance(meaning, Variable):
             return f"has {_what(text, meaning)} for a base", "a register or a variable"
+        if space == "register":
+            return f"has the variable '{text}' for a base", "a register"
         wanted = space.partition("::")[0]
         if wanted in ("?", meaning.space) or (wanted == "" and meaning.space in _GENERIC):
             return None
@@ -394,8 +452,7 @@ def _what(text: str, meaning: object) -> str:
 def _expected_type(place: Place, type_word: str) -> str:
     if type_word == "pred":
         return "a predicate"
-    wide = place.accepts == "wide"
-    return f"a register of {_dotted(holders(type_word, wide, place.implied))}"
+    return f"a register of {_dotted(holders(type_word, place.accepts, place.implied))}"
 
 
 def _dotted(types: Collection[str]) -> str:

@@ -56,7 +56,7 @@ def fragment(operand: str, family: str, *, sparse: bool = False, updated: bool =
         lambda slots: held(slots).registers,
         legend=lambda slots: held(slots).legend,
         hold=hold,
-        eased="" if hold is None else "predicate",
+        eased="" if hold is None else "predicate bare" if sparse else "predicate",
     )
 
 

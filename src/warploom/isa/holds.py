@@ -22,15 +22,16 @@ _EIGHT_BITS = frozenset({"e4m3", "e5m2"})
 _ONLY_BITS = "e4m3x4"  # as packed elements: registers declared as bits, and no others
 _TYPES = {"f16": "f16x2", "bf16": _ONLY_BITS, "tf32": _ONLY_BITS, "f32": "f32", "f64": "b64", "s32": "s32"}
 
-_SOURCE = frozenset({"predicate", "predicates", "special", "integer", "float"})
-_RESULT = frozenset({"predicate", "predicates", "special", "sink"})
+_SOURCE = frozenset({"predicate", "special", "integer", "float"})
+_RESULT = frozenset({"predicate", "special", "sink"})
 _CONSTANTS = frozenset({"integer", "float"})
 _DOUBLES = _CONSTANTS | {"constants"}
 _NOTHING = frozenset[str]()
 
 
-def _hold(held: str, words: frozenset[str]) -> Hold:
-    return Hold(held, words if held == "b32" else words - {"predicates"})
+def _hold(held: str, words: frozenset[str], eased: str = "") -> Hold:
+    """Where predicates go for bits, they may stand alone."""
+    return Hold(held, words, f"predicate {eased}" if held == "b32" and "predicate" in words else "")
 
 
 # Products of whole fragments --------------------------------------------------------------------------------
@@ -43,16 +44,18 @@ def product(letter: str, *, sparse: bool = False) -> Holding:
         if slots["atype"] == "f64":
             return _double(letter, slots, target)
         words = _within(letter, slots, target, sparse)
-        return _hold(_held(letter, slots, target, sparse), words)
+        pair = int(slots["shape"].rpartition("k")[2]) <= (64 if slots["atype"] in _FEW_BITS else 32)
+        bare = sparse and letter == "a" and slots["atype"] in _INTEGERS and (pair or target < 90)
+        return _hold(_held(letter, slots, target, sparse), words, "bare" if bare else "")
 
     return hold
 
 
 def metadata(slots: Slots, target: int) -> Hold:
     """What holds the metadata of a sparse A."""
-    if slots["atype"] in _EIGHT_BITS and _in_software(slots, target, sparse=True):
-        return Hold("u32", _NOTHING)
-    return Hold("b32", _NOTHING if _in_software(slots, target, sparse=True) else _SOURCE)
+    if not _in_software(slots, target, sparse=True):
+        return Hold("b32", _SOURCE, "predicate vectors")
+    return Hold("u32" if slots["atype"] in _EIGHT_BITS else "b32", _NOTHING)
 
 
 def _in_software(slots: Slots, target: int, *, sparse: bool) -> bool:
@@ -188,7 +191,7 @@ def _moved(element: str) -> str:
 
 def loaded(slots: Slots, target: int) -> Hold:
     """What holds matrices that are loaded from shared memory."""
-    return Hold("b32", _RESULT)
+    return Hold("b32", _RESULT, "predicate")
 
 
 def stored(slots: Slots, target: int) -> Hold:

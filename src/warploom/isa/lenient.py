@@ -5,10 +5,12 @@ Source: ptxas 12.9 to 13.5, asked
 
 from __future__ import annotations
 
+from warploom.isa.bulk import SIZES
 from warploom.isa.fragments import fragment
 from warploom.isa.kit import Form
+from warploom.isa.operands import NARROW, Slots, address, arg, immediate, inp, out, pred_in, pred_out
 from warploom.isa.sparse import METADATA
-from warploom.isa.operands import Slots, address, immediate, inp, out
+from warploom.isa.tensor import FOUR_ROWS, SOURCE
 
 
 def _eighth(slots: Slots) -> int:
@@ -19,6 +21,32 @@ def _eighth(slots: Slots) -> int:
 def _depth(slots: Slots) -> int:
     return 8 if slots["shape"] == "m16n16k16" else 4
 
+
+CARRY_ADD = Form(
+    name="lenient.modifier_carry_add",
+    syntax="op{.sat}.type  d, a, b;",
+    rows="""
+        op         sat  type
+        addc,subc  -    u16,s16
+        addc,subc  sat  s32
+    """,
+    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
+    lenient=True,
+    source="PTX ISA 9.7.2.1",
+)
+
+CARRY_MAD = Form(
+    name="lenient.modifier_carry_mad",
+    syntax="madc.mode{.sat}.type  d, a, b, c;",
+    rows="""
+        mode   sat  type
+        hi,lo  -    u16,s16
+        hi     sat  s32
+    """,
+    operands={"d": out("type"), "a": arg("type"), "b": arg("type"), "c": arg("type")},
+    lenient=True,
+    source="PTX ISA 9.7.2.5",
+)
 
 EIGHT_BY_EIGHT = Form(
     name="lenient.eight_by_eight",
@@ -73,15 +101,15 @@ KIND_DENSE = Form(
 
 KIND_SPARSE = Form(
     name="lenient.kind_sparse",
-    syntax="mma.sp::ordered_metadata.sync.aligned.shape.row.col.kind.dtype.atype.btype.ctype  d, a, b, c, e, f;",
+    syntax="mma.spvariant.sync.aligned.shape.row.col.kind.dtype.atype.btype.ctype  d, a, b, c, e, f;",
     rows="""
-        shape     kind                           dtype  atype      btype      ctype  ptx  target
-        m16n8k64  kind::f8f6f4,kind::mxf8f6f4    f32    e4m3,e5m2  e4m3,e5m2  f32    8.6  sm_100f,sm_110f,sm_120f
-        m16n8k64  kind::mxf4,kind::mxf4nvf4      f32    e4m3,e5m2  e4m3,e5m2  f32    8.6  sm_100a,sm_103a,sm_110a,sm_120a,sm_121a
-        m16n8k64  kind::f16,kind::tf32           f32    e4m3,e5m2  e4m3,e5m2  f32    8.6  sm_100f,sm_110f
-        m16n8k64  kind::i8                       f32    e4m3,e5m2  e4m3,e5m2  f32    8.6  sm_100a,sm_110a
-        m16n8k64  kind::mxf8f6f4                 f16    e4m3,e5m2  e4m3,e5m2  f16    8.7  sm_120f
-        m16n8k64  kind::mxf4,kind::mxf4nvf4      f16    e4m3,e5m2  e4m3,e5m2  f16    8.7  sm_120a,sm_121a
+        spvariant             shape     kind                           dtype  atype      btype      ctype  ptx  target
+        sp::ordered_metadata  m16n8k64  kind::f8f6f4,kind::mxf8f6f4    f32    e4m3,e5m2  e4m3,e5m2  f32    8.6  sm_100f,sm_110f,sm_120f
+        sp::ordered_metadata  m16n8k64  kind::mxf4,kind::mxf4nvf4      f32    e4m3,e5m2  e4m3,e5m2  f32    8.6  sm_100a,sm_103a,sm_110a,sm_120a,sm_121a
+        sp::ordered_metadata  m16n8k64  kind::f16,kind::tf32           f32    e4m3,e5m2  e4m3,e5m2  f32    8.6  sm_100f,sm_110f
+        sp::ordered_metadata  m16n8k64  kind::i8                       f32    e4m3,e5m2  e4m3,e5m2  f32    8.6  sm_100a,sm_110a
+        sp::ordered_metadata  m16n8k64  kind::mxf8f6f4                 f16    e4m3,e5m2  e4m3,e5m2  f16    8.7  sm_120f
+        sp::ordered_metadata  m16n8k64  kind::mxf4,kind::mxf4nvf4      f16    e4m3,e5m2  e4m3,e5m2  f16    8.7  sm_120a,sm_121a
     """,  # noqa: E501
     operands=_SPARSE | {"e": METADATA, "f": immediate(values=(0,), bits=32)},
     lenient=True,
@@ -90,7 +118,7 @@ KIND_SPARSE = Form(
 
 FOUR_BITS = Form(
     name="lenient.four_bits",
-    syntax="mma.sync.aligned.shape.row.col{.satfinite}.dtype.atype.btype.ctype.bitOp{.popc}  d, a, b, c;",
+    syntax="mma.sync.aligned.shape.row.col.dtype.atype.btype.ctype.bitOp{.popc}  d, a, b, c;",
     rows="""
         shape              dtype  atype  btype  ctype  bitOp       ptx  target
         m8n8k32            s32    u4,s4  u4,s4  s32    and,or,xor  6.5  sm_75
@@ -108,7 +136,7 @@ WIDE_SUBBYTE_LOAD = Form(
         layout   shape             ss                           ptx  target
         row,col  m8n8k32,m8n8k128  -,global,shared,shared::cta  6.3  sm_75
     """,
-    operands={"r": out("f32", 2), "p": address(), "stride": inp("u32")},
+    operands={"r": out("f32", 2), "p": address(barred=NARROW), "stride": inp("u32")},
     lenient=True,
     source="PTX ISA 9.7.14.4.3",
 )
@@ -120,7 +148,7 @@ WIDE_SUBBYTE_STORE = Form(
         layout   shape             ss                           ptx  target
         row,col  m8n8k32,m8n8k128  -,global,shared,shared::cta  6.3  sm_75
     """,
-    operands={"p": address(), "r": inp("f32", 2), "stride": inp("u32")},
+    operands={"p": address(barred=NARROW), "r": inp("f32", 2), "stride": inp("u32")},
     lenient=True,
     source="PTX ISA 9.7.14.4.4",
 )
@@ -134,7 +162,7 @@ LOAD_UNTYPED = Form(
         a,b     -        row,col  m8n32k16,m32n8k16            -,global,shared              6.1  sm_70   6.3@sm_70
         a,b     aligned  row,col  m16n16k16,m8n32k16,m32n8k16  -,global,shared,shared::cta  6.3  sm_70   1.0@sm_75
     """,
-    operands={"r": out("f16x2", 8), "p": address(), "stride": inp("u32")},
+    operands={"r": out("f16x2", 8), "p": address(barred=NARROW), "stride": inp("u32")},
     lenient=True,
     source="PTX ISA 9.7.14.4.3",
 )
@@ -147,7 +175,7 @@ LOAD_EIGHT = tuple(
             shape  trans    ss                    ptx  target
             m8n8   -,trans  -,shared,shared::cta  6.5  sm_75
         """,
-        operands={"r": out("b32", count), "p": address()},
+        operands={"r": out("b32", count), "p": address(barred=NARROW)},
         lenient=True,
         source="PTX ISA 9.7.14.5.15",
     )
@@ -162,13 +190,62 @@ STORE_EIGHT = tuple(
             shape  trans    ss                    ptx  target
             m8n8   -,trans  -,shared,shared::cta  7.8  sm_90
         """,
-        operands={"p": address(), "r": inp("b32", count)},
+        operands={"p": address(barred=NARROW), "r": inp("b32", count)},
         lenient=True,
         source="PTX ISA 9.7.14.5.16",
     )
     for count in (1, 2, 4)
 )
 
+WITHOUT_PROPERTY = Form(
+    name="lenient.without_property",
+    syntax="testp.type  p, a;",
+    rows="""
+        type     ptx
+        f32,f64  2.0
+    """,
+    operands={"p": pred_out(also=""), "a": arg("type")},
+    lenient=True,
+    source="PTX ISA 9.7.3.1",
+)
+
+WITHOUT_PAIR = Form(
+    name="lenient.without_pair",
+    syntax="setp.CmpOp{.BoolOp}{.ftz}.type  p, a, b{, {!}c};",
+    rows="""
+        CmpOp                                              BoolOp        ftz    type    ptx  target
+        eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -,ftz  f16x2   4.2  sm_53
+        eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      bf16x2  7.8  sm_90
+    """,
+    operands={"p": pred_out(), "a": arg("type"), "b": arg("type"), "c": pred_in(when="BoolOp")},
+    lenient=True,
+    source="PTX ISA 9.7.7.2",
+)
+
+WITH_FLUSH = Form(
+    name="lenient.with_flush",
+    syntax="rcp.rnd.ftz.f64  d, a;",
+    rows="""
+        rnd          ptx
+        rn,rz,rm,rp  2.0
+    """,
+    operands={"d": out("f64"), "a": arg("f64")},
+    lenient=True,
+    source="PTX ISA 9.7.3.13",
+)
+
+WITH_SCALE = Form(
+    name="lenient.with_scale",
+    syntax="cvt.rnd{.satfinite}.dtype.atype  d, a, scale;",
+    rows="""
+        rnd    satfinite    dtype    atype    ptx  target
+        rz,rp  -,satfinite  ue8m0x2  bf16x2   8.6  sm_100f,sm_110f,sm_120f
+        rn     -            bf16x2   ue8m0x2  8.6  sm_100f,sm_110f,sm_120f
+    """,
+    operands={"d": out("dtype"), "a": inp("atype"), "scale": inp("u16")},
+    lenient=True,
+    source="PTX ISA 9.7.9.21",
+)
 
 FENCE_RESTRICTED = Form(
     name="lenient.modifier_fence",
@@ -244,4 +321,104 @@ FREE_MULTIPLE = Form(
     operands={"taddr": inp("u32"), "nCols": inp("u32", values=range(-(1 << 63), 1 << 63, 32))},
     lenient=True,
     source="PTX ISA 9.7.16.7.1",
+)
+
+# Copies that take the operands of other copies: a mask, or a number, where the barrier's address belongs.
+
+_COPIED = {"dstMem": address(space="shared"), "srcMem": address(), "size": inp("u32", values=SIZES, bits=32)}
+
+COPY_MASKED = Form(
+    name="lenient.copy_masked",
+    syntax=(
+        "cp.async.bulk.dst.src.mbarrier::complete_tx::bytes{.level::cache_hint}"
+        "  [dstMem], [srcMem], size{, cache-policy}, byteMask;"
+    ),
+    rows="""
+        dst              src          level::cache_hint  ptx target
+        shared::cta      global       -,L2::cache_hint   8.6 sm_90
+        shared::cluster  global       -,L2::cache_hint   8.0 sm_90
+        shared::cluster  shared::cta  -                  8.0 sm_90
+    """,
+    operands=_COPIED
+    | {"cache_policy": inp("u64", when="level::cache_hint"), "byteMask": inp("u16", eased="vector")},
+    lenient=True,
+    source="PTX ISA 9.7.9.25.5.2",
+)
+
+COPY_NUMBERED = Form(
+    name="lenient.copy_numbered",
+    syntax="cp.async.bulk.dst.src.mbarrier::complete_tx::bytes  [dstMem], [srcMem], size, mbar;",
+    rows="""
+        dst              src                 ptx target
+        shared::cta      global              8.6 sm_90
+        shared::cluster  global,shared::cta  8.0 sm_90
+    """,
+    operands=_COPIED | {"mbar": inp("u64")},
+    lenient=True,
+    source="PTX ISA 9.7.9.25.5.2",
+)
+
+COPY_REDUCING = Form(
+    name="lenient.copy_reducing",
+    syntax=(
+        "cp.reduce.async.bulk.dst.src.mbarrier::complete_tx::bytes.redOp.type  [dstMem], [srcMem], size, mbar;"
+    ),
+    rows="""
+        dst              src          redOp       type         ptx target
+        shared::cluster  shared::cta  and,or,xor  b32          8.0 sm_90
+        shared::cluster  shared::cta  add         u32,s32,u64  8.0 sm_90
+        shared::cluster  shared::cta  inc,dec     u32          8.0 sm_90
+        shared::cluster  shared::cta  min,max     u32,s32      8.0 sm_90
+    """,
+    operands=_COPIED | {"mbar": inp("u64")},
+    lenient=True,
+    source="PTX ISA 9.7.9.25.5.3",
+)
+
+# Rows of known forms.
+
+ROW_SCATTER = Form(
+    name="lenient.row_scatter",
+    syntax=(
+        "cp.reduce.async.bulk.tensor.dim.global.src.redOp.tile::scatter4.bulk_group{.level::cache_hint}"
+        "  [tensorMap, tensorCoords], [srcMem]{, cache-policy};"
+    ),
+    rows="""
+        dim  src          redOp                           level::cache_hint  ptx target
+        2d   shared::cta  add,min,max,inc,dec,and,or,xor  -,L2::cache_hint   8.6 sm_100f,sm_110f
+    """,
+    operands=SOURCE | {"tensorMap": FOUR_ROWS},
+    lenient=True,
+    source="PTX ISA 9.7.9.27.1.3",
+)
+
+ROW_FIFTH_STRIDE = Form(
+    name="lenient.row_fifth_stride",
+    syntax="tensormap.replace.tile.global_stride{.ss}.b1024.type  [addr], ord, new-val;",
+    rows="""
+        ss                    type  ptx target
+        -,global,shared::cta  b64   8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
+    """,
+    operands={
+        "addr": address(barred=NARROW),
+        "ord": immediate(values=(4,)),
+        "new_val": inp("type", eased="function"),
+    },
+    lenient=True,
+    source="PTX ISA 9.7.9.26.1",
+)
+
+ROW_MULTIMEM = Form(
+    name="lenient.row_multimem",
+    syntax="multimem.red{.sem}{.scope}{.ss}.op.vec.type  [a], b;",
+    rows="""
+        sem              scope                ss        op       vec       type          ptx target
+        -                -                    -,global  min,max  v2,v4,v8  f16,bf16      8.1 sm_90
+        -                -                    -,global  min,max  v2,v4     f16x2,bf16x2  8.1 sm_90
+        relaxed,release  cta,cluster,gpu,sys  -,global  min,max  v2,v4,v8  f16,bf16      8.1 sm_90
+        relaxed,release  cta,cluster,gpu,sys  -,global  min,max  v2,v4     f16x2,bf16x2  8.1 sm_90
+    """,
+    operands={"a": address(barred=(8, 16, 32)), "b": inp("type", "vec")},
+    lenient=True,
+    source="PTX ISA 9.7.9.14",
 )

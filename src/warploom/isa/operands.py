@@ -7,7 +7,7 @@ A type is a PTX type word, the name of a slot whose word is the type, or a funct
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from warploom.isa.types import TYPES
@@ -15,39 +15,54 @@ from warploom.isa.types import TYPES
 Slots = Mapping[str, str]
 TypeRule = str | Callable[[Slots], str]
 CountRule = int | str | Callable[[Slots], int]
+Reach = Literal["same", "wide", "bits", "own", "coded"]
 Values = Collection[int] | Callable[[Slots], Collection[int] | None] | None
+Barred = Collection[int] | Callable[[Slots, int], Collection[int]]
+
+NARROW = (8, 16)
+"""Widths of registers that assemblers cannot move to where an address belongs."""
+
 
 @dataclass(frozen=True, slots=True)
 class Hold:
     """Which registers a place takes: as those of a type, and beside them in its vector what `words` names.
 
-    "predicate": one among registers of 32 bits; "predicates": nothing but them; "special": special registers;
-    "integer" and "float": constants among registers; "constants": nothing but them; "sink": a result that is
-    not wanted. "singly" where each register is judged by itself.
+    "predicate": one among registers of 32 bits; "special": special registers; "integer" and "float":
+    constants among registers; "constants": nothing but them; "sink": a result that is not wanted. "singly"
+    where each register is judged by itself. `eased` is as that of a place, whose words it chooses from.
     """
 
     type: str
     words: frozenset[str]
+    eased: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """One operand place.
 
-    `kind` is what the text shows there; `access` whether the instruction reads or writes it; `type` its
-    PTX type; `count` the number of registers in its vector (0: a single register, no braces; -1: any), or of
-    the coordinates after the base of an address. `when` names a slot whose word the place stands with: it is
+    `kind` is what the text shows there; `access` whether the instruction reads or writes it; `type` its PTX
+    type; `count` the number of registers in its vector (0: a single register, no braces; -1: any), or of the
+    coordinates after the base of an address. `when` names a slot whose word the place stands with: it is
     there exactly when the word is. `values` are the constants that may stand there, of which the low `bits`
-    are looked at. `accepts` is "wide" where registers wider than the type may stand, "bits" where only those
-    declared as bits may, "own" where only integers hold an integer. `also` lists what else may: "sink", the
-    `_` for a result that is not wanted; "special", a special register; "symbol", the address of a variable.
+    are looked at, and `upto` the operand whose constant is the highest. `accepts` is "wide" where registers
+    wider than the type may stand, "bits" where only those declared as bits may and no constant, "own" where
+    only integers hold an integer, "coded" where floating constants may be written as their bits alone.
+    `also` lists what else may: "sink", the `_` for a result that is not wanted; "special", a special
+    register; "symbol", the address of a variable; or what a name stands for: "function", or directives.
     `eased` lists what only assemblers take there: "function", the address of a function; "vector" and
     "vectors", one of up to four registers or of any number; "predicate"; "packed", `f16x2` for a predicate;
-    "base", an odd base of an address; each with the target that it begins with, as in "packed@sm_90". `space`
-    is the state space of an address: a word or a slot; what is not known to be in it is refused. In "tensor"
-    a register of the type alone addresses. `whole` says that no item of a vector of results may be the sink,
-    `target` what is needed where the operand stands. `legend` says how lanes hold a
-    fragment. `hold` says of the slots and a target's number which registers hold a fragment.
+    "base", an odd base of an address; "untyped", one of any type; "bare", an address without its brackets;
+    each with the target that it begins with, as in "packed@sm_90". `space` is the state space of an address:
+    a word or a slot; what is not known to be in it is refused, and for "register" every variable. In
+    "tensor" a register of the type alone addresses. `barred` are widths of registers that are no base of an
+    address, on the target of some number. `plain` says that registers and numbers alone may stand there: no
+    sink or predicate in a vector, no address made from a name. `target` is what is needed where the operand
+    stands. `legend` says how lanes hold a fragment. `by` gives what is otherwise for some slots, `hold`
+    which registers hold a fragment, for slots and on the target of a number.
+
+    `also` has "minus" where a register may be negated; `parts` is the pattern of the selectors that may follow
+    a register, as in `%r1.b0`.
     """
 
     kind: Literal["register", "predicate", "address", "immediate", "label", "symbol", "tuple", "sink", "any"]
@@ -56,15 +71,23 @@ class Place:
     count: CountRule = 0
     when: str = ""
     values: Values = None
-    accepts: Literal["same", "wide", "bits", "own"] = "same"
+    accepts: Reach = "same"
     also: str = ""
     space: TypeRule = "?"
-    whole: bool = False
+    plain: bool = False
     target: str = ""
     legend: Callable[[Slots], str] | None = None
     eased: str = ""
+    upto: str = ""
+    barred: Barred = ()
     bits: CountRule = 0
     hold: Callable[[Slots, int], Hold] | None = None
+    parts: TypeRule = ""
+    by: Callable[[Slots], Mapping[str, str]] | None = None
+
+    def at(self, slots: Slots) -> Place:
+        """The place as it is for some slots."""
+        return self if self.by is None else replace(self, **self.by(slots))
 
     def type_word(self, slots: Slots) -> str:
         """The PTX type word of this place once the slots are bound."""
@@ -84,6 +107,14 @@ class Place:
         if self.space == "?":
             return slots.get("ss", slots.get("space", "?"))
         return slots.get(self.space, self.space)
+
+    def parts_pattern(self, slots: Slots) -> str:
+        """The pattern of the selectors that may follow a register; "" where none may."""
+        return self.parts(slots) if callable(self.parts) else self.parts
+
+    def barred_widths(self, slots: Slots, target: int) -> Collection[int]:
+        """The bits of registers that cannot be the base of an address on the target of a number."""
+        return self.barred(slots, target) if callable(self.barred) else self.barred
 
     def registers(self, slots: Slots) -> int:
         """Number of registers in the vector of this place; 0 for one bare register."""
@@ -111,14 +142,17 @@ def _number(rule: CountRule, slots: Slots) -> int:
 def out(
     type: TypeRule,
     count: CountRule = 0,
-    accepts: Literal["same", "wide", "own"] = "same",
+    accepts: Reach = "same",
     also: str = "",
     eased: str = "",
+    parts: TypeRule = "",
     *,
-    whole: bool = False,
+    plain: bool = False,
 ) -> Place:
     """A destination register, or vector of `count`."""
-    return Place("register", "write", type, count, accepts=accepts, also=also, eased=eased, whole=whole)
+    return Place(
+        "register", "write", type, count, accepts=accepts, also=also, eased=eased, parts=parts, plain=plain
+    )
 
 
 def inp(
@@ -126,18 +160,34 @@ def inp(
     count: CountRule = 0,
     when: str = "",
     values: Values = None,
-    accepts: Literal["same", "wide", "own"] = "same",
+    accepts: Reach = "same",
     also: str = "",
     eased: str = "",
     bits: CountRule = 0,
+    parts: TypeRule = "",
+    *,
+    plain: bool = False,
 ) -> Place:
     """A source: a register or a constant, or a vector of them."""
-    return Place("register", "read", type, count, when, values, accepts, also, eased=eased, bits=bits)
+    return Place(
+        "register",
+        "read",
+        type,
+        count,
+        when,
+        values,
+        accepts,
+        also,
+        plain=plain,
+        eased=eased,
+        bits=bits,
+        parts=parts,
+    )
 
 
-def arg(type: TypeRule) -> Place:
+def arg(type: TypeRule, accepts: Reach = "same") -> Place:
     """A source of plain arithmetic, in whose place assemblers take the address of a function too."""
-    return inp(type, eased="function")
+    return inp(type, accepts=accepts, eased="function packed")
 
 
 def inout(type: TypeRule, count: CountRule = 0) -> Place:
@@ -155,12 +205,17 @@ def pred_in(values: Values = None, when: str = "", eased: str = "") -> Place:
     return Place("predicate", "read", "pred", when=when, values=values, eased=eased)
 
 
-def address(coordinates: CountRule = 0, space: TypeRule = "?") -> Place:
+def address(
+    coordinates: CountRule = 0,
+    space: TypeRule = "?",
+    eased: str = "",
+    barred: Barred = (),
+) -> Place:
     """`[base + offset]`, with a vector of coordinates for tensor operands.
 
     Without a `space` it is that of the slot `ss` or `space`.
     """
-    return Place("address", "read", "b64", coordinates, space=space)
+    return Place("address", "read", "b64", coordinates, space=space, eased=eased, barred=barred)
 
 
 def tensor_address(accepts: Literal["same", "bits"] = "same", when: str = "") -> Place:
@@ -173,9 +228,9 @@ def immediate(type: TypeRule = "s32", values: Values = None, target: str = "", b
     return Place("immediate", "none", type, values=values, target=target, bits=bits)
 
 
-def amount_or_predicate(type: TypeRule) -> Place:
+def amount_or_predicate(type: TypeRule, upto: str = "") -> Place:
     """A source of a type, or a predicate in its stead: what is declared decides."""
-    return Place("any", "read", type)
+    return Place("any", "read", type, upto=upto)
 
 
 def sink() -> Place:
@@ -188,11 +243,16 @@ def label() -> Place:
     return Place("label", "none")
 
 
-def symbol() -> Place:
-    """The name of a function, a branch table or a variable."""
-    return Place("symbol", "none")
+def function() -> Place:
+    """The name of a function, or a register that holds its address."""
+    return Place("symbol", "none", also="function")
 
 
-def arguments() -> Place:
-    """The parenthesised list of a call."""
-    return Place("tuple", "none")
+def table(*directives: str) -> Place:
+    """The label of one of some directives: a branch table, a prototype, a list of functions."""
+    return Place("symbol", "none", also=" ".join(directives))
+
+
+def arguments(access: Literal["read", "write"]) -> Place:
+    """The parenthesised list of a call: what it reads, or writes."""
+    return Place("tuple", access)

@@ -35,11 +35,20 @@ def selectors(slots: Slots) -> tuple[int, ...]:
     return tuple(range(16 * chunk // k_of(slots["shape"])))
 
 
+def _selector_bits(slots: Slots) -> int:
+    """Of a selector beside elements in bytes the low 32 bits are looked at."""
+    return (
+        32
+        if TYPE_BITS[slots["atype"]] == 8 and slots["dtype"] != "s32" and slots["shape"] == "m16n8k64"
+        else 0
+    )
+
+
 METADATA = replace(inp("b32", values=(), eased="vectors predicate"), hold=holds.metadata)
 
 _OPERANDS = {operand.lower(): fragment(operand, "mma", sparse=True) for operand in "ABCD"} | {
     "e": METADATA,
-    "f": immediate(values=selectors, bits=32),
+    "f": immediate(values=selectors, bits=_selector_bits),
 }
 
 FLOAT = Form(

@@ -20,7 +20,7 @@ from warploom.isa.fragments import (
     write_result,
 )
 from warploom.isa.kit import Form
-from warploom.isa.operands import Slots, address, inp, out
+from warploom.isa.operands import NARROW, Slots, address, inp, out
 from warploom.isa.protocol import Array, Bound, Lanes, Warps
 from warploom.isa.types import TYPES, bits_of
 from warploom.num import fused
@@ -63,7 +63,7 @@ LOAD = Form(
     """,  # noqa: E501
     operands={
         "r": replace(out(_moved_type, _moved_count, eased="predicate"), hold=holds.opaque_load),
-        "p": address(),
+        "p": address(barred=NARROW),
         "stride": inp("u32"),
     },
     spellings=(
@@ -138,7 +138,7 @@ STORE = Form(
         aligned  row,col  m8n8k4                       -,global,shared,shared::cta  f64      7.0  sm_80   -
     """,
     operands={
-        "p": address(),
+        "p": address(barred=NARROW),
         "r": replace(inp(_moved_type, _moved_count), hold=holds.opaque_store),
         "stride": inp("u32"),
     },

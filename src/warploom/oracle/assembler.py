@@ -44,6 +44,7 @@ _OPTIONS = ("-O0", "-w", "-o", os.devnull)
 _OPTIMISED = ("-w", "-o", os.devnull)
 _ASTRAY = "Memory allocation failure"
 _BROKEN = "Internal compiler error"  # -O0 alone breaks on some that every other level takes
+_NARROW = re.compile(r"\[%[rus]\d")  # an address of 32 bits: refused of the module, unless one has 16
 _COMPLAINT = re.compile(r"^ptxas (?:.*?, line (\d+); )?(error|fatal)\s*: (.*)$", re.MULTILINE)
 _ENTRY = re.compile(r"'e(\d+)'")
 _NAMED = re.compile(r"for instruction '([^']*)'")
@@ -235,9 +236,11 @@ def _first_complaint(output: str) -> str:
 
 
 def _stands_apart(probe: Probe) -> bool:
-    """Whether a probe could swallow its neighbours: brackets that do not close, quotes, comments."""
+    """Whether a probe could swallow its neighbours, by brackets that do not close, quotes or comments, or be
+    saved by them.
+    """
     text = probe.text
-    if '"' in text or "/*" in text or "//" in text or "*/" in text:
+    if _NARROW.search(text) or '"' in text or "/*" in text or "//" in text or "*/" in text:
         return True
     open_: list[str] = []
     for character in text:
