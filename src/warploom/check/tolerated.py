@@ -88,9 +88,8 @@ _OTHER_KINDS = "vector vectors predicate packed base bare untyped"
 TOLERATED = (
     Tolerance("aligned", "wgmma needs .sync alone", "off-table 45", _aligned),
     Tolerance("kind", "a .kind changes nothing for fp8", "off-table 19", form="lenient.kind"),
-    Tolerance("bit-operation", "four bits take the words of single bits", "fresh", form="lenient.four_bits"),
-    Tolerance("f32-subbyte", "accumulators of few bits move as f32", "record: s32 to f32", form="lenient.subbyte"),
-    Tolerance("untyped", "what sm_70 loads is f16 without a word", "record: type missing", form="lenient.load_un"),
+    Tolerance("bit-operation", "four bits have the words of single bits", "record: and xor", form="lenient.four_bits"),
+    Tolerance("moved", "fragments are moved as f32, or without a type", "record: type", form="lenient.moved"),
     Tolerance("doubled", "a word that is said twice counts once", "record: doubled", _once),
     Tolerance("ignored", "some words of other instructions are passed over", "record: and", _without_spare),
     Tolerance("vector", "a matrix may say its number of registers", "record: and v4", _vector),

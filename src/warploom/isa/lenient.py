@@ -130,7 +130,7 @@ FOUR_BITS = Form(
 )
 
 WIDE_SUBBYTE_LOAD = Form(
-    name="lenient.subbyte_load",
+    name="lenient.moved_f32",
     syntax="wmma.load.c.sync.aligned.layout.shape{.ss}.f32  r, [p]{, stride};",
     rows="""
         layout   shape             ss                           ptx  target
@@ -142,7 +142,7 @@ WIDE_SUBBYTE_LOAD = Form(
 )
 
 WIDE_SUBBYTE_STORE = Form(
-    name="lenient.subbyte_store",
+    name="lenient.moved_f32_back",
     syntax="wmma.store.d.sync.aligned.layout.shape{.ss}.f32  [p], r{, stride};",
     rows="""
         layout   shape             ss                           ptx  target
@@ -154,7 +154,7 @@ WIDE_SUBBYTE_STORE = Form(
 )
 
 LOAD_UNTYPED = Form(
-    name="lenient.load_untyped",
+    name="lenient.moved_untyped",
     syntax="wmma.load.matrix.sync{.aligned}.layout.shape{.ss}  r, [p]{, stride};",
     rows="""
         matrix  aligned  layout   shape                        ss                           ptx  target  gone
