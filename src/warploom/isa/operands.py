@@ -32,17 +32,17 @@ class Place:
     there exactly when the word is. `values` are the constants that may stand there, of which the low `bits`
     are looked at, and `upto` the operand whose constant is the highest. `accepts` is "wide" where registers
     wider than the type may stand, "bits" where only those declared as bits may, "own" where only integers
-    hold an integer. `also` lists what else may: "sink", the `_` for a result that is not wanted; "special", a
-    special register; "symbol", the address of a variable. `eased` lists what only assemblers take there:
-    "function", the address of a function; "vector" and "vectors", one of up to four registers or of any
-    number; "predicate"; "packed", `f16x2` for a predicate; "base", an odd base of an address; "untyped", one
-    of any type; "bare", an address without its brackets; each with the target that it begins with, as in
-    "packed@sm_90". `space` is the state space of an address: a word or a slot; what is not known to be in it
-    is refused, and for "register" every variable. In "tensor" a register of the type alone addresses.
-    `barred` are widths of registers that are no base of an address, on the target of some number. `plain`
-    says that registers and numbers alone may stand there: no sink or predicate in a vector, no address made
-    from a name. `target` is what is needed where the operand
-    stands. `legend` says how lanes hold a fragment.
+    hold an integer. `also` lists what else may: "sink", the `_` for a result that is not wanted;
+    "special", a special register; "symbol", the address of a variable; "integers", in a vector of f16 or
+    f32. `eased` lists what only assemblers take there: "function", the address of a function; "vector"
+    and "vectors", one of up to four registers or of any number; "predicate"; "packed", `f16x2` for a
+    predicate; "base", an odd base of an address; "untyped", one of any type; "bare", an address without
+    its brackets; each with the target that it begins with, as in "packed@sm_90". `space` is the state
+    space of an address: a word or a slot; what is not known to be in it is refused, and for "register"
+    every variable. In "tensor" a register of the type alone addresses. `barred` are widths of registers
+    that are no base of an address, on the target of some number. `plain` says that registers and numbers
+    alone may stand there: no sink or predicate in a vector, no address made from a name. `target` is what
+    is needed where the operand stands. `legend` says how lanes hold a fragment.
     """
 
     kind: Literal["register", "predicate", "address", "immediate", "label", "symbol", "tuple", "sink", "any"]
