@@ -137,9 +137,7 @@ def _operands_table(form: Form) -> str:
         notes = [_kind(place)]
         if place.kind in ("register", "any") and place.legend is None:
             notes.append(_counts(place, samples))
-        constants = list(
-            dict.fromkeys(list_values(c) for s in samples if (c := place.constants(s)))
-        )
+        constants = list(dict.fromkeys(list_values(c) for s in samples if (c := place.constants(s))))
         if constants:
             notes.append("constants " + "; ".join(constants))
         if place.when:

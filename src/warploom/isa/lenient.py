@@ -6,9 +6,11 @@ Source: ptxas 12.9 to 13.5, asked
 from __future__ import annotations
 
 from warploom.isa.bulk import SIZES
+from warploom.isa.fragments import fragment
 from warploom.isa.kit import Form
 from warploom.isa.multimem import EIGHTS
-from warploom.isa.operands import NARROW, Slots, address, immediate, inp, out
+from warploom.isa.operands import NARROW, Slots, address, arg, immediate, inp, out, pred_in, pred_out
+from warploom.isa.sparse import METADATA
 from warploom.isa.tensor import FOUR_ROWS, SOURCE
 
 
@@ -20,6 +22,32 @@ def _eighth(slots: Slots) -> int:
 def _depth(slots: Slots) -> int:
     return 8 if slots["shape"] == "m16n16k16" else 4
 
+
+CARRY_ADD = Form(
+    name="lenient.modifier_carry_add",
+    syntax="op{.sat}.type  d, a, b;",
+    rows="""
+        op         sat  type
+        addc,subc  -    u16,s16
+        addc,subc  sat  s32
+    """,
+    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
+    lenient=True,
+    source="PTX ISA 9.7.2.1",
+)
+
+CARRY_MAD = Form(
+    name="lenient.modifier_carry_mad",
+    syntax="madc.mode{.sat}.type  d, a, b, c;",
+    rows="""
+        mode   sat  type
+        hi,lo  -    u16,s16
+        hi     sat  s32
+    """,
+    operands={"d": out("type"), "a": arg("type"), "b": arg("type"), "c": arg("type")},
+    lenient=True,
+    source="PTX ISA 9.7.2.5",
+)
 
 EIGHT_BY_EIGHT = Form(
     name="lenient.eight_by_eight",
@@ -46,6 +74,99 @@ WIDE_DOUBLE = Form(
     source="PTX ISA 9.7.14.4.5",
 )
 
+_DENSE = {operand.lower(): fragment(operand, "mma") for operand in "ABCD"}
+_SPARSE = {operand.lower(): fragment(operand, "mma", sparse=True) for operand in "ABCD"}
+
+KIND_DENSE = Form(
+    name="lenient.kind_dense",
+    syntax="mma.sync.aligned.shape.row.col.kind.dtype.atype.btype.ctype  d, a, b, c;",
+    rows="""
+        shape     kind                                                         dtype  atype      btype      ctype  ptx  target
+        m16n8k32  kind::f8f6f4,kind::mxf8f6f4,kind::mxf4,kind::mxf4nvf4        f32    e4m3,e5m2  e4m3,e5m2  f32    8.6  sm_100f,sm_110f,sm_120f
+        m16n8k32  kind::f16,kind::tf32                                         f32    e4m3,e5m2  e4m3,e5m2  f32    8.6  sm_100f,sm_110f
+        m16n8k32  kind::i8                                                     f32    e4m3,e5m2  e4m3,e5m2  f32    8.6  sm_100a,sm_110a
+        m16n8k32  kind::f8f6f4,kind::mxf8f6f4,kind::mxf4,kind::mxf4nvf4        f16    e4m3,e5m2  e4m3,e5m2  f16    8.7  sm_100f,sm_110f,sm_120f
+        m16n8k32  kind::f16,kind::tf32                                         f16    e4m3,e5m2  e4m3,e5m2  f16    8.7  sm_100f,sm_110f
+        m16n8k32  kind::i8                                                     f16    e4m3,e5m2  e4m3,e5m2  f16    8.7  sm_100a,sm_110a
+        m16n8k16  kind::f8f6f4,kind::mxf8f6f4,kind::mxf4,kind::mxf4nvf4        f32    e4m3,e5m2  e4m3,e5m2  f32    8.7  sm_100f,sm_110f,sm_120f
+        m16n8k16  kind::f16,kind::tf32                                         f32    e4m3,e5m2  e4m3,e5m2  f32    8.7  sm_100f,sm_110f
+        m16n8k16  kind::i8                                                     f32    e4m3,e5m2  e4m3,e5m2  f32    8.7  sm_100a,sm_110a
+        m16n8k16  kind::f8f6f4,kind::mxf8f6f4,kind::mxf4,kind::mxf4nvf4        f16    e4m3,e5m2  e4m3,e5m2  f16    8.7  sm_100f,sm_110f,sm_120f
+        m16n8k16  kind::f16,kind::tf32                                         f16    e4m3,e5m2  e4m3,e5m2  f16    8.7  sm_100f,sm_110f
+        m16n8k16  kind::i8                                                     f16    e4m3,e5m2  e4m3,e5m2  f16    8.7  sm_100a,sm_110a
+    """,  # noqa: E501
+    operands=_DENSE,
+    lenient=True,
+    source="PTX ISA 9.7.14.5.14",
+)
+
+KIND_SPARSE = Form(
+    name="lenient.kind_sparse",
+    syntax="mma.spvariant.sync.aligned.shape.row.col.kind.dtype.atype.btype.ctype  d, a, b, c, e, f;",
+    rows="""
+        spvariant             shape     kind                           dtype  atype      btype      ctype  ptx  target
+        sp::ordered_metadata  m16n8k64  kind::f8f6f4,kind::mxf8f6f4    f32    e4m3,e5m2  e4m3,e5m2  f32    8.6  sm_100f,sm_110f,sm_120f
+        sp::ordered_metadata  m16n8k64  kind::mxf4,kind::mxf4nvf4      f32    e4m3,e5m2  e4m3,e5m2  f32    8.6  sm_100a,sm_103a,sm_110a,sm_120a,sm_121a
+        sp::ordered_metadata  m16n8k64  kind::f16,kind::tf32           f32    e4m3,e5m2  e4m3,e5m2  f32    8.6  sm_100f,sm_110f
+        sp::ordered_metadata  m16n8k64  kind::i8                       f32    e4m3,e5m2  e4m3,e5m2  f32    8.6  sm_100a,sm_110a
+        sp::ordered_metadata  m16n8k64  kind::mxf8f6f4                 f16    e4m3,e5m2  e4m3,e5m2  f16    8.7  sm_120f
+        sp::ordered_metadata  m16n8k64  kind::mxf4,kind::mxf4nvf4      f16    e4m3,e5m2  e4m3,e5m2  f16    8.7  sm_120a,sm_121a
+    """,  # noqa: E501
+    operands=_SPARSE | {"e": METADATA, "f": immediate(values=(0,), bits=32)},
+    lenient=True,
+    source="PTX ISA 9.7.14.6.3",
+)
+
+FOUR_BITS = Form(
+    name="lenient.four_bits",
+    syntax="mma.sync.aligned.shape.row.col.dtype.atype.btype.ctype.bitOp{.popc}  d, a, b, c;",
+    rows="""
+        shape              dtype  atype  btype  ctype  bitOp       ptx  target
+        m8n8k32            s32    u4,s4  u4,s4  s32    and,or,xor  6.5  sm_75
+        m16n8k32,m16n8k64  s32    u4,s4  u4,s4  s32    and,or,xor  7.0  sm_80
+    """,
+    operands=_DENSE,
+    lenient=True,
+    source="PTX ISA 9.7.14.5.14",
+)
+
+WIDE_SUBBYTE_LOAD = Form(
+    name="lenient.moved_f32",
+    syntax="wmma.load.c.sync.aligned.layout.shape{.ss}.f32  r, [p]{, stride};",
+    rows="""
+        layout   shape             ss                           ptx  target
+        row,col  m8n8k32,m8n8k128  -,global,shared,shared::cta  6.3  sm_75
+    """,
+    operands={"r": out("f32", 2), "p": address(barred=NARROW), "stride": inp("u32")},
+    lenient=True,
+    source="PTX ISA 9.7.14.4.3",
+)
+
+WIDE_SUBBYTE_STORE = Form(
+    name="lenient.moved_f32_back",
+    syntax="wmma.store.d.sync.aligned.layout.shape{.ss}.f32  [p], r{, stride};",
+    rows="""
+        layout   shape             ss                           ptx  target
+        row,col  m8n8k32,m8n8k128  -,global,shared,shared::cta  6.3  sm_75
+    """,
+    operands={"p": address(barred=NARROW), "r": inp("f32", 2), "stride": inp("u32")},
+    lenient=True,
+    source="PTX ISA 9.7.14.4.4",
+)
+
+LOAD_UNTYPED = Form(
+    name="lenient.moved_untyped",
+    syntax="wmma.load.matrix.sync{.aligned}.layout.shape{.ss}  r, [p]{, stride};",
+    rows="""
+        matrix  aligned  layout   shape                        ss                           ptx  target  gone
+        a,b     -        row,col  m16n16k16                    -,global,shared              6.0  sm_70   6.3@sm_70
+        a,b     -        row,col  m8n32k16,m32n8k16            -,global,shared              6.1  sm_70   6.3@sm_70
+        a,b     aligned  row,col  m16n16k16,m8n32k16,m32n8k16  -,global,shared,shared::cta  6.3  sm_70   1.0@sm_75
+    """,
+    operands={"r": out("f16x2", 8), "p": address(barred=NARROW), "stride": inp("u32")},
+    lenient=True,
+    source="PTX ISA 9.7.14.4.3",
+)
 
 LOAD_EIGHT = tuple(
     Form(
@@ -55,7 +176,7 @@ LOAD_EIGHT = tuple(
             shape  trans    ss                    ptx  target
             m8n8   -,trans  -,shared,shared::cta  6.5  sm_75
         """,
-        operands={"r": out("b32", count), "p": address()},
+        operands={"r": out("b32", count), "p": address(barred=NARROW)},
         lenient=True,
         source="PTX ISA 9.7.14.5.15",
     )
@@ -70,13 +191,62 @@ STORE_EIGHT = tuple(
             shape  trans    ss                    ptx  target
             m8n8   -,trans  -,shared,shared::cta  7.8  sm_90
         """,
-        operands={"p": address(), "r": inp("b32", count)},
+        operands={"p": address(barred=NARROW), "r": inp("b32", count)},
         lenient=True,
         source="PTX ISA 9.7.14.5.16",
     )
     for count in (1, 2, 4)
 )
 
+WITHOUT_PROPERTY = Form(
+    name="lenient.without_property",
+    syntax="testp.type  p, a;",
+    rows="""
+        type     ptx
+        f32,f64  2.0
+    """,
+    operands={"p": pred_out(also=""), "a": arg("type")},
+    lenient=True,
+    source="PTX ISA 9.7.3.1",
+)
+
+WITHOUT_PAIR = Form(
+    name="lenient.without_pair",
+    syntax="setp.CmpOp{.BoolOp}{.ftz}.type  p, a, b{, {!}c};",
+    rows="""
+        CmpOp                                              BoolOp        ftz    type    ptx  target
+        eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -,ftz  f16x2   4.2  sm_53
+        eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      bf16x2  7.8  sm_90
+    """,
+    operands={"p": pred_out(), "a": arg("type"), "b": arg("type"), "c": pred_in(when="BoolOp")},
+    lenient=True,
+    source="PTX ISA 9.7.7.2",
+)
+
+WITH_FLUSH = Form(
+    name="lenient.with_flush",
+    syntax="rcp.rnd.ftz.f64  d, a;",
+    rows="""
+        rnd          ptx
+        rn,rz,rm,rp  2.0
+    """,
+    operands={"d": out("f64"), "a": arg("f64")},
+    lenient=True,
+    source="PTX ISA 9.7.3.13",
+)
+
+WITH_SCALE = Form(
+    name="lenient.with_scale",
+    syntax="cvt.rnd{.satfinite}.dtype.atype  d, a, scale;",
+    rows="""
+        rnd    satfinite    dtype    atype    ptx  target
+        rz,rp  -,satfinite  ue8m0x2  bf16x2   8.6  sm_100f,sm_110f,sm_120f
+        rn     -            bf16x2   ue8m0x2  8.6  sm_100f,sm_110f,sm_120f
+    """,
+    operands={"d": out("dtype"), "a": inp("atype"), "scale": inp("u16")},
+    lenient=True,
+    source="PTX ISA 9.7.9.21",
+)
 
 FENCE_RESTRICTED = Form(
     name="lenient.modifier_fence",

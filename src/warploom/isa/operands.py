@@ -7,7 +7,7 @@ A type is a PTX type word, the name of a slot whose word is the type, or a funct
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from warploom.isa.types import TYPES
@@ -15,6 +15,7 @@ from warploom.isa.types import TYPES
 Slots = Mapping[str, str]
 TypeRule = str | Callable[[Slots], str]
 CountRule = int | str | Callable[[Slots], int]
+Reach = Literal["same", "wide", "bits", "own", "coded"]
 Values = Collection[int] | Callable[[Slots], Collection[int] | None] | None
 Barred = Collection[int] | Callable[[Slots, int], Collection[int]]
 
@@ -23,26 +24,46 @@ NARROW = (8, 16)
 
 
 @dataclass(frozen=True, slots=True)
+class Hold:
+    """Which registers a place takes: as those of a type, and beside them in its vector what `words` names.
+
+    "predicate": one among registers of 32 bits; "special": special registers; "integer" and "float":
+    constants among registers; "constants": nothing but them; "sink": a result that is not wanted. "singly"
+    where each register is judged by itself. `eased` is as that of a place, whose words it chooses from.
+    """
+
+    type: str
+    words: frozenset[str]
+    eased: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """One operand place.
 
-    `kind` is what the text shows there; `access` whether the instruction reads or writes it; `type` its
-    PTX type; `count` the number of registers in its vector (0: a single register, no braces; -1: any), or of
-    the coordinates after the base of an address. `when` names a slot whose word the place stands with: it is
+    `kind` is what the text shows there; `access` whether the instruction reads or writes it; `type` its PTX
+    type; `count` the number of registers in its vector (0: a single register, no braces; -1: any), or of the
+    coordinates after the base of an address. `when` names a slot whose word the place stands with: it is
     there exactly when the word is. `values` are the constants that may stand there, of which the low `bits`
     are looked at, and `upto` the operand whose constant is the highest. `accepts` is "wide" where registers
-    wider than the type may stand, "bits" where only those declared as bits may, "own" where only integers
-    hold an integer. `also` lists what else may: "sink", the `_` for a result that is not wanted;
-    "special", a special register; "symbol", the address of a variable; "integers", in a vector of f16 or
-    f32. `eased` lists what only assemblers take there: "function", the address of a function; "vector"
-    and "vectors", one of up to four registers or of any number; "predicate"; "packed", `f16x2` for a
-    predicate; "base", an odd base of an address; "untyped", one of any type; "bare", an address without
-    its brackets; each with the target that it begins with, as in "packed@sm_90". `space` is the state
-    space of an address: a word or a slot; what is not known to be in it is refused, and for "register"
-    every variable. In "tensor" a register of the type alone addresses. `barred` are widths of registers
-    that are no base of an address, on the target of some number. `plain` says that registers and numbers
-    alone may stand there: no sink or predicate in a vector, no address made from a name. `target` is what
-    is needed where the operand stands. `legend` says how lanes hold a fragment.
+    wider than the type may stand, "bits" where only those declared as bits may and no constant, "own" where
+    only integers hold an integer, "coded" where floating constants may be written as their bits alone.
+    `also` lists what else may: "sink", the `_` for a result that is not wanted; "special", a special
+    register; "symbol", the address of a variable; "integers", in vectors of f16 and f32; or what a name
+    stands for: "function", or directives.
+    `eased` lists what only assemblers take there: "function", the address of a function; "vector" and
+    "vectors", one of up to four registers or of any number; "predicate"; "packed", `f16x2` for a predicate;
+    "base", an odd base of an address; "untyped", one of any type; "bare", an address without its brackets;
+    each with the target that it begins with, as in "packed@sm_90". `space` is the state space of an address:
+    a word or a slot; what is not known to be in it is refused, and for "register" every variable. In
+    "tensor" a register of the type alone addresses. `barred` are widths of registers that are no base of an
+    address, on the target of some number. `plain` says that registers and numbers alone may stand there: no
+    sink or predicate in a vector, no address made from a name. `target` is what is needed where the operand
+    stands. `legend` says how lanes hold a fragment. `by` gives what is otherwise for some slots, `hold`
+    which registers hold a fragment, for slots and on the target of a number.
+
+    `also` has "minus" where a register may be negated; `parts` is the pattern of the selectors that may follow
+    a register, as in `%r1.b0`.
     """
 
     kind: Literal["register", "predicate", "address", "immediate", "label", "symbol", "tuple", "sink", "any"]
@@ -51,7 +72,7 @@ class Place:
     count: CountRule = 0
     when: str = ""
     values: Values = None
-    accepts: Literal["same", "wide", "bits", "own"] = "same"
+    accepts: Reach = "same"
     also: str = ""
     space: TypeRule = "?"
     plain: bool = False
@@ -61,6 +82,13 @@ class Place:
     upto: str = ""
     barred: Barred = ()
     bits: CountRule = 0
+    hold: Callable[[Slots, int], Hold] | None = None
+    parts: TypeRule = ""
+    by: Callable[[Slots], Mapping[str, str]] | None = None
+
+    def at(self, slots: Slots) -> Place:
+        """The place as it is for some slots."""
+        return self if self.by is None else replace(self, **self.by(slots))
 
     def type_word(self, slots: Slots) -> str:
         """The PTX type word of this place once the slots are bound."""
@@ -80,6 +108,10 @@ class Place:
         if self.space == "?":
             return slots.get("ss", slots.get("space", "?"))
         return slots.get(self.space, self.space)
+
+    def parts_pattern(self, slots: Slots) -> str:
+        """The pattern of the selectors that may follow a register; "" where none may."""
+        return self.parts(slots) if callable(self.parts) else self.parts
 
     def barred_widths(self, slots: Slots, target: int) -> Collection[int]:
         """The bits of registers that cannot be the base of an address on the target of a number."""
@@ -111,14 +143,17 @@ def _number(rule: CountRule, slots: Slots) -> int:
 def out(
     type: TypeRule,
     count: CountRule = 0,
-    accepts: Literal["same", "wide", "own"] = "same",
+    accepts: Reach = "same",
     also: str = "",
     eased: str = "",
+    parts: TypeRule = "",
     *,
     plain: bool = False,
 ) -> Place:
     """A destination register, or vector of `count`."""
-    return Place("register", "write", type, count, accepts=accepts, also=also, eased=eased, plain=plain)
+    return Place(
+        "register", "write", type, count, accepts=accepts, also=also, eased=eased, parts=parts, plain=plain
+    )
 
 
 def inp(
@@ -126,22 +161,34 @@ def inp(
     count: CountRule = 0,
     when: str = "",
     values: Values = None,
-    accepts: Literal["same", "wide", "own"] = "same",
+    accepts: Reach = "same",
     also: str = "",
     eased: str = "",
     bits: CountRule = 0,
+    parts: TypeRule = "",
     *,
     plain: bool = False,
 ) -> Place:
     """A source: a register or a constant, or a vector of them."""
     return Place(
-        "register", "read", type, count, when, values, accepts, also, plain=plain, eased=eased, bits=bits
+        "register",
+        "read",
+        type,
+        count,
+        when,
+        values,
+        accepts,
+        also,
+        plain=plain,
+        eased=eased,
+        bits=bits,
+        parts=parts,
     )
 
 
-def arg(type: TypeRule) -> Place:
+def arg(type: TypeRule, accepts: Reach = "same") -> Place:
     """A source of plain arithmetic, in whose place assemblers take the address of a function too."""
-    return inp(type, eased="function")
+    return inp(type, accepts=accepts, eased="function packed")
 
 
 def inout(type: TypeRule, count: CountRule = 0) -> Place:
@@ -197,11 +244,16 @@ def label() -> Place:
     return Place("label", "none")
 
 
-def symbol() -> Place:
-    """The name of a function, a branch table or a variable."""
-    return Place("symbol", "none")
+def function() -> Place:
+    """The name of a function, or a register that holds its address."""
+    return Place("symbol", "none", also="function")
 
 
-def arguments() -> Place:
-    """The parenthesised list of a call."""
-    return Place("tuple", "none")
+def table(*directives: str) -> Place:
+    """The label of one of some directives: a branch table, a prototype, a list of functions."""
+    return Place("symbol", "none", also=" ".join(directives))
+
+
+def arguments(access: Literal["read", "write"]) -> Place:
+    """The parenthesised list of a call: what it reads, or writes."""
+    return Place("tuple", access)
