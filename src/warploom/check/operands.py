@@ -260,7 +260,7 @@ class Judge:
                     )
                 return None
             case Float(_, width):
-                coded = width == TYPES[type_word].bits or place.accepts != "coded"
+                coded = place.accepts != "coded" or width == TYPES[type_word].bits
                 if not coded or not takes_floats(type_word, width):
                     return f"is the floating constant {operand.text}", expected
                 return None
