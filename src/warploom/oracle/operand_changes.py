@@ -35,6 +35,7 @@ _BASES = (
 _UNANSWERABLE = "[%p90]"  # as a tensor's base it makes ptxas ask for memory without end
 _COORDINATES = ("f", "rd", "h", "uh", "u", "s", "p")
 _LISTS = ("()", "(%r90)", "(%r90, %r91)", "(_)", "(0)", "(1.0)", "(smem)", "(%p90)", "({%r90})", "([%rd90])")
+_PARTS = ("b0", "b3", "b4", "h0", "h1", "h2", "h10", "h01", "h32", "b10", "b31", "b3210", "b7654", "x")
 _NAMES = ("_", "%nowhere", "nowhere", "smem", "gmem", "kparam", "%tid.x", "%clock64", "callee", "L1")
 
 
@@ -90,6 +91,8 @@ def _changed(form: Form, name: PlaceName, slots: Slots, plain: str) -> Iterator[
     yield from _types(place, slots)
     yield from _values(place, slots)
     yield from ((f"{text} there", text) for text in _NAMES)
+    if place.parts:
+        yield from ((f"part {part}", f"{plain}.{part}") for part in _PARTS)
     if place.access == "write":
         yield "paired", f"{plain}|%p90"
     yield "address there", "[%rd90]"
