@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -10,13 +9,12 @@ from warploom.check.found import Found, error, warning
 from warploom.isa.availability import Target, Version
 from warploom.isa.registers import DECLARABLE
 from warploom.isa.types import TYPES
-from warploom.ptx import Directive, Function, Variable
+from warploom.ptx import Directive, Function, Text, Variable
 
 _OPAQUE = frozenset({"texref", "samplerref", "surfref"})
 _PARAMETER_BYTES = 32764
 _NO_BANKS: Version = (2, 2)
 _UNKNOWN_BITS = 32
-_VECTOR = re.compile(r"\.v\d+")
 _VARIABLES = "PTX ISA 5.4"
 _PERFORMANCE = "PTX ISA 11.4"
 
@@ -86,10 +84,8 @@ def _type(declared: Variable) -> Iterator[Found]:
     if type_word == "pred" and declared.space != "reg":
         message = f"'{name}' is a predicate in .{declared.space}; predicates are registers"
         yield error("variable/type", message, declared, section="PTX ISA 5.2")
-    eight = ".v8" if declared.vector == 8 else ""
-    odd = next((word for word in declared.attributes if _VECTOR.fullmatch(word)), eight)
-    if odd:
-        message = f"'{name}' is a vector of {odd[2:]}; expected .v2 or .v4"
+    if declared.vector not in (1, 2, 4):
+        message = f"'{name}' is a vector of {declared.vector}; expected .v2 or .v4"
         yield error("variable/type", message, declared, section="PTX ISA 5.4.2")
         return
     bits = (128 if type_word == "b128" else TYPES[type_word].bits) * declared.vector
@@ -181,6 +177,9 @@ _FUNCTION = {".noreturn": _Rule(range(1), ptx=(6, 4)), ".abi_preserve": _Rule(ra
 _CONFLICTS = ((".maxntid", ".reqntid"), (".reqnctapercluster", ".maxclusterrank"))
 
 
+_IN_BODIES = (".loc", ".pragma")
+
+
 def directives(function: Function, target: Target, ptx: Version) -> Iterator[Found]:
     """What is wrong with the directives between a function's signature and its body."""
     allowed = _ENTRY if function.kind == "entry" else _FUNCTION
@@ -201,6 +200,18 @@ def directives(function: Function, target: Target, ptx: Version) -> Iterator[Fou
     if ".minnctapersm" in given and not given.keys() & {".maxntid", ".reqntid"}:
         message = ".minnctapersm has no effect without .maxntid or .reqntid"
         yield warning("directive/no-effect", message, given[".minnctapersm"], section=_PERFORMANCE)
+
+
+def statement(directive: Directive) -> Iterator[Found]:
+    """What is wrong with a directive among the statements of a body."""
+    if directive.name not in _IN_BODIES:
+        message = f"{directive.name} does not belong in a body; expected {', '.join(_IN_BODIES)}"
+        yield error("directive/unknown", message, directive, section="PTX ISA 11.5")
+    elif directive.name == ".pragma" and not (
+        directive.args and all(isinstance(argument, Text) for argument in directive.args)
+    ):
+        message = ".pragma has something other than quoted text; expected strings"
+        yield error("directive/arguments", message, directive, section="PTX ISA 11.4.6")
 
 
 def _directive(
