@@ -115,11 +115,12 @@ WITH_FLUSH = Form(
 
 WITH_SCALE = Form(
     name="lenient.with_scale",
-    syntax="cvt.rnd{.satfinite}.dtype.atype  d, a, scale;",
+    syntax="cvt.rnd{.satfinite}{.relu}.dtype.atype  d, a, scale;",
     rows="""
-        rnd    satfinite    dtype    atype    ptx  target
-        rz,rp  -,satfinite  ue8m0x2  bf16x2   8.6  sm_100f,sm_110f,sm_120f
-        rn     -            bf16x2   ue8m0x2  8.6  sm_100f,sm_110f,sm_120f
+        rnd    satfinite    relu    dtype                        atype    ptx  target
+        rz,rp  -,satfinite  -       ue8m0x2                      bf16x2   8.6  sm_100f,sm_110f,sm_120f
+        rn     -            -       bf16x2                       ue8m0x2  8.6  sm_100f,sm_110f,sm_120f
+        rn     satfinite    -,relu  e4m3x2,e5m2x2,e2m3x2,e3m2x2  bf16x2   9.1  sm_100f,sm_110f,sm_120f
     """,
     operands={"d": out("dtype"), "a": inp("atype"), "scale": inp("u16")},
     lenient=True,
