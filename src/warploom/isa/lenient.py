@@ -105,10 +105,12 @@ WITHOUT_PAIR = Form(
 
 ROW_FMA = Form(
     name="lenient.row_fma",
-    syntax="fma.rnd{.relu}.type  d, a, b, c;",
+    syntax="fma.rnd{.sat}{.oob}{.relu}.type  d, a, b, c;",
     rows="""
-        rnd       relu    type         ptx  target
-        rz,rm,rp  -,relu  bf16,bf16x2  7.0  sm_80
+        rnd       sat  oob  relu    type         ptx  target
+        rz,rm,rp  -    -    -,relu  bf16,bf16x2  7.0  sm_80
+        rz,rm,rp  -    oob  -,relu  bf16,bf16x2  8.1  sm_90
+        rn        sat  oob  -       f16,f16x2    8.1  sm_90
     """,
     operands={"d": out("type"), "a": arg("type"), "b": arg("type"), "c": arg("type")},
     lenient=True,
