@@ -4,6 +4,7 @@ registers.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from warploom.isa.special import SPECIAL_REGISTERS, SpecialRegister
@@ -14,7 +15,17 @@ CONSTANTS = {"WARP_SZ": 32}
 _SUGGESTIONS = 100  # names of a text that similar ones are looked for; it takes long among many
 _LONGEST = 64
 
-Meaning = Variable | Function | Label | SpecialRegister | int | None
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A register with a selector of its parts: `%r1.b0`."""
+
+    register: Variable
+    selector: str
+
+
+Meaning = Variable | Part | Function | Label | SpecialRegister | int | None
+_MEMBERS = ("xyzw", "rgba")
 
 
 class Names(Scope[Variable, Variable, Label]):
@@ -25,11 +36,13 @@ class Names(Scope[Variable, Variable, Label]):
     def __init__(self, parent: Names | None, functions: dict[str, Function]) -> None:
         super().__init__(parent)
         self.functions = functions
+        self._found: dict[str, Meaning] = {}
         self._similar: dict[str, str] = {} if parent is None else parent._similar
 
     def declare(self, variable: Variable) -> bool:
         """Add a variable or registers; False where the name is taken in these braces."""
         name = variable.name
+        self._found.clear()
         if variable.space == "reg" and variable.count is not None:
             if name in self.ranges or any(
                 self._within(other, name, variable.count) for other in self.registers
@@ -49,6 +62,13 @@ class Names(Scope[Variable, Variable, Label]):
 
     def find(self, name: str) -> Meaning:
         """What a name stands for, from these braces outwards; None where nothing."""
+        if self.parent is None:
+            return self._find(name)
+        if name not in self._found:
+            self._found[name] = self._find(name)
+        return self._found[name]
+
+    def _find(self, name: str) -> Meaning:
         found = self.register(name)
         if found is not None:
             return found[0]
@@ -58,7 +78,20 @@ class Names(Scope[Variable, Variable, Label]):
             or SPECIAL_REGISTERS.get(name)
             or self.label(name)
             or CONSTANTS.get(name)
+            or self._part(name)
         )
+
+    def _part(self, name: str) -> Meaning:
+        """A member of a vector register, or a register and a selector."""
+        stem, _, selector = name.rpartition(".")
+        found = self.register(stem) if stem else None
+        if found is None:
+            return None
+        register = found[0]
+        if register.vector == 1:
+            return Part(register, selector)
+        is_member = any(selector and selector in names[: register.vector] for names in _MEMBERS)
+        return replace(register, vector=1) if is_member and len(selector) == 1 else None
 
     def range_of(self, name: str) -> tuple[str, int] | None:
         """The range that a numbered name would be in, and its count: `%r<8>` for `%r9`."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import replace
+from functools import lru_cache
 
 from warploom.check.calls import call_problems
-from warploom.check.names import Names
+from warploom.check.names import Names, Part
 from warploom.isa.availability import Target, Version, read_target
 from warploom.isa.bind import BoundOperand, Problem, describe
 from warploom.isa.kit import Match
-from warploom.isa.operands import Place
+from warploom.isa.operands import Hold, Place
 from warploom.isa.registers import DECLARABLE, holders, inferred_type, takes_floats, takes_integers
 from warploom.isa.special import SpecialRegister
 from warploom.isa.types import TYPES
@@ -32,6 +34,7 @@ from warploom.ptx import (
 )
 
 _GENERIC = frozenset({"global", "shared", "local"})
+_INTEGERS = {"f32": ("u32", "s32"), "f16": ("u16", "s16")}
 _COORDINATE = Place("register", "read", "s32", also="special")
 
 
@@ -76,8 +79,9 @@ class Judge:
     def problems(self, match: Match, operands: dict[str, BoundOperand]) -> list[Problem]:
         """What is wrong with operands in their places."""
         found: list[Problem] = []
+        together = self._judged_together(match, operands)
         for name, bound in operands.items():
-            for what, expected, index in self._judge(match, bound):
+            for what, expected, index in () if name in together else self._judge(match, bound):
                 shown = name.replace("_", "-").strip("-") or "_"
                 where = (
                     ("operand", *bound.at)
@@ -89,11 +93,26 @@ class Judge:
         found += call_problems(match, operands, self.names)
         return found
 
+    def _judged_together(self, match: Match, operands: dict[str, BoundOperand]) -> set[str]:
+        """The registers in vectors whose parts have names that are right as what they make together."""
+        found: set[str] = set()
+        for place in match.form.syntax.places:
+            parts = {name: operands[name] for name in place.parts if name in operands}
+            declared = {name: self._declared(part.operand, part.place) for name, part in parts.items()}
+            inferred = inferred_type([*filter(None, declared.values())])
+            if "pred" not in declared.values() and all(inferred in holders(p.type) for p in parts.values()):
+                found |= {name for name, type_word in declared.items() if type_word}
+        return found
+
     def _judge(self, match: Match, bound: BoundOperand) -> Iterator[tuple[str, str, int | None]]:
         place, operand = bound.place, bound.operand
         needed = read_target(place.target) if place.target else None
         if needed is not None and not self.target.has(needed):
             yield f"stands only on {place.target}; the target is {self.target.name}", "", None
+        hold = place.hold(match.slots, self.target.number) if place.hold else None
+        if hold is not None:
+            place = replace(place, eased=hold.eased, accepts="own" if hold.type != "u32" else "same")
+            bound = replace(bound, place=place, type=hold.type)
         match place.kind:
             case "address":
                 yield from self._address(match, bound)
@@ -106,14 +125,30 @@ class Judge:
                     ):
                         yield f"is {describe(operand)}", _expected_type(place, bound.type), None
                         return
-                    yield from self._vector(operand, bound)
+                    odd = [] if hold is None else list(self._odd_items(operand, bound, hold))
+                    yield from odd or self._vector(operand, bound)
+                    return
+                if bound.registers != 0 and not self._eases(place, "bare"):
+                    yield f"is {describe(operand)}", "a vector", None
                     return
                 type_word = "pred" if place.kind == "any" and self._is_predicate(operand) else bound.type
+                operand = self._whole(operand, place.parts_pattern(match.slots))
                 wrong = self._value(operand, place, type_word, in_vector=False)
                 if wrong is not None:
                     yield (*wrong, None)
             case _:
                 return
+
+    def _whole(self, operand: Operand, parts: str) -> Operand:
+        """An operand without a selector that may stand there."""
+        if not parts or not isinstance(operand, (Name, Negated)):
+            return operand
+        text = operand.text if isinstance(operand, Name) else operand.name
+        meaning = self.names.find(text)
+        if not isinstance(meaning, Part) or re.fullmatch(parts, meaning.selector) is None:
+            return operand
+        whole = text.rpartition(".")[0]
+        return Name(whole) if isinstance(operand, Name) else Negated(whole, operand.sign)
 
     def _is_predicate(self, operand: Operand) -> bool:
         if isinstance(operand, Negated):
@@ -150,6 +185,39 @@ class Judge:
         if clean and len(sinks) == len(operand.items):
             yield "has nothing but sinks", "at least one register", None
 
+    def _odd_items(
+        self, operand: Vector, bound: BoundOperand, hold: Hold
+    ) -> Iterator[tuple[str, str, int | None]]:
+        """What a vector may not hold, in a place that says what it may."""
+        expected = _expected_type(bound.place, bound.type)
+        taken = holders(bound.type, bound.place.accepts, bound.place.implied) | {"pred"}
+        sorts = [self._sort(item) for item in operand.items]
+        for k, (item, sort) in enumerate(zip(operand.items, sorts, strict=True)):
+            declared = self._declared(item, bound.place)
+            apart = sort == "" and "singly" in hold.words and declared != "" and declared not in taken
+            if apart or sort not in ("", *hold.words):
+                yield f"has {describe(item)} in its vector", expected, k
+        if "constants" not in hold.words and {*sorts} <= {"integer", "float"}:
+            yield "has nothing but constants", expected, None
+
+    def _sort(self, item: Operand) -> str:
+        """What an item of a vector is beside a register, in a word of Hold."""
+        match item:
+            case Integer():
+                return "integer"
+            case Float():
+                return "float"
+            case Name("_"):
+                return "sink"
+            case Name(text):
+                meaning = self.names.find(text)
+                if isinstance(meaning, SpecialRegister):
+                    return "special"
+                is_predicate = isinstance(meaning, Variable) and meaning.type == "pred"
+                return "predicate" if is_predicate else "integer" if isinstance(meaning, int) else ""
+            case _:
+                return ""
+
     def _declared(self, item: Operand, place: Place) -> str:
         """The type that a register in a vector brings; that of a special one is bits."""
         meaning = self.names.find(item.text) if isinstance(item, Name) else None
@@ -174,9 +242,12 @@ class Judge:
                 meaning = self.names.find(name)
                 if meaning is None:
                     return None
-                if sign == "!" and type_word != "pred" and self._eases(place, "predicate"):
+                is_minus = sign == "-" and "minus" in place.also
+                is_read = place.access == "read"
+                if sign == "!" and type_word != "pred" and is_read and self._eases(place, "predicate"):
                     return self._name(name, Place("predicate", "read", "pred"), "pred", in_vector)
-                if sign != "!" or type_word != "pred" or place.access != "read":
+                is_packed = isinstance(meaning, Variable) and meaning.type == "f16x2"
+                if is_packed or (not is_minus and (sign != "!" or type_word != "pred" or not is_read)):
                     return f"is '{sign}{name}'", expected
                 return self._name(name, replace(place, eased=""), type_word, in_vector)
             case Integer() | Float() | Symbol() if place.access != "read" or place.accepts == "bits":
@@ -189,13 +260,20 @@ class Judge:
                     )
                 return None
             case Float(_, width):
-                coded = width == TYPES[type_word].bits or place.accepts != "coded"
+                coded = place.accepts != "coded" or width == TYPES[type_word].bits
                 if not coded or not takes_floats(type_word, width):
                     return f"is the floating constant {operand.text}", expected
                 return None
             case Symbol(name):
                 meaning = self.names.find(name)
-                if meaning is None or (takes_integers(type_word) and not place.plain):
+                if isinstance(meaning, Function):
+                    return f"is an address made from the function '{name}'", expected
+                if isinstance(meaning, Variable) and meaning.space == "reg":
+                    if not self.lenient or in_vector:
+                        return f"adds to the register '{name}'", expected
+                    self.eased.add("sum")
+                    return self._name(name, place, type_word, in_vector)
+                if meaning is None or (takes_integers(type_word) and type_word != "pred" and not place.plain):
                     return None
                 return f"is an address made from '{name}'", expected
             case _:
@@ -238,7 +316,11 @@ class Judge:
                     return None
                 if in_vector and place.accepts == "wide" and type_word == "f32" and meaning.type[0] in "us":
                     return None
+                if in_vector and "integers" in place.also and meaning.type in _INTEGERS.get(type_word, ()):
+                    return None
                 return f"is the register '{text}' of .{meaning.type}", expected
+            case Part():
+                return f"is '.{meaning.selector}' of a register", expected
             case SpecialRegister():
                 return self._special(meaning, place, type_word)
             case int():
@@ -327,7 +409,7 @@ class Judge:
             isinstance(meaning, Variable) and meaning.space == "reg" and meaning.type in taken
         ):
             return None
-        return f"has {_what(text, meaning)} for a base", f"a register of {_dotted(taken)}"
+        return f"has {_what(text, meaning)} for a base", f"a register of {_dotted(frozenset(taken))}"
 
     def _base(self, text: str, space: str, place: Place, barred: Collection[int]) -> tuple[str, str] | None:
         meaning = self.names.find(text)
@@ -384,7 +466,8 @@ def _expected_type(place: Place, type_word: str) -> str:
     return f"a register of {_dotted(holders(type_word, place.accepts, place.implied))}"
 
 
-def _dotted(types: Collection[str]) -> str:
+@lru_cache(maxsize=512)
+def _dotted(types: frozenset[str]) -> str:
     shown = sorted(types, key=_order)
     return ", ".join(f".{name}" for name in shown[:6]) + (", …" if len(shown) > 6 else "")
 

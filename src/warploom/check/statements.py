@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from warploom.check.names import Names
+from warploom.check.names import Names, Part
 from warploom.check.operands import Judge, names_in
 from warploom.check.tolerated import TOLERATED, Tolerance
 from warploom.diag import Severity
@@ -17,6 +17,7 @@ from warploom.isa.bind import (
     changes_of_one_word,
     explain_opcode,
     place_operands,
+    takes_count,
     wrong_constants,
 )
 from warploom.isa.kit import LONGEST_OPCODE, Match, match_lenient, match_opcode
@@ -115,11 +116,18 @@ class Statements:
             in_order = tuple(match for _, match in reordered(instruction.opcode))
             best = self._best(in_order, instruction, names)
         if best is None:
-            return [explain_opcode(instruction), *unknown]
+            judge = Judge(names, self.target, self.ptx)
+            problem = explain_opcode(instruction, lambda match: self._misfits(match, instruction, judge))
+            return [problem, *unknown]
         stage, problems, match = best
         if stage > 1:
             problems = self._with_fitting_change(match, instruction, names, problems)
         return [*problems, *unknown]
+
+    def _misfits(self, match: Match, instruction: Instruction, judge: Judge) -> int:
+        """How badly operands fit, the number of faults after how far they carry."""
+        stage, problems, _ = self._verdict(match, instruction, judge)
+        return stage << 16 | len(problems)
 
     def _with_fitting_change(
         self, match: Match, instruction: Instruction, names: Names, problems: list[Problem]
@@ -130,6 +138,11 @@ class Statements:
         asked = _asked(match, at_fault)
         for shown, changed in changes_of_one_word(match):
             if asked and _asked(changed, at_fault) == asked:
+                continue
+            bound = place_operands(changed, instruction.operands)
+            if isinstance(bound, list) or judge.problems(
+                changed, {name: bound[name] for name in at_fault if name in bound}
+            ):
                 continue
             if self._verdict(changed, instruction, judge)[0] <= 1:
                 hint = f"the operands fit {shown}"
@@ -150,6 +163,9 @@ class Statements:
         if len(instruction.opcode) > LONGEST_OPCODE:
             return []
         for eased, why, match in _readings(instruction.opcode, instruction.operands, self._tolerances):
+            passed = [word for word in instruction.words if word not in eased.words]
+            if word_lack(passed, self.target, self.ptx) is not None:
+                continue
             judge = Judge(names, self.target, self.ptx, lenient=True)
             if not self._verdict(match, eased, judge)[0]:
                 easing = judge.eased
@@ -161,13 +177,13 @@ class Statements:
         self, match: Match, instruction: Instruction, judge: Judge
     ) -> tuple[int, list[Problem], Match]:
         """How far a match carries: 0 all the way, 1 but for availability, 2 but for operands, 3 not to
-        its places.
+        its places, 4 to another number of places.
         """
         bound = place_operands(match, instruction.operands, lenient=judge.lenient)
         lack = self._lack(match, instruction)
         missing = [] if lack is None else [lack]
         if isinstance(bound, list):
-            return 3, [*bound, *missing], match
+            return 3 + (not takes_count(match, len(instruction.operands))), [*bound, *missing], match
         problems = wrong_constants(match, bound) + judge.problems(match, bound)
         return (2 if problems else len(missing)), [*problems, *missing], match
 
@@ -176,10 +192,27 @@ class Statements:
         lack = lacking(match.rows, self.target, self.ptx) or word_lack(gated, self.target, self.ptx)
         if lack is None:
             return None
+        if lack.since is not None and (word := self._since(match, instruction, lack.since)) is not None:
+            return word
         have = self.target.name if lack.kind == "target" else f"PTX {self.ptx[0]}.{self.ptx[1]}"
         where = "the target is" if lack.kind == "target" else "the text is"
         message = f"'{instruction.opcode}' needs {lack.needs}; {where} {have}"
         return Problem(f"{match.form.name}/{lack.kind}", message, ("opcode",), "", match.form.source)
+
+    def _since(self, match: Match, instruction: Instruction, since: Version) -> Problem | None:
+        """What is wrong with a row that is no more, where another word in one slot leads to one that is."""
+        form = match.form
+        for _, changed in changes_of_one_word(match):
+            if lacking(changed.rows, self.target, self.ptx) is not None:
+                continue
+            slot = next(slot for slot in form.columns if changed.slots[slot] != match.slots[slot])
+            found, wanted = match.slots[slot], changed.slots[slot]
+            said = f"has '.{found}', which is no more" if found else f"has no '.{wanted}', which it needs"
+            at = instruction.words.index(found) if found in instruction.words else 0
+            where = ("word", at) if at else ("opcode",)
+            message = f"'{instruction.opcode}' {said} from PTX {since[0]}.{since[1]} on"
+            return Problem(f"{form.name}/{slot}", message, where, "", form.source)
+        return None
 
 
 def _asked(match: Match, names: set[str]) -> list[object]:
@@ -285,6 +318,8 @@ def _name_shape(text: str, names: Names) -> Shape:
     match meaning:
         case Variable():
             return (meaning.space, meaning.type, meaning.vector)
+        case Part():
+            return ("part", meaning.register.type, meaning.selector)
         case SpecialRegister():
             return ("special", text)
         case Function():

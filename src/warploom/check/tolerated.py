@@ -46,13 +46,6 @@ def _without_spare(instruction: Instruction) -> Iterator[Instruction]:
         yield replace(instruction, opcode=".".join(words))
 
 
-def _kindless(instruction: Instruction) -> Iterator[Instruction]:
-    if {"e4m3", "e5m2"} & set(instruction.words):
-        left = [word for word in instruction.words if not word.startswith("kind::")]
-        if len(left) < len(instruction.words):
-            yield replace(instruction, opcode=".".join(left))
-
-
 def _once(instruction: Instruction) -> Iterator[Instruction]:
     words = instruction.words
     left = [word for k, word in enumerate(words) if word not in _REPEATED or word not in words[:k]]
@@ -87,7 +80,6 @@ def _selector(instruction: Instruction) -> Iterator[Instruction]:
 
 
 _VECTORS = {"v2": 2, "v4": 4, "v8": 8}
-_KINDS = ("sm_100f", "sm_110f", "sm_120f")
 _REPEATED = ("sync", "satfinite", "sat", "uni", "NaN", "approx", "cc", "relu", "shiftamt")
 
 _OTHER_KINDS = "vector vectors predicate packed base bare untyped"
@@ -95,11 +87,14 @@ _OTHER_KINDS = "vector vectors predicate packed base bare untyped"
 # Evidence: sections of tests/evidence/ptxas/off-table.txt, or the record's probes of that change.
 TOLERATED = (
     Tolerance("aligned", "wgmma needs .sync alone", "off-table 45", _aligned),
-    Tolerance("kind", "a .kind changes nothing for fp8", "off-table 19", _kindless, targets=_KINDS),
+    Tolerance("kind", "a .kind changes nothing for fp8", "off-table 19", form="lenient.kind"),
+    Tolerance("bit-operation", "four bits have the words of single bits", "record: and xor", form="lenient.four_bits"),
+    Tolerance("moved", "fragments are moved as f32, or without a type", "record: type", form="lenient.moved"),
     Tolerance("doubled", "a word that is said twice counts once", "record: doubled", _once),
     Tolerance("ignored", "some words of other instructions are passed over", "record: and", _without_spare),
     Tolerance("vector", "a matrix may say its number of registers", "record: and v4", _vector),
     Tolerance("function", "a function's address stands for a value", "record: callee", place="function"),
+    Tolerance("sum", "a number added to a register is passed over", "record: fresh", place="sum"),
     Tolerance("special", "a special register stands in a vector", "record: fresh", place="special"),
     Tolerance("operand", "an operand of another kind is taken there", "record: of p", place=_OTHER_KINDS),
     Tolerance("selector", "selectors 2 and 3 of f32.f16 m16n8k32 are taken", "off-table 15", _selector),

@@ -8,8 +8,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from warploom.isa.bulk import SIZES
+from warploom.isa.fragments import fragment
 from warploom.isa.kit import Form
+from warploom.isa.multimem import EIGHTS
 from warploom.isa.operands import NARROW, Slots, address, arg, immediate, inp, out, pred_in, pred_out
+from warploom.isa.sparse import METADATA
 from warploom.isa.tensor import FOUR_ROWS, SOURCE
 
 
@@ -21,6 +24,32 @@ def _eighth(slots: Slots) -> int:
 def _depth(slots: Slots) -> int:
     return 8 if slots["shape"] == "m16n16k16" else 4
 
+
+CARRY_ADD = Form(
+    name="lenient.modifier_carry_add",
+    syntax="op{.sat}.type  d, a, b;",
+    rows="""
+        op         sat  type
+        addc,subc  -    u16,s16
+        addc,subc  sat  s32
+    """,
+    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
+    lenient=True,
+    source="PTX ISA 9.7.2.1",
+)
+
+CARRY_MAD = Form(
+    name="lenient.modifier_carry_mad",
+    syntax="madc.mode{.sat}.type  d, a, b, c;",
+    rows="""
+        mode   sat  type
+        hi,lo  -    u16,s16
+        hi     sat  s32
+    """,
+    operands={"d": out("type"), "a": arg("type"), "b": arg("type"), "c": arg("type")},
+    lenient=True,
+    source="PTX ISA 9.7.2.5",
+)
 
 EIGHT_BY_EIGHT = Form(
     name="lenient.eight_by_eight",
@@ -47,6 +76,99 @@ WIDE_DOUBLE = Form(
     source="PTX ISA 9.7.14.4.5",
 )
 
+_DENSE = {operand.lower(): fragment(operand, "mma") for operand in "ABCD"}
+_SPARSE = {operand.lower(): fragment(operand, "mma", sparse=True) for operand in "ABCD"}
+
+KIND_DENSE = Form(
+    name="lenient.kind_dense",
+    syntax="mma.sync.aligned.shape.row.col.kind.dtype.atype.btype.ctype  d, a, b, c;",
+    rows="""
+        shape     kind                                                         dtype  atype      btype      ctype  ptx  target
+        m16n8k32  kind::f8f6f4,kind::mxf8f6f4,kind::mxf4,kind::mxf4nvf4        f32    e4m3,e5m2  e4m3,e5m2  f32    8.6  sm_100f,sm_110f,sm_120f
+        m16n8k32  kind::f16,kind::tf32                                         f32    e4m3,e5m2  e4m3,e5m2  f32    8.6  sm_100f,sm_110f
+        m16n8k32  kind::i8                                                     f32    e4m3,e5m2  e4m3,e5m2  f32    8.6  sm_100a,sm_110a
+        m16n8k32  kind::f8f6f4,kind::mxf8f6f4,kind::mxf4,kind::mxf4nvf4        f16    e4m3,e5m2  e4m3,e5m2  f16    8.7  sm_100f,sm_110f,sm_120f
+        m16n8k32  kind::f16,kind::tf32                                         f16    e4m3,e5m2  e4m3,e5m2  f16    8.7  sm_100f,sm_110f
+        m16n8k32  kind::i8                                                     f16    e4m3,e5m2  e4m3,e5m2  f16    8.7  sm_100a,sm_110a
+        m16n8k16  kind::f8f6f4,kind::mxf8f6f4,kind::mxf4,kind::mxf4nvf4        f32    e4m3,e5m2  e4m3,e5m2  f32    8.7  sm_100f,sm_110f,sm_120f
+        m16n8k16  kind::f16,kind::tf32                                         f32    e4m3,e5m2  e4m3,e5m2  f32    8.7  sm_100f,sm_110f
+        m16n8k16  kind::i8                                                     f32    e4m3,e5m2  e4m3,e5m2  f32    8.7  sm_100a,sm_110a
+        m16n8k16  kind::f8f6f4,kind::mxf8f6f4,kind::mxf4,kind::mxf4nvf4        f16    e4m3,e5m2  e4m3,e5m2  f16    8.7  sm_100f,sm_110f,sm_120f
+        m16n8k16  kind::f16,kind::tf32                                         f16    e4m3,e5m2  e4m3,e5m2  f16    8.7  sm_100f,sm_110f
+        m16n8k16  kind::i8                                                     f16    e4m3,e5m2  e4m3,e5m2  f16    8.7  sm_100a,sm_110a
+    """,  # noqa: E501
+    operands=_DENSE,
+    lenient=True,
+    source="PTX ISA 9.7.14.5.14",
+)
+
+KIND_SPARSE = Form(
+    name="lenient.kind_sparse",
+    syntax="mma.spvariant.sync.aligned.shape.row.col.kind.dtype.atype.btype.ctype  d, a, b, c, e, f;",
+    rows="""
+        spvariant             shape     kind                           dtype  atype      btype      ctype  ptx  target
+        sp::ordered_metadata  m16n8k64  kind::f8f6f4,kind::mxf8f6f4    f32    e4m3,e5m2  e4m3,e5m2  f32    8.6  sm_100f,sm_110f,sm_120f
+        sp::ordered_metadata  m16n8k64  kind::mxf4,kind::mxf4nvf4      f32    e4m3,e5m2  e4m3,e5m2  f32    8.6  sm_100a,sm_103a,sm_110a,sm_120a,sm_121a
+        sp::ordered_metadata  m16n8k64  kind::f16,kind::tf32           f32    e4m3,e5m2  e4m3,e5m2  f32    8.6  sm_100f,sm_110f
+        sp::ordered_metadata  m16n8k64  kind::i8                       f32    e4m3,e5m2  e4m3,e5m2  f32    8.6  sm_100a,sm_110a
+        sp::ordered_metadata  m16n8k64  kind::mxf8f6f4                 f16    e4m3,e5m2  e4m3,e5m2  f16    8.7  sm_120f
+        sp::ordered_metadata  m16n8k64  kind::mxf4,kind::mxf4nvf4      f16    e4m3,e5m2  e4m3,e5m2  f16    8.7  sm_120a,sm_121a
+    """,  # noqa: E501
+    operands=_SPARSE | {"e": METADATA, "f": immediate(values=(0,), bits=32)},
+    lenient=True,
+    source="PTX ISA 9.7.14.6.3",
+)
+
+FOUR_BITS = Form(
+    name="lenient.four_bits",
+    syntax="mma.sync.aligned.shape.row.col.dtype.atype.btype.ctype.bitOp{.popc}  d, a, b, c;",
+    rows="""
+        shape              dtype  atype  btype  ctype  bitOp       ptx  target
+        m8n8k32            s32    u4,s4  u4,s4  s32    and,or,xor  6.5  sm_75
+        m16n8k32,m16n8k64  s32    u4,s4  u4,s4  s32    and,or,xor  7.0  sm_80
+    """,
+    operands=_DENSE,
+    lenient=True,
+    source="PTX ISA 9.7.14.5.14",
+)
+
+WIDE_SUBBYTE_LOAD = Form(
+    name="lenient.moved_f32",
+    syntax="wmma.load.c.sync.aligned.layout.shape{.ss}.f32  r, [p]{, stride};",
+    rows="""
+        layout   shape             ss                           ptx  target
+        row,col  m8n8k32,m8n8k128  -,global,shared,shared::cta  6.3  sm_75
+    """,
+    operands={"r": out("f32", 2), "p": address(barred=NARROW), "stride": inp("u32")},
+    lenient=True,
+    source="PTX ISA 9.7.14.4.3",
+)
+
+WIDE_SUBBYTE_STORE = Form(
+    name="lenient.moved_f32_back",
+    syntax="wmma.store.d.sync.aligned.layout.shape{.ss}.f32  [p], r{, stride};",
+    rows="""
+        layout   shape             ss                           ptx  target
+        row,col  m8n8k32,m8n8k128  -,global,shared,shared::cta  6.3  sm_75
+    """,
+    operands={"p": address(barred=NARROW), "r": inp("f32", 2), "stride": inp("u32")},
+    lenient=True,
+    source="PTX ISA 9.7.14.4.4",
+)
+
+LOAD_UNTYPED = Form(
+    name="lenient.moved_untyped",
+    syntax="wmma.load.matrix.sync{.aligned}.layout.shape{.ss}  r, [p]{, stride};",
+    rows="""
+        matrix  aligned  layout   shape                        ss                           ptx  target  gone
+        a,b     -        row,col  m16n16k16                    -,global,shared              6.0  sm_70   6.3@sm_70
+        a,b     -        row,col  m8n32k16,m32n8k16            -,global,shared              6.1  sm_70   6.3@sm_70
+        a,b     aligned  row,col  m16n16k16,m8n32k16,m32n8k16  -,global,shared,shared::cta  6.3  sm_70   1.0@sm_75
+    """,
+    operands={"r": out("f16x2", 8), "p": address(barred=NARROW), "stride": inp("u32")},
+    lenient=True,
+    source="PTX ISA 9.7.14.4.3",
+)
 
 LOAD_EIGHT = tuple(
     Form(
@@ -56,7 +178,7 @@ LOAD_EIGHT = tuple(
             shape  trans    ss                    ptx  target
             m8n8   -,trans  -,shared,shared::cta  6.5  sm_75
         """,
-        operands={"r": out("b32", count), "p": address()},
+        operands={"r": out("b32", count), "p": address(barred=NARROW)},
         lenient=True,
         source="PTX ISA 9.7.14.5.15",
     )
@@ -71,7 +193,7 @@ STORE_EIGHT = tuple(
             shape  trans    ss                    ptx  target
             m8n8   -,trans  -,shared,shared::cta  7.8  sm_90
         """,
-        operands={"p": address(), "r": inp("b32", count)},
+        operands={"p": address(barred=NARROW), "r": inp("b32", count)},
         lenient=True,
         source="PTX ISA 9.7.14.5.16",
     )
@@ -319,7 +441,35 @@ ROW_MULTIMEM = Form(
         relaxed,release  cta,cluster,gpu,sys  -,global  min,max  v2,v4,v8  f16,bf16      8.1 sm_90
         relaxed,release  cta,cluster,gpu,sys  -,global  min,max  v2,v4     f16x2,bf16x2  8.1 sm_90
     """,
-    operands={"a": address(barred=(8, 16, 32)), "b": inp("type", "vec")},
+    operands={"a": address(barred=(8, 16, 32)), "b": inp("type", "vec", also="integers")},
     lenient=True,
     source="PTX ISA 9.7.9.14",
+)
+
+ROW_PREDICATE = Form(
+    name="lenient.row_predicate",
+    syntax="multimem.ld_reduce{.sem}{.scope}{.ss}.op{.acc}{.vec}.type  d, [a];",
+    rows="sem scope ss op acc vec type ptx target"
+    + "".join(
+        f"""
+        {sem}  {scope}  -,global  min,max,add  -         -,v2,v4  e4m3x4,e5m2x4  8.6 {EIGHTS}
+        {sem}  {scope}  -,global  add          acc::f16  -,v2,v4  e4m3x4,e5m2x4  8.6 {EIGHTS}
+        """
+        for sem, scope in (("-,weak", "-"), ("relaxed,acquire", "cta,cluster,gpu,sys"))
+    ),
+    operands={"d": out("pred", "vec"), "a": address(barred=(32,))},
+    lenient=True,
+    source="PTX ISA 9.7.9.14",
+)
+
+ROW_RESPONSES = Form(
+    name="lenient.row_responses",
+    syntax="clusterlaunchcontrol.query_cancel.query.vec.b32.type  d, response;",
+    rows="""
+        query            vec  type  ptx target
+        get_first_ctaid  v4   b128  8.6 sm_100
+    """,
+    operands={"d": out("b32", "vec"), "response": inp("type", "vec")},
+    lenient=True,
+    source="PTX ISA 9.7.13.18.2",
 )

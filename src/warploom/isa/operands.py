@@ -24,6 +24,20 @@ NARROW = (8, 16)
 
 
 @dataclass(frozen=True, slots=True)
+class Hold:
+    """Which registers a place takes: as those of a type, and beside them in its vector what `words` names.
+
+    "predicate": one among registers of 32 bits; "special": special registers; "integer" and "float":
+    constants among registers; "constants": nothing but them; "sink": a result that is not wanted. "singly"
+    where each register is judged by itself. `eased` is as that of a place, whose words it chooses from.
+    """
+
+    type: str
+    words: frozenset[str]
+    eased: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """One operand place.
 
@@ -35,7 +49,8 @@ class Place:
     wider than the type may stand, "bits" where only those declared as bits may and no constant, "own" where
     only integers hold an integer, "coded" where floating constants may be written as their bits alone.
     `also` lists what else may: "sink", the `_` for a result that is not wanted; "special", a special
-    register; "symbol", the address of a variable; or what a name stands for: "function", or directives.
+    register; "symbol", the address of a variable; "integers", in vectors of f16 and f32; or what a name
+    stands for: "function", or directives.
     `eased` lists what only assemblers take there: "function", the address of a function; "vector" and
     "vectors", one of up to four registers or of any number; "predicate"; "packed", `f16x2` for a predicate;
     "base", an odd base of an address; "untyped", one of any type; "bare", an address without its brackets;
@@ -44,7 +59,11 @@ class Place:
     "tensor" a register of the type alone addresses. `barred` are widths of registers that are no base of an
     address, on the target of some number. `plain` says that registers and numbers alone may stand there: no
     sink or predicate in a vector, no address made from a name. `target` is what is needed where the operand
-    stands. `legend` says how lanes hold a fragment. `by` gives what is otherwise for some slots.
+    stands. `legend` says how lanes hold a fragment. `by` gives what is otherwise for some slots, `hold`
+    which registers hold a fragment, for slots and on the target of a number.
+
+    `also` has "minus" where a register may be negated; `parts` is the pattern of the selectors that may follow
+    a register, as in `%r1.b0`.
     """
 
     kind: Literal["register", "predicate", "address", "immediate", "label", "symbol", "tuple", "sink", "any"]
@@ -63,6 +82,8 @@ class Place:
     upto: str = ""
     barred: Barred = ()
     bits: CountRule = 0
+    hold: Callable[[Slots, int], Hold] | None = None
+    parts: TypeRule = ""
     by: Callable[[Slots], Mapping[str, str]] | None = None
 
     def at(self, slots: Slots) -> Place:
@@ -87,6 +108,10 @@ class Place:
         if self.space == "?":
             return slots.get("ss", slots.get("space", "?"))
         return slots.get(self.space, self.space)
+
+    def parts_pattern(self, slots: Slots) -> str:
+        """The pattern of the selectors that may follow a register; "" where none may."""
+        return self.parts(slots) if callable(self.parts) else self.parts
 
     def barred_widths(self, slots: Slots, target: int) -> Collection[int]:
         """The bits of registers that cannot be the base of an address on the target of a number."""
@@ -121,11 +146,14 @@ def out(
     accepts: Reach = "same",
     also: str = "",
     eased: str = "",
+    parts: TypeRule = "",
     *,
     plain: bool = False,
 ) -> Place:
     """A destination register, or vector of `count`."""
-    return Place("register", "write", type, count, accepts=accepts, also=also, eased=eased, plain=plain)
+    return Place(
+        "register", "write", type, count, accepts=accepts, also=also, eased=eased, parts=parts, plain=plain
+    )
 
 
 def inp(
@@ -137,18 +165,30 @@ def inp(
     also: str = "",
     eased: str = "",
     bits: CountRule = 0,
+    parts: TypeRule = "",
     *,
     plain: bool = False,
 ) -> Place:
     """A source: a register or a constant, or a vector of them."""
     return Place(
-        "register", "read", type, count, when, values, accepts, also, plain=plain, eased=eased, bits=bits
+        "register",
+        "read",
+        type,
+        count,
+        when,
+        values,
+        accepts,
+        also,
+        plain=plain,
+        eased=eased,
+        bits=bits,
+        parts=parts,
     )
 
 
 def arg(type: TypeRule, accepts: Reach = "same") -> Place:
     """A source of plain arithmetic, in whose place assemblers take the address of a function too."""
-    return inp(type, accepts=accepts, eased="function")
+    return inp(type, accepts=accepts, eased="function packed")
 
 
 def inout(type: TypeRule, count: CountRule = 0) -> Place:
