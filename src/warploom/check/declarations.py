@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -15,6 +16,9 @@ _OPAQUE = frozenset({"texref", "samplerref", "surfref"})
 _PARAMETER_BYTES = 32764
 _NO_BANKS: Version = (2, 2)
 _UNKNOWN_BITS = 32
+_WORD = re.compile(r"\.(?!ptr$|managed$)\w+")
+"""An attribute that is none."""
+
 _VARIABLES = "PTX ISA 5.4"
 _PERFORMANCE = "PTX ISA 11.4"
 
@@ -84,8 +88,10 @@ def _type(declared: Variable) -> Iterator[Found]:
     if type_word == "pred" and declared.space != "reg":
         message = f"'{name}' is a predicate in .{declared.space}; predicates are registers"
         yield error("variable/type", message, declared, section="PTX ISA 5.2")
-    if declared.vector not in (1, 2, 4):
-        message = f"'{name}' is a vector of {declared.vector}; expected .v2 or .v4"
+    vector = "" if declared.vector in (1, 2, 4) else f".v{declared.vector}"
+    odd = next((word for word in declared.attributes if _WORD.fullmatch(word)), vector)
+    if odd:
+        message = f"'{name}' is declared {odd}; a variable is one, .v2 or .v4"
         yield error("variable/type", message, declared, section="PTX ISA 5.4.2")
         return
     bits = (128 if type_word == "b128" else TYPES[type_word].bits) * declared.vector
