@@ -94,10 +94,12 @@ class Judge:
                 yield from self._label(operand)
             case "register" | "predicate" | "any":
                 if isinstance(operand, Vector):
-                    yield from self._vector(operand, bound)
+                    yield from self._vector(operand, bound, match)
                     return
                 type_word = "pred" if place.kind == "any" and self._is_predicate(operand) else bound.type
-                wrong = self._value(operand, place, type_word, in_vector=False)
+                wrong = self._value(operand, place, type_word, in_vector=False) or self._symbol(
+                    operand, place, place.space_word(match.slots)
+                )
                 if wrong is not None:
                     yield (*wrong, None)
             case _:
@@ -111,7 +113,7 @@ class Judge:
 
     # Values ---------------------------------------------------------------------------------------------
 
-    def _vector(self, operand: Vector, bound: BoundOperand) -> Iterator[tuple[str, str, int | None]]:
+    def _vector(self, operand: Vector, bound: BoundOperand, match: Match) -> Iterator[tuple[str, str, int | None]]:
         declared = [self._declared(item, bound.type) for item in operand.items]
         types = [name for name in declared if name]
         inferred = inferred_type(types)
@@ -120,6 +122,8 @@ class Judge:
         for k, (item, name) in enumerate(zip(operand.items, declared, strict=True)):
             if name and accepted:
                 continue  # the registers are judged together
+            if _is_sink(item) and bound.place.gaps is not None and bound.place.gaps(match.slots):
+                continue
             wrong = self._value(item, bound.place, bound.type, in_vector=True)
             if wrong is not None:
                 clean = False
@@ -127,7 +131,7 @@ class Judge:
         if clean and not inferred and types:
             shown = ", ".join(dict.fromkeys(f".{name}" for name in types))
             yield f"mixes registers of {shown}", "one type", None
-        sinks = [item for item in operand.items if isinstance(item, Name) and item.text == "_"]
+        sinks = [item for item in operand.items if _is_sink(item)]
         if clean and len(sinks) == len(operand.items):
             yield "has nothing but sinks", "at least one register", None
 
@@ -235,6 +239,19 @@ class Judge:
             return None
         return f"is the special register '{register.name}' of .{register.type}", expected
 
+    def _symbol(self, operand: Operand, place: Place, space: str) -> tuple[str, str] | None:
+        """The address of a variable in a place that asks for one of a state space."""
+        wanted = space.partition("::")[0]
+        name = operand.text if isinstance(operand, Name) else operand.name if isinstance(operand, Symbol) else ""
+        meaning = self.names.find(name) if "symbol" in place.also and wanted not in ("", "?") else None
+        match meaning:
+            case Variable() if meaning.space not in ("reg", wanted):
+                return f"is the address of '{name}' in .{meaning.space}", f"a variable in .{wanted}"
+            case Function() if not self._eases(place, "function"):
+                return f"is the address of '{name}'", f"a variable in .{wanted}"
+            case _:
+                return None
+
     # Addresses and labels -------------------------------------------------------------------------------
 
     def _label(self, operand: Operand) -> Iterator[tuple[str, str, int | None]]:
@@ -254,7 +271,7 @@ class Judge:
             if space != "local":
                 yield "is an address without a base", "a register or a variable", None
         elif isinstance(base, Name):
-            wrong = self._base(base.text, space)
+            wrong = self._base(base.text, space, bound.place)
             if wrong is not None:
                 yield (*wrong, 0)
         for vector in operand.extra:
@@ -266,13 +283,13 @@ class Judge:
                 if wrong is not None:
                     yield f"has a coordinate that {wrong[0]}", wrong[1], 1
 
-    def _base(self, text: str, space: str) -> tuple[str, str] | None:
+    def _base(self, text: str, space: str, place: Place) -> tuple[str, str] | None:
         meaning = self.names.find(text)
         if meaning is None:
             return None
         if isinstance(meaning, Variable) and meaning.space == "reg":
             if meaning.type[0] in "bus" and meaning.type != "b128":
-                return None
+                return self._base_width(text, meaning, space, place)
             return f"has the register '{text}' of .{meaning.type} for a base", "one of .b64, .u64 or .s64"
         if not isinstance(meaning, Variable):
             return f"has {_what(text, meaning)} for a base", "a register or a variable"
@@ -281,6 +298,20 @@ class Judge:
             return None
         where = f"a variable in .{wanted}" if wanted else "a variable in .global, .shared or .local"
         return f"has '{text}' in .{meaning.space} for a base", where
+
+
+    def _base_width(
+        self, text: str, register: Variable, space: str, place: Place
+    ) -> tuple[str, str] | None:
+        """A register of 32 bits is no address where addresses have 64; narrower ones assemblers let pass."""
+        bits = TYPES[register.type].bits
+        if bits < 32 if place.accepts == "wide" else bits == 32 and space in ("", "global"):
+            return f"has the register '{text}' of .{register.type} for a base", "one of .b64, .u64 or .s64"
+        return None
+
+
+def _is_sink(operand: Operand) -> bool:
+    return isinstance(operand, Name) and operand.text == "_"
 
 
 def _what(text: str, meaning: object) -> str:

@@ -122,6 +122,18 @@ class Lack:
 _WORDS: dict[str, tuple[Version, str]] = {
     "shared::cta": ((7, 8), "sm_30"),
     "shared::cluster": ((7, 8), "sm_90"),
+    "param::entry": ((8, 3), "sm_10"),
+    "param::func": ((8, 3), "sm_10"),
+    "cluster": ((7, 8), "sm_90"),
+    "L1::evict_normal": ((7, 4), "sm_70"),
+    "L1::evict_unchanged": ((7, 4), "sm_70"),
+    "L1::evict_first": ((7, 4), "sm_70"),
+    "L1::evict_last": ((7, 4), "sm_70"),
+    "L1::no_allocate": ((7, 4), "sm_70"),
+    "L2::cache_hint": ((7, 4), "sm_80"),
+    "L2::64B": ((7, 4), "sm_75"),
+    "L2::128B": ((7, 4), "sm_75"),
+    "L2::256B": ((7, 4), "sm_80"),
 }
 """What a word needs wherever it stands, beside what the row needs."""
 

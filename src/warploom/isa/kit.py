@@ -56,7 +56,7 @@ _QUALIFIERS = frozenset(
         "sync", "aligned", "row", "col", "trans", "sp", "popc", "satfinite", "sat", "ftz", "rn", "b32",
         "b64", "f32", "f64", "f32x2", "b1024", "relaxed", "release", "sys", "global", "shared::cta",
         "bulk_group", "mbarrier::complete_tx::bytes", "noComplete", "tile", "tensormap::generic",
-        "clamp", "wrap", "any", "all", "approx",
+        "clamp", "wrap", "any", "all", "approx", "volatile", "mmio",
     }
 )  # fmt: skip
 """Words of syntax lines that qualify an instruction and are no part of its name."""

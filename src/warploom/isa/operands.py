@@ -29,8 +29,8 @@ class Place:
     registers wider than the type may stand. `also` lists what else may: "sink", the `_` for a result that
     is not wanted; "special", a special register; "symbol", the address of a variable. `eased` lists what
     only assemblers take there: "function", the address of a function. `space` is the state space of an
-    address: a word or a slot; what is not known to be in it is refused. `legend` says how lanes hold a
-    fragment.
+    address, or of the variable of a "symbol": a word or a slot; what is not known to be in it is refused.
+    `legend` says how lanes hold a fragment. `gaps` says whether elements of a source vector may be `_`.
     """
 
     kind: Literal["register", "predicate", "address", "immediate", "label", "symbol", "tuple", "sink", "any"]
@@ -44,6 +44,7 @@ class Place:
     space: TypeRule = "?"
     legend: Callable[[Slots], str] | None = None
     eased: str = ""
+    gaps: Callable[[Slots], bool] | None = None
 
     def type_word(self, slots: Slots) -> str:
         """The PTX type word of this place once the slots are bound."""
@@ -93,9 +94,11 @@ def inp(
     accepts: Literal["same", "wide"] = "same",
     also: str = "",
     eased: str = "",
+    space: TypeRule = "?",
+    gaps: Callable[[Slots], bool] | None = None,
 ) -> Place:
-    """A source: a register or a constant, or a vector of them."""
-    return Place("register", "read", type, count, when, values, accepts, also, eased=eased)
+    """A source: a register or a constant, or a vector of them. `space` is that of a variable there."""
+    return Place("register", "read", type, count, when, values, accepts, also, space, None, eased, gaps)
 
 
 def arg(type: TypeRule) -> Place:
@@ -118,12 +121,15 @@ def pred_in(values: Values = None, when: str = "") -> Place:
     return Place("predicate", "read", "pred", when=when, values=values)
 
 
-def address(coordinates: CountRule = 0, space: TypeRule = "?") -> Place:
+def address(
+    coordinates: CountRule = 0, space: TypeRule = "?", accepts: Literal["same", "wide"] = "same"
+) -> Place:
     """`[base + offset]`, with a vector of coordinates for tensor operands.
 
-    Without a `space` it is that of the slot `ss` or `space`.
+    Without a `space` it is that of the slot `ss` or `space`. One that accepts "wide" is made 64 bits wide from a
+    register of 32 or 64 bits, whatever its space.
     """
-    return Place("address", "read", "b64", coordinates, space=space)
+    return Place("address", "read", "b64", coordinates, space=space, accepts=accepts)
 
 
 def immediate(type: TypeRule = "s32", values: Values = None) -> Place:
