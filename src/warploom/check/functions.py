@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from warploom.check import declarations
-from warploom.check.bodies import CHECKS, Body, Step
+from warploom.check.bodies import CHECKS, Body, Granularity, Step
 from warploom.check.found import Found, error
 from warploom.check.names import Names
 from warploom.check.statements import Statements, undeclared
@@ -27,6 +27,7 @@ class Walk:
         self.statements = Statements(target, ptx)
         self.functions: dict[str, Function] = {}
         self.names = Names(None, self.functions)
+        self.granularity = Granularity()
         self.found: list[Found] = []
 
     def all(self) -> list[Found]:
@@ -36,6 +37,7 @@ class Walk:
                 self._function(item)
             elif isinstance(item, Variable):
                 self._variable(item, self.names, at_module=True)
+        self.found.extend(self.granularity.findings())
         return self.found
 
     # Declarations ---------------------------------------------------------------------------------------
@@ -80,6 +82,7 @@ class Walk:
             self._block(function.body.statements, names, body)
             for check in CHECKS:
                 self.found.extend(check(body))
+            self.granularity.add(body)
 
     # Bodies ---------------------------------------------------------------------------------------------
 

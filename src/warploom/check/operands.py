@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from warploom.check.names import Names
 from warploom.isa.availability import Target, Version, read_target
@@ -87,6 +87,9 @@ class Judge:
 
     def _judge(self, match: Match, bound: BoundOperand) -> Iterator[tuple[str, str, int | None]]:
         place, operand = bound.place, bound.operand
+        needed = read_target(place.target) if place.target else None
+        if needed is not None and not self.target.has(needed):
+            yield f"stands only on {place.target}; the target is {self.target.name}", "", None
         match place.kind:
             case "address":
                 yield from self._address(match, bound)
@@ -158,6 +161,8 @@ class Judge:
                 if sign != "!" or type_word != "pred" or place.access != "read":
                     return f"is '{sign}{name}'", expected
                 return self._name(name, place, type_word, in_vector)
+            case Integer() | Float() if place.access != "read":
+                return f"is the constant {operand.text}", expected
             case Integer():
                 if not takes_integers(type_word):
                     return (
@@ -184,7 +189,7 @@ class Judge:
         return True
 
     def _sink(self, place: Place, in_vector: bool) -> tuple[str, str] | None:
-        if place.access == "write" and (in_vector or "sink" in place.also):
+        if place.access == "write" and ("sink" in place.also or (in_vector and not place.whole)):
             return None
         if place.access == "read":
             return "is the sink '_'", "a value"
@@ -201,7 +206,7 @@ class Judge:
                     return f"is the vector register '{text}'", expected
                 if meaning.type in holders(type_word, place.accepts == "wide", place.implied):
                     return None
-                if in_vector and type_word == "f32" and meaning.type in ("u32", "s32"):
+                if in_vector and _is_integer_of(type_word, meaning.type):
                     return None
                 return f"is the register '{text}' of .{meaning.type}", expected
             case SpecialRegister():
@@ -271,7 +276,11 @@ class Judge:
             if space != "local":
                 yield "is an address without a base", "a register or a variable", None
         elif isinstance(base, Name):
-            wrong = self._base(base.text, space, bound.place)
+            wrong = (
+                self._tensor_base(base.text, bound)
+                if space == "tensor"
+                else self._base(base.text, space, bound.place)
+            )
             if wrong is not None:
                 yield (*wrong, 0)
         for vector in operand.extra:
@@ -282,6 +291,15 @@ class Judge:
                 wrong = self._value(item, coordinate, "s32", in_vector=False)
                 if wrong is not None:
                     yield f"has a coordinate that {wrong[0]}", wrong[1], 1
+
+    def _tensor_base(self, text: str, bound: BoundOperand) -> tuple[str, str] | None:
+        meaning = self.names.find(text)
+        taken = holders(bound.type) if bound.place.accepts == "same" else {f"b{TYPES[bound.type].bits}"}
+        if meaning is None or (
+            isinstance(meaning, Variable) and meaning.space == "reg" and meaning.type in taken
+        ):
+            return None
+        return f"has {_what(text, meaning)} for a base", f"a register of {_dotted(taken)}"
 
     def _base(self, text: str, space: str, place: Place) -> tuple[str, str] | None:
         meaning = self.names.find(text)
@@ -310,6 +328,11 @@ class Judge:
         return None
 
 
+def _is_integer_of(type_word: str, declared: str) -> bool:
+    """Whether a type is that of the integers as wide as a float: a vector of those stands for one of floats."""
+    return type_word in ("f16", "f32", "f64") and declared in (f"u{type_word[1:]}", f"s{type_word[1:]}")
+
+
 def _is_sink(operand: Operand) -> bool:
     return isinstance(operand, Name) and operand.text == "_"
 
@@ -336,9 +359,12 @@ def _expected_type(place: Place, type_word: str) -> str:
     if type_word == "pred":
         return "a predicate"
     wide = place.accepts == "wide"
-    types = sorted(holders(type_word, wide, place.implied), key=_order)
-    shown = ", ".join(f".{name}" for name in types[:6]) + (", …" if len(types) > 6 else "")
-    return f"a register of {shown}"
+    return f"a register of {_dotted(holders(type_word, wide, place.implied))}"
+
+
+def _dotted(types: Collection[str]) -> str:
+    shown = sorted(types, key=_order)
+    return ", ".join(f".{name}" for name in shown[:6]) + (", …" if len(shown) > 6 else "")
 
 
 def _order(declared: str) -> tuple[int, str]:

@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 
 from warploom.isa.kit import Form
 from warploom.isa.nearest import reordered
-from warploom.ptx import Instruction, Integer
+from warploom.isa.spare import SAYS_LENGTH, without_spare
+from warploom.isa.types import TYPES
+from warploom.ptx import Instruction, Integer, Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,24 +41,16 @@ def _in_order(instruction: Instruction) -> Iterator[Instruction]:
         yield replace(instruction, opcode=opcode)
 
 
-def _without(*prefixes: str) -> Callable[[Instruction], Iterator[Instruction]]:
-    def eased(instruction: Instruction) -> Iterator[Instruction]:
-        left = [word for word in instruction.words if not word.startswith(prefixes)]
-        if len(left) < len(instruction.words):
-            yield replace(instruction, opcode=".".join(left))
-
-    return eased
-
-
-def _layoutless(instruction: Instruction) -> Iterator[Instruction]:
-    layouts = sum(word in ("row", "col") for word in instruction.words)
-    if layouts <= 2 and _ONE_LAYOUT & {*instruction.words[:2]}:
-        yield from _without("row", "col")(instruction)
+def _without_spare(instruction: Instruction) -> Iterator[Instruction]:
+    for words in without_spare(instruction.words):
+        yield replace(instruction, opcode=".".join(words))
 
 
 def _kindless(instruction: Instruction) -> Iterator[Instruction]:
     if {"e4m3", "e5m2"} & set(instruction.words):
-        yield from _without("kind::")(instruction)
+        left = [word for word in instruction.words if not word.startswith("kind::")]
+        if len(left) < len(instruction.words):
+            yield replace(instruction, opcode=".".join(left))
 
 
 def _once(instruction: Instruction) -> Iterator[Instruction]:
@@ -73,6 +67,18 @@ def _aligned(instruction: Instruction) -> Iterator[Instruction]:
         yield replace(instruction, opcode=".".join((*words[:place], "aligned", *words[place:])))
 
 
+def _vector(instruction: Instruction) -> Iterator[Instruction]:
+    """`.v4` says that vectors have four registers, where they do."""
+    words = instruction.words
+    said = [word for word in words if word in _VECTORS]
+    lengths = {len(operand.items) for operand in instruction.operands if isinstance(operand, Vector)}
+    bits = max((TYPES[word].bits for word in words if word in TYPES), default=0)
+    if words[0] not in SAYS_LENGTH:
+        return
+    if len(said) == 1 and lengths == {_VECTORS[said[0]]} and bits * _VECTORS[said[0]] <= 128:
+        yield replace(instruction, opcode=".".join(word for word in words if word != said[0]))
+
+
 def _selector(instruction: Instruction) -> Iterator[Instruction]:
     last = instruction.operands[-1] if instruction.operands else None
     half = instruction.opcode.endswith("f32.f16.f16.f32") and "m16n8k32" in instruction.words
@@ -80,28 +86,31 @@ def _selector(instruction: Instruction) -> Iterator[Instruction]:
         yield replace(instruction, operands=(*instruction.operands[:-1], Integer(0)))
 
 
+def _unscaled(instruction: Instruction) -> Iterator[Instruction]:
+    operands = instruction.operands
+    if "kind::i8" in instruction.words and operands and isinstance(operands[-1], Integer):
+        yield replace(instruction, operands=operands[:-1])
+
+
+_VECTORS = {"v2": 2, "v4": 4, "v8": 8}
 _KINDS = ("sm_100f", "sm_110f", "sm_120f")
 _REPEATED = ("sync", "satfinite", "sat", "uni", "NaN", "approx", "cc", "relu", "shiftamt")
-_ONE_LAYOUT = {"mma_async", "ldmatrix", "stmatrix"}
-_IGNORED = (
-    *("b8x16", "b6x16_p32", "b4x16_p64", "global_address", "global_dim", "global_stride", "box_dim", "rank"),
-    *("element_stride", "elemtype", "fill_mode", "interleave_layout", "swizzle_mode", "swizzle_atomicity"),
-    *("finite", "infinite", "number", "notanumber", "normal", "subnormal"),
-)
 
 # Evidence: sections of tests/evidence/ptxas/off-table.txt, or the record's probes of that change.
 TOLERATED = (
     Tolerance("aligned", "wgmma needs .sync alone", "off-table 45", _aligned),
-    Tolerance("layout", "one layout, and .row.col says it again", "off-table 45", _layoutless),
     Tolerance("kind", "a .kind changes nothing for fp8", "off-table 19", _kindless, targets=_KINDS),
     Tolerance("doubled", "a word that is said twice counts once", "record: doubled", _once),
-    Tolerance("ignored", "words of other instructions are passed over", "record: and", _without(*_IGNORED)),
+    Tolerance("ignored", "some words of other instructions are passed over", "record: and", _without_spare),
+    Tolerance("vector", "a matrix may say its number of registers", "record: and v4", _vector),
     Tolerance("function", "a function's address stands for a value", "record: callee", place="function"),
     Tolerance("selector", "selectors 2 and 3 of f32.f16 m16n8k32 are taken", "off-table 15", _selector),
+    Tolerance("scale-input-d", "integers pass over what D would be scaled by", "off-table 30", _unscaled),
     # Last of those that ease, for it needs every word in its place.
     Tolerance("order", "words after the name are taken in any order", "off-table 37", _in_order),
     Tolerance("bf16-m8n8k4", "bf16 and tf32 are taken as m8n8k4", "off-table 46", form="lenient.eight_by"),
     Tolerance("f64-wmma", "f64 is taken as m16n16k16 and m16n16k8", "off-table 46", form="lenient.wide"),
     Tolerance("x8", ".x8 is taken with 1, 2 or 4 registers", "off-table 33", form="lenient.load"),
     Tolerance("x8", ".x8 is taken with 1, 2 or 4 registers", "off-table 33", form="lenient.store"),
+    Tolerance("free", "any multiple of 32 columns is freed", "record: nCols", form="lenient.free"),
 )

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from warploom.isa.kit import Form
 from warploom.isa.lanes import spread
-from warploom.isa.operands import address, inp, out
+from warploom.isa.operands import address, arg, inp, out
 from warploom.isa.protocol import Array, Bound, Warps
 from warploom.isa.reductions import combine
 from warploom.isa.types import TYPES
@@ -80,7 +80,7 @@ ATOM = Form(
     operands={
         "d": out("type", also="sink"),
         "a": address(),
-        "b": inp("type"),
+        "b": arg("type"),
         "cache_policy": inp("u64", when="level::cache_hint"),
     },
     source="PTX ISA 9.7.13.5",
@@ -99,23 +99,15 @@ def atom(warps: Warps, i: Bound) -> None:
 
 CAS = Form(
     name="atomic.cas",
-    syntax="atom{.sem}{.scope}{.space}.cas{.level::cache_hint}.type  d, [a], b, c{, cache-policy};",
-    spellings=_spellings("atom{.sem}{.scope}{.space}.cas{.level::cache_hint}.type"),
+    syntax="atom{.sem}{.scope}{.space}.cas.type  d, [a], b, c;",
+    spellings=_spellings("atom{.sem}{.scope}{.space}.cas.type"),
     rows=f"""
-        sem                                scope      space               level::cache_hint  type     ptx target
-        -,relaxed,acquire,release,acq_rel  {_SCOPES}  {_GLOBAL}           {_HINT}            b32,b64  1.1 sm_20
-        -,relaxed,acquire,release,acq_rel  {_SCOPES}  {_SHARED}           -                  b32,b64  1.1 sm_20
-        -,relaxed,acquire,release,acq_rel  {_SCOPES}  {_GLOBAL},{_SHARED} -                  b16      6.3 sm_70
-        -,relaxed,acquire,release,acq_rel  {_SCOPES}  {_GLOBAL}           {_HINT}            b128     8.3 sm_90
-        -,relaxed,acquire,release,acq_rel  {_SCOPES}  {_SHARED}           -                  b128     8.3 sm_90
+        sem                                scope      space                type     ptx target
+        -,relaxed,acquire,release,acq_rel  {_SCOPES}  {_GLOBAL},{_SHARED}  b32,b64  1.1 sm_20
+        -,relaxed,acquire,release,acq_rel  {_SCOPES}  {_GLOBAL},{_SHARED}  b16      6.3 sm_70
+        -,relaxed,acquire,release,acq_rel  {_SCOPES}  {_GLOBAL},{_SHARED}  b128     8.3 sm_90
     """,
-    operands={
-        "d": out("type", also="sink"),
-        "a": address(),
-        "b": inp("type"),
-        "c": inp("type"),
-        "cache_policy": inp("u64", when="level::cache_hint"),
-    },
+    operands={"d": out("type", also="sink"), "a": address(), "b": arg("type"), "c": arg("type")},
     source="PTX ISA 9.7.13.5",
 )
 
@@ -136,7 +128,7 @@ RED = Form(
     syntax="red{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.type  [a], b{, cache-policy};",
     spellings=_spellings("red{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.type"),
     rows=_table("-,relaxed,release"),
-    operands={"a": address(), "b": inp("type"), "cache_policy": inp("u64", when="level::cache_hint")},
+    operands={"a": address(), "b": arg("type"), "cache_policy": inp("u64", when="level::cache_hint")},
     source="PTX ISA 9.7.13.6",
 )
 
@@ -220,7 +212,7 @@ RED_ASYNC = Form(
     rows=_async_table("ss", "-,shared::cluster | 8.1 sm_90"),
     operands={
         "a": address(accepts="wide"),
-        "b": inp("type", eased="function"),
+        "b": arg("type"),
         "mbar": address(accepts="wide"),
     },
     touches="async",
@@ -231,7 +223,7 @@ RED_ASYNC_RELEASE = Form(
     name="atomic.red_async_release",
     syntax="red.async{.mmio}.release.scope{.space}.op.type  [a], b;",
     rows=_async_table("mmio scope space", "- gpu,sys -,global | 8.7 sm_100", "mmio sys -,global | 8.7 sm_100"),
-    operands={"a": address(accepts="wide"), "b": inp("type", eased="function")},
+    operands={"a": address(accepts="wide"), "b": arg("type")},
     touches="async",
     source="PTX ISA 9.7.13.7",
 )

@@ -28,6 +28,7 @@ from warploom.ptx import (
 )
 
 Where = tuple[str | int, ...]
+_WAYS = 16  # legal words of one slot that operands are laid beside
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,16 +192,34 @@ def nearest_fixes(opcode: str, operands: tuple[Operand, ...]) -> list[Fix]:
     """
     found = fixes(opcode)
     likest = max((fix.likeness for fix in found), default=0.0)
-    ranked = [(_misfit(fix, operands), fix) for fix in found if fix.is_known or fix.likeness >= likest - 0.5]
-    least = min((misfits for misfits, _ in ranked), default=0)
-    return [fix for misfits, fix in ranked if misfits == least]
+    misfits = [(_misfit(fix, operands), fix) for fix in found]
+    ranked = [
+        (misfit, fix)
+        for misfit, fix in misfits
+        if fix.is_known or fix.likeness >= likest - 0.5 or (fix.kind == "missing" and misfit == 0)
+    ]
+    least = min((misfit for misfit, _ in ranked), default=0)
+    return [fix for misfit, fix in ranked if misfit == least]
 
 
 def _misfit(fix: Fix, operands: tuple[Operand, ...]) -> int:
-    """How badly operands fit the opcode after a change."""
-    if not any(_assignments(fix.match, fix.match.form.syntax.places, len(operands))):
+    """How badly operands fit the opcode after a change, with the legal word that suits them best."""
+    return min(_misfit_of(match, operands) for match in _ways(fix))
+
+
+def _ways(fix: Fix) -> Iterator[Match]:
+    form, slots = fix.match.form, fix.match.slots
+    yield fix.match
+    if fix.slot in form.columns:
+        for word in islice(fix.legal, _WAYS):
+            changed = respell(form, {**slots, fix.slot: word})
+            yield Match(form, changed, form.rows_of(changed))
+
+
+def _misfit_of(match: Match, operands: tuple[Operand, ...]) -> int:
+    if not any(_assignments(match, match.form.syntax.places, len(operands))):
         return len(operands) + 1
-    bound = place_operands(fix.match, operands)
+    bound = place_operands(match, operands)
     return len(bound) if isinstance(bound, list) else 0
 
 
@@ -419,9 +438,8 @@ def wrong_constants(match: Match, operands: Mapping[str, BoundOperand]) -> list[
         if constants is None or not isinstance(bound.operand, Integer) or bound.operand.value in constants:
             continue
         shown = name.replace("_", "-")
-        message = (
-            f"operand {shown} is {bound.operand.value}; expected {list_values(constants) or 'a register'}"
-        )
+        others = "none" if bound.place.kind == "immediate" else "a register"
+        message = f"operand {shown} is {bound.operand.value}; expected {list_values(constants) or others}"
         problems.append(Problem(f"{form.name}/{name}", message, ("operand", *bound.at), "", form.source))
     return problems
 

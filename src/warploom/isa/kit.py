@@ -53,14 +53,14 @@ EFFECTS = frozenset(
 
 _QUALIFIERS = frozenset(
     {
-        "sync", "aligned", "row", "col", "trans", "sp", "popc", "satfinite", "sat", "ftz", "rn", "b32",
+        "sync", "aligned", "row", "col", "trans", "sp", "popc", "satfinite", "sat", "ftz", "rn", "u32", "b32",
         "b64", "f32", "f64", "f32x2", "b1024", "relaxed", "release", "sys", "global", "shared::cta",
         "bulk_group", "mbarrier::complete_tx::bytes", "noComplete", "tile", "tensormap::generic",
-        "clamp", "wrap", "any", "all", "approx", "volatile", "mmio",
+        "clamp", "wrap", "any", "all", "approx", "volatile", "mmio", "L1", "L2",
     }
 )  # fmt: skip
 """Words of syntax lines that qualify an instruction and are no part of its name."""
-_NAMES = frozenset(["op", "mode", "action", "matrix", "dir"])
+_NAMES = frozenset(["op", "mode", "action", "matrix", "dir", "side"])
 """Slots that choose an operation, so that their words are part of its name."""
 
 

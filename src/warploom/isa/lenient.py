@@ -73,3 +73,12 @@ STORE_EIGHT = tuple(
     )
     for count in (1, 2, 4)
 )
+
+FREE_MULTIPLE = Form(
+    name="lenient.free_multiple",
+    syntax="tcgen05.dealloc.cta_group.sync.aligned.b32  taddr, nCols;",
+    rows="cta_group ptx target\ncta_group::1,cta_group::2 8.6 sm_100f,sm_110f",
+    operands={"taddr": inp("u32"), "nCols": inp("u32", values=range(-(1 << 63), 1 << 63, 32))},
+    lenient=True,
+    source="PTX ISA 9.7.16.7.1",
+)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from warploom.isa.kit import Form, no_effect
-from warploom.isa.operands import Place, Slots, address, immediate, inp, out
+from warploom.isa.operands import Place, Slots, address, arg, immediate, inp, out
 from warploom.isa.protocol import Array, Bound, Warps
 from warploom.isa.types import bits_of
 
@@ -24,29 +24,35 @@ _LEVEL1 = "L1::evict_normal,L1::evict_unchanged,L1::evict_first,L1::evict_last,L
 _LEVEL2 = "-,L2::evict_normal,L2::evict_first,L2::evict_last"
 _HINT = "-,L2::cache_hint"
 _PREFETCH = "-,L2::64B,L2::128B,L2::256B"
-_SOME_SCOPES = "cta,cluster,gpu"
+_FIRST = {
+    (_CACHED, True): ("6.0 sm_70", "8.3 sm_70"),
+    (_SHARED, True): ("6.0 sm_70", "8.3 sm_70"),
+    ("local", False): ("9.1 sm_75", "9.1 sm_75"),
+}
+"""Where accesses begin that do not with the first target: ordered ones, and those to local memory alone, which
+are the volatile.
+"""
 
 
 def _table(columns: str, *accesses: tuple[str, str], sem: bool = False) -> str:
-    """Table of vectors and types, 128 bits in all or 256 in global memory, for cells of some columns and spaces.
-
-    With `sem` the accesses are ordered, of every scope.
+    """Table of the vectors of each type, 128 bits in all or 256 in global memory, for cells of some columns and
+    their spaces. With `sem` the accesses are ordered, of every scope.
     """
-    lines = [f"{columns} level2::eviction_priority ss vec type {'scope ' if sem else ''}ptx target"]
-    scopes = [f"{_SOME_SCOPES} ", "sys "] if sem else [""]
-    first, whole = ("6.0 sm_70", "8.4 sm_70") if sem else ("1.0 -", "8.3 sm_70")
+    lines = [f"{columns} level2::eviction_priority ss vec type scope ptx target"]
+    if not sem:
+        lines = [lines[0].replace(" scope", "")]
     for cells, spaces in accesses:
-        for scope in scopes:
-            later = whole if scope != f"{_SOME_SCOPES} " else "8.3 sm_70"
+        narrow, whole = _FIRST.get((spaces, sem), ("1.0 -", "8.3 sm_70"))
+        for scope, first in (("cta,cluster,gpu", whole), ("sys", "8.4 sm_70")) if sem else (("", whole),):
             lines += [
-                f"{cells} - {spaces} -,v2 {_NARROW},{_WIDE} {scope}{first}",
-                f"{cells} - {spaces} v4 {_NARROW} {scope}{first}",
-                f"{cells} - {spaces} - b128 {scope}{later}",
+                f"{cells} - {spaces} -,v2 {_NARROW},{_WIDE} {scope} {narrow}",
+                f"{cells} - {spaces} v4 {_NARROW} {scope} {narrow}",
+                f"{cells} - {spaces} - b128 {scope} {first}",
             ]
             if spaces in (_CACHED, "global"):
                 lines += [
-                    f"{cells} {_LEVEL2} {spaces} v4 {_WIDE} {scope}8.8 sm_100",
-                    f"{cells} {_LEVEL2} {spaces} v8 {_WORD} {scope}8.8 sm_100",
+                    f"{cells} {_LEVEL2} {spaces} v4 {_WIDE} {scope} 8.8 sm_100",
+                    f"{cells} {_LEVEL2} {spaces} v8 {_WORD} {scope} 8.8 sm_100",
                 ]
     return "\n".join(lines)
 
@@ -106,7 +112,7 @@ LD_ORDERED = Form(
 LD_VOLATILE = Form(
     name="memory.ld_volatile",
     syntax="ld.volatile{.ss}{.level2::eviction_priority}{.level::prefetch_size}{.vec}.type  d, [a];",
-    rows=_table("level::prefetch_size", (_PREFETCH, _CACHED), ("-", f"local,{_SHARED}")),
+    rows=_table("level::prefetch_size", (_PREFETCH, _CACHED), ("-", _SHARED), ("-", "local")),
     operands={"d": _loaded(), "a": address()},
     source="PTX ISA 9.7.9.8",
 )
@@ -210,7 +216,7 @@ ST_ORDERED = Form(
 ST_VOLATILE = Form(
     name="memory.st_volatile",
     syntax="st.volatile{.ss}{.level2::eviction_priority}{.vec}.type  [a], b;",
-    rows=_table("", ("", _CACHED), ("", f"local,{_SHARED}")),
+    rows=_table("", ("", _CACHED), ("", _SHARED), ("", "local")),
     operands={"a": address(), "b": _stored()},
     source="PTX ISA 9.7.9.11",
 )
@@ -273,7 +279,7 @@ ST_ASYNC_RELEASE = Form(
         -     gpu,sys  -,global  {_SMALL},{_WORD},{_WIDE}         8.7 sm_100
         mmio  sys      -,global  {_SMALL},{_WORD},{_WIDE}         8.7 sm_100
     """,
-    operands={"a": address(accepts="wide"), "b": inp("type", eased="function")},
+    operands={"a": address(accepts="wide"), "b": arg("type")},
     touches="async",
     source="PTX ISA 9.7.9.12",
 )
@@ -333,7 +339,7 @@ CVTA_TO = Form(
     name="memory.cvta_to",
     syntax="cvta.to.space.size  p, a;",
     rows=_WINDOWS,
-    operands={"p": out("size"), "a": inp("size")},
+    operands={"p": out("size"), "a": arg("size")},
     source="PTX ISA 9.7.9.20",
 )
 

@@ -95,6 +95,27 @@ def reordered(opcode: str) -> tuple[tuple[str, Match], ...]:
     return tuple({way[1].form.name: way for way in ways}.values())
 
 
+def name_of(words: tuple[str, ...]) -> str:
+    """The words of an opcode that name its instruction: as many as some form has in its name."""
+    return ".".join(words[: max((named_words(form, words) for form in forms_of(words[0])), default=1)])
+
+
+def named_words(form: Form, words: tuple[str, ...]) -> int:
+    """How many words of an opcode are the name of a form; 0 where it is another's."""
+    count = named = 0
+    for word in form.syntax.words:
+        if named == form.name_words and word.literal != "cta":
+            break
+        if count < len(words) and bind_word(word, words[count], form.vocabulary) is not None:
+            count += 1
+        elif word.optional:
+            continue
+        else:
+            return 0
+        named += not word.optional
+    return count
+
+
 def _is_type(word: str) -> bool:
     return word in TYPES or _FORMAT.fullmatch(word) is not None
 

@@ -26,11 +26,13 @@ class Place:
     PTX type; `count` the number of registers in its vector (0: a single register, no braces; -1: any), or of
     the coordinates after the base of an address. `when` names a slot whose word the place stands with: it is
     there exactly when the word is. `values` are the constants that may stand there. `accepts` is "wide" where
-    registers wider than the type may stand. `also` lists what else may: "sink", the `_` for a result that
-    is not wanted; "special", a special register; "symbol", the address of a variable. `eased` lists what
-    only assemblers take there: "function", the address of a function. `space` is the state space of an
-    address, or of the variable of a "symbol": a word or a slot; what is not known to be in it is refused.
-    `legend` says how lanes hold a fragment. `gaps` says whether elements of a source vector may be `_`.
+    registers wider than the type may stand, "bits" where only those declared as bits may. `also` lists what
+    else may: "sink", the `_` for a result that is not wanted; "special", a special register; "symbol", the
+    address of a variable. `eased` lists what only assemblers take there: "function", the address of a
+    function. `space` is the state space of an address, or of the variable of a "symbol": a word or a slot;
+    what is not known to be in it is refused. In "tensor" a register of the type alone addresses. `whole` says that no item of a vector of
+    results may be the sink, `target` what is needed where the operand stands. `legend` says how lanes hold a
+    fragment, `gaps` whether elements of a source vector may be `_`.
     """
 
     kind: Literal["register", "predicate", "address", "immediate", "label", "symbol", "tuple", "sink", "any"]
@@ -39,9 +41,11 @@ class Place:
     count: CountRule = 0
     when: str = ""
     values: Values = None
-    accepts: Literal["same", "wide"] = "same"
+    accepts: Literal["same", "wide", "bits"] = "same"
     also: str = ""
     space: TypeRule = "?"
+    whole: bool = False
+    target: str = ""
     legend: Callable[[Slots], str] | None = None
     eased: str = ""
     gaps: Callable[[Slots], bool] | None = None
@@ -80,10 +84,15 @@ class Place:
 
 
 def out(
-    type: TypeRule, count: CountRule = 0, accepts: Literal["same", "wide"] = "same", also: str = ""
+    type: TypeRule,
+    count: CountRule = 0,
+    accepts: Literal["same", "wide"] = "same",
+    also: str = "",
+    *,
+    whole: bool = False,
 ) -> Place:
     """A destination register, or vector of `count`."""
-    return Place("register", "write", type, count, accepts=accepts, also=also)
+    return Place("register", "write", type, count, accepts=accepts, also=also, whole=whole)
 
 
 def inp(
@@ -98,7 +107,9 @@ def inp(
     gaps: Callable[[Slots], bool] | None = None,
 ) -> Place:
     """A source: a register or a constant, or a vector of them. `space` is that of a variable there."""
-    return Place("register", "read", type, count, when, values, accepts, also, space, None, eased, gaps)
+    return Place(
+        "register", "read", type, count, when, values, accepts, also, space, eased=eased, gaps=gaps
+    )
 
 
 def arg(type: TypeRule) -> Place:
@@ -132,9 +143,14 @@ def address(
     return Place("address", "read", "b64", coordinates, space=space, accepts=accepts)
 
 
-def immediate(type: TypeRule = "s32", values: Values = None) -> Place:
+def tensor_address(accepts: Literal["same", "bits"] = "same", when: str = "") -> Place:
+    """`[taddr + offset]` in tensor memory: 32 bits in a register, never a variable or a constant."""
+    return Place("address", "read", "u32", when=when, accepts=accepts, space="tensor")
+
+
+def immediate(type: TypeRule = "s32", values: Values = None, target: str = "") -> Place:
     """An integer constant, one of `values` where they are given."""
-    return Place("immediate", "none", type, values=values)
+    return Place("immediate", "none", type, values=values, target=target)
 
 
 def amount_or_predicate(type: TypeRule) -> Place:

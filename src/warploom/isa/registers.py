@@ -87,7 +87,7 @@ def inferred_type(declared: Collection[str]) -> str:
     """The type of a vector of registers; "" where they do not go together.
 
     Integers and floats do not mix, nor widths; bits go with either, and then the vector is bits. A predicate
-    among bits or integers goes for one of them.
+    among bits or integers of 32 bits goes for one of them.
     """
     plain = [name for name in declared if name != "pred"]
     if not plain:
@@ -97,7 +97,7 @@ def inferred_type(declared: Collection[str]) -> str:
     if (
         len(widths) > 1
         or kinds >= {"float", "integer"}
-        or (kinds == {"float"} and len(plain) < len(declared))
+        or (len(plain) < len(declared) and (kinds == {"float"} or widths != {32}))
     ):
         return ""
     return next((name for name in plain if _kind(name) == "bits"), plain[0])

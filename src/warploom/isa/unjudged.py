@@ -1,5 +1,4 @@
-"""Instructions of the language that have no forms here: textures, surfaces, video arithmetic, the stack, and
-Blackwell's tensor memory.
+"""Instructions of the language that have no forms here: textures, surfaces, video arithmetic, the stack.
 
 A text that uses them is none the worse for it; the checker says that it did not judge them.
 
@@ -48,7 +47,6 @@ _HEADS = frozenset(
         "alloca",
         "multimem",
         "clusterlaunchcontrol",
-        "tcgen05",
     ]
 )
 

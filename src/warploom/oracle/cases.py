@@ -13,6 +13,7 @@ from functools import cache
 from itertools import islice
 
 from warploom.diag import UsageError
+from warploom.isa.availability import available, read_target
 from warploom.isa.kit import Form, forms, forms_of
 from warploom.isa.table import Row
 from warploom.oracle import operand_changes
@@ -177,10 +178,16 @@ def _edge(row: Row, target: str) -> dict[Point, None]:
 
 
 def _points_of_near(row: Row) -> tuple[Point, ...]:
+    """At home, on the landmarks that have the row, and on one that has not, where everything is refused."""
     home = _home(row)
-    found = {point(home, last_version(home)): None}
-    found |= {point(target, last_version(target)): None for target in _LANDMARKS}
-    return tuple(found)
+    without = [target for target in _LANDMARKS if not _has(target, row)]
+    chosen = [home, *(target for target in _LANDMARKS if target not in without[1:])]
+    return tuple(dict.fromkeys(point(target, last_version(target)) for target in chosen))
+
+
+def _has(name: str, row: Row) -> bool:
+    target = read_target(name)
+    return target is not None and available(row, target, last_version(name)) is None
 
 
 # One word changed -----------------------------------------------------------------------------------------

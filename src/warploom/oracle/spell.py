@@ -41,7 +41,7 @@ class Writer:
         constants = place.constants(slots)
         match place.kind:
             case "address":
-                base = self.registers("rd")
+                base = self.registers(prefix_of(place.type_word(slots)))
                 return f"[{base}, {self.registers('r', count)}]" if count else f"[{base}]"
             case "immediate":
                 return str(next(iter(constants))) if constants else "1"
@@ -77,8 +77,9 @@ def standing_places(form: Form, slots: Mapping[str, str], *, optional: bool) -> 
     """The places that stand for the slots; of those that nothing ties, the optional ones if asked."""
     found: list[PlaceName] = []
     for name in form.syntax.places:
-        tied = form.operands[name.names[0]].when
-        if slots.get(tied, "") != "" if tied else optional or not name.optional:
+        place = form.operands[name.names[0]]
+        stands = slots.get(place.when, "") != "" if place.when else optional or not name.optional
+        if stands and (place.kind != "immediate" or place.constants(slots) != range(0)):
             found.append(name)
     return found
 

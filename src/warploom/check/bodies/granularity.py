@@ -1,0 +1,70 @@
+"""Granularity: the tensor-memory instructions of a kernel, and of what it calls, are all of one CTA or of two.
+
+Source: PTX ISA 9.7.16.7.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from warploom.check.bodies.body import Body
+from warploom.check.found import Found, error
+from warploom.isa.control import CALL
+from warploom.isa.tcgen05 import ALLOC
+from warploom.ptx import Instruction, Name
+
+_GROUPS = ALLOC.vocabulary["cta_group"]
+_HEADS = (*ALLOC.heads, *CALL.heads)
+
+
+@dataclass(slots=True)
+class _Used:
+    """What a function has of its own: the first instruction of each granularity, and whom it calls."""
+
+    groups: dict[str, Instruction] = field(default_factory=dict[str, Instruction])
+    called: set[str] = field(default_factory=set[str])
+
+
+@dataclass(slots=True)
+class Granularity:
+    """The granularities of a module's functions, as their bodies come by."""
+
+    functions: dict[str, _Used] = field(default_factory=dict[str, _Used])
+    kernels: list[str] = field(default_factory=list[str])
+
+    def add(self, body: Body) -> None:
+        """The next function."""
+        used = self.functions[body.function.name] = _Used()
+        if body.function.kind == "entry":
+            self.kernels.append(body.function.name)
+        for step in body.steps:
+            instruction = step.instruction
+            if not instruction.opcode.startswith(_HEADS):
+                continue
+            head, *words = instruction.words
+            if head in CALL.heads:
+                used.called |= {operand.text for operand in instruction.operands if isinstance(operand, Name)}
+            elif head in ALLOC.heads:
+                for word in _GROUPS.intersection(words):
+                    used.groups.setdefault(word, instruction)
+
+    def findings(self) -> Iterator[Found]:
+        """The kernels of two granularities. Errors: kernel/granularity."""
+        for kernel in self.kernels:
+            groups: dict[str, Instruction] = {}
+            for name in self._reached(kernel):
+                for word, instruction in self.functions[name].groups.items():
+                    groups.setdefault(word, instruction)
+            if len(groups) > 1:
+                (first, _), (second, other) = list(groups.items())[:2]
+                message = f"'{kernel}' has both '.{first}' and '.{second}'; expected one of them throughout"
+                yield error("kernel/granularity", message, other, section="PTX ISA 9.7.16.7.1")
+
+    def _reached(self, kernel: str) -> list[str]:
+        """A kernel and the functions that it calls, directly and through others."""
+        reached = [kernel]
+        for name in reached:
+            called = self.functions[name].called & self.functions.keys()
+            reached += sorted(called - {*reached})
+        return reached

@@ -1,0 +1,80 @@
+"""Words that assemblers pass over on instructions that do not have them.
+
+Every other word that an instruction does not have is refused.
+
+Source: ptxas 12.9 to 13.1, asked for each form and each word of the language
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from warploom.isa.kit import forms_of
+from warploom.isa.nearest import name_of, named_words
+
+
+@dataclass(frozen=True, slots=True)
+class Spare:
+    """A class of words: how many of them are passed over together (0: any number), and on which instructions.
+
+    Without `names` they are passed over on every instruction none of whose forms has one of them.
+    """
+
+    words: frozenset[str]
+    most: int
+    names: frozenset[str] = frozenset()
+
+    def is_for(self, words: tuple[str, ...]) -> bool:
+        """Whether it holds on the instruction of an opcode."""
+        name = name_of(words)
+        return name in self.names if self.names else not self.words & _vocabulary(name)
+
+
+@cache
+def _vocabulary(name: str) -> frozenset[str]:
+    """The words that stand in slots of the forms of an instruction."""
+    words = tuple(name.split("."))
+    named = (form for form in forms_of(words[0]) if named_words(form, words) == len(words))
+    return frozenset().union(*(found for form in named for found in form.vocabulary.values()))
+
+
+def _spare(words: str, most: int = 0, names: str = "") -> Spare:
+    return Spare(frozenset(words.split()), most, frozenset(names.split()))
+
+
+_SPARE = (
+    _spare("finite infinite number notanumber normal subnormal", most=1),
+    _spare(
+        "global_address global_dim global_stride box_dim rank element_stride elemtype fill_mode"
+        " interleave_layout swizzle_mode swizzle_atomicity",
+        most=1,
+    ),
+    _spare("acc::f16 acc::f32", most=1),
+    _spare("b8x16 b6x16_p32 b4x16_p64"),
+    _spare(
+        "pred",
+        names="abs add sub mul fma neg min max rcp sqrt rsqrt sin cos lg2 ex2 tanh set setp cvt cvt.pack atom red"
+        " cp.reduce.async.bulk wgmma.mma_async wmma.mma",
+    ),
+    _spare("row col", most=2, names="ldmatrix stmatrix movmatrix wgmma.mma_async"),
+    _spare("b1 u2 s2 u4 s4 bf16 bf16x2 tf32", names="movmatrix"),
+    _spare("any", most=1, names="bar bar.arrive bar.red"),
+    _spare("all", most=1, names="bar"),
+)
+
+
+SAYS_LENGTH = frozenset({"mma", "wmma", "wgmma"})
+"""Instructions that may say how many registers their vectors have, as loads do."""
+
+
+def without_spare(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """The words of an opcode without those that are passed over, where there are any."""
+    left = words
+    for spare in _SPARE:
+        found = [word for word in left[1:] if word in spare.words]
+        if found and (not spare.most or len(found) <= spare.most) and spare.is_for(words):
+            left = (left[0], *(word for word in left[1:] if word not in spare.words))
+    if left != words:
+        yield left
