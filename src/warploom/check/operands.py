@@ -29,6 +29,7 @@ from warploom.ptx import (
     Vector,
 )
 
+_NAMED_PARAMETERS = 75  # the first target whose assembler asks for a name in .param::func
 _GENERIC = frozenset({"global", "shared", "local"})
 
 
@@ -101,7 +102,7 @@ class Judge:
                     return
                 type_word = "pred" if place.kind == "any" and self._is_predicate(operand) else bound.type
                 wrong = self._value(operand, place, type_word, in_vector=False) or self._symbol(
-                    operand, place, place.space_word(match.slots)
+                    operand, bound, place.space_word(match.slots)
                 )
                 if wrong is not None:
                     yield (*wrong, None)
@@ -244,18 +245,21 @@ class Judge:
             return None
         return f"is the special register '{register.name}' of .{register.type}", expected
 
-    def _symbol(self, operand: Operand, place: Place, space: str) -> tuple[str, str] | None:
-        """The address of a variable in a place that asks for one of a state space."""
-        wanted = space.partition("::")[0]
+    def _symbol(self, operand: Operand, bound: BoundOperand, space: str) -> tuple[str, str] | None:
+        """The address of a variable in a place that asks for one of a state space, or is too narrow for it."""
         name = operand.text if isinstance(operand, Name) else operand.name if isinstance(operand, Symbol) else ""
-        meaning = self.names.find(name) if "symbol" in place.also and wanted not in ("", "?") else None
-        match meaning:
-            case Variable() if meaning.space not in ("reg", wanted):
+        meaning = self.names.find(name) if "symbol" in bound.place.also else None
+        wanted = space.partition("::")[0]
+        if isinstance(meaning, Variable) and meaning.space != "reg":
+            if wanted not in ("", "?", meaning.space):
                 return f"is the address of '{name}' in .{meaning.space}", f"a variable in .{wanted}"
-            case Function() if not self._eases(place, "function"):
-                return f"is the address of '{name}'", f"a variable in .{wanted}"
-            case _:
-                return None
+            if meaning.space == "global" and TYPES[bound.type].bits == 32:
+                return f"is the address of '{name}' in .global, which has 64 bits", "one in another space"
+        elif (
+            isinstance(meaning, Function) and wanted not in ("", "?") and "function" not in self.eased
+        ):
+            return f"is the address of '{name}'", f"a variable in .{wanted}"
+        return None
 
     # Addresses and labels -------------------------------------------------------------------------------
 
@@ -311,20 +315,38 @@ class Judge:
             return f"has the register '{text}' of .{meaning.type} for a base", "one of .b64, .u64 or .s64"
         if not isinstance(meaning, Variable):
             return f"has {_what(text, meaning)} for a base", "a register or a variable"
+        if meaning.space == "param" and space.startswith("param"):
+            return self._parameter(text, space, place)
         wanted = space.partition("::")[0]
         if wanted in ("?", meaning.space) or (wanted == "" and meaning.space in _GENERIC):
             return None
         where = f"a variable in .{wanted}" if wanted else "a variable in .global, .shared or .local"
         return f"has '{text}' in .{meaning.space} for a base", where
 
-
     def _base_width(
         self, text: str, register: Variable, space: str, place: Place
     ) -> tuple[str, str] | None:
         """A register of 32 bits is no address where addresses have 64; narrower ones assemblers let pass."""
         bits = TYPES[register.type].bits
-        if bits < 32 if place.accepts == "wide" else bits == 32 and space in ("", "global"):
+        wide = place.accepts == "wide"
+        narrow = bits < 32 and not (space and "narrow" in place.also)
+        if narrow if wide else bits == 32 and space in ("", "global"):
             return f"has the register '{text}' of .{register.type} for a base", "one of .b64, .u64 or .s64"
+        if space == "param::func" and self.target.number >= _NAMED_PARAMETERS:
+            return f"has the register '{text}' for a base", "a parameter of a function or of a call"
+        return None
+
+    def _parameter(self, text: str, space: str, place: Place) -> tuple[str, str] | None:
+        """A kernel's parameters, a function's, and those of a call are spaces apart; what goes in is not
+        written.
+        """
+        role = self.names.role(text)
+        if "output" in place.also and role in ("entry", "input"):
+            return f"has the parameter '{text}' for a base, which is not written", "one that goes out"
+        if space == "param::entry" and role != "entry":
+            return f"has '{text}' for a base", "a parameter of the kernel"
+        if space == "param::func" and role == "entry":
+            return f"has the kernel's parameter '{text}' for a base", "a parameter of a function or of a call"
         return None
 
 

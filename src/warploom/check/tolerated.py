@@ -37,7 +37,7 @@ class Tolerance:
 
 
 def _in_order(instruction: Instruction) -> Iterator[Instruction]:
-    for opcode, _ in reordered(instruction.opcode):
+    for opcode, _ in reordered(instruction.opcode, lenient=True):
         yield replace(instruction, opcode=opcode)
 
 
@@ -112,5 +112,9 @@ TOLERATED = (
     Tolerance("f64-wmma", "f64 is taken as m16n16k16 and m16n16k8", "off-table 46", form="lenient.wide"),
     Tolerance("x8", ".x8 is taken with 1, 2 or 4 registers", "off-table 33", form="lenient.load"),
     Tolerance("x8", ".x8 is taken with 1, 2 or 4 registers", "off-table 33", form="lenient.store"),
+    Tolerance("v8", "eight bytes or halves are a vector too", "record: v8.b8", form="lenient.narrow"),
+    Tolerance("async", "an asynchronous store needs no barrier", "record: mbar missing", form="lenient.async"),
+    Tolerance("third", "bits exchanged may have a third operand", "record: b doubled", form="lenient.atom"),
+    Tolerance("moved-vector", "a move may have a vector", "judge: mov.v2.u32", form="lenient.moved"),
     Tolerance("free", "any multiple of 32 columns is freed", "record: nCols", form="lenient.free"),
 )

@@ -422,6 +422,8 @@ def _fits_coordinates(operand: Address, count: int) -> bool:
 
 
 def _fits_register(operand: Operand, place: Place, count: int) -> bool:
+    if count != 0 and isinstance(operand, Name) and operand.text == "_":
+        return "sink" in place.also
     if count != 0:
         return isinstance(operand, Vector) and count in (-1, len(operand.items))
     if place.access == "read":

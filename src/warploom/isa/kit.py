@@ -242,6 +242,11 @@ def forms_of(head: str) -> tuple[Form, ...]:
     return tuple(_BY_HEAD.get(head, ()))
 
 
+def lenient_of(head: str) -> tuple[Form, ...]:
+    """The forms that only assemblers take whose opcode begins with the word `head`."""
+    return tuple(_LENIENT.get(head, ()))
+
+
 def match_opcode(opcode: str) -> tuple[Match, ...]:
     """Every form and row that the opcode follows; more than one where operands decide. Cached."""
     found = _MATCHES.get(opcode)

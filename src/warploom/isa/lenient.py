@@ -6,7 +6,7 @@ Source: ptxas 12.9 to 13.5, asked
 from __future__ import annotations
 
 from warploom.isa.kit import Form
-from warploom.isa.operands import Slots, address, inp, out
+from warploom.isa.operands import Place, Slots, address, inp, out
 
 
 def _eighth(slots: Slots) -> int:
@@ -81,4 +81,161 @@ FREE_MULTIPLE = Form(
     operands={"taddr": inp("u32"), "nCols": inp("u32", values=range(-(1 << 63), 1 << 63, 32))},
     lenient=True,
     source="PTX ISA 9.7.16.7.1",
+)
+
+_SMALL = "b8,b16,u8,u16,s8,s16"
+_FIRST_LEVEL = "L1::evict_normal,L1::evict_unchanged,L1::evict_first,L1::evict_last,L1::no_allocate"
+_AHEAD = "-,L2::64B,L2::128B,L2::256B"
+_APART = "shared,shared::cta,shared::cluster"
+
+NARROW_EIGHT_LOADED = Form(
+    name="lenient.narrow_eight_loaded",
+    syntax=(
+        "ld{.sem}{.scope}{.ss}{.nc}{.level1::eviction_priority}{.level::cache_hint}{.level::prefetch_size}"
+        ".v8.type  d, [a]{, cache-policy};"
+    ),
+    rows=f"""
+        sem              scope                ss        nc  level1::eviction_priority  level::cache_hint  level::prefetch_size  type      ptx  target
+        -,weak           -                    -,global  -   -,{_FIRST_LEVEL}           -,L2::cache_hint   {_AHEAD}              {_SMALL}  1.0  -
+        -                -                    global    nc  -,{_FIRST_LEVEL}           -,L2::cache_hint   {_AHEAD}              {_SMALL}  1.0  -
+        volatile         -                    -,global  -   -                          -                  {_AHEAD}              {_SMALL}  1.0  -
+        relaxed,acquire  cta,cluster,gpu,sys  -,global  -   -,{_FIRST_LEVEL}           -,L2::cache_hint   {_AHEAD}              {_SMALL}  6.0  sm_70
+        relaxed,acquire  cta,cluster,gpu,sys  {_APART}  -   -                          -                  -                     {_SMALL}  6.0  sm_70
+        volatile         -                    {_APART}  -   -                          -                  -                     {_SMALL}  1.0  -
+        -,weak  -  const,local,param,param::entry,{_APART}  -  -                       -                  -                     {_SMALL}  1.0  -
+    """,
+    operands={"d": out("type", 8, "wide"), "a": address(), "cache_policy": inp("u64", when="level::cache_hint")},
+    lenient=True,
+    source="PTX ISA 9.7.9.8",
+)
+
+NARROW_EIGHT_STORED = Form(
+    name="lenient.narrow_eight_stored",
+    syntax="st{.sem}{.scope}{.ss}{.level1::eviction_priority}{.level::cache_hint}.v8.type  [a], b{, cache-policy};",
+    rows=f"""
+        sem              scope                ss              level1::eviction_priority  level::cache_hint  type      ptx  target
+        -,weak           -                    -,global        -,{_FIRST_LEVEL}           -,L2::cache_hint   {_SMALL}  1.0  -
+        relaxed,release  cta,cluster,gpu,sys  -,global        -,{_FIRST_LEVEL}           -,L2::cache_hint   {_SMALL}  6.0  sm_70
+        relaxed,release  cta,cluster,gpu,sys  {_APART}        -                          -                  {_SMALL}  6.0  sm_70
+        volatile         -                    -,global        -                          -                  {_SMALL}  1.0  -
+        volatile         -                    {_APART}        -                          -                  {_SMALL}  1.0  -
+        -,weak           -                    local,{_APART}  -                          -                  {_SMALL}  1.0  -
+    """,
+    operands={
+        "a": address(),
+        "b": inp("type", 8, accepts="wide"),
+        "cache_policy": inp("u64", when="level::cache_hint"),
+    },
+    lenient=True,
+    source="PTX ISA 9.7.9.11",
+)
+
+_COMPLETION = "mbarrier::complete_tx::bytes"
+_WORDS = "b32,u32,s32,f32"
+_DOUBLES = "b64,u64,s64,f64"
+
+_ASYNC_STORE = "st.async{.weak}{.scope}{.ss}{.mbarrier::complete_tx::bytes}"
+_UNFINISHED = f"""
+        weak    scope    ss                                    {_COMPLETION}  vec    type                ptx  target
+        -,weak  -        -,shared,shared::cta,shared::cluster  {_COMPLETION}  -,v2   {_WORDS},{_DOUBLES}  8.1  sm_90
+        -,weak  -        -,shared,shared::cta,shared::cluster  {_COMPLETION}  v4     {_WORDS}             8.1  sm_90
+        -       cluster  -,shared::cluster                     {_COMPLETION}  -,v2   {_WORDS},{_DOUBLES}  8.1  sm_90
+        -       cluster  -,shared::cluster                     {_COMPLETION}  v4     {_WORDS}             8.1  sm_90
+        -,weak  -        shared,shared::cta                    -              -,v2   {_WORDS},{_DOUBLES}  8.1  sm_90
+        -,weak  -        shared,shared::cta                    -              v4     {_WORDS}             8.1  sm_90
+"""
+
+ASYNC_STORE = Form(
+    name="lenient.async_store",
+    syntax=f"{_ASYNC_STORE}{{.vec}}.type  [a], b{{, [mbar]}};",
+    rows=_UNFINISHED,
+    operands={
+        "a": address(accepts="wide"),
+        "b": inp("type", "vec", also="braces", eased="function"),
+        "mbar": address(accepts="wide", also="narrow"),
+    },
+    lenient=True,
+    source="PTX ISA 9.7.9.12",
+)
+
+ASYNC_STORE_ONE = Form(
+    name="lenient.async_store_one",
+    syntax=f"{_ASYNC_STORE}{{.vec}}.type  [a], b{{, [mbar]}};",
+    rows=_UNFINISHED,
+    operands={
+        "a": address(accepts="wide"),
+        "b": inp("type", eased="function"),
+        "mbar": address(accepts="wide", also="narrow"),
+    },
+    lenient=True,
+    source="PTX ISA 9.7.9.12",
+)
+
+ASYNC_STORE_GLOBAL = Form(
+    name="lenient.async_store_global",
+    syntax="st.async{.weak}{.scope}{.ss}.type  [a], b;",
+    rows=f"""
+        weak    scope      ss        type                                      ptx  target
+        -,weak  -          -,global  {_SMALL},{_WORDS},{_DOUBLES}  8.7  sm_100
+        -       gpu,sys    -,global  {_SMALL},{_WORDS},{_DOUBLES}  8.7  sm_100
+    """,
+    operands={"a": address(accepts="wide"), "b": inp("type", eased="function")},
+    lenient=True,
+    source="PTX ISA 9.7.9.12",
+)
+
+_REDUCTIONS = (("inc,dec", "u32"), ("min,max,add", "u32,s32"), ("add", "u64,s64"), ("and,or,xor", "b32"))
+
+ASYNC_RED = Form(
+    name="lenient.async_red",
+    syntax=f"red.async.relaxed.cluster{{.ss}}.{_COMPLETION}.op.type  [a], b;",
+    rows="\n".join(
+        ("ss op type ptx target", *(f"-,shared::cluster {op} {kind} 8.1 sm_90" for op, kind in _REDUCTIONS))
+    ),
+    operands={"a": address(accepts="wide"), "b": inp("type", eased="function")},
+    lenient=True,
+    source="PTX ISA 9.7.13.7",
+)
+
+ASYNC_RED_GLOBAL = Form(
+    name="lenient.async_red_global",
+    syntax="red.async.relaxed.scope{.space}.op.type  [a], b;",
+    rows="\n".join(
+        ("scope space op type ptx target",)
+        + tuple(f"gpu,sys -,global {op} {kind} 8.7 sm_100" for op, kind in _REDUCTIONS)
+    ),
+    operands={"a": address(accepts="wide"), "b": inp("type", eased="function")},
+    lenient=True,
+    source="PTX ISA 9.7.13.7",
+)
+
+ATOM_THIRD = Form(
+    name="lenient.atom_third",
+    syntax="atom{.sem}{.scope}{.space}.op.type  d, [a], b, c;",
+    rows="""
+        sem                                scope                  space                                           op              type  ptx  target
+        -,relaxed,acquire,release,acq_rel  -,cta,cluster,gpu,sys  -,global,shared,shared::cta,shared::cluster  and,or,xor,exch  b32   3.1  sm_32
+        -,relaxed,acquire,release,acq_rel  -,cta,cluster,gpu,sys  -,global,shared,shared::cta,shared::cluster  exch             b128  8.3  sm_90
+    """,
+    operands={
+        "d": out("type", also="sink"),
+        "a": address(),
+        "b": inp("type", eased="function"),
+        "c": Place("register", "both", "type"),
+    },
+    lenient=True,
+    source="PTX ISA 9.7.13.5",
+)
+
+MOVED_VECTOR = Form(
+    name="lenient.moved_vector",
+    syntax="mov.vec.type  d, a;",
+    rows="""
+        vec  type
+        v2   b16,b32,b64,u16,u32,u64,s16,s32,s64,f32,f64
+        v4   b16,b32,u16,u32,s16,s32,f32
+    """,
+    operands={"d": out("type", "vec"), "a": inp("type", "vec")},
+    lenient=True,
+    source="PTX ISA 9.7.9.3",
 )

@@ -193,7 +193,7 @@ ST = Form(
         (f"- {_LEVEL1} {_HINT}", _CACHED),
         ("-,wb,cg,cs,wt - -", f"local,param,param::func,{_SHARED}"),
     ),
-    operands={"a": address(), "b": _stored(), "cache_policy": _policy()},
+    operands={"a": address(also="output"), "b": _stored(), "cache_policy": _policy()},
     source="PTX ISA 9.7.9.11",
 )
 
@@ -209,7 +209,7 @@ ST_ORDERED = Form(
         ("relaxed,release - -", _SHARED),
         sem=True,
     ),
-    operands={"a": address(), "b": _stored(), "cache_policy": _policy()},
+    operands={"a": address(also="output"), "b": _stored(), "cache_policy": _policy()},
     source="PTX ISA 9.7.9.11",
 )
 
@@ -217,7 +217,7 @@ ST_VOLATILE = Form(
     name="memory.st_volatile",
     syntax="st.volatile{.ss}{.level2::eviction_priority}{.vec}.type  [a], b;",
     rows=_table("", ("", _CACHED), ("", _SHARED), ("", "local")),
-    operands={"a": address(), "b": _stored()},
+    operands={"a": address(also="output"), "b": _stored()},
     source="PTX ISA 9.7.9.11",
 )
 
@@ -265,7 +265,7 @@ ST_ASYNC = Form(
     operands={
         "a": address(accepts="wide"),
         "b": inp("type", "vec", also="braces", eased="function"),
-        "mbar": address(accepts="wide"),
+        "mbar": address(accepts="wide", also="narrow"),
     },
     touches="async",
     source="PTX ISA 9.7.9.12",
@@ -279,7 +279,7 @@ ST_ASYNC_RELEASE = Form(
         -     gpu,sys  -,global  {_SMALL},{_WORD},{_WIDE}         8.7 sm_100
         mmio  sys      -,global  {_SMALL},{_WORD},{_WIDE}         8.7 sm_100
     """,
-    operands={"a": address(accepts="wide"), "b": arg("type")},
+    operands={"a": address(accepts="wide"), "b": inp("type")},
     touches="async",
     source="PTX ISA 9.7.9.12",
 )

@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from functools import cache, lru_cache
 from itertools import product
 
-from warploom.isa.kit import Form, Match, forms, forms_of
+from warploom.isa.kit import Form, Match, forms, forms_of, lenient_of
 from warploom.isa.syntax import Word, bind_word
 from warploom.isa.table import Row
 from warploom.isa.types import TYPES
@@ -84,14 +84,13 @@ def fixes(opcode: str) -> tuple[Fix, ...]:
 
 
 @lru_cache(maxsize=4096)
-def reordered(opcode: str) -> tuple[tuple[str, Match], ...]:
+def reordered(opcode: str, *, lenient: bool = False) -> tuple[tuple[str, Match], ...]:
     """The legal opcodes that have the words of another in another order: the name first, types as they
-    were.
+    were. If `lenient`, those too that only assemblers take.
     """
     words = tuple(opcode.split("."))
-    ways = (
-        way for form in forms_of(words[0]) for order in form.orders for way in _reordered(form, order, words)
-    )
+    family = forms_of(words[0]) + (lenient_of(words[0]) if lenient else ())
+    ways = (way for form in family for order in form.orders for way in _reordered(form, order, words))
     return tuple({way[1].form.name: way for way in ways}.values())
 
 

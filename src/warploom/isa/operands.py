@@ -28,7 +28,8 @@ class Place:
     there exactly when the word is. `values` are the constants that may stand there. `accepts` is "wide" where
     registers wider than the type may stand, "bits" where only those declared as bits may. `also` lists what
     else may: "sink", the `_` for a result that is not wanted; "special", a special register; "symbol", the
-    address of a variable. `eased` lists what only assemblers take there: "function", the address of a
+    address of a variable; for an address "narrow", a base of 8 or 16 bits in a space of its own, and "output",
+    a parameter only where it goes out. `eased` lists what only assemblers take there: "function", the address of a
     function. `space` is the state space of an address, or of the variable of a "symbol": a word or a slot;
     what is not known to be in it is refused. In "tensor" a register of the type alone addresses. `whole` says that no item of a vector of
     results may be the sink, `target` what is needed where the operand stands. `legend` says how lanes hold a
@@ -133,14 +134,17 @@ def pred_in(values: Values = None, when: str = "") -> Place:
 
 
 def address(
-    coordinates: CountRule = 0, space: TypeRule = "?", accepts: Literal["same", "wide"] = "same"
+    coordinates: CountRule = 0,
+    space: TypeRule = "?",
+    accepts: Literal["same", "wide"] = "same",
+    also: str = "",
 ) -> Place:
     """`[base + offset]`, with a vector of coordinates for tensor operands.
 
     Without a `space` it is that of the slot `ss` or `space`. One that accepts "wide" is made 64 bits wide from a
     register of 32 or 64 bits, whatever its space.
     """
-    return Place("address", "read", "b64", coordinates, space=space, accepts=accepts)
+    return Place("address", "read", "b64", coordinates, space=space, accepts=accepts, also=also)
 
 
 def tensor_address(accepts: Literal["same", "bits"] = "same", when: str = "") -> Place:

@@ -29,12 +29,12 @@ _PACKED_HALVES = frozenset({"f16x2", "u16x2", "s16x2"})
 def holders(type_word: str, wide: bool = False, implied: bool = False) -> frozenset[str]:
     """The declared types of the registers that can stand where a type is asked for.
 
-    `implied` where the opcode does not name the type: `f16x2` is then no integer.
+    `implied` where the opcode does not name the type: `f16x2` is then no integer, nor a predicate.
     """
     width = 128 if type_word == "b128" else TYPES[type_word].bits
     kind = "bits" if type_word == "b128" else TYPES[type_word].kind
     if kind == "predicate":
-        return frozenset({"pred"})
+        return frozenset({"pred"} if implied else {"pred", "f16x2"})
     if wide:
         return frozenset(
             name for name in DECLARABLE if _BITS[name] >= width and _widely(type_word, kind, name)

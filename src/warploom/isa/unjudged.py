@@ -42,9 +42,6 @@ _HEADS = frozenset(
         "vmin4",
         "vmax4",
         "vset4",
-        "stacksave",
-        "stackrestore",
-        "alloca",
         "multimem",
         "clusterlaunchcontrol",
     ]
