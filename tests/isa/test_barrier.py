@@ -23,7 +23,7 @@ LEGAL = {
     "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;": "barrier.fence_proxy_release",
     "fence.proxy.tensormap::generic.acquire.sys [%rd1], 128;": "barrier.fence_proxy_acquire",
     "membar.gl;": "barrier.membar",
-    "membar.proxy.alias;": "barrier.membar",
+    "membar.proxy.alias;": "barrier.membar_proxy",
 }
 
 REFUSED = {

@@ -12,7 +12,7 @@ LEGAL = {
     "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r1], 64;": "mbarrier.transactions",
     "mbarrier.complete_tx.shared::cluster.b64 [%r1], 64;": "mbarrier.transactions",
     "mbarrier.arrive.shared.b64 _, [%r1];": "mbarrier.arrive",
-    "mbarrier.arrive_drop.release.cta.shared::cta.b64 %rd1, [%r1], 3;": "mbarrier.arrive",
+    "mbarrier.arrive_drop.release.cta.shared::cta.b64 %rd1, [%r1], 3;": "mbarrier.arrive_count",
     "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r1];": "mbarrier.arrive_remote",
     "mbarrier.arrive.noComplete.b64 %rd1, [%rd2], 2;": "mbarrier.arrive_no_complete",
     "mbarrier.arrive.expect_tx.shared.b64 _, [%r1], 4096;": "mbarrier.arrive_expect_tx",
@@ -45,8 +45,8 @@ def test_refused(text: str, code: str) -> None:
 
 
 def test_a_phase_is_a_state_or_a_parity() -> None:
-    assert binding("mbarrier.try_wait.shared.b64 %p1, [%r1], %rd1;").operands["phase"].type == "b64"
-    assert binding("mbarrier.try_wait.parity.shared.b64 %p1, [%r1], %r2;").operands["phase"].type == "b32"
+    assert binding("mbarrier.try_wait.shared.b64 %p1, [%r1], %rd1;").operands["phase"].type == "u64"
+    assert binding("mbarrier.try_wait.parity.shared.b64 %p1, [%r1], %r2;").operands["phase"].type == "u32"
 
 
 def test_only_try_wait_may_suspend() -> None:

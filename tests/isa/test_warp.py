@@ -13,13 +13,13 @@ LEGAL = {
     "shfl.sync.bfly.b32 %r1, %r2, 16, 31, -1;": "warp.shfl_sync",
     "shfl.sync.idx.b32 %r1|%p1, %r2, %r3, 0x1f, %r4;": "warp.shfl_sync",
     "shfl.up.b32 %r1|%p1, %r2, 1, 0;": "warp.shfl",
-    "vote.sync.ballot.b32 %r1, !%p1, -1;": "warp.vote_sync",
+    "vote.sync.ballot.b32 %r1, !%p1, -1;": "warp.ballot_sync",
     "vote.sync.uni.pred %p2, %p1, %r1;": "warp.vote_sync",
     "vote.all.pred %p2, %p1;": "warp.vote",
     "match.any.sync.b64 %r1, %rd1, -1;": "warp.match_any",
     "match.all.sync.b32 %r1|%p1, %r2, -1;": "warp.match_all",
     "redux.sync.add.s32 %r1, %r2, -1;": "warp.redux",
-    "redux.sync.max.abs.NaN.f32 %f1, %f2, -1;": "warp.redux",
+    "redux.sync.max.abs.NaN.f32 %f1, %f2, -1;": "warp.redux_float",
     "activemask.b32 %r1;": "warp.activemask",
     "elect.sync _|%p1, -1;": "warp.elect",
     "bar.warp.sync -1;": "warp.bar",
@@ -28,7 +28,7 @@ LEGAL = {
 REFUSED = {
     "shfl.sync.bfly.b64 %rd1, %rd2, 16, 31, -1;": "warp.shfl_sync/b32",
     "shfl.sync.bfly.b32 %r1, %r2, 16, 31;": "warp.shfl_sync/operands",
-    "vote.sync.ballot.pred %p1, %p2, -1;": "warp.vote_sync/type",
+    "vote.sync.ballot.pred %p1, %p2, -1;": "warp.vote_sync/mode",
     "redux.sync.and.u32 %r1, %r2, -1;": "warp.redux/type",
     "redux.sync.add.f32 %f1, %f2, -1;": "warp.redux/type",
     "match.any.sync.b32 %r1|%p1, %r2, -1;": "warp.match_any/d",
@@ -143,7 +143,7 @@ def test_reductions_leave_other_lanes_out(op: str, type: str, dtype: type, expec
 def test_float_reduction_by_magnitude() -> None:
     a = lanes(np.where(np.arange(32) == 9, -50.0, 3.0), np.float32)
     warps = Recorder()
-    warp.reduce(
+    warp.reduce_float(
         warps, bound(op="max", type="f32", abs="abs", NaN="", a=a, membermask=lanes(2**32 - 1), d="d")
     )
     assert (warps.results["d"] == 50).all()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 
 from warploom.check.names import Names
 from warploom.isa.availability import Target, Version, read_target
 from warploom.isa.bind import BoundOperand, Problem, describe
 from warploom.isa.kit import Match
 from warploom.isa.operands import Place
-from warploom.isa.registers import DECLARABLE, holders, inferred_type, takes_floats, takes_integers
+from warploom.isa.registers import holders, inferred_type, takes_floats, takes_integers
 from warploom.isa.special import SpecialRegister
 from warploom.isa.types import TYPES
 from warploom.ptx import (
@@ -98,6 +99,11 @@ class Judge:
                 yield from self._label(operand)
             case "register" | "predicate" | "any":
                 if isinstance(operand, Vector):
+                    if bound.registers == 0 and not (
+                        self._eases(place, "vector") or self._eases(place, "vectors")
+                    ):
+                        yield f"is {describe(operand)}", _expected_type(place, bound.type), None
+                        return
                     yield from self._vector(operand, bound, match)
                     return
                 type_word = "pred" if place.kind == "any" and self._is_predicate(operand) else bound.type
@@ -118,32 +124,37 @@ class Judge:
     # Values ---------------------------------------------------------------------------------------------
 
     def _vector(self, operand: Vector, bound: BoundOperand, match: Match) -> Iterator[tuple[str, str, int | None]]:
-        declared = [self._declared(item, bound.type) for item in operand.items]
-        types = [name for name in declared if name]
-        inferred = inferred_type(types)
-        accepted = inferred in holders(bound.type, bound.place.accepts == "wide", bound.place.implied)
+        place = bound.place
+        declared = [self._declared(item) for item in operand.items]
+        constants = [_constant_type(item) for item in operand.items]
+        inferred = inferred_type([*filter(None, declared)], [*filter(None, constants)])
+        accepted = inferred in holders(bound.type, place.accepts == "wide", place.implied) or (
+            inferred == "pred" and self._eases(place, "predicate")
+        )
         clean = True
-        for k, (item, name) in enumerate(zip(operand.items, declared, strict=True)):
-            if name and accepted:
-                continue  # the registers are judged together
-            if _is_sink(item) and bound.place.gaps is not None and bound.place.gaps(match.slots):
+        for k, (item, name, constant) in enumerate(zip(operand.items, declared, constants, strict=True)):
+            if accepted and (name or (constant and place.access == "read")):
+                continue  # what makes the type of the vector is judged together
+            if _is_sink(item) and place.gaps is not None and place.gaps(match.slots):
                 continue
-            wrong = self._value(item, bound.place, bound.type, in_vector=True)
+            wrong = self._value(item, place, bound.type, in_vector=True)
             if wrong is not None:
                 clean = False
                 yield (*wrong, k)
-        if clean and not inferred and types:
-            shown = ", ".join(dict.fromkeys(f".{name}" for name in types))
-            yield f"mixes registers of {shown}", "one type", None
+        if clean and not inferred and any(declared):
+            shown = ", ".join(dict.fromkeys(f".{name}" for name in declared if name))
+            mixed = "registers of" if not any(constants) else "constants with registers of"
+            yield f"mixes {mixed} {shown}", "one type", None
         sinks = [item for item in operand.items if _is_sink(item)]
         if clean and len(sinks) == len(operand.items):
             yield "has nothing but sinks", "at least one register", None
 
-    def _declared(self, item: Operand, type_word: str) -> str:
-        """The type that an item of a vector brings: a register's own, of a floating constant the place's."""
-        if isinstance(item, Float):
-            return type_word if type_word in DECLARABLE else ""
+    def _declared(self, item: Operand) -> str:
+        """The type that a register in a vector brings; that of a special one is bits."""
         meaning = self.names.find(item.text) if isinstance(item, Name) else None
+        if isinstance(meaning, SpecialRegister) and self.lenient:
+            self.eased.add("special")
+            return f"b{TYPES[meaning.type].bits}"
         return meaning.type if isinstance(meaning, Variable) and meaning.space == "reg" else ""
 
     def _value(
@@ -159,11 +170,13 @@ class Judge:
                 meaning = self.names.find(name)
                 if meaning is None:
                     return None
+                if sign == "!" and type_word != "pred" and self._eases(place, "predicate"):
+                    return self._name(name, Place("predicate", "read", "pred"), "pred", in_vector)
                 if sign != "!" or type_word != "pred" or place.access != "read":
                     return f"is '{sign}{name}'", expected
-                return self._name(name, place, type_word, in_vector)
-            case Integer() | Float() if place.access != "read":
-                return f"is the constant {operand.text}", expected
+                return self._name(name, replace(place, eased=""), type_word, in_vector)
+            case Integer() | Float() | Symbol() if place.access != "read":
+                return f"is {describe(operand)}", expected
             case Integer():
                 if not takes_integers(type_word):
                     return (
@@ -183,8 +196,15 @@ class Judge:
             case _:
                 return f"is {describe(operand)}", expected
 
+    def _eased_in(self, place: Place) -> Iterator[str]:
+        for entry in place.eased.split():
+            what, _, name = entry.partition("@")
+            needed = read_target(name)
+            if needed is None or self.target.has(needed):
+                yield what
+
     def _eases(self, place: Place, what: str) -> bool:
-        if not self.lenient or what not in place.eased.split():
+        if not self.lenient or what not in self._eased_in(place):
             return False
         self.eased.add(what)
         return True
@@ -207,7 +227,11 @@ class Judge:
                     return f"is the vector register '{text}'", expected
                 if meaning.type in holders(type_word, place.accepts == "wide", place.implied):
                     return None
-                if in_vector and _is_integer_of(type_word, meaning.type):
+                if meaning.type == "pred" and not in_vector and self._eases(place, "predicate"):
+                    return None
+                if meaning.type == "f16x2" and type_word == "pred" and self._eases(place, "packed"):
+                    return None
+                if in_vector and _is_integer_of(type_word, meaning.type) and _is_plain(place, type_word):
                     return None
                 return f"is the register '{text}' of .{meaning.type}", expected
             case SpecialRegister():
@@ -266,6 +290,9 @@ class Judge:
     def _label(self, operand: Operand) -> Iterator[tuple[str, str, int | None]]:
         if not isinstance(operand, Name):
             return
+        if operand.text == "_":
+            yield "is the sink '_'", "a label", None
+            return
         meaning = self.names.find(operand.text)
         if self.names.label(operand.text) is None and meaning is not None:
             yield f"is {_what(operand.text, meaning)}", "a label", None
@@ -276,14 +303,15 @@ class Judge:
             return
         space = bound.place.space_word(match.slots)
         base = operand.base
+        loose = self._eases(bound.place, "base")
         if base is None:
-            if space != "local":
+            if space != "local" and not loose:
                 yield "is an address without a base", "a register or a variable", None
         elif isinstance(base, Name):
             wrong = (
                 self._tensor_base(base.text, bound)
                 if space == "tensor"
-                else self._base(base.text, space, bound.place)
+                else self._base(base.text, space, bound.place, loose)
             )
             if wrong is not None:
                 yield (*wrong, 0)
@@ -305,11 +333,13 @@ class Judge:
             return None
         return f"has {_what(text, meaning)} for a base", f"a register of {_dotted(taken)}"
 
-    def _base(self, text: str, space: str, place: Place) -> tuple[str, str] | None:
+    def _base(self, text: str, space: str, place: Place, loose: bool) -> tuple[str, str] | None:
         meaning = self.names.find(text)
         if meaning is None:
             return None
         if isinstance(meaning, Variable) and meaning.space == "reg":
+            if loose and meaning.type != "b128":
+                return None
             if meaning.type[0] in "bus" and meaning.type != "b128":
                 return self._base_width(text, meaning, space, place)
             return f"has the register '{text}' of .{meaning.type} for a base", "one of .b64, .u64 or .s64"
@@ -355,8 +385,20 @@ def _is_integer_of(type_word: str, declared: str) -> bool:
     return type_word in ("f16", "f32", "f64") and declared in (f"u{type_word[1:]}", f"s{type_word[1:]}")
 
 
+def _is_plain(place: Place, type_word: str) -> bool:
+    """Whether a vector is a value in memory, or one of f64: a fragment of others asks for their own type."""
+    return place.type == "type" or type_word == "f64"
+
+
 def _is_sink(operand: Operand) -> bool:
     return isinstance(operand, Name) and operand.text == "_"
+
+
+def _constant_type(item: Operand) -> str:
+    """The type that a constant in a vector brings."""
+    if isinstance(item, Float):
+        return f"f{item.width or 64}"
+    return "s64" if isinstance(item, Integer) else ""
 
 
 def _what(text: str, meaning: object) -> str:

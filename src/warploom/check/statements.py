@@ -19,7 +19,7 @@ from warploom.isa.bind import (
     wrong_constants,
 )
 from warploom.isa.kit import Match, match_lenient, match_opcode
-from warploom.isa.nearest import reordered
+from warploom.isa.nearest import is_named_alike, reordered
 from warploom.isa.special import SpecialRegister
 from warploom.isa.unjudged import is_unjudged
 from warploom.ptx import (
@@ -146,10 +146,12 @@ class Statements:
             for eased, why in _eased(instruction, self._tolerances, reasons):
                 for match in (*match_opcode(eased.opcode), *match_lenient(eased.opcode)):
                     form = match.form
-                    named = instruction.words[: form.name_words] == eased.words[: form.name_words]
+                    named = is_named_alike(form, instruction.words, eased.words)
                     judge = Judge(names, self.target, self.ptx, lenient=True)
                     if named and not self._verdict(match, eased, judge)[0]:
-                        needed = [t for t in self._tolerances if t.is_for(form) or t.place in judge.eased]
+                        needed = [
+                            t for t in self._tolerances if t.is_for(form) or {*t.place.split()} & judge.eased
+                        ]
                         return [_warning(instruction, each, match) for each in (*why, *needed)]
         return []
 

@@ -20,7 +20,7 @@ from warploom.ptx import Instruction, Integer, Vector
 @dataclass(frozen=True, slots=True)
 class Tolerance:
     """`eased` gives what the assembler reads instead; `form` begins the name of the lenient forms that
-    have it; `place` is the word of the places that ease what may stand there.
+    have it; `place` has the words of the places that ease what may stand there.
     """
 
     name: str
@@ -96,6 +96,8 @@ _VECTORS = {"v2": 2, "v4": 4, "v8": 8}
 _KINDS = ("sm_100f", "sm_110f", "sm_120f")
 _REPEATED = ("sync", "satfinite", "sat", "uni", "NaN", "approx", "cc", "relu", "shiftamt")
 
+_OTHER_KINDS = "vector vectors predicate packed base"
+
 # Evidence: sections of tests/evidence/ptxas/off-table.txt, or the record's probes of that change.
 TOLERATED = (
     Tolerance("aligned", "wgmma needs .sync alone", "off-table 45", _aligned),
@@ -104,10 +106,13 @@ TOLERATED = (
     Tolerance("ignored", "some words of other instructions are passed over", "record: and", _without_spare),
     Tolerance("vector", "a matrix may say its number of registers", "record: and v4", _vector),
     Tolerance("function", "a function's address stands for a value", "record: callee", place="function"),
+    Tolerance("special", "a special register stands in a vector", "record: fresh", place="special"),
+    Tolerance("operand", "an operand of another kind is taken there", "record: of p", place=_OTHER_KINDS),
     Tolerance("selector", "selectors 2 and 3 of f32.f16 m16n8k32 are taken", "off-table 15", _selector),
     Tolerance("scale-input-d", "integers pass over what D would be scaled by", "off-table 30", _unscaled),
     # Last of those that ease, for it needs every word in its place.
     Tolerance("order", "words after the name are taken in any order", "off-table 37", _in_order),
+    Tolerance("modifier", "modifiers are taken that it has not", "record: and", form="lenient.modifier"),
     Tolerance("bf16-m8n8k4", "bf16 and tf32 are taken as m8n8k4", "off-table 46", form="lenient.eight_by"),
     Tolerance("f64-wmma", "f64 is taken as m16n16k16 and m16n16k8", "off-table 46", form="lenient.wide"),
     Tolerance("x8", ".x8 is taken with 1, 2 or 4 registers", "off-table 33", form="lenient.load"),

@@ -6,19 +6,26 @@ proxy they go through.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from warploom.isa.kit import Form, no_effect
 from warploom.isa.operands import address, immediate, inp, out, pred_in
 from warploom.isa.protocol import Bound, Warps
+
+_NUMBER = inp("u32", values=range(16), bits=32)
+_THREADS = inp("u32", values=range(0, 1 << 32, 32), bits=32)
 
 BARRIER_SYNC = Form(
     name="barrier.sync",
     syntax="barrier{.cta}.sync{.aligned}  a{, b};",
     rows="""
-        barrier  aligned
-        bar      -
-        barrier  -,aligned
+        barrier  cta  aligned    ptx
+        bar      -    -          1.0
+        bar      cta  -          7.8
+        barrier  -    -,aligned  6.0
+        barrier  cta  -,aligned  7.8
     """,
-    operands={"a": inp("u32", values=range(16)), "b": inp("u32", values=range(0, 1 << 32, 32))},
+    operands={"a": _NUMBER, "b": _THREADS},
     touches="waits",
     source="PTX ISA 9.7.13.1",
 )
@@ -37,11 +44,13 @@ BARRIER_ARRIVE = Form(
     name="barrier.arrive",
     syntax="barrier{.cta}.arrive{.aligned}  a, b;",
     rows="""
-        barrier  aligned
-        bar      -
-        barrier  -,aligned
+        barrier  cta  aligned    ptx
+        bar      -    -          1.0
+        bar      cta  -          7.8
+        barrier  -    -,aligned  6.0
+        barrier  cta  -,aligned  7.8
     """,
-    operands={"a": inp("u32", values=range(16)), "b": inp("u32", values=range(0, 1 << 32, 32))},
+    operands={"a": _NUMBER, "b": inp("u32", values=range(32, 1 << 64, 32), bits=64)},
     touches="arrives",
     source="PTX ISA 9.7.13.1",
 )
@@ -59,16 +68,20 @@ BARRIER_RED = Form(
     name="barrier.red",
     syntax="barrier{.cta}.red.op{.aligned}.type  d, a{, b}, {!}c;",
     rows="""
-        barrier  op      aligned    type
-        bar      popc    -          u32
-        bar      and,or  -          pred
-        barrier  popc    -,aligned  u32
-        barrier  and,or  -,aligned  pred
+        barrier  cta  op      aligned    type  ptx
+        bar      -    popc    -          u32   2.0
+        bar      -    and,or  -          pred  2.0
+        bar      cta  popc    -          u32   7.8
+        bar      cta  and,or  -          pred  7.8
+        barrier  -    popc    -,aligned  u32   6.0
+        barrier  -    and,or  -,aligned  pred  6.0
+        barrier  cta  popc    -,aligned  u32   7.8
+        barrier  cta  and,or  -,aligned  pred  7.8
     """,
     operands={
-        "d": out("type"),
-        "a": inp("u32", values=range(16)),
-        "b": inp("u32", values=range(0, 1 << 32, 32)),
+        "d": out("type", eased="packed"),
+        "a": _NUMBER,
+        "b": _THREADS,
         "c": pred_in(),
     },
     touches="waits",
@@ -89,8 +102,9 @@ CLUSTER_ARRIVE = Form(
     name="barrier.cluster_arrive",
     syntax="barrier.cluster.arrive{.sem}{.aligned};",
     rows="""
-        sem                ptx target
-        -,release,relaxed  7.8 sm_90
+        sem              ptx target
+        -                7.8 sm_90
+        release,relaxed  8.0 sm_90
     """,
     operands={},
     touches="arrives",
@@ -106,7 +120,11 @@ def arrive_in_cluster(warps: Warps, i: Bound) -> None:
 CLUSTER_WAIT = Form(
     name="barrier.cluster_wait",
     syntax="barrier.cluster.wait{.acquire}{.aligned};",
-    rows="ptx target\n7.8 sm_90",
+    rows="""
+        acquire  ptx target
+        -        7.8 sm_90
+        acquire  8.0 sm_90
+    """,
     operands={},
     touches="waits",
     source="PTX ISA 9.7.13.3",
@@ -124,8 +142,10 @@ FENCE = Form(
     name="barrier.fence",
     syntax="fence{.sem}.scope;",
     rows="""
-        sem                           scope                ptx target
-        -,sc,acq_rel,acquire,release  cta,cluster,gpu,sys  6.0 sm_70
+        sem              scope                ptx target
+        -,sc,acq_rel     cta,gpu,sys          6.0 sm_70
+        -,sc,acq_rel     cluster              7.8 sm_90
+        acquire,release  cta,cluster,gpu,sys  8.6 sm_90
     """,
     operands={},
     source="PTX ISA 9.7.13.4",
@@ -176,17 +196,27 @@ FENCE_PROXY_TENSORMAP = Form(
         scope                ptx target
         cta,cluster,gpu,sys  8.3 sm_90
     """,
-    operands={"addr": address(), "size": immediate(values=(128,))},
+    operands={"addr": replace(address(), eased="base"), "size": immediate(values=(128,), bits=32)},
     source="PTX ISA 9.7.13.4",
 )
 
 MEMBAR = Form(
     name="barrier.membar",
-    syntax="membar{.proxy}.level;",
+    syntax="membar.level;",
     rows="""
-        proxy  level       ptx
-        -      cta,gl,sys  1.4
-        proxy  alias       7.5
+        level       ptx
+        cta,gl,sys  1.4
+    """,
+    operands={},
+    source="PTX ISA 9.7.13.4",
+)
+
+MEMBAR_PROXY = Form(
+    name="barrier.membar_proxy",
+    syntax="membar.proxy.proxykind;",
+    rows="""
+        proxykind  ptx target
+        alias      7.5 sm_70
     """,
     operands={},
     source="PTX ISA 9.7.13.4",
@@ -198,3 +228,4 @@ FENCE_PROXY.meaning(no_effect)
 FENCE_PROXY_TO.meaning(no_effect)
 FENCE_PROXY_TENSORMAP.meaning(no_effect)
 MEMBAR.meaning(no_effect)
+MEMBAR_PROXY.meaning(no_effect)

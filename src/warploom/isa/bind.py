@@ -326,6 +326,9 @@ def _fill(match: Match, name: PlaceName, operand: Operand, k: int) -> dict[str, 
             "",
             form.source,
         )
+    if parts[1:] and all(part == Name("_") for _, part, _ in parts):
+        message = f"operand {k + 1} is '_|_'; expected a register on one side at least"
+        return Problem(f"{form.name}/{name.names[0]}", message, ("operand", k), "", form.source)
     bound: dict[str, BoundOperand] = {}
     for part_name, part, at in parts:
         place = form.operands[part_name]
@@ -426,6 +429,11 @@ def _fits_register(operand: Operand, place: Place, count: int) -> bool:
         return "sink" in place.also
     if count != 0:
         return isinstance(operand, Vector) and count in (-1, len(operand.items))
+    eased = place.eased.split()
+    if isinstance(operand, Vector):
+        return "vectors" in eased or ("vector" in eased and len(operand.items) in (1, 2, 4))
+    if isinstance(operand, Negated) and "predicate" in eased:
+        return True
     if place.access == "read":
         return isinstance(operand, (Name, Integer, Float, Symbol))
     return isinstance(operand, Name)
@@ -437,7 +445,9 @@ def wrong_constants(match: Match, operands: Mapping[str, BoundOperand]) -> list[
     problems: list[Problem] = []
     for name, bound in operands.items():
         constants = bound.place.constants(match.slots)
-        if constants is None or not isinstance(bound.operand, Integer) or bound.operand.value in constants:
+        if constants is None or not isinstance(bound.operand, Integer):
+            continue
+        if bound.place.as_read(bound.operand.value, match.slots) in constants:
             continue
         shown = name.replace("_", "-")
         others = "none" if bound.place.kind == "immediate" else "a register"

@@ -86,14 +86,14 @@ BRKPT = Form(name="control.brkpt", syntax="brkpt;", operands={}, source="PTX ISA
 PMEVENT = Form(
     name="control.pmevent",
     syntax="pmevent{.mask}  a;",
-    operands={"a": immediate("u16")},
+    operands={"a": immediate("u16", lambda slots: range(1 << 16) if slots["mask"] else range(16))},
     source="PTX ISA 9.7.19.3",
 )
 
 NANOSLEEP = Form(
     name="control.nanosleep",
     syntax="nanosleep.u32  t;",
-    rows="ptx target\n6.3 sm_70",
+    rows="ptx target\n6.2 sm_70",
     operands={"t": inp("u32")},
     source="PTX ISA 9.7.19.2",
 )

@@ -56,10 +56,13 @@ _QUALIFIERS = frozenset(
         "sync", "aligned", "row", "col", "trans", "sp", "popc", "satfinite", "sat", "ftz", "rn", "u32", "b32",
         "b64", "f32", "f64", "f32x2", "b1024", "relaxed", "release", "sys", "global", "shared::cta",
         "bulk_group", "mbarrier::complete_tx::bytes", "noComplete", "tile", "tensormap::generic",
-        "clamp", "wrap", "any", "all", "approx", "volatile", "mmio", "L1", "L2",
+        "clamp", "wrap", "any", "all", "approx", "volatile", "mmio", "L1", "L2", "mbarrier_init",
+        "launch_dependents",
     }
 )  # fmt: skip
 """Words of syntax lines that qualify an instruction and are no part of its name."""
+NAME_WHERE_THEY_STAND = frozenset(["cta", "parity"])
+"""Optional words that are part of the name of what has them."""
 _NAMES = frozenset(["op", "mode", "action", "matrix", "dir", "side"])
 """Slots that choose an operation, so that their words are part of its name."""
 
@@ -148,9 +151,9 @@ class Form:
         """
         count = 1
         for word in self.syntax.words[1:]:
-            choices = {word.literal} if word.literal else self.vocabulary.get(word.slot, frozenset[str]())
-            if word.optional and word.literal == "cta":
+            if word.optional and word.slot in NAME_WHERE_THEY_STAND:
                 continue
+            choices = {word.literal} if word.literal else self.vocabulary.get(word.slot, frozenset[str]())
             if word.optional or choices & _QUALIFIERS or (word.slot and word.slot not in _NAMES):
                 break
             count += 1
@@ -243,7 +246,7 @@ def forms_of(head: str) -> tuple[Form, ...]:
 
 
 def lenient_of(head: str) -> tuple[Form, ...]:
-    """The forms that only assemblers take whose opcode begins with the word `head`."""
+    """As forms_of, among the forms that only assemblers take."""
     return tuple(_LENIENT.get(head, ()))
 
 

@@ -6,7 +6,7 @@ Source: ptxas 12.9 to 13.5, asked
 from __future__ import annotations
 
 from warploom.isa.kit import Form
-from warploom.isa.operands import Place, Slots, address, inp, out
+from warploom.isa.operands import Place, Slots, address, immediate, inp, out
 
 
 def _eighth(slots: Slots) -> int:
@@ -72,6 +72,74 @@ STORE_EIGHT = tuple(
         source="PTX ISA 9.7.14.5.16",
     )
     for count in (1, 2, 4)
+)
+
+
+FENCE_RESTRICTED = Form(
+    name="lenient.modifier_fence",
+    syntax="fence.mbarrier_init.release.sync_restrict.cluster;",
+    rows="""
+        sync_restrict                                              ptx target
+        sync_restrict::shared::cta,sync_restrict::shared::cluster  8.6 sm_90
+    """,
+    operands={},
+    lenient=True,
+    source="PTX ISA 9.7.13.4",
+)
+
+FENCE_PROXY = Form(
+    name="lenient.modifier_fence_proxy",
+    syntax="fence.proxy.proxykind{.space}.sync_restrict;",
+    rows="""
+        proxykind  space                                 sync_restrict           ptx target
+        alias      -                                     {restrict}              8.6 sm_90
+        async      -,global,shared::cta,shared::cluster  {restrict}              8.6 sm_90
+    """.replace("{restrict}", "sync_restrict::shared::cta,sync_restrict::shared::cluster"),
+    operands={},
+    lenient=True,
+    source="PTX ISA 9.7.13.4",
+)
+
+FENCE_PROXY_RELEASE = Form(
+    name="lenient.modifier_fence_proxy_release",
+    syntax="fence.proxy.to_proxykind::from_proxykind.sem{.space}{.sync_restrict}.scope;",
+    rows="""
+        to_proxykind::from_proxykind  sem      space      sync_restrict  scope                ptx target
+        tensormap::generic            release  {space}    -              cta,cluster,gpu,sys  8.3 sm_90
+        tensormap::generic            release  -,{space}  {cta}          cta,cluster,gpu,sys  8.6 sm_90
+        tensormap::generic            release  -,{space}  {cluster}      cta,cluster,gpu,sys  8.6 sm_90
+        async::generic                release  {space}    {cta}          cluster              8.6 sm_90
+        async::generic                acquire  {space}    {cluster}      cluster              8.6 sm_90
+    """.replace("{cluster}", "sync_restrict::shared::cluster")
+    .replace("{cta}", "sync_restrict::shared::cta")
+    .replace("{space}", "global,shared,shared::cta,shared::cluster"),
+    operands={},
+    lenient=True,
+    source="PTX ISA 9.7.13.4",
+)
+
+FENCE_EARLY = Form(
+    name="lenient.modifier_fence_early",
+    syntax="fence.sem.scope;",
+    rows="""
+        sem              scope        ptx target gone
+        acquire,release  cta,gpu,sys  6.0 sm_70  6.0@sm_75
+    """,
+    operands={},
+    lenient=True,
+    source="PTX ISA 9.7.13.4",
+)
+
+SETMAXNREG_SIGNED = Form(
+    name="lenient.modifier_setmaxnreg",
+    syntax="setmaxnreg.action.sync.aligned.s32  imm-reg-count;",
+    rows="""
+        action   ptx target
+        inc,dec  8.0 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
+    """,
+    operands={"imm_reg_count": immediate("s32", range(24, 257, 8))},
+    lenient=True,
+    source="PTX ISA 9.7.19.5",
 )
 
 FREE_MULTIPLE = Form(

@@ -9,6 +9,9 @@ from warploom.isa.protocol import Bound, Warps
 _LOCAL = "-,shared,shared::cta"
 _ANYWHERE = "-,shared,shared::cta,shared::cluster"
 
+_OBJECT = address(space="shared")
+_COUNT = inp("u32", values=range(1, 1 << 63), eased="vector")
+
 INIT = Form(
     name="mbarrier.init",
     syntax="mbarrier.init{.space}.b64  [addr], count;",
@@ -16,7 +19,7 @@ INIT = Form(
         space     ptx target
         {_LOCAL}  7.0 sm_80
     """,
-    operands={"addr": address(), "count": inp("u32")},
+    operands={"addr": _OBJECT, "count": inp("u32", values=range(1, 1 << 20), bits=32)},
     source="PTX ISA 9.7.13.15.9",
 )
 
@@ -36,7 +39,7 @@ INVAL = Form(
         space     ptx target
         {_LOCAL}  7.0 sm_80
     """,
-    operands={"addr": address()},
+    operands={"addr": _OBJECT},
     source="PTX ISA 9.7.13.15.10",
 )
 
@@ -54,7 +57,7 @@ TRANSACTIONS = Form(
         expect_tx,complete_tx  -        -            {_ANYWHERE}  8.0 sm_90
         expect_tx,complete_tx  relaxed  cta,cluster  {_ANYWHERE}  8.0 sm_90
     """,
-    operands={"addr": address(), "txCount": inp("u32")},
+    operands={"addr": _OBJECT, "txCount": inp("u32")},
     source="PTX ISA 9.7.13.15.11",
 )
 
@@ -70,70 +73,112 @@ def count_transactions(warps: Warps, i: Bound) -> None:
 # Arriving -------------------------------------------------------------------------------------------------
 
 
-def _arrivals(space: str) -> str:
+_ORDERED = """
+        arrive,arrive_drop  release  cta          {space}  8.0  {target}
+        arrive,arrive_drop  release  cluster      {space}  8.0  sm_90
+        arrive,arrive_drop  relaxed  cta,cluster  {space}  8.6  sm_90
+"""
+
+
+def _arrivals(space: str, target: str, arrive: str, drop: str) -> str:
+    """Rows of arrivals: the first versions of `arrive` and `arrive_drop`, and with an order."""
     return f"""
-        op                   sem      scope        space    ptx target
-        arrive,arrive_drop   -        -            {space}  7.0 sm_80
-        arrive,arrive_drop   release  cta,cluster  {space}  8.0 sm_80
-        arrive,arrive_drop   relaxed  cta,cluster  {space}  8.6 sm_90
-    """
+        op           sem  scope  space    ptx       target
+        arrive       -    -      {space}  {arrive}  {target}
+        arrive_drop  -    -      {space}  {drop}    {target}
+    """ + _ORDERED.format(space=space, target=target)
 
 
 ARRIVE = Form(
     name="mbarrier.arrive",
-    syntax="mbarrier.op{.sem}{.scope}{.space}.b64  state, [addr]{, count};",
-    rows=_arrivals(_LOCAL),
-    operands={"state": out("u64", also="sink"), "addr": address(), "count": inp("u32")},
+    syntax="mbarrier.op{.sem}{.scope}{.space}.b64  state, [addr];",
+    rows=_arrivals(_LOCAL, "sm_80", "7.0", "7.0"),
+    operands={"state": out("u64"), "addr": _OBJECT},
+    source="PTX ISA 9.7.13.15.13",
+)
+
+ARRIVE_DISCARD = Form(
+    name="mbarrier.arrive_discard",
+    syntax="mbarrier.op{.sem}{.scope}{.space}.b64  _, [addr];",
+    rows=_arrivals(_LOCAL, "sm_80", "7.1", "7.0"),
+    operands={"_": sink(), "addr": _OBJECT},
+    source="PTX ISA 9.7.13.15.13",
+)
+
+ARRIVE_COUNT = Form(
+    name="mbarrier.arrive_count",
+    syntax="mbarrier.op{.sem}{.scope}{.space}.b64  state, [addr], count;",
+    rows=_arrivals(_LOCAL, "sm_90", "7.8", "7.8"),
+    operands={"state": out("u64", also="sink"), "addr": _OBJECT, "count": _COUNT},
     source="PTX ISA 9.7.13.15.13",
 )
 
 ARRIVE_REMOTE = Form(
     name="mbarrier.arrive_remote",
     syntax="mbarrier.op{.sem}{.scope}{.space}.b64  _, [addr]{, count};",
-    rows=_arrivals("shared::cluster"),
-    operands={"_": sink(), "addr": address(), "count": inp("u32")},
+    rows=_arrivals("shared::cluster", "sm_90", "8.0", "8.0"),
+    operands={"_": sink(), "addr": _OBJECT, "count": _COUNT},
     source="PTX ISA 9.7.13.15.13",
 )
 
 
 @ARRIVE.meaning
+@ARRIVE_DISCARD.meaning
+@ARRIVE_COUNT.meaning
 @ARRIVE_REMOTE.meaning
 def arrive(warps: Warps, i: Bound) -> None:
     # READ
-    count = 1 if i.count is None else warps.read(i.count)
+    given = getattr(i, "count", None)
+    count = 1 if given is None else warps.read(given)
     # WRITE
     state = warps.mbarrier(i.space, warps.addresses(i.addr), i.op, count)
-    if i.space != "shared::cluster":
-        warps.write(i.state, state)
+    if (kept := getattr(i, "state", None)) is not None:
+        warps.write(kept, state)
+
+
+def _without_completion(arrive: str) -> str:
+    return f"""
+        op                  sem      scope  space     ptx       target
+        arrive              -        -      {_LOCAL}  {arrive}  sm_80
+        arrive_drop         -        -      {_LOCAL}  7.0       sm_80
+        arrive,arrive_drop  release  cta    {_LOCAL}  8.0       sm_80
+    """
 
 
 ARRIVE_NO_COMPLETE = Form(
     name="mbarrier.arrive_no_complete",
     syntax="mbarrier.op.noComplete{.sem}{.scope}{.space}.b64  state, [addr], count;",
-    rows=f"""
-        op                  sem      scope  space     ptx target
-        arrive,arrive_drop  -        -      {_LOCAL}  7.0 sm_80
-        arrive,arrive_drop  release  cta    {_LOCAL}  8.0 sm_80
-    """,
-    operands={"state": out("u64", also="sink"), "addr": address(), "count": inp("u32")},
+    rows=_without_completion("7.0"),
+    operands={"state": out("u64"), "addr": _OBJECT, "count": _COUNT},
+    source="PTX ISA 9.7.13.15.13",
+)
+
+ARRIVE_NO_COMPLETE_DISCARD = Form(
+    name="mbarrier.arrive_no_complete_discard",
+    syntax="mbarrier.op.noComplete{.sem}{.scope}{.space}.b64  _, [addr], count;",
+    rows=_without_completion("7.1"),
+    operands={"_": sink(), "addr": _OBJECT, "count": _COUNT},
     source="PTX ISA 9.7.13.15.13",
 )
 
 
 @ARRIVE_NO_COMPLETE.meaning
+@ARRIVE_NO_COMPLETE_DISCARD.meaning
 def arrive_no_complete(warps: Warps, i: Bound) -> None:
     # READ
     count = warps.read(i.count)
     # WRITE
     state = warps.mbarrier(i.space, warps.addresses(i.addr), i.op, count)
-    warps.write(i.state, state)
+    if (kept := getattr(i, "state", None)) is not None:
+        warps.write(kept, state)
 
 
 def _expecting(space: str) -> str:
     return f"""
-        op                  sem              scope        space    ptx target
-        arrive,arrive_drop  -                -            {space}  8.0 sm_90
-        arrive,arrive_drop  release,relaxed  cta,cluster  {space}  8.0 sm_90
+        op                  sem      scope        space    ptx target
+        arrive,arrive_drop  -        -            {space}  8.0 sm_90
+        arrive,arrive_drop  release  cta,cluster  {space}  8.0 sm_90
+        arrive,arrive_drop  relaxed  cta,cluster  {space}  8.6 sm_90
     """
 
 
@@ -141,7 +186,7 @@ ARRIVE_EXPECT = Form(
     name="mbarrier.arrive_expect_tx",
     syntax="mbarrier.op.expect_tx{.sem}{.scope}{.space}.b64  state, [addr], txCount;",
     rows=_expecting(_LOCAL),
-    operands={"state": out("u64", also="sink"), "addr": address(), "txCount": inp("u32")},
+    operands={"state": out("u64", also="sink"), "addr": _OBJECT, "txCount": inp("u32")},
     source="PTX ISA 9.7.13.15.13",
 )
 
@@ -149,7 +194,7 @@ ARRIVE_EXPECT_REMOTE = Form(
     name="mbarrier.arrive_expect_tx_remote",
     syntax="mbarrier.op.expect_tx{.sem}{.scope}{.space}.b64  _, [addr], txCount;",
     rows=_expecting("shared::cluster"),
-    operands={"_": sink(), "addr": address(), "txCount": inp("u32")},
+    operands={"_": sink(), "addr": _OBJECT, "txCount": inp("u32")},
     source="PTX ISA 9.7.13.15.13",
 )
 
@@ -168,35 +213,39 @@ def arrive_expect(warps: Warps, i: Bound) -> None:
 # Waiting --------------------------------------------------------------------------------------------------
 
 
-def _waits(op: str, ptx: str, target: str) -> str:
+def _waits(op: str, ptx: str, parity_ptx: str, target: str) -> str:
     return f"""
-        op    sem      scope        space     ptx    target
-        {op}  -        -            {_LOCAL}  {ptx}  {target}
-        {op}  acquire  cta,cluster  {_LOCAL}  8.0    {target}
-        {op}  relaxed  cta,cluster  {_LOCAL}  8.6    sm_90
+        op    parity         sem      scope        space     ptx           target
+        {op}  -              -        -            {_LOCAL}  {ptx}         {target}
+        {op}  parity         -        -            {_LOCAL}  {parity_ptx}  {target}
+        {op}  -,parity       acquire  cta          {_LOCAL}  8.0           {target}
+        {op}  -,parity       acquire  cluster      {_LOCAL}  8.0           sm_90
+        {op}  -,parity       relaxed  cta,cluster  {_LOCAL}  8.6           sm_90
     """
 
 
 def _phase_type(slots: Slots) -> str:
-    return "b32" if slots["parity"] else "b64"
+    return "u32" if slots["parity"] else "u64"
 
+
+_PHASE = inp(_phase_type, values=lambda slots: (0, 1) if slots["parity"] else None, accepts="own")
 
 TEST_WAIT = Form(
     name="mbarrier.test_wait",
     syntax="mbarrier.op{.parity}{.sem}{.scope}{.space}.b64  waitComplete, [addr], phase;",
-    rows=_waits("test_wait", "7.0", "sm_80"),
-    operands={"waitComplete": pred_out(), "addr": address(), "phase": inp(_phase_type)},
+    rows=_waits("test_wait", "7.0", "7.1", "sm_80"),
+    operands={"waitComplete": pred_out(also=""), "addr": _OBJECT, "phase": _PHASE},
     source="PTX ISA 9.7.13.15.16",
 )
 
 TRY_WAIT = Form(
     name="mbarrier.try_wait",
     syntax="mbarrier.op{.parity}{.sem}{.scope}{.space}.b64  waitComplete, [addr], phase{, suspendTimeHint};",
-    rows=_waits("try_wait", "7.8", "sm_90"),
+    rows=_waits("try_wait", "7.8", "7.8", "sm_90"),
     operands={
-        "waitComplete": pred_out(),
-        "addr": address(),
-        "phase": inp(_phase_type),
+        "waitComplete": pred_out(also=""),
+        "addr": _OBJECT,
+        "phase": _PHASE,
         "suspendTimeHint": inp("u32"),
     },
     touches="waits",
@@ -224,7 +273,7 @@ PENDING_COUNT = Form(
     name="mbarrier.pending_count",
     syntax="mbarrier.pending_count.b64  count, state;",
     rows="ptx target\n7.0 sm_80",
-    operands={"count": out("u32"), "state": inp("b64")},
+    operands={"count": out("u32"), "state": inp("u64")},
     source="PTX ISA 9.7.13.15.17",
 )
 

@@ -40,8 +40,8 @@ MOV_PREDICATE = Form(
     syntax="mov.type  d, {!}a;",
     rows="type\npred",
     operands={
-        "d": Place("predicate", "write", "type"),
-        "a": Place("predicate", "read", "type", also="special", eased="function"),
+        "d": Place("predicate", "write", "type", eased="packed"),
+        "a": Place("predicate", "read", "type", also="special", eased="function packed"),
     },
     source="PTX ISA 9.7.9.3",
 )

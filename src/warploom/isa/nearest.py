@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from functools import cache, lru_cache
 from itertools import product
 
-from warploom.isa.kit import Form, Match, forms, forms_of, lenient_of
+from warploom.isa.kit import NAME_WHERE_THEY_STAND, Form, Match, forms, forms_of, lenient_of
 from warploom.isa.syntax import Word, bind_word
 from warploom.isa.table import Row
 from warploom.isa.types import TYPES
@@ -86,11 +86,11 @@ def fixes(opcode: str) -> tuple[Fix, ...]:
 @lru_cache(maxsize=4096)
 def reordered(opcode: str, *, lenient: bool = False) -> tuple[tuple[str, Match], ...]:
     """The legal opcodes that have the words of another in another order: the name first, types as they
-    were. If `lenient`, those too that only assemblers take.
+    were. With `lenient`, those of forms that only assemblers take too.
     """
     words = tuple(opcode.split("."))
-    family = forms_of(words[0]) + (lenient_of(words[0]) if lenient else ())
-    ways = (way for form in family for order in form.orders for way in _reordered(form, order, words))
+    known = forms_of(words[0]) + (lenient_of(words[0]) if lenient else ())
+    ways = (way for form in known for order in form.orders for way in _reordered(form, order, words))
     return tuple({way[1].form.name: way for way in ways}.values())
 
 
@@ -103,7 +103,7 @@ def named_words(form: Form, words: tuple[str, ...]) -> int:
     """How many words of an opcode are the name of a form; 0 where it is another's."""
     count = named = 0
     for word in form.syntax.words:
-        if named == form.name_words and word.literal != "cta":
+        if named == form.name_words and word.slot not in NAME_WHERE_THEY_STAND:
             break
         if count < len(words) and bind_word(word, words[count], form.vocabulary) is not None:
             count += 1
@@ -113,6 +113,12 @@ def named_words(form: Form, words: tuple[str, ...]) -> int:
             return 0
         named += not word.optional
     return count
+
+
+def is_named_alike(form: Form, one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether an opcode begins with the words that name a form in another, which follows it."""
+    count = named_words(form, other)
+    return one[:count] == other[:count]
 
 
 def _is_type(word: str) -> bool:
@@ -314,12 +320,7 @@ def _reordered(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> I
         else:
             return
     rows = form.rows_of(slots)
-    if (
-        left
-        or not rows
-        or tuple(arranged) == words
-        or arranged[: form.name_words] != list(words[: form.name_words])
-    ):
+    if left or not rows or tuple(arranged) == words or not is_named_alike(form, words, tuple(arranged)):
         return
     if all([w for w in words if kind(w)] == [w for w in arranged if kind(w)] for kind in _ORDERED):
         yield ".".join(arranged), Match(form, slots, rows)

@@ -15,7 +15,7 @@ from warploom.isa.types import TYPES
 Slots = Mapping[str, str]
 TypeRule = str | Callable[[Slots], str]
 CountRule = int | str | Callable[[Slots], int]
-Values = Collection[int] | Callable[[Slots], Collection[int]] | None
+Values = Collection[int] | Callable[[Slots], Collection[int] | None] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +25,18 @@ class Place:
     `kind` is what the text shows there; `access` whether the instruction reads or writes it; `type` its
     PTX type; `count` the number of registers in its vector (0: a single register, no braces; -1: any), or of
     the coordinates after the base of an address. `when` names a slot whose word the place stands with: it is
-    there exactly when the word is. `values` are the constants that may stand there. `accepts` is "wide" where
-    registers wider than the type may stand, "bits" where only those declared as bits may. `also` lists what
-    else may: "sink", the `_` for a result that is not wanted; "special", a special register; "symbol", the
-    address of a variable; for an address "narrow", a base of 8 or 16 bits in a space of its own, and "output",
-    a parameter only where it goes out. `eased` lists what only assemblers take there: "function", the address of a
-    function. `space` is the state space of an address, or of the variable of a "symbol": a word or a slot;
-    what is not known to be in it is refused. In "tensor" a register of the type alone addresses. `whole` says that no item of a vector of
-    results may be the sink, `target` what is needed where the operand stands. `legend` says how lanes hold a
+    there exactly when the word is. `values` are the constants that may stand there, of which the low `bits`
+    are looked at. `accepts` is "wide" where registers wider than the type may stand, "bits" where only those
+    declared as bits may, "own" where only integers hold an integer. `also` lists what else may: "sink", the
+    `_` for a result that is not wanted; "special", a special register; "symbol", the address of a variable;
+    for an address "narrow", a base of 8 or 16 bits in a space of its own, and "output", a parameter only where
+    it goes out.
+    `eased` lists what only assemblers take there: "function", the address of a function; "vector" and
+    "vectors", one of up to four registers or of any number; "predicate"; "packed", `f16x2` for a predicate;
+    "base", an odd base of an address; each with the target that it begins with, as in "packed@sm_90". `space`
+    is the state space of an address, or of the variable of a "symbol": a word or a slot; what is not known to be in it is refused. In "tensor"
+    a register of the type alone addresses. `whole` says that no item of a vector of results may be the sink,
+    `target` what is needed where the operand stands. `legend` says how lanes hold a
     fragment, `gaps` whether elements of a source vector may be `_`.
     """
 
@@ -42,7 +46,7 @@ class Place:
     count: CountRule = 0
     when: str = ""
     values: Values = None
-    accepts: Literal["same", "wide", "bits"] = "same"
+    accepts: Literal["same", "wide", "bits", "own"] = "same"
     also: str = ""
     space: TypeRule = "?"
     whole: bool = False
@@ -50,6 +54,7 @@ class Place:
     legend: Callable[[Slots], str] | None = None
     eased: str = ""
     gaps: Callable[[Slots], bool] | None = None
+    bits: CountRule = 0
 
     def type_word(self, slots: Slots) -> str:
         """The PTX type word of this place once the slots are bound."""
@@ -60,7 +65,7 @@ class Place:
     @property
     def implied(self) -> bool:
         """Whether the type is the form's own and no word of the opcode names it."""
-        return isinstance(self.type, str) and self.type in TYPES
+        return self.accepts == "own" or (isinstance(self.type, str) and self.type in TYPES)
 
     def space_word(self, slots: Slots) -> str:
         """The state-space word of an address, "" for a generic one and "?" where any may stand."""
@@ -72,28 +77,38 @@ class Place:
 
     def registers(self, slots: Slots) -> int:
         """Number of registers in the vector of this place; 0 for one bare register."""
-        if callable(self.count):
-            return self.count(slots)
-        if isinstance(self.count, str):
-            word = slots[self.count]
-            return int(word.lstrip("vx")) if word else 0
-        return self.count
+        return _number(self.count, slots)
 
     def constants(self, slots: Slots) -> Collection[int] | None:
         """The constants that may stand there; None where any may."""
         return self.values(slots) if callable(self.values) else self.values
 
+    def as_read(self, constant: int, slots: Slots) -> int:
+        """A constant as it is looked at: its low bits where those alone count, else a signed number of 64."""
+        bits = _number(self.bits, slots)
+        return constant % (1 << bits) if bits else (constant + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
+def _number(rule: CountRule, slots: Slots) -> int:
+    if callable(rule):
+        return rule(slots)
+    if isinstance(rule, str):
+        word = slots[rule]
+        return int(word.lstrip("vx")) if word else 0
+    return rule
+
 
 def out(
     type: TypeRule,
     count: CountRule = 0,
-    accepts: Literal["same", "wide"] = "same",
+    accepts: Literal["same", "wide", "own"] = "same",
     also: str = "",
+    eased: str = "",
     *,
     whole: bool = False,
 ) -> Place:
     """A destination register, or vector of `count`."""
-    return Place("register", "write", type, count, accepts=accepts, also=also, whole=whole)
+    return Place("register", "write", type, count, accepts=accepts, also=also, eased=eased, whole=whole)
 
 
 def inp(
@@ -101,15 +116,16 @@ def inp(
     count: CountRule = 0,
     when: str = "",
     values: Values = None,
-    accepts: Literal["same", "wide"] = "same",
+    accepts: Literal["same", "wide", "own"] = "same",
     also: str = "",
     eased: str = "",
     space: TypeRule = "?",
+    bits: CountRule = 0,
     gaps: Callable[[Slots], bool] | None = None,
 ) -> Place:
     """A source: a register or a constant, or a vector of them. `space` is that of a variable there."""
     return Place(
-        "register", "read", type, count, when, values, accepts, also, space, eased=eased, gaps=gaps
+        "register", "read", type, count, when, values, accepts, also, space, eased=eased, bits=bits, gaps=gaps
     )
 
 
@@ -128,9 +144,9 @@ def pred_out(also: str = "sink") -> Place:
     return Place("predicate", "write", "pred", also=also)
 
 
-def pred_in(values: Values = None, when: str = "") -> Place:
+def pred_in(values: Values = None, when: str = "", eased: str = "") -> Place:
     """A source predicate, possibly negated, or a constant."""
-    return Place("predicate", "read", "pred", when=when, values=values)
+    return Place("predicate", "read", "pred", when=when, values=values, eased=eased)
 
 
 def address(
@@ -152,9 +168,9 @@ def tensor_address(accepts: Literal["same", "bits"] = "same", when: str = "") ->
     return Place("address", "read", "u32", when=when, accepts=accepts, space="tensor")
 
 
-def immediate(type: TypeRule = "s32", values: Values = None, target: str = "") -> Place:
+def immediate(type: TypeRule = "s32", values: Values = None, target: str = "", bits: CountRule = 0) -> Place:
     """An integer constant, one of `values` where they are given."""
-    return Place("immediate", "none", type, values=values, target=target)
+    return Place("immediate", "none", type, values=values, target=target, bits=bits)
 
 
 def amount_or_predicate(type: TypeRule) -> Place:

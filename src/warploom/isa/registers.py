@@ -29,12 +29,12 @@ _PACKED_HALVES = frozenset({"f16x2", "u16x2", "s16x2"})
 def holders(type_word: str, wide: bool = False, implied: bool = False) -> frozenset[str]:
     """The declared types of the registers that can stand where a type is asked for.
 
-    `implied` where the opcode does not name the type: `f16x2` is then no integer, nor a predicate.
+    `implied` where the opcode does not name the type: `f16x2` is then no integer.
     """
     width = 128 if type_word == "b128" else TYPES[type_word].bits
     kind = "bits" if type_word == "b128" else TYPES[type_word].kind
     if kind == "predicate":
-        return frozenset({"pred"} if implied else {"pred", "f16x2"})
+        return frozenset({"pred"})
     if wide:
         return frozenset(
             name for name in DECLARABLE if _BITS[name] >= width and _widely(type_word, kind, name)
@@ -83,27 +83,23 @@ def takes_floats(type_word: str, width: int | None) -> bool:
     return type_word == f"b{width or 64}"
 
 
-def inferred_type(declared: Collection[str]) -> str:
-    """The type of a vector of registers; "" where they do not go together.
+def inferred_type(declared: Collection[str], constants: Collection[str] = ()) -> str:
+    """The type of a vector of registers, and constants among them; "" where they do not go together.
 
-    Integers and floats do not mix, nor widths; bits go with either, and then the vector is bits. A predicate
-    among bits or integers of 32 bits goes for one of them.
+    Integers, floats, `f16x2` and predicates do not mix, nor widths of registers; bits go with any one of
+    them. A predicate is 32 bits wide. What is not all of one type is bits.
     """
-    plain = [name for name in declared if name != "pred"]
-    if not plain:
-        return "pred" if declared else ""
-    kinds = {_kind(name) for name in plain}
-    widths = {_BITS[name] for name in plain}
-    if (
-        len(widths) > 1
-        or kinds >= {"float", "integer"}
-        or (len(plain) < len(declared) and (kinds == {"float"} or widths != {32}))
-    ):
+    names = {*declared, *constants}
+    kinds = {_kind(name) for name in names} - {"bits"}
+    widths = {_BITS[name] for name in declared if name != "pred"}
+    if not declared or len(kinds) > 1 or len(widths) > 1 or ("pred" in declared and widths - {32}):
         return ""
-    return next((name for name in plain if _kind(name) == "bits"), plain[0])
+    if len(names) == 1:
+        return next(iter(names))
+    return f"b{widths.pop()}"
 
 
 def _kind(declared: str) -> str:
-    if declared in ("f16", "f32", "f64"):
-        return "float"
-    return "bits" if declared[0] == "b" or declared == "f16x2" else "integer"
+    if declared in ("pred", "f16x2"):
+        return declared
+    return {"f": "float", "b": "bits"}.get(declared[0], "integer")

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from warploom.isa.kit import Form
-from warploom.isa.operands import inp, out, pred_in, pred_out
+from warploom.isa.operands import Slots, inp, out, pred_in, pred_out
 from warploom.isa.protocol import Array, Bound, Lanes, Warps
 from warploom.isa.types import TYPES
 from warploom.num import floats
@@ -83,10 +83,10 @@ SHFL_SYNC = Form(
     operands={
         "d": out("b32"),
         "p": pred_out(),
-        "a": inp("b32"),
-        "b": inp("b32"),
-        "c": inp("b32"),
-        "membermask": inp("b32"),
+        "a": inp("b32", eased="function@sm_90"),
+        "b": inp("b32", eased="function@sm_90"),
+        "c": inp("b32", eased="function@sm_90"),
+        "membermask": inp("u32"),
     },
     source="PTX ISA 9.7.9.6",
 )
@@ -136,18 +136,33 @@ def _vote(warps: Warps, i: Bound, members: Array) -> None:
 
 VOTE_SYNC = Form(
     name="warp.vote_sync",
-    syntax="vote.sync.mode.type  d, {!}a, membermask;",
+    syntax="vote.sync.mode.pred  d, {!}a, membermask;",
     rows="""
-        mode         type  ptx target
-        any,all,uni  pred  6.0 sm_30
-        ballot       b32   6.0 sm_30
+        mode         ptx target
+        any,all,uni  6.0 sm_30
     """,
-    operands={"d": out("type"), "a": pred_in(), "membermask": inp("b32")},
+    operands={
+        "d": out("pred", eased="packed@sm_90"),
+        "a": pred_in(eased="packed@sm_90 function@sm_90"),
+        "membermask": inp("u32"),
+    },
+    source="PTX ISA 9.7.13.9",
+)
+
+BALLOT_SYNC = Form(
+    name="warp.ballot_sync",
+    syntax="vote.sync.mode.b32  d, {!}a, membermask;",
+    rows="""
+        mode    ptx target
+        ballot  6.0 sm_30
+    """,
+    operands={"d": out("b32"), "a": pred_in(), "membermask": inp("u32")},
     source="PTX ISA 9.7.13.9",
 )
 
 
 @VOTE_SYNC.meaning
+@BALLOT_SYNC.meaning
 def vote_sync(warps: Warps, i: Bound) -> None:
     _vote(warps, i, _gather(warps, i))
 
@@ -196,7 +211,7 @@ MATCH_ANY = Form(
         type     ptx target
         b32,b64  6.0 sm_70
     """,
-    operands={"d": out("b32"), "a": inp("type"), "membermask": inp("b32")},
+    operands={"d": out("u32"), "a": inp("type", eased="function@sm_90"), "membermask": inp("u32")},
     source="PTX ISA 9.7.13.10",
 )
 
@@ -219,7 +234,12 @@ MATCH_ALL = Form(
         type     ptx target
         b32,b64  6.0 sm_70
     """,
-    operands={"d": out("b32"), "p": pred_out(), "a": inp("type"), "membermask": inp("b32")},
+    operands={
+        "d": out("u32", also="sink"),
+        "p": pred_out(),
+        "a": inp("type", eased="function@sm_90"),
+        "membermask": inp("u32"),
+    },
     source="PTX ISA 9.7.13.10",
 )
 
@@ -240,16 +260,36 @@ def match_all(warps: Warps, i: Bound) -> None:
         warps.write(i.p, alike)
 
 
+def _reduced(slots: Slots) -> str:
+    """Bits are held as integers are."""
+    return "u32" if slots["type"] == "b32" else slots["type"]
+
+
 REDUX = Form(
     name="warp.redux",
+    syntax="redux.sync.op.type  d, a, membermask;",
+    rows="""
+        op           type     ptx target
+        add,min,max  u32,s32  7.0 sm_80
+        and,or,xor   b32      7.0 sm_80
+    """,
+    operands={
+        "d": out(_reduced, accepts="own"),
+        "a": inp(_reduced, accepts="own"),
+        "membermask": inp("u32"),
+    },
+    source="PTX ISA 9.7.13.12",
+)
+
+REDUX_FLOAT = Form(
+    name="warp.redux_float",
     syntax="redux.sync.op{.abs}{.NaN}.type  d, a, membermask;",
     rows="""
-        op           abs    NaN    type     ptx target
-        add,min,max  -      -      u32,s32  7.0 sm_80
-        and,or,xor   -      -      b32      7.0 sm_80
-        min,max      -,abs  -,NaN  f32      8.6 sm_100a
+        op       abs    NaN    type  ptx target
+        min,max  -,abs  -,NaN  f32   8.6 sm_100a
+        min,max  -,abs  -,NaN  f32   8.8 sm_100f
     """,
-    operands={"d": out("type"), "a": inp("type"), "membermask": inp("b32")},
+    operands={"d": out("type"), "a": inp("type", eased="function"), "membermask": inp("u32")},
     source="PTX ISA 9.7.13.12",
 )
 
@@ -273,29 +313,33 @@ def reduce(warps: Warps, i: Bound) -> None:
     # A lane outside the mask stands for one inside it where that changes nothing, for zero elsewhere.
     idle = np.zeros((1, 1), a.dtype) if i.op in ("add", "or", "xor") else a[:, :, np.newaxis]
     values = np.where(sharers, a[:, np.newaxis, :], idle)
-    if i.type == "f32":
-        d = _float_extreme(i, values)
-    else:
-        d = _REDUCE[i.op].reduce(values, axis=-1, dtype=TYPES[i.type].dtype)
+    d = _REDUCE[i.op].reduce(values, axis=-1, dtype=TYPES[i.type].dtype)
     # WRITE
     warps.write(i.d, d)
 
 
-def _float_extreme(i: Bound, values: Array) -> Array:
+@REDUX_FLOAT.meaning
+def reduce_float(warps: Warps, i: Bound) -> None:
+    # READ
+    members = _gather(warps, i)
+    a = np.broadcast_to(warps.read(i.a), (warps.count, 32))
+    # COMPUTE
+    values = np.where(_sharers(warps, members), a[:, np.newaxis, :], a[:, :, np.newaxis])
     if i.abs:
         values = np.abs(values)
     extreme = floats.minimum if i.op == "min" else floats.maximum
     d = values[..., 0]
     for lane in range(1, 32):
         d = extreme(d, values[..., lane], nan=i.NaN == "NaN")
-    return d
+    # WRITE
+    warps.write(i.d, d)
 
 
 ELECT = Form(
     name="warp.elect",
     syntax="elect.sync  d|p, membermask;",
     rows="ptx target\n8.0 sm_90",
-    operands={"d": out("b32", also="sink"), "p": pred_out(), "membermask": inp("b32")},
+    operands={"d": out("u32", also="sink"), "p": pred_out(also=""), "membermask": inp("u32")},
     source="PTX ISA 9.7.13.14",
 )
 
@@ -316,7 +360,7 @@ WARP_SYNC = Form(
     name="warp.bar",
     syntax="bar.warp.sync  membermask;",
     rows="ptx target\n6.0 sm_30",
-    operands={"membermask": inp("b32")},
+    operands={"membermask": inp("u32")},
     touches="waits",
     source="PTX ISA 9.7.13.2",
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -20,7 +21,7 @@ from warploom.isa.fragments import (
     variant,
 )
 from warploom.isa.kit import Form
-from warploom.isa.operands import Place, immediate, inp, pred_in
+from warploom.isa.operands import Place, Slots, immediate, inp, pred_in
 from warploom.isa.protocol import Array, Bound, Warps
 from warploom.isa.sparse import selectors
 from warploom.layout.maps import TYPE_BITS
@@ -34,18 +35,36 @@ _TRANSPOSE_A = {"imm_trans_a": immediate(values=(0, 1))}
 _TRANSPOSE_B = {"imm_trans_b": immediate(values=(0, 1))}
 
 
-def _operands(*, registers: bool, sparse: bool) -> dict[str, Place]:
+def _selector_bits(slots: Slots) -> int:
+    """Where there is one selector alone, the low bits of the constant are looked at."""
+    return 32 if len(selectors(slots)) == 1 else 0
+
+
+_METADATA = inp("b32", values=(), eased="vectors predicate")
+
+
+def _registers_of_a(*, sparse: bool, integer: bool) -> Place:
+    """Registers of A: those of integers and bits are any of 32 bits, those of floats hold pairs."""
+    place = fragment("A", "wgmma", sparse=sparse)
+    return replace(place, type="b32", eased="predicate") if integer else replace(place, type="f16x2")
+
+
+def _operands(*, registers: bool, sparse: bool, integer: bool = False) -> dict[str, Place]:
     """What every multiplication has: D, A in registers or behind a descriptor, B behind one, scale-d."""
-    a = {"a": fragment("A", "wgmma", sparse=sparse)} if registers else {"a_desc": inp("b64")}
-    metadata = {"sp_meta": inp("b32", values=()), "sp_sel": immediate(values=selectors)} if sparse else {}
-    shared = {"b_desc": inp("b64"), "scale_d": pred_in(values=(0, 1))}
-    return {"d": fragment("D", "wgmma", updated=True)} | a | shared | metadata
+    a = {"a": _registers_of_a(sparse=sparse, integer=integer)} if registers else {"a_desc": inp("u64")}
+    metadata = (
+        {"sp_meta": _METADATA, "sp_sel": immediate(values=selectors, bits=_selector_bits)} if sparse else {}
+    )
+    shared = {"b_desc": inp("u64"), "scale_d": pred_in(values=(0, 1))}
+    return {"d": replace(fragment("D", "wgmma", updated=True), accepts="own")} | a | shared | metadata
 
 
 _SHARED = _operands(registers=False, sparse=False)
 _REGISTERS = _operands(registers=True, sparse=False)
 _SPARSE_SHARED = _operands(registers=False, sparse=True)
 _SPARSE_REGISTERS = _operands(registers=True, sparse=True)
+_INTEGER_REGISTERS = _operands(registers=True, sparse=False, integer=True)
+_SPARSE_INTEGER_REGISTERS = _operands(registers=True, sparse=True, integer=True)
 
 _HALF_ROWS = """
     n         k   dtype    atype  btype  ptx  target
@@ -151,7 +170,7 @@ INTEGER_REGISTERS = Form(
     syntax="wgmma.mma_async.sync.aligned.shape{.satfinite}.dtype.atype.btype  d, a, b-desc, scale-d;",
     rows=_INTEGER_ROWS,
     words=_SHAPE,
-    operands=_REGISTERS,
+    operands=_INTEGER_REGISTERS,
     spellings=("wgmma.mma_async.sync.aligned.shape.dtype.atype.btype{.satfinite}",),
     touches="warpgroup tensor async",
     limit=has_arithmetic("wgmma"),
@@ -174,7 +193,7 @@ BIT_REGISTERS = Form(
     syntax="wgmma.mma_async.sync.aligned.shape.dtype.atype.btype.bitOp.popc  d, a, b-desc, scale-d;",
     rows=_BIT_ROWS,
     words=_SHAPE,
-    operands=_REGISTERS,
+    operands=_INTEGER_REGISTERS,
     touches="warpgroup tensor async",
     limit=has_arithmetic("wgmma"),
     source="PTX ISA 9.7.15.5.2",
@@ -247,7 +266,7 @@ SPARSE_INTEGER_REGISTERS = Form(
     "  d, a, b-desc, sp-meta, sp-sel, scale-d;",
     rows=_SPARSE_INTEGER_ROWS,
     words=_SHAPE,
-    operands=_SPARSE_REGISTERS,
+    operands=_SPARSE_INTEGER_REGISTERS,
     spellings=("wgmma.mma_async.sp.sync.aligned.shape.dtype.atype.btype{.satfinite}",),
     touches="warpgroup tensor async",
     limit=has_arithmetic("wgmma"),
@@ -406,7 +425,7 @@ WAIT = Form(
     name="wgmma.wait_group",
     syntax="wgmma.wait_group.sync.aligned  N;",
     rows="ptx target\n8.0 sm_90a",
-    operands={"N": immediate(values=range(1 << 31))},
+    operands={"N": immediate(values=range((1 << 63) - 1))},
     touches="warpgroup async",
     source="PTX ISA 9.7.15.7.3",
 )

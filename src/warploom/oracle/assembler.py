@@ -46,7 +46,9 @@ _ASTRAY = "Memory allocation failure"
 _BROKEN = "Internal compiler error"  # -O0 alone breaks on some that every other level takes
 _COMPLAINT = re.compile(r"^ptxas (?:.*?, line (\d+); )?(error|fatal)\s*: (.*)$", re.MULTILINE)
 _ENTRY = re.compile(r"'e(\d+)'")
+_SHORT_ADDRESS = re.compile(r"\[%(?:b|bu|bs|h|uh|sh)\d")
 _NAMED = re.compile(r"for instruction '([^']*)'")
+_UNKNOWN = re.compile(r"Unknown symbol '([^']*)'")
 _WORD = re.compile(r"\w{3,}")
 _ABORTED = "Ptx assembly aborted due to errors"
 _PAIRS = {"{": "}", "[": "]", "(": ")"}
@@ -221,7 +223,10 @@ def _attribute(output: str, owners: Sequence[int]) -> tuple[dict[int, str], int 
 
 
 def _is_about(message: str, probe: Probe) -> bool:
-    """Whether an instruction that a message names is the probe's."""
+    """Whether an instruction or a symbol that a message names is the probe's."""
+    unknown = _UNKNOWN.search(message)
+    if unknown is not None:
+        return unknown[1] in probe.text
     named = _NAMED.search(message)
     return named is None or any(word in probe.text for word in _WORD.findall(named[1]))
 
@@ -231,8 +236,12 @@ def _first_complaint(output: str) -> str:
 
 
 def _stands_apart(probe: Probe) -> bool:
-    """Whether a probe could swallow its neighbours: brackets that do not close, quotes, comments."""
+    """Whether a probe could swallow its neighbours, with brackets that do not close, quotes, comments; or sway
+    them: one address of 8 or 16 bits, and all of 32 bits in the module pass.
+    """
     text = probe.text
+    if _SHORT_ADDRESS.search(text):
+        return True
     if '"' in text or "/*" in text or "//" in text or "*/" in text:
         return True
     open_: list[str] = []
