@@ -123,7 +123,9 @@ class Judge:
 
     # Values ---------------------------------------------------------------------------------------------
 
-    def _vector(self, operand: Vector, bound: BoundOperand, match: Match) -> Iterator[tuple[str, str, int | None]]:
+    def _vector(
+        self, operand: Vector, bound: BoundOperand, match: Match
+    ) -> Iterator[tuple[str, str, int | None]]:
         place = bound.place
         declared = [self._declared(item) for item in operand.items]
         constants = [_constant_type(item) for item in operand.items]
@@ -271,7 +273,9 @@ class Judge:
 
     def _symbol(self, operand: Operand, bound: BoundOperand, space: str) -> tuple[str, str] | None:
         """The address of a variable in a place that asks for one of a state space, or is too narrow for it."""
-        name = operand.text if isinstance(operand, Name) else operand.name if isinstance(operand, Symbol) else ""
+        name = (
+            operand.text if isinstance(operand, Name) else operand.name if isinstance(operand, Symbol) else ""
+        )
         meaning = self.names.find(name) if "symbol" in bound.place.also else None
         wanted = space.partition("::")[0]
         if isinstance(meaning, Variable) and meaning.space != "reg":
@@ -279,9 +283,7 @@ class Judge:
                 return f"is the address of '{name}' in .{meaning.space}", f"a variable in .{wanted}"
             if meaning.space == "global" and TYPES[bound.type].bits == 32:
                 return f"is the address of '{name}' in .global, which has 64 bits", "one in another space"
-        elif (
-            isinstance(meaning, Function) and wanted not in ("", "?") and "function" not in self.eased
-        ):
+        elif isinstance(meaning, Function) and wanted not in ("", "?") and "function" not in self.eased:
             return f"is the address of '{name}'", f"a variable in .{wanted}"
         return None
 
@@ -353,9 +355,7 @@ class Judge:
         where = f"a variable in .{wanted}" if wanted else "a variable in .global, .shared or .local"
         return f"has '{text}' in .{meaning.space} for a base", where
 
-    def _base_width(
-        self, text: str, register: Variable, space: str, place: Place
-    ) -> tuple[str, str] | None:
+    def _base_width(self, text: str, register: Variable, space: str, place: Place) -> tuple[str, str] | None:
         """A register of 32 bits is no address where addresses have 64; narrower ones assemblers let pass."""
         bits = TYPES[register.type].bits
         wide = place.accepts == "wide"

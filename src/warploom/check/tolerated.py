@@ -118,7 +118,9 @@ TOLERATED = (
     Tolerance("x8", ".x8 is taken with 1, 2 or 4 registers", "off-table 33", form="lenient.load"),
     Tolerance("x8", ".x8 is taken with 1, 2 or 4 registers", "off-table 33", form="lenient.store"),
     Tolerance("v8", "eight bytes or halves are a vector too", "record: v8.b8", form="lenient.narrow"),
-    Tolerance("async", "an asynchronous store needs no barrier", "record: mbar missing", form="lenient.async"),
+    Tolerance(
+        "async", "an asynchronous store needs no barrier", "record: mbar missing", form="lenient.async"
+    ),
     Tolerance("third", "bits exchanged may have a third operand", "record: b doubled", form="lenient.atom"),
     Tolerance("moved-vector", "a move may have a vector", "judge: mov.v2.u32", form="lenient.moved"),
     Tolerance("free", "any multiple of 32 columns is freed", "record: nCols", form="lenient.free"),

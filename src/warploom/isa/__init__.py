@@ -23,9 +23,9 @@ from warploom.isa import mma as mma
 from warploom.isa import move as move
 from warploom.isa import sparse as sparse
 from warploom.isa import special as special
+from warploom.isa import stack as stack
 from warploom.isa import tcgen05 as tcgen05
 from warploom.isa import tcgen05_mma as tcgen05_mma
-from warploom.isa import stack as stack
 from warploom.isa import tensor as tensor
 from warploom.isa import tensormap as tensormap
 from warploom.isa import video as video

@@ -54,8 +54,10 @@ def _spellings(line: str) -> tuple[str, ...]:
 def _table(sem: str, more: str = "") -> str:
     """The table of the operations; a cache hint is for global memory."""
     rows = [
-        f"{sem} {_SCOPES} {op} {noftz} {type} {space} {hint} {ptx} {target}"
-        for op, noftz, type, ptx, target in (line.split() for line in (_ARITHMETIC + more).splitlines() if line.strip())
+        f"{sem} {_SCOPES} {op} {noftz} {kind} {space} {hint} {ptx} {target}"
+        for op, noftz, kind, ptx, target in (
+            line.split() for line in (_ARITHMETIC + more).splitlines() if line.strip()
+        )
         for space, hint in ((_GLOBAL, _HINT), (_SHARED, "-"))
     ]
     return "\n".join(("sem scope op noftz type space level::cache_hint ptx target", *rows))
@@ -222,7 +224,9 @@ RED_ASYNC = Form(
 RED_ASYNC_RELEASE = Form(
     name="atomic.red_async_release",
     syntax="red.async{.mmio}.release.scope{.space}.op.type  [a], b;",
-    rows=_async_table("mmio scope space", "- gpu,sys -,global | 8.7 sm_100", "mmio sys -,global | 8.7 sm_100"),
+    rows=_async_table(
+        "mmio scope space", "- gpu,sys -,global | 8.7 sm_100", "mmio sys -,global | 8.7 sm_100"
+    ),
     operands={"a": address(accepts="wide"), "b": arg("type")},
     touches="async",
     source="PTX ISA 9.7.13.7",

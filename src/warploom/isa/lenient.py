@@ -155,6 +155,11 @@ _SMALL = "b8,b16,u8,u16,s8,s16"
 _FIRST_LEVEL = "L1::evict_normal,L1::evict_unchanged,L1::evict_first,L1::evict_last,L1::no_allocate"
 _AHEAD = "-,L2::64B,L2::128B,L2::256B"
 _APART = "shared,shared::cta,shared::cluster"
+_UNSHARED = "const,local,param,param::entry"
+
+_ANY_LEVEL = f"-,{_FIRST_LEVEL}"
+_SCOPED = "cta,cluster,gpu,sys"
+_POLICY = "-,L2::cache_hint"
 
 NARROW_EIGHT_LOADED = Form(
     name="lenient.narrow_eight_loaded",
@@ -163,31 +168,38 @@ NARROW_EIGHT_LOADED = Form(
         ".v8.type  d, [a]{, cache-policy};"
     ),
     rows=f"""
-        sem              scope                ss        nc  level1::eviction_priority  level::cache_hint  level::prefetch_size  type      ptx  target
-        -,weak           -                    -,global  -   -,{_FIRST_LEVEL}           -,L2::cache_hint   {_AHEAD}              {_SMALL}  1.0  -
-        -                -                    global    nc  -,{_FIRST_LEVEL}           -,L2::cache_hint   {_AHEAD}              {_SMALL}  1.0  -
-        volatile         -                    -,global  -   -                          -                  {_AHEAD}              {_SMALL}  1.0  -
-        relaxed,acquire  cta,cluster,gpu,sys  -,global  -   -,{_FIRST_LEVEL}           -,L2::cache_hint   {_AHEAD}              {_SMALL}  6.0  sm_70
-        relaxed,acquire  cta,cluster,gpu,sys  {_APART}  -   -                          -                  -                     {_SMALL}  6.0  sm_70
-        volatile         -                    {_APART}  -   -                          -                  -                     {_SMALL}  1.0  -
-        -,weak  -  const,local,param,param::entry,{_APART}  -  -                       -                  -                     {_SMALL}  1.0  -
+        sem nc level1::eviction_priority level::cache_hint level::prefetch_size type scope ss ptx target
+        -,weak           -   {_ANY_LEVEL}  {_POLICY}  {_AHEAD}  {_SMALL}  -          -,global     1.0  -
+        -                nc  {_ANY_LEVEL}  {_POLICY}  {_AHEAD}  {_SMALL}  -          global       1.0  -
+        volatile         -   -             -          {_AHEAD}  {_SMALL}  -          -,global     1.0  -
+        relaxed,acquire  -   {_ANY_LEVEL}  {_POLICY}  {_AHEAD}  {_SMALL}  {_SCOPED}  -,global     6.0  sm_70
+        relaxed,acquire  -   -             -          -         {_SMALL}  {_SCOPED}  {_APART}     6.0  sm_70
+        -,weak,volatile  -   -             -          -         {_SMALL}  -          {_APART}     1.0  -
+        -,weak           -   -             -          -         {_SMALL}  -          {_UNSHARED}  1.0  -
     """,
-    operands={"d": out("type", 8, "wide"), "a": address(), "cache_policy": inp("u64", when="level::cache_hint")},
+    operands={
+        "d": out("type", 8, "wide"),
+        "a": address(),
+        "cache_policy": inp("u64", when="level::cache_hint"),
+    },
     lenient=True,
     source="PTX ISA 9.7.9.8",
 )
 
 NARROW_EIGHT_STORED = Form(
     name="lenient.narrow_eight_stored",
-    syntax="st{.sem}{.scope}{.ss}{.level1::eviction_priority}{.level::cache_hint}.v8.type  [a], b{, cache-policy};",
+    syntax=(
+        "st{.sem}{.scope}{.ss}{.level1::eviction_priority}{.level::cache_hint}.v8.type"
+        "  [a], b{, cache-policy};"
+    ),
     rows=f"""
-        sem              scope                ss              level1::eviction_priority  level::cache_hint  type      ptx  target
-        -,weak           -                    -,global        -,{_FIRST_LEVEL}           -,L2::cache_hint   {_SMALL}  1.0  -
-        relaxed,release  cta,cluster,gpu,sys  -,global        -,{_FIRST_LEVEL}           -,L2::cache_hint   {_SMALL}  6.0  sm_70
-        relaxed,release  cta,cluster,gpu,sys  {_APART}        -                          -                  {_SMALL}  6.0  sm_70
-        volatile         -                    -,global        -                          -                  {_SMALL}  1.0  -
-        volatile         -                    {_APART}        -                          -                  {_SMALL}  1.0  -
-        -,weak           -                    local,{_APART}  -                          -                  {_SMALL}  1.0  -
+        sem level1::eviction_priority level::cache_hint type scope ss ptx target
+        -,weak           {_ANY_LEVEL}  {_POLICY}  {_SMALL}  -          -,global        1.0  -
+        relaxed,release  {_ANY_LEVEL}  {_POLICY}  {_SMALL}  {_SCOPED}  -,global        6.0  sm_70
+        relaxed,release  -             -          {_SMALL}  {_SCOPED}  {_APART}        6.0  sm_70
+        volatile         -             -          {_SMALL}  -          -,global        1.0  -
+        volatile         -             -          {_SMALL}  -          {_APART}        1.0  -
+        -,weak           -             -          {_SMALL}  -          local,{_APART}  1.0  -
     """,
     operands={
         "a": address(),
@@ -202,20 +214,21 @@ _COMPLETION = "mbarrier::complete_tx::bytes"
 _WORDS = "b32,u32,s32,f32"
 _DOUBLES = "b64,u64,s64,f64"
 
-_ASYNC_STORE = "st.async{.weak}{.scope}{.ss}{.mbarrier::complete_tx::bytes}"
+_ALL_SHARED = f"-,{_APART}"
+_FAR = "-,shared::cluster"
 _UNFINISHED = f"""
-        weak    scope    ss                                    {_COMPLETION}  vec    type                ptx  target
-        -,weak  -        -,shared,shared::cta,shared::cluster  {_COMPLETION}  -,v2   {_WORDS},{_DOUBLES}  8.1  sm_90
-        -,weak  -        -,shared,shared::cta,shared::cluster  {_COMPLETION}  v4     {_WORDS}             8.1  sm_90
-        -       cluster  -,shared::cluster                     {_COMPLETION}  -,v2   {_WORDS},{_DOUBLES}  8.1  sm_90
-        -       cluster  -,shared::cluster                     {_COMPLETION}  v4     {_WORDS}             8.1  sm_90
-        -,weak  -        shared,shared::cta                    -              -,v2   {_WORDS},{_DOUBLES}  8.1  sm_90
-        -,weak  -        shared,shared::cta                    -              v4     {_WORDS}             8.1  sm_90
+        weak    scope    ss                  {_COMPLETION}  vec   type                 ptx  target
+        -,weak  -        {_ALL_SHARED}       {_COMPLETION}  -,v2  {_WORDS},{_DOUBLES}  8.1  sm_90
+        -,weak  -        {_ALL_SHARED}       {_COMPLETION}  v4    {_WORDS}             8.1  sm_90
+        -       cluster  {_FAR}              {_COMPLETION}  -,v2  {_WORDS},{_DOUBLES}  8.1  sm_90
+        -       cluster  {_FAR}              {_COMPLETION}  v4    {_WORDS}             8.1  sm_90
+        -,weak  -        shared,shared::cta  -              -,v2  {_WORDS},{_DOUBLES}  8.1  sm_90
+        -,weak  -        shared,shared::cta  -              v4    {_WORDS}             8.1  sm_90
 """
 
 ASYNC_STORE = Form(
     name="lenient.async_store",
-    syntax=f"{_ASYNC_STORE}{{.vec}}.type  [a], b{{, [mbar]}};",
+    syntax=f"st.async{{.weak}}{{.scope}}{{.ss}}{{.{_COMPLETION}}}{{.vec}}.type  [a], b, [mbar];",
     rows=_UNFINISHED,
     operands={
         "a": address(accepts="wide"),
@@ -228,13 +241,27 @@ ASYNC_STORE = Form(
 
 ASYNC_STORE_ONE = Form(
     name="lenient.async_store_one",
-    syntax=f"{_ASYNC_STORE}{{.vec}}.type  [a], b{{, [mbar]}};",
+    syntax=f"st.async{{.weak}}{{.scope}}{{.ss}}{{.{_COMPLETION}}}{{.vec}}.type  [a], b, [mbar];",
     rows=_UNFINISHED,
     operands={
         "a": address(accepts="wide"),
         "b": inp("type", eased="function"),
         "mbar": address(accepts="wide", also="narrow"),
     },
+    lenient=True,
+    source="PTX ISA 9.7.9.12",
+)
+
+ASYNC_STORE_ALONE = Form(
+    name="lenient.async_store_alone",
+    syntax=f"st.async{{.weak}}{{.scope}}{{.ss}}{{.{_COMPLETION}}}.type  [a], b;",
+    rows=f"""
+        weak    scope    ss                  {_COMPLETION}  type                 ptx  target
+        -,weak  -        {_ALL_SHARED}       {_COMPLETION}  {_WORDS},{_DOUBLES}  8.1  sm_90
+        -       cluster  {_FAR}              {_COMPLETION}  {_WORDS},{_DOUBLES}  8.1  sm_90
+        -,weak  -        shared,shared::cta  -              {_WORDS},{_DOUBLES}  8.1  sm_90
+    """,
+    operands={"a": address(accepts="wide"), "b": inp("type", eased="function")},
     lenient=True,
     source="PTX ISA 9.7.9.12",
 )
@@ -269,21 +296,25 @@ ASYNC_RED_GLOBAL = Form(
     name="lenient.async_red_global",
     syntax="red.async.relaxed.scope{.space}.op.type  [a], b;",
     rows="\n".join(
-        ("scope space op type ptx target",)
-        + tuple(f"gpu,sys -,global {op} {kind} 8.7 sm_100" for op, kind in _REDUCTIONS)
+        (
+            "scope space op type ptx target",
+            *(f"gpu,sys -,global {op} {kind} 8.7 sm_100" for op, kind in _REDUCTIONS),
+        )
     ),
     operands={"a": address(accepts="wide"), "b": inp("type", eased="function")},
     lenient=True,
     source="PTX ISA 9.7.13.7",
 )
 
+_ORDERS = "-,relaxed,acquire,release,acq_rel"
+
 ATOM_THIRD = Form(
     name="lenient.atom_third",
     syntax="atom{.sem}{.scope}{.space}.op.type  d, [a], b, c;",
-    rows="""
-        sem                                scope                  space                                           op              type  ptx  target
-        -,relaxed,acquire,release,acq_rel  -,cta,cluster,gpu,sys  -,global,shared,shared::cta,shared::cluster  and,or,xor,exch  b32   3.1  sm_32
-        -,relaxed,acquire,release,acq_rel  -,cta,cluster,gpu,sys  -,global,shared,shared::cta,shared::cluster  exch             b128  8.3  sm_90
+    rows=f"""
+        sem        scope        space             op               type  ptx  target
+        {_ORDERS}  -,{_SCOPED}  -,global,{_APART}  and,or,xor,exch  b32   3.1  sm_32
+        {_ORDERS}  -,{_SCOPED}  -,global,{_APART}  exch             b128  8.3  sm_90
     """,
     operands={
         "d": out("type", also="sink"),

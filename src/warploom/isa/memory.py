@@ -67,7 +67,7 @@ def _is_wide(slots: Slots) -> bool:
 
 
 def _stored() -> Place:
-    return inp("type", "vec", accepts="wide", also="braces", gaps=_is_wide)
+    return inp("type", "vec", accepts="wide", also="braces", eased="function", gaps=_is_wide)
 
 
 def _policy() -> Place:
@@ -229,7 +229,7 @@ ST_MMIO = Form(
         -,global  {_NARROW},{_WIDE}  8.2 sm_70
         -,global  b128               8.4 sm_70
     """,
-    operands={"a": address(), "b": inp("type", accepts="wide", also="braces")},
+    operands={"a": address(), "b": inp("type", accepts="wide", also="braces", eased="function")},
     source="PTX ISA 9.7.9.11",
 )
 
@@ -445,7 +445,6 @@ def rank_of(warps: Warps, i: Bound) -> None:
 
 def _global(slots: Slots) -> str:
     return slots["global"]
-
 
 
 PREFETCH = Form(

@@ -30,14 +30,13 @@ class Place:
     declared as bits may, "own" where only integers hold an integer. `also` lists what else may: "sink", the
     `_` for a result that is not wanted; "special", a special register; "symbol", the address of a variable;
     for an address "narrow", a base of 8 or 16 bits in a space of its own, and "output", a parameter only where
-    it goes out.
-    `eased` lists what only assemblers take there: "function", the address of a function; "vector" and
-    "vectors", one of up to four registers or of any number; "predicate"; "packed", `f16x2` for a predicate;
+    it goes out. `eased` lists what only assemblers take there: "function", the address of a function; "vector"
+    and "vectors", one of up to four registers or of any number; "predicate"; "packed", `f16x2` for a predicate;
     "base", an odd base of an address; each with the target that it begins with, as in "packed@sm_90". `space`
-    is the state space of an address, or of the variable of a "symbol": a word or a slot; what is not known to be in it is refused. In "tensor"
-    a register of the type alone addresses. `whole` says that no item of a vector of results may be the sink,
-    `target` what is needed where the operand stands. `legend` says how lanes hold a
-    fragment, `gaps` whether elements of a source vector may be `_`.
+    is the state space of an address, or of the variable of a "symbol": a word or a slot; what is not known to
+    be in it is refused. In "tensor" a register of the type alone addresses. `whole` says that no item of a
+    vector of results may be the sink, `target` what is needed where the operand stands. `legend` says how lanes
+    hold a fragment, `gaps` whether elements of a source vector may be `_`.
     """
 
     kind: Literal["register", "predicate", "address", "immediate", "label", "symbol", "tuple", "sink", "any"]
@@ -157,8 +156,8 @@ def address(
 ) -> Place:
     """`[base + offset]`, with a vector of coordinates for tensor operands.
 
-    Without a `space` it is that of the slot `ss` or `space`. One that accepts "wide" is made 64 bits wide from a
-    register of 32 or 64 bits, whatever its space.
+    Without a `space` it is that of the slot `ss` or `space`. One that accepts "wide" is made
+    64 bits wide from a register of 32 or 64 bits, whatever its space.
     """
     return Place("address", "read", "b64", coordinates, space=space, accepts=accepts, also=also)
 
