@@ -87,7 +87,7 @@ def is_named(slot: str, word: str, instruction: Instruction) -> bool:
     problem = explain_opcode(instruction)
     match problem.where:
         case ("word", int(place)):
-            pointed_at = instruction.words[place] == word
+            pointed_at = instruction.words[place : place + 1] == (word,)
         case _:
             pointed_at = False
     return problem.code.partition("/")[2] == slot or f"for {slot}" in problem.hint or pointed_at

@@ -23,7 +23,8 @@ REFUSED = {
     "cp.async.ca.shared.global [%r1], [%rd1], 2;": "async_copy.cp_async/cp_size",
     "cp.async.cg.global.shared [%rd1], [%r1], 16;": "async_copy.cp_async/shared_space",
     "cp.async.wait_group %r1;": "async_copy.wait_group/N",
-    "cp.async.wait_group -1;": "async_copy.wait_group/N",
+    "cp.async.ca.shared.global [%r1], [%rd1], 8, 9;": "async_copy.cp_async/src_size",
+    "cp.async.ca.shared.global.L2::32B [%r1], [%rd1], 8;": "async_copy.cp_async/level::prefetch_size",
 }
 
 

@@ -22,6 +22,9 @@ LEGAL = {
     "cp.async.bulk.prefetch.L2.global [%rd1], 64;": "bulk.prefetch",
     "cp.async.bulk.commit_group;": "bulk.commit_group",
     "cp.async.bulk.wait_group.read 0;": "bulk.wait_group",
+    f"{COPY} [%r1], [%rd1], 1048560, [%r3];": "bulk.load",
+    "st.bulk.weak.shared::cta [%r1], %rd2, 0;": "bulk.zero",
+    "st.bulk [%rd1], 4096, 0;": "bulk.zero",
 }
 
 REFUSED = {
@@ -32,6 +35,11 @@ REFUSED = {
     "cp.reduce.async.bulk.global.shared::cta.bulk_group.min.f32 [%rd1], [%r1], %r2;": "bulk.reduce/type",
     "cp.async.bulk.global.global.bulk_group [%rd1], [%rd2], 64;": "bulk.store/shared::cta",
     "cp.async.bulk.wait_group;": "bulk.wait_group/operands",
+    f"{COPY} [%r1], [%rd1], 1048576, [%r3];": "bulk.load/size",
+    f"{COPY} [%r1], [%rd1], 24, [%r3];": "bulk.load/size",
+    "st.bulk [%rd1], 4096, 1;": "bulk.zero/initval",
+    "st.bulk [%rd1], 4, 0;": "bulk.zero/size",
+    "st.bulk.global [%rd1], 4096, 0;": "bulk.zero/ss",
 }
 
 
@@ -78,3 +86,15 @@ def test_a_wait_for_reads_is_told_from_a_wait_for_writes() -> None:
     bulk.wait_group(warps, bound(N=1, read="read"))
     bulk.wait_group(warps, bound(N=0, read=""))
     assert warps.events == [("wait", "bulk", 1, True), ("wait", "bulk", 0, False)]
+
+
+def test_a_bulk_store_clears_as_many_bytes_as_each_lane_says() -> None:
+    active = np.zeros((2, 32), np.bool_)
+    active[0, :2] = True
+    warps = Recorder(active)
+    warps.memory[:] = 7
+    where, size = lanes(0, np.uint64), lanes(0, np.uint64)
+    where[0, :2], size[0, :2] = (16, 128), (8, 64)
+    bulk.zero(warps, bound(ss="shared::cta", a=where, size=size))
+    cleared = np.flatnonzero(warps.memory == 0).tolist()
+    assert cleared == [*range(16, 24), *range(128, 192)]

@@ -9,6 +9,7 @@ from isa.recorder import Recorder, bound, lanes
 from warploom.isa import tensor
 
 LOAD = "cp.async.bulk.tensor.2d.shared::cluster.global"
+VOLUME = "cp.async.bulk.tensor.4d.shared::cluster.global"
 BYTES = "mbarrier::complete_tx::bytes"
 LEGAL = {
     f"{LOAD}.{BYTES} [%r1], [%rd1, {{%r2, %r3}}], [%r4];": "tensor.load",
@@ -19,13 +20,26 @@ LEGAL = {
     "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd1, {%r2, %r3}], [%r1];": "tensor.store",
     "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%rd1, {%r2, %r3}], [%r1];": "tensor.reduce",
     "cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%rd1, {%r2, %r3}];": "tensor.prefetch",
+    f"{LOAD}.tile::gather4.{BYTES} [%r1], [%rd1, {{%r2,%r3,%r4,%r5,%r6}}], [%r7];": "tensor.gather",
+    "cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group [%rd1, {%r2,%r3,%r4,%r5,%r6}], [%r1];": "tensor.scatter",
+    "cp.async.bulk.prefetch.tensor.2d.L2.global.tile::gather4 [%rd1, {%r2,%r3,%r4,%r5,%r6}];": "tensor.prefetch_rows",
+    f"{VOLUME}.im2col.{BYTES}.multicast::cluster [%r1], [%rd1, {{%r2,%r3,%r4,%r5}}], [%r6], {{%h1,%h2}}, %h3;": "tensor.load_im2col",
+    f"{VOLUME}.im2col::w::128.{BYTES}.cta_group::2 [%r1], [%rd1, {{%r2,%r3,%r4,%r5}}], [%r6], {{%h1,%h2}};": "tensor.load_im2col",
+    "cp.async.bulk.tensor.3d.global.shared::cta.im2col_no_offs.bulk_group [%rd1, {%r2,%r3,%r4}], [%r1];": "tensor.store_im2col",
+    "cp.reduce.async.bulk.tensor.3d.global.shared::cta.add.im2col_no_offs.bulk_group [%rd1, {%r2,%r3,%r4}], [%r1];": "tensor.reduce_im2col",
+    "cp.async.bulk.prefetch.tensor.3d.L2.global.im2col [%rd1, {%r2,%r3,%r4}], {%h1};": "tensor.prefetch_im2col",
 }
 
 REFUSED = {
     f"{LOAD}.{BYTES} [%r1], [%rd1, {{%r2}}], [%r4];": "tensor.load/tensorMap",
     f"{LOAD}.{BYTES} [%r1], [%rd1], [%r4];": "tensor.load/tensorMap",
     f"{LOAD}.{BYTES} [%r1], [%rd1, {{%r2, %r3}}], [%r4], %h1;": "tensor.load/ctaMask",
-    f"{LOAD}.im2col.{BYTES} [%r1], [%rd1, {{%r2, %r3}}], [%r4];": "tensor.load/tile",
+    f"{LOAD}.im2col.{BYTES} [%r1], [%rd1, {{%r2, %r3}}], [%r4], {{%h1}};": "tensor.load_im2col/dim",
+    f"{LOAD}.tile::gather4.{BYTES} [%r1], [%rd1, {{%r2, %r3}}], [%r4];": "tensor.gather/tensorMap",
+    f"{VOLUME}.tile::gather4.{BYTES} [%r1], [%rd1, {{%r2,%r3,%r4,%r5,%r6}}], [%r7];": "tensor.gather/dim",
+    f"{VOLUME}.im2col.{BYTES} [%r1], [%rd1, {{%r2,%r3,%r4,%r5}}], [%r6], {{%h1,%h2,%h3}};": "tensor.load_im2col/im2colInfo",
+    f"{VOLUME}.im2col.{BYTES} [%r1], [%rd1, {{%r2,%r3,%r4,%r5}}], [%r6];": "tensor.load_im2col/operands",
+    "cp.async.bulk.tensor.3d.global.shared::cta.im2col.bulk_group [%rd1, {%r2,%r3,%r4}], [%r1];": "tensor.store_im2col/im2col_no_offs",
     f"cp.async.bulk.tensor.2d.shared::cta.global.{BYTES}.multicast::cluster [%r1], [%rd1, {{%r2, %r3}}], [%r4], %h1;": "tensor.load/dst",
     "cp.async.bulk.tensor.6d.global.shared::cta.bulk_group [%rd1, {%r2, %r3}], [%r1];": "tensor.store/dim",
 }

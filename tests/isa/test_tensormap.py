@@ -13,7 +13,11 @@ from warploom.layout.tensormap import TensorMapFields
 
 LEGAL = {
     "tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%rd1 + 0], %rd2;": "tensormap.replace",
-    "tensormap.replace.tile.rank.global.b1024.b32 [%rd1], 1;": "tensormap.replace",
+    "tensormap.replace.tile.rank.global.b1024.b32 [%rd1], 1;": "tensormap.replace_rank",
+    "tensormap.replace.tile.elemtype.global.b1024.b32 [%rd1], 12;": "tensormap.replace_code",
+    "tensormap.replace.tile.elemtype.global.b1024.b32 [%rd1], 13;": "tensormap.replace_new_code",
+    "tensormap.replace.tile.swizzle_mode.global.b1024.b32 [%rd1], 4;": "tensormap.replace_new_code",
+    "tensormap.replace.tile.swizzle_atomicity.shared::cta.b1024.b32 [%rd1], 3;": "tensormap.replace_code",
     "tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%rd1], 4, %r1;": "tensormap.replace_entry",
     "tensormap.replace.tile.global_stride.b1024.b64 [%rd1], 0x3, %rd2;": "tensormap.replace_entry",
     "tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%rd1], 0x3;": "tensormap.replace_code",
@@ -26,6 +30,7 @@ REFUSED = {
     "tensormap.replace.tile.global_stride.b1024.b64 [%rd1], 4, %rd2;": "tensormap.replace_entry/ord",
     "tensormap.replace.tile.fill_mode.b1024.b32 [%rd1], 2;": "tensormap.replace_code/new_val",
     "tensormap.replace.tile.elemtype.b1024.b32 [%rd1], %r1;": "tensormap.replace_code/new_val",
+    "tensormap.replace.tile.swizzle_atomicity.b1024.b32 [%rd1], 4;": "tensormap.replace_code/new_val",
 }
 
 

@@ -96,7 +96,7 @@ A, B = Name("%r1"), Name("%r2")
         ("()", Tuple(())),
         ("[%r1]", Address(A)),
         ("[%r1+-16]", Address(A, -16)),
-        ("[%r1 - 4 + 8]", Address(A, 4)),
+        ("[%r1 + 4 - 8]", Address(A, -4)),
         ("[16]", Address(None, 16)),
         ("[sym+4*2]", Address(Name("sym"), 8)),
         ("[%r1, {%r1, %r2}]", Address(A, 0, (Vector((A, B)),))),

@@ -31,6 +31,8 @@ def check(
     if module is None or len(module.items) < _HEAD:
         return Report(unreadable)
     judged_target, judged_version, found = head(module, chosen_target, chosen_version)
+    if unreadable:
+        found = [each for each in found if each.span is not None]  # what is missing could not be read
     found += Walk(module, judged_target, judged_version).all()
     if any(_in_declaration(error) for error in unreadable):
         found = [each for each in found if each.code != "name/undeclared"]

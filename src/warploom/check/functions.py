@@ -112,17 +112,28 @@ class Walk:
             elif isinstance(statement, Block):
                 self._block(statement.statements, Names(names, self.functions), body)
             elif statement.name in _TABLES:
-                if last_label is not None:
+                if last_label is None:
+                    message = f"the {statement.name} has no label to be named by"
+                    self.found.append(error("name/table", message, statement, section="PTX ISA 11.3"))
+                else:
                     names.tables[last_label] = statement
                 self._table(statement, names)
             last_label = None
 
     def _table(self, directive: Directive, names: Names) -> None:
-        if directive.name != ".branchtargets":
-            return
         for name in directive.names:
-            if names.label(name) is None:
+            meaning = names.find(name)
+            if directive.name == ".branchtargets":
+                right, expected = names.label(name) is not None, "label"
+            else:
+                right, expected = isinstance(meaning, Function) and meaning.kind == "func", "function"
+            if right:
+                continue
+            if meaning is None:
                 self.found.append(_placed(undeclared(name, names, ("all",)), directive))
+            else:
+                message = f"'{name}' in {directive.name} is no {expected}"
+                self.found.append(error("name/table", message, directive, section="PTX ISA 11.3"))
 
     def _instruction(
         self, instruction: Instruction, names: Names, shapes: dict[int, int], body: Body

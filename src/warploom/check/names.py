@@ -4,6 +4,7 @@ registers.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from warploom.isa.special import SPECIAL_REGISTERS, SpecialRegister
@@ -11,8 +12,20 @@ from warploom.ptx import Function, Label, Variable
 from warploom.ptx.scopes import Scope
 
 CONSTANTS = {"WARP_SZ": 32}
+_SUGGESTIONS = 100  # names of a text that similar ones are looked for; it takes long among many
+_LONGEST = 64
 
-Meaning = Variable | Function | Label | SpecialRegister | int | None
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A register with a selector of its parts: `%r1.b0`."""
+
+    register: Variable
+    selector: str
+
+
+Meaning = Variable | Part | Function | Label | SpecialRegister | int | None
+_MEMBERS = ("xyzw", "rgba")
 
 
 class Names(Scope[Variable, Variable, Label]):
@@ -24,6 +37,7 @@ class Names(Scope[Variable, Variable, Label]):
         super().__init__(parent)
         self.functions = functions
         self.roles: dict[str, str] = {}
+        self._similar: dict[str, str] = {} if parent is None else parent._similar
 
     def declare(self, variable: Variable) -> bool:
         """Add a variable or registers; False where the name is taken in these braces."""
@@ -65,7 +79,20 @@ class Names(Scope[Variable, Variable, Label]):
             or SPECIAL_REGISTERS.get(name)
             or self.label(name)
             or CONSTANTS.get(name)
+            or self._part(name)
         )
+
+    def _part(self, name: str) -> Meaning:
+        """A member of a vector register, or a register and a selector."""
+        stem, _, selector = name.rpartition(".")
+        found = self.register(stem) if stem else None
+        if found is None:
+            return None
+        register = found[0]
+        if register.vector == 1:
+            return Part(register, selector)
+        is_member = any(selector and selector in names[: register.vector] for names in _MEMBERS)
+        return replace(register, vector=1) if is_member and len(selector) == 1 else None
 
     def range_of(self, name: str) -> tuple[str, int] | None:
         """The range that a numbered name would be in, and its count: `%r<8>` for `%r9`."""
@@ -79,5 +106,8 @@ class Names(Scope[Variable, Variable, Label]):
 
     def similar(self, name: str) -> str:
         """The visible name most like one that is not declared, or ""."""
-        known = self.names() | self.functions.keys() | SPECIAL_REGISTERS.keys()
-        return next(iter(get_close_matches(name, known, 1, 0.7)), "")
+        if name not in self._similar and len(name) <= _LONGEST and len(self._similar) < _SUGGESTIONS:
+            known = self.names() | self.functions.keys() | SPECIAL_REGISTERS.keys()
+            self._similar[name] = next(iter(get_close_matches(name, known, 1, 0.7)), "")
+        similar = self._similar.get(name, "")
+        return similar if self.find(similar) is not None else ""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from warploom.check.names import Names
+from warploom.check.calls import call_problems
+from warploom.check.names import Names, Part
 from warploom.isa.availability import Target, Version, read_target
 from warploom.isa.bind import BoundOperand, Problem, describe
 from warploom.isa.kit import Match
 from warploom.isa.operands import Place
-from warploom.isa.registers import holders, inferred_type, takes_floats, takes_integers
+from warploom.isa.registers import DECLARABLE, holders, inferred_type, takes_floats, takes_integers
 from warploom.isa.special import SpecialRegister
 from warploom.isa.types import TYPES
 from warploom.ptx import (
@@ -30,8 +32,8 @@ from warploom.ptx import (
     Vector,
 )
 
-_NAMED_PARAMETERS = 75  # the first target whose assembler asks for a name in .param::func
 _GENERIC = frozenset({"global", "shared", "local"})
+_COORDINATE = Place("register", "read", "s32", also="special")
 
 
 def names_in(operand: Operand) -> Iterator[str]:
@@ -85,6 +87,7 @@ class Judge:
                 )
                 message = f"operand {shown} {what}" + (f"; expected {expected}" if expected else "")
                 found.append(Problem(f"{match.form.name}/{name}", message, where, "", match.form.source))
+        found += call_problems(match, operands, self.names)
         return found
 
     def _judge(self, match: Match, bound: BoundOperand) -> Iterator[tuple[str, str, int | None]]:
@@ -104,9 +107,10 @@ class Judge:
                     ):
                         yield f"is {describe(operand)}", _expected_type(place, bound.type), None
                         return
-                    yield from self._vector(operand, bound, match)
+                    yield from self._vector(operand, bound)
                     return
                 type_word = "pred" if place.kind == "any" and self._is_predicate(operand) else bound.type
+                operand = self._whole(operand, place.parts_pattern(match.slots))
                 wrong = self._value(operand, place, type_word, in_vector=False) or self._symbol(
                     operand, bound, place.space_word(match.slots)
                 )
@@ -114,6 +118,17 @@ class Judge:
                     yield (*wrong, None)
             case _:
                 return
+
+    def _whole(self, operand: Operand, parts: str) -> Operand:
+        """An operand without a selector that may stand there."""
+        if not parts or not isinstance(operand, (Name, Negated)):
+            return operand
+        text = operand.text if isinstance(operand, Name) else operand.name
+        meaning = self.names.find(text)
+        if not isinstance(meaning, Part) or re.fullmatch(parts, meaning.selector) is None:
+            return operand
+        whole = text.rpartition(".")[0]
+        return Name(whole) if isinstance(operand, Name) else Negated(whole, operand.sign)
 
     def _is_predicate(self, operand: Operand) -> bool:
         if isinstance(operand, Negated):
@@ -123,21 +138,20 @@ class Judge:
 
     # Values ---------------------------------------------------------------------------------------------
 
-    def _vector(
-        self, operand: Vector, bound: BoundOperand, match: Match
-    ) -> Iterator[tuple[str, str, int | None]]:
+    def _vector(self, operand: Vector, bound: BoundOperand) -> Iterator[tuple[str, str, int | None]]:
         place = bound.place
-        declared = [self._declared(item) for item in operand.items]
+        declared = [self._declared(item, place) for item in operand.items]
         constants = [_constant_type(item) for item in operand.items]
         inferred = inferred_type([*filter(None, declared)], [*filter(None, constants)])
-        accepted = inferred in holders(bound.type, place.accepts == "wide", place.implied) or (
-            inferred == "pred" and self._eases(place, "predicate")
+        accepted = not (place.plain and "pred" in declared) and (
+            inferred in holders(bound.type, place.accepts, place.implied)
+            or (inferred == "pred" and self._eases(place, "predicate"))
         )
         clean = True
         for k, (item, name, constant) in enumerate(zip(operand.items, declared, constants, strict=True)):
-            if accepted and (name or (constant and place.access == "read")):
+            if accepted and (name or (constant and place.access == "read" and not place.plain)):
                 continue  # what makes the type of the vector is judged together
-            if _is_sink(item) and place.gaps is not None and place.gaps(match.slots):
+            if item == Name("_") and "gap" in place.also:
                 continue
             wrong = self._value(item, place, bound.type, in_vector=True)
             if wrong is not None:
@@ -147,17 +161,22 @@ class Judge:
             shown = ", ".join(dict.fromkeys(f".{name}" for name in declared if name))
             mixed = "registers of" if not any(constants) else "constants with registers of"
             yield f"mixes {mixed} {shown}", "one type", None
-        sinks = [item for item in operand.items if _is_sink(item)]
+        if clean and place.plain and not any(declared) and "s64" in constants:
+            yield "has nothing but numbers", "at least one register", None
+        sinks = [item for item in operand.items if item == Name("_")]
         if clean and len(sinks) == len(operand.items):
             yield "has nothing but sinks", "at least one register", None
 
-    def _declared(self, item: Operand) -> str:
+    def _declared(self, item: Operand, place: Place) -> str:
         """The type that a register in a vector brings; that of a special one is bits."""
         meaning = self.names.find(item.text) if isinstance(item, Name) else None
-        if isinstance(meaning, SpecialRegister) and self.lenient:
+        hard = place.plain and "special" not in place.eased
+        if isinstance(meaning, SpecialRegister) and self.lenient and not hard:
             self.eased.add("special")
             return f"b{TYPES[meaning.type].bits}"
-        return meaning.type if isinstance(meaning, Variable) and meaning.space == "reg" else ""
+        if not isinstance(meaning, Variable) or meaning.space != "reg":
+            return ""
+        return meaning.type if meaning.type in DECLARABLE else ""
 
     def _value(
         self, operand: Operand, place: Place, type_word: str, *, in_vector: bool
@@ -172,12 +191,16 @@ class Judge:
                 meaning = self.names.find(name)
                 if meaning is None:
                     return None
+                is_minus = sign == "-" and "minus" in place.also
                 if sign == "!" and type_word != "pred" and self._eases(place, "predicate"):
                     return self._name(name, Place("predicate", "read", "pred"), "pred", in_vector)
-                if sign != "!" or type_word != "pred" or place.access != "read":
+                is_packed = isinstance(meaning, Variable) and meaning.type == "f16x2"
+                if is_packed or (
+                    not is_minus and (sign != "!" or type_word != "pred" or place.access != "read")
+                ):
                     return f"is '{sign}{name}'", expected
                 return self._name(name, replace(place, eased=""), type_word, in_vector)
-            case Integer() | Float() | Symbol() if place.access != "read":
+            case Integer() | Float() | Symbol() if place.access != "read" or place.accepts == "bits":
                 return f"is {describe(operand)}", expected
             case Integer():
                 if not takes_integers(type_word):
@@ -187,12 +210,13 @@ class Judge:
                     )
                 return None
             case Float(_, width):
-                if not takes_floats(type_word, width):
+                coded = width == TYPES[type_word].bits or place.accepts != "coded"
+                if not coded or not takes_floats(type_word, width):
                     return f"is the floating constant {operand.text}", expected
                 return None
             case Symbol(name):
                 meaning = self.names.find(name)
-                if meaning is None or takes_integers(type_word):
+                if meaning is None or (takes_integers(type_word) and not place.plain):
                     return None
                 return f"is an address made from '{name}'", expected
             case _:
@@ -212,7 +236,7 @@ class Judge:
         return True
 
     def _sink(self, place: Place, in_vector: bool) -> tuple[str, str] | None:
-        if place.access == "write" and ("sink" in place.also or (in_vector and not place.whole)):
+        if place.access == "write" and ("sink" in place.also or (in_vector and not place.plain)):
             return None
         if place.access == "read":
             return "is the sink '_'", "a value"
@@ -227,7 +251,7 @@ class Judge:
             case Variable() if meaning.space == "reg":
                 if meaning.vector != 1:
                     return f"is the vector register '{text}'", expected
-                if meaning.type in holders(type_word, place.accepts == "wide", place.implied):
+                if meaning.type in holders(type_word, place.accepts, place.implied):
                     return None
                 if meaning.type == "pred" and not in_vector and self._eases(place, "predicate"):
                     return None
@@ -236,6 +260,8 @@ class Judge:
                 if in_vector and _is_integer_of(type_word, meaning.type) and _is_plain(place, type_word):
                     return None
                 return f"is the register '{text}' of .{meaning.type}", expected
+            case Part():
+                return f"is '.{meaning.selector}' of a register", expected
             case SpecialRegister():
                 return self._special(meaning, place, type_word)
             case int():
@@ -267,7 +293,7 @@ class Judge:
         if self.ptx < register.ptx:
             return f"is '{register.name}', which needs PTX {register.ptx[0]}.{register.ptx[1]}", ""
         narrow = register.type == "u32" and type_word in ("b16", "u16", "s16")
-        if narrow or register.type in holders(type_word):
+        if narrow or register.type in holders(type_word, place.accepts):
             return None
         return f"is the special register '{register.name}' of .{register.type}", expected
 
@@ -296,35 +322,42 @@ class Judge:
             yield "is the sink '_'", "a label", None
             return
         meaning = self.names.find(operand.text)
-        if self.names.label(operand.text) is None and meaning is not None:
+        table = self.names.table(operand.text)
+        if table is not None:
+            yield f"is the label of a {table.name}", "the label of an instruction", None
+        elif self.names.label(operand.text) is None and meaning is not None:
             yield f"is {_what(operand.text, meaning)}", "a label", None
 
     def _address(self, match: Match, bound: BoundOperand) -> Iterator[tuple[str, str, int | None]]:
-        operand = bound.operand
+        operand, place = bound.operand, bound.place
+        space = place.space_word(match.slots)
+        barred = place.barred_widths(match.slots, self.target.number)
         if not isinstance(operand, Address):
+            if self._eases(place, "bare") and isinstance(operand, Name):
+                wrong = self._base(operand.text, space, place, barred)
+                if wrong is not None:
+                    yield (*wrong, None)
             return
-        space = bound.place.space_word(match.slots)
         base = operand.base
-        loose = self._eases(bound.place, "base")
         if base is None:
-            if space != "local" and not loose:
+            if space != "local" and not self._eases(place, "base"):
                 yield "is an address without a base", "a register or a variable", None
+        elif base == Name("_"):
+            yield "has the sink for a base", "a register or a variable", 0
         elif isinstance(base, Name):
-            wrong = (
-                self._tensor_base(base.text, bound)
-                if space == "tensor"
-                else self._base(base.text, space, bound.place, loose)
-            )
+            if space == "tensor":
+                wrong = self._tensor_base(base.text, bound)
+            else:
+                wrong = self._base(base.text, space, place, barred)
             if wrong is not None:
                 yield (*wrong, 0)
+        if operand.extra and operand.offset:
+            yield "has an offset beside its coordinates", "a register or a variable alone", 0
         for vector in operand.extra:
-            if not isinstance(vector, Vector):
-                continue
-            coordinate = Place("register", "read", "s32")
-            for item in vector.items:
-                wrong = self._value(item, coordinate, "s32", in_vector=False)
-                if wrong is not None:
-                    yield f"has a coordinate that {wrong[0]}", wrong[1], 1
+            if isinstance(vector, Vector):
+                coordinates = BoundOperand(vector, _COORDINATE, "s32", len(vector.items))
+                for what, expected, _ in self._vector(vector, coordinates):
+                    yield f"has a coordinate that {what}", expected, 1
 
     def _tensor_base(self, text: str, bound: BoundOperand) -> tuple[str, str] | None:
         meaning = self.names.find(text)
@@ -335,18 +368,23 @@ class Judge:
             return None
         return f"has {_what(text, meaning)} for a base", f"a register of {_dotted(taken)}"
 
-    def _base(self, text: str, space: str, place: Place, loose: bool) -> tuple[str, str] | None:
+    def _base(self, text: str, space: str, place: Place, barred: Collection[int]) -> tuple[str, str] | None:
         meaning = self.names.find(text)
         if meaning is None:
             return None
         if isinstance(meaning, Variable) and meaning.space == "reg":
-            if loose and meaning.type != "b128":
+            is_whole = meaning.type[0] in "bus" and meaning.type != "b128"
+            if is_whole and int(meaning.type[1:]) not in barred:
                 return None
-            if meaning.type[0] in "bus" and meaning.type != "b128":
-                return self._base_width(text, meaning, space, place)
+            if meaning.type != "b128" and self._eases(place, "base"):
+                return None
+            if meaning.type != "pred" and not barred and self._eases(place, "untyped"):
+                return None
             return f"has the register '{text}' of .{meaning.type} for a base", "one of .b64, .u64 or .s64"
         if not isinstance(meaning, Variable):
             return f"has {_what(text, meaning)} for a base", "a register or a variable"
+        if space == "register":
+            return f"has the variable '{text}' for a base", "a register"
         if meaning.space == "param" and space.startswith("param"):
             return self._parameter(text, space, place)
         wanted = space.partition("::")[0]
@@ -354,17 +392,6 @@ class Judge:
             return None
         where = f"a variable in .{wanted}" if wanted else "a variable in .global, .shared or .local"
         return f"has '{text}' in .{meaning.space} for a base", where
-
-    def _base_width(self, text: str, register: Variable, space: str, place: Place) -> tuple[str, str] | None:
-        """A register of 32 bits is no address where addresses have 64; narrower ones assemblers let pass."""
-        bits = TYPES[register.type].bits
-        wide = place.accepts == "wide"
-        narrow = bits < 32 and not (space and "narrow" in place.also)
-        if narrow if wide else bits == 32 and space in ("", "global"):
-            return f"has the register '{text}' of .{register.type} for a base", "one of .b64, .u64 or .s64"
-        if space == "param::func" and self.target.number >= _NAMED_PARAMETERS:
-            return f"has the register '{text}' for a base", "a parameter of a function or of a call"
-        return None
 
     def _parameter(self, text: str, space: str, place: Place) -> tuple[str, str] | None:
         """A kernel's parameters, a function's, and those of a call are spaces apart; what goes in is not
@@ -388,10 +415,6 @@ def _is_integer_of(type_word: str, declared: str) -> bool:
 def _is_plain(place: Place, type_word: str) -> bool:
     """Whether a vector is a value in memory, or one of f64: a fragment of others asks for their own type."""
     return place.type == "type" or type_word == "f64"
-
-
-def _is_sink(operand: Operand) -> bool:
-    return isinstance(operand, Name) and operand.text == "_"
 
 
 def _constant_type(item: Operand) -> str:
@@ -422,8 +445,7 @@ def _what(text: str, meaning: object) -> str:
 def _expected_type(place: Place, type_word: str) -> str:
     if type_word == "pred":
         return "a predicate"
-    wide = place.accepts == "wide"
-    return f"a register of {_dotted(holders(type_word, wide, place.implied))}"
+    return f"a register of {_dotted(holders(type_word, place.accepts, place.implied))}"
 
 
 def _dotted(types: Collection[str]) -> str:

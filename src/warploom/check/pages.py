@@ -137,15 +137,15 @@ def _operands_table(form: Form) -> str:
         notes = [_kind(place)]
         if place.kind in ("register", "any") and place.legend is None:
             notes.append(_counts(place, samples))
-        constants = list(
-            dict.fromkeys(list_values(c) for s in samples if (c := place.constants(s)) is not None)
-        )
+        constants = list(dict.fromkeys(list_values(c) for s in samples if (c := place.constants(s))))
         if constants:
             notes.append("constants " + "; ".join(constants))
         if place.when:
             notes.append(f"stands with `.{place.when}`")
         elif name in optional:
             notes.append("may be absent")
+        if place.target:
+            notes.append(f"needs `{place.target}`")
         typed = place.kind in ("register", "immediate", "any")
         lines.append(
             [f"`{shown}`", "; ".join(note for note in notes if note), _types(types) if typed else ""]
@@ -171,6 +171,8 @@ def _kind(place: Place) -> str:
             return "list in parentheses"
         case "sink":
             return "the sink `_`"
+        case "address" if place.space == "tensor":
+            return "address in tensor memory"
         case other:
             return other
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
-from warploom.check.names import Names
+from warploom.check.names import Names, Part
 from warploom.check.operands import Judge, names_in
 from warploom.check.tolerated import TOLERATED, Tolerance
 from warploom.diag import Severity
@@ -18,7 +19,7 @@ from warploom.isa.bind import (
     place_operands,
     wrong_constants,
 )
-from warploom.isa.kit import Match, match_lenient, match_opcode
+from warploom.isa.kit import LONGEST_OPCODE, Match, match_lenient, match_opcode
 from warploom.isa.nearest import is_named_alike, reordered
 from warploom.isa.special import SpecialRegister
 from warploom.isa.unjudged import is_unjudged
@@ -125,7 +126,11 @@ class Statements:
     ) -> list[Problem]:
         """Problems of operands that another word in one slot would be right for, with a hint at that word."""
         judge = Judge(names, self.target, self.ptx)
+        at_fault = {problem.code.rpartition("/")[2] for problem in problems}
+        asked = _asked(match, at_fault)
         for shown, changed in changes_of_one_word(match):
+            if asked and _asked(changed, at_fault) == asked:
+                continue
             if self._verdict(changed, instruction, judge)[0] <= 1:
                 hint = f"the operands fit {shown}"
                 return [replace(problem, hint=problem.hint or hint) for problem in problems]
@@ -142,17 +147,14 @@ class Statements:
         """The warnings for an instruction that assemblers take against the manual, for the fewest reasons
         that together explain it; none where nothing does.
         """
-        for reasons in range(_REASONS + 1):
-            for eased, why in _eased(instruction, self._tolerances, reasons):
-                for match in (*match_opcode(eased.opcode), *match_lenient(eased.opcode)):
-                    form = match.form
-                    named = is_named_alike(form, instruction.words, eased.words)
-                    judge = Judge(names, self.target, self.ptx, lenient=True)
-                    if named and not self._verdict(match, eased, judge)[0]:
-                        needed = [
-                            t for t in self._tolerances if t.is_for(form) or {*t.place.split()} & judge.eased
-                        ]
-                        return [_warning(instruction, each, match) for each in (*why, *needed)]
+        if len(instruction.opcode) > LONGEST_OPCODE:
+            return []
+        for eased, why, match in _readings(instruction.opcode, instruction.operands, self._tolerances):
+            judge = Judge(names, self.target, self.ptx, lenient=True)
+            if not self._verdict(match, eased, judge)[0]:
+                easing = judge.eased
+                needed = [t for t in self._tolerances if t.is_for(match.form) or {*t.place.split()} & easing]
+                return [_warning(instruction, each, match) for each in (*why, *needed)]
         return []
 
     def _verdict(
@@ -161,7 +163,7 @@ class Statements:
         """How far a match carries: 0 all the way, 1 but for availability, 2 but for operands, 3 not to
         its places.
         """
-        bound = place_operands(match, instruction.operands)
+        bound = place_operands(match, instruction.operands, lenient=judge.lenient)
         lack = self._lack(match, instruction)
         missing = [] if lack is None else [lack]
         if isinstance(bound, list):
@@ -170,9 +172,8 @@ class Statements:
         return (2 if problems else len(missing)), [*problems, *missing], match
 
     def _lack(self, match: Match, instruction: Instruction) -> Problem | None:
-        lack = lacking(match.rows, self.target, self.ptx) or word_lack(
-            instruction.words, self.target, self.ptx
-        )
+        gated = [word for word in instruction.words if word not in match.form.early]
+        lack = lacking(match.rows, self.target, self.ptx) or word_lack(gated, self.target, self.ptx)
         if lack is None:
             return None
         have = self.target.name if lack.kind == "target" else f"PTX {self.ptx[0]}.{self.ptx[1]}"
@@ -181,23 +182,59 @@ class Statements:
         return Problem(f"{match.form.name}/{lack.kind}", message, ("opcode",), "", match.form.source)
 
 
+def _asked(match: Match, names: set[str]) -> list[object]:
+    """What the places of some operands ask for; nothing where some are none of its operands, or not always."""
+    asked: list[object] = []
+    slots = match.slots
+    for name in sorted(names):
+        place = match.form.operands.get(name)
+        if place is None or place.when:
+            return []
+        asked += (
+            place.type_word(slots),
+            place.registers(slots),
+            place.space_word(slots),
+            place.constants(slots),
+        )
+    return asked
+
+
 def _is_there(tolerance: Tolerance, target: Target) -> bool:
     needed = [read_target(name) for name in tolerance.targets]
     return not needed or any(other is not None and target.has(other) for other in needed)
 
 
+@lru_cache(maxsize=1024)
+def _readings(
+    opcode: str, operands: tuple[Operand, ...], tolerances: tuple[Tolerance, ...]
+) -> tuple[tuple[Instruction, tuple[Tolerance, ...], Match], ...]:
+    """What an assembler may read instead of an instruction, with the reasons, and what that matches."""
+    instruction = Instruction(None, opcode, operands)
+    return tuple(
+        (eased, why, match)
+        for eased, why in _eased(instruction, tolerances)
+        for match in (*match_opcode(eased.opcode), *match_lenient(eased.opcode))
+        if is_named_alike(match.form, instruction.words, eased.words)
+    )
+
+
 def _eased(
-    instruction: Instruction, tolerances: Sequence[Tolerance], count: int
+    instruction: Instruction, tolerances: Sequence[Tolerance]
 ) -> Iterator[tuple[Instruction, tuple[Tolerance, ...]]]:
-    """What an assembler may read instead of an instruction, by so many tolerances, in their order."""
-    if count == 0:
-        yield instruction, ()
-        return
-    for k, tolerance in enumerate(tolerances):
-        if tolerance.eased is not None:
-            for eased in tolerance.eased(instruction):
-                for further, why in _eased(eased, tolerances[k + 1 :], count - 1):
-                    yield further, (tolerance, *why)
+    """What an assembler may read instead of an instruction: by no tolerance, by one, by several in their
+    order.
+    """
+    level: list[tuple[Instruction, tuple[Tolerance, ...], int]] = [(instruction, (), 0)]
+    for reasons in range(_REASONS + 1):
+        yield from ((eased, why) for eased, why, _ in level)
+        if reasons < _REASONS:
+            level = [
+                (further, (*why, tolerance), k + 1)
+                for eased, why, first in level
+                for k, tolerance in enumerate(tolerances[first:], first)
+                if tolerance.eased is not None
+                for further in tolerance.eased(eased)
+            ]
 
 
 def _warning(instruction: Instruction, tolerance: Tolerance, match: Match) -> Problem:
@@ -249,6 +286,8 @@ def _name_shape(text: str, names: Names) -> Shape:
         case Variable():
             role = names.role(text) if meaning.space == "param" else ""
             return (meaning.space, role, meaning.type, meaning.vector)
+        case Part():
+            return ("part", meaning.register.type, meaning.selector)
         case SpecialRegister():
             return ("special", text)
         case Function():

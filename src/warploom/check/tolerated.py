@@ -17,7 +17,7 @@ from warploom.isa.types import TYPES
 from warploom.ptx import Instruction, Integer, Vector
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Tolerance:
     """`eased` gives what the assembler reads instead; `form` begins the name of the lenient forms that
     have it; `place` has the words of the places that ease what may stand there.
@@ -86,17 +86,11 @@ def _selector(instruction: Instruction) -> Iterator[Instruction]:
         yield replace(instruction, operands=(*instruction.operands[:-1], Integer(0)))
 
 
-def _unscaled(instruction: Instruction) -> Iterator[Instruction]:
-    operands = instruction.operands
-    if "kind::i8" in instruction.words and operands and isinstance(operands[-1], Integer):
-        yield replace(instruction, operands=operands[:-1])
-
-
 _VECTORS = {"v2": 2, "v4": 4, "v8": 8}
 _KINDS = ("sm_100f", "sm_110f", "sm_120f")
 _REPEATED = ("sync", "satfinite", "sat", "uni", "NaN", "approx", "cc", "relu", "shiftamt")
 
-_OTHER_KINDS = "vector vectors predicate packed base"
+_OTHER_KINDS = "vector vectors predicate packed base bare untyped"
 
 # Evidence: sections of tests/evidence/ptxas/off-table.txt, or the record's probes of that change.
 TOLERATED = (
@@ -109,18 +103,21 @@ TOLERATED = (
     Tolerance("special", "a special register stands in a vector", "record: fresh", place="special"),
     Tolerance("operand", "an operand of another kind is taken there", "record: of p", place=_OTHER_KINDS),
     Tolerance("selector", "selectors 2 and 3 of f32.f16 m16n8k32 are taken", "off-table 15", _selector),
-    Tolerance("scale-input-d", "integers pass over what D would be scaled by", "off-table 30", _unscaled),
     # Last of those that ease, for it needs every word in its place.
     Tolerance("order", "words after the name are taken in any order", "off-table 37", _in_order),
     Tolerance("modifier", "modifiers are taken that it has not", "record: and", form="lenient.modifier"),
     Tolerance("bf16-m8n8k4", "bf16 and tf32 are taken as m8n8k4", "off-table 46", form="lenient.eight_by"),
     Tolerance("f64-wmma", "f64 is taken as m16n16k16 and m16n16k8", "off-table 46", form="lenient.wide"),
+    Tolerance("copy", "a copy takes the operands of another", "record: %rd90 there", form="lenient.copy"),
+    Tolerance("row", "a row that the manual does not have", "off-table: rows", form="lenient.row"),
     Tolerance("x8", ".x8 is taken with 1, 2 or 4 registers", "off-table 33", form="lenient.load"),
     Tolerance("x8", ".x8 is taken with 1, 2 or 4 registers", "off-table 33", form="lenient.store"),
+    Tolerance("without", "a part that the manual needs may be left out", "record", form="lenient.without"),
+    Tolerance("with", "a part that does nothing there may be added", "record", form="lenient.with_"),
+    Tolerance("lanes", "a predicate stands for the masks of lanes", "record: and %p95", form="lenient.lane"),
+    Tolerance("scale-input-d", "scaling D is taken with integers", "off-table 30", form="lenient.scale"),
     Tolerance("v8", "eight bytes or halves are a vector too", "record: v8.b8", form="lenient.narrow"),
-    Tolerance(
-        "async", "an asynchronous store needs no barrier", "record: mbar missing", form="lenient.async"
-    ),
+    Tolerance("async", "a store needs no barrier to be done", "record: mbar missing", form="lenient.async"),
     Tolerance("third", "bits exchanged may have a third operand", "record: b doubled", form="lenient.atom"),
     Tolerance("moved-vector", "a move may have a vector", "judge: mov.v2.u32", form="lenient.moved"),
     Tolerance("free", "any multiple of 32 columns is freed", "record: nCols", form="lenient.free"),

@@ -8,6 +8,7 @@ from warploom.isa import atomic as atomic
 from warploom.isa import barrier as barrier
 from warploom.isa import bits as bits
 from warploom.isa import bulk as bulk
+from warploom.isa import cluster_launch as cluster_launch
 from warploom.isa import compare as compare
 from warploom.isa import control as control
 from warploom.isa import convert as convert
@@ -21,6 +22,7 @@ from warploom.isa import mbarrier as mbarrier
 from warploom.isa import memory as memory
 from warploom.isa import mma as mma
 from warploom.isa import move as move
+from warploom.isa import multimem as multimem
 from warploom.isa import sparse as sparse
 from warploom.isa import special as special
 from warploom.isa import stack as stack

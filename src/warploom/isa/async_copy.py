@@ -9,7 +9,7 @@ import numpy as np
 
 from warploom.isa.kit import Form
 from warploom.isa.lanes import spread
-from warploom.isa.operands import Slots, address, amount_or_predicate, immediate, inp
+from warploom.isa.operands import NARROW, Slots, address, amount_or_predicate, immediate, inp
 from warploom.isa.protocol import Array, Bound, Warps
 
 
@@ -24,17 +24,19 @@ CP_ASYNC = Form(
         "  [dst], [src], cp-size{, src-size}{, cache-policy};"
     ),
     rows="""
-        cop    shared_space        level::cache_hint  level::prefetch_size        ptx target
-        ca,cg  shared,shared::cta  -,L2::cache_hint   -,L2::64B,L2::128B,L2::256B  7.0 sm_80
+        cop    shared_space        level::cache_hint  level::prefetch_size         ptx target
+        ca,cg  shared,shared::cta  -                  -                            7.0 sm_80
+        ca,cg  shared,shared::cta  -,L2::cache_hint   -,L2::64B,L2::128B,L2::256B  7.4 sm_80
     """,
     operands={
         "dst": address(space="shared"),
         "src": address(space="global"),
-        "cp_size": immediate("u32", _sizes),
-        "src_size": amount_or_predicate("b32"),  # bytes to read, or a predicate: read none
-        "cache_policy": inp("b64", when="level::cache_hint"),
+        "cp_size": immediate(values=_sizes),
+        "src_size": amount_or_predicate("u32", upto="cp_size"),  # bytes to read, or a predicate: read none
+        "cache_policy": inp("u64", when="level::cache_hint"),
     },
     touches="async",
+    early="shared::cta",
     source="PTX ISA 9.7.9.25.3.1",
 )
 
@@ -89,7 +91,7 @@ WAIT_GROUP = Form(
     name="async_copy.wait_group",
     syntax="cp.async.wait_group  N;",
     rows="ptx target\n7.0 sm_80",
-    operands={"N": immediate("u32", range(2**31))},
+    operands={"N": immediate("u32")},
     touches="async",
     source="PTX ISA 9.7.9.25.3.3",
 )
@@ -116,6 +118,10 @@ def wait_all(warps: Warps, i: Bound) -> None:
     warps.wait("copy", 0)
 
 
+def _barred(slots: Slots, target: int) -> tuple[int, ...]:
+    return () if slots["space"] else NARROW
+
+
 ARRIVE = Form(
     name="async_copy.mbarrier_arrive",
     syntax="cp.async.mbarrier.arrive{.noinc}{.space}.b64  [addr];",
@@ -123,7 +129,7 @@ ARRIVE = Form(
         space                 ptx target
         -,shared,shared::cta  7.0 sm_80
     """,
-    operands={"addr": address()},
+    operands={"addr": address(barred=_barred)},
     touches="async",
     source="PTX ISA 9.7.13.15.14",
 )

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from warploom.isa.kit import Form
 from warploom.isa.lanes import spread
-from warploom.isa.operands import address, arg, inp, out
+from warploom.isa.operands import NARROW, address, arg, inp, memory, out
 from warploom.isa.protocol import Array, Bound, Warps
 from warploom.isa.reductions import combine
 from warploom.isa.types import TYPES
@@ -81,7 +81,7 @@ ATOM = Form(
     rows=_table("-,relaxed,acquire,release,acq_rel", "exch - b32,b64 1.1 sm_20\nexch - b128 8.3 sm_90"),
     operands={
         "d": out("type", also="sink"),
-        "a": address(),
+        "a": memory(),
         "b": arg("type"),
         "cache_policy": inp("u64", when="level::cache_hint"),
     },
@@ -109,7 +109,7 @@ CAS = Form(
         -,relaxed,acquire,release,acq_rel  {_SCOPES}  {_GLOBAL},{_SHARED}  b16      6.3 sm_70
         -,relaxed,acquire,release,acq_rel  {_SCOPES}  {_GLOBAL},{_SHARED}  b128     8.3 sm_90
     """,
-    operands={"d": out("type", also="sink"), "a": address(), "b": arg("type"), "c": arg("type")},
+    operands={"d": out("type", also="sink"), "a": memory(), "b": arg("type"), "c": arg("type")},
     source="PTX ISA 9.7.13.5",
 )
 
@@ -130,7 +130,7 @@ RED = Form(
     syntax="red{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.type  [a], b{, cache-policy};",
     spellings=_spellings("red{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.type"),
     rows=_table("-,relaxed,release"),
-    operands={"a": address(), "b": arg("type"), "cache_policy": inp("u64", when="level::cache_hint")},
+    operands={"a": memory(), "b": arg("type"), "cache_policy": inp("u64", when="level::cache_hint")},
     source="PTX ISA 9.7.13.6",
 )
 
@@ -150,7 +150,7 @@ ATOM_VECTOR = Form(
     rows=_VECTOR.format(sem="-,relaxed,acquire,release,acq_rel"),
     operands={
         "d": out("type", "vec", also="sink"),
-        "a": address(),
+        "a": memory(),
         "b": inp("type", "vec"),
         "cache_policy": inp("u64", when="level::cache_hint"),
     },
@@ -162,7 +162,7 @@ RED_VECTOR = Form(
     syntax="red{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.vec.type  [a], b{, cache-policy};",
     spellings=_spellings("red{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.vec.type"),
     rows=_VECTOR.format(sem="-,relaxed,release"),
-    operands={"a": address(), "b": inp("type", "vec"), "cache_policy": inp("u64", when="level::cache_hint")},
+    operands={"a": memory(), "b": inp("type", "vec"), "cache_policy": inp("u64", when="level::cache_hint")},
     source="PTX ISA 9.7.13.6",
 )
 
@@ -213,9 +213,9 @@ RED_ASYNC = Form(
     syntax="red.async.relaxed.cluster{.ss}.mbarrier::complete_tx::bytes.op.type  [a], b, [mbar];",
     rows=_async_table("ss", "-,shared::cluster | 8.1 sm_90"),
     operands={
-        "a": address(accepts="wide"),
+        "a": address(barred=NARROW),
         "b": arg("type"),
-        "mbar": address(accepts="wide"),
+        "mbar": address(barred=NARROW),
     },
     touches="async",
     source="PTX ISA 9.7.13.7",
@@ -227,7 +227,7 @@ RED_ASYNC_RELEASE = Form(
     rows=_async_table(
         "mmio scope space", "- gpu,sys -,global | 8.7 sm_100", "mmio sys -,global | 8.7 sm_100"
     ),
-    operands={"a": address(accepts="wide"), "b": arg("type")},
+    operands={"a": address(barred=NARROW), "b": arg("type")},
     touches="async",
     source="PTX ISA 9.7.13.7",
 )

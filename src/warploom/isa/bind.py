@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import islice
 
 from warploom.diag import Diagnostic, Severity, Source, Span
-from warploom.isa.kit import Form, Match, forms_of, heads, match_opcode
+from warploom.isa.kit import LONGEST_OPCODE, Form, Match, forms_of, heads, match_opcode
 from warploom.isa.nearest import Fix, fixes, reordered, respell, spell
 from warploom.isa.operands import Place
 from warploom.isa.syntax import PlaceName
@@ -78,7 +78,7 @@ class Problem:
 
 def span_of(instruction: Instruction, where: Where) -> Span | None:
     """The place of a part of an instruction; None for one made by program."""
-    words, operands = instruction.word_spans, instruction.operand_spans
+    words = instruction.word_spans
     if not words or instruction.span is None:
         return None
     match where:
@@ -86,11 +86,10 @@ def span_of(instruction: Instruction, where: Where) -> Span | None:
             return Span(instruction.span.start, words[0].start)
         case ("word", int(k)) if k < len(words):
             return words[k]
-        case ("operand", int(k), int(j)) if k < len(operands):
-            items = instruction.item_spans(k)
-            return items[j] if j < len(items) else operands[k]
-        case ("operand", int(k), *_) if k < len(operands):
-            return operands[k]
+        case ("operand", int(k), *rest) if k < len(operands := instruction.operand_spans):
+            items = instruction.item_spans(k) if len(rest) == 1 else ()
+            j = next(iter(rest), 0)
+            return items[j] if isinstance(j, int) and j < len(items) else operands[k]
         case ("all",):
             return Span(words[0].start, instruction.span.end)
         case _:
@@ -107,6 +106,7 @@ def bind(instruction: Instruction, source: Source | None = None) -> Binding | Di
     if (known := _BOUND.get(outline)) is not None:
         return _bound_like(known, instruction.operands)
     best: list[Problem] = []
+    least: tuple[bool, int] = (True, len(instruction.operands) + 2)
     matches = match_opcode(instruction.opcode) or tuple(match for _, match in reordered(instruction.opcode))
     for match in matches:
         bound = place_operands(match, instruction.operands)
@@ -116,8 +116,8 @@ def bind(instruction: Instruction, source: Source | None = None) -> Binding | Di
             if all(place.values is None for place in match.form.operands.values()):
                 _BOUND[outline] = binding
             return binding
-        if not best or len(problems) < len(best) or isinstance(bound, dict):
-            best = problems
+        if (rank := (isinstance(bound, list), len(problems))) < least:
+            best, least = problems, rank
     problem = best[0] if best else explain_opcode(instruction)
     diagnostic = problem.at(instruction)
     return diagnostic if source is None else replace(diagnostic, source=source)
@@ -168,9 +168,21 @@ def _of_pair(pair: Pair, k: int) -> Operand:
 def explain_opcode(instruction: Instruction) -> Problem:
     """Why no row of any form allows an opcode. Errors: isa.unknown, <form>/<slot>."""
     opcode = instruction.opcode
+    if len(opcode) > LONGEST_OPCODE:
+        words = [word[:_LONGEST_WORD] for word in opcode.split(".")[:_MOST_WORDS]]
+        opcode = ".".join(words)
+    return _explained(opcode, instruction.operands)
+
+
+_MOST_WORDS, _LONGEST_WORD = 32, 64
+"""What is explained of an opcode that no form could have."""
+
+
+@lru_cache(maxsize=1024)
+def _explained(opcode: str, operands: tuple[Operand, ...]) -> Problem:
     if is_unjudged(opcode):
         return Problem("isa.unjudged", f"'{opcode}' is an instruction that has no form here", ("opcode",))
-    found = nearest_fixes(opcode, instruction.operands)
+    found = nearest_fixes(opcode, operands)
     if not found:
         like = _like(opcode.partition(".")[0])
         hint = f"did you mean '{like}'?" if like else ""
@@ -183,7 +195,7 @@ def explain_opcode(instruction: Instruction) -> Problem:
         hint = f"the nearest that is legal: {fix.nearest}"
     elif others:
         hint = "or " + "; or ".join(list(others)[:3])
-    return Problem(f"{form.name}/{fix.slot}", _sentence(opcode, fix), _place_of(fix), hint, form.source)
+    return Problem(f"{form.name}/{_slot_of(fix)}", _sentence(opcode, fix), _place_of(fix), hint, form.source)
 
 
 def nearest_fixes(opcode: str, operands: tuple[Operand, ...]) -> list[Fix]:
@@ -221,6 +233,14 @@ def _misfit_of(match: Match, operands: tuple[Operand, ...]) -> int:
         return len(operands) + 1
     bound = place_operands(match, operands)
     return len(bound) if isinstance(bound, list) else 0
+
+
+def _slot_of(fix: Fix) -> str:
+    """The slot at fault; of a word too much the one that has it already, or "extra" where none may have it."""
+    form = fix.match.form
+    if fix.kind not in ("doubled", "extra") or fix.slot in form.slot_names:
+        return fix.slot
+    return next((slot for slot, word in fix.match.slots.items() if word == fix.found), "extra")
 
 
 def _place_of(fix: Fix) -> Where:
@@ -270,12 +290,16 @@ def _like(head: str) -> str:
 # Operands ---------------------------------------------------------------------------------------------------
 
 
-def place_operands(match: Match, operands: tuple[Operand, ...]) -> dict[str, BoundOperand] | list[Problem]:
-    """Operands in their places, in order; or what keeps them from there."""
+def place_operands(
+    match: Match, operands: tuple[Operand, ...], *, lenient: bool = False
+) -> dict[str, BoundOperand] | list[Problem]:
+    """Operands in their places, in order; or what keeps them from there. A `lenient` reading has
+    addresses without brackets, where a place eases them.
+    """
     form = match.form
     best: dict[str, BoundOperand] | list[Problem] | None = None
     for names in _assignments(match, form.syntax.places, len(operands)):
-        placed = _fill_all(match, names, operands)
+        placed = _fill_all(match, names, operands, lenient)
         if isinstance(placed, dict):
             return placed
         if not isinstance(best, list) or len(placed) < len(best):
@@ -300,12 +324,12 @@ def _assignments(match: Match, names: tuple[PlaceName, ...], count: int) -> Iter
 
 
 def _fill_all(
-    match: Match, names: tuple[PlaceName, ...], operands: tuple[Operand, ...]
+    match: Match, names: tuple[PlaceName, ...], operands: tuple[Operand, ...], lenient: bool
 ) -> dict[str, BoundOperand] | list[Problem]:
     bound: dict[str, BoundOperand] = {}
     problems: list[Problem] = []
     for k, (name, operand) in enumerate(zip(names, operands, strict=True)):
-        filled = _fill(match, name, operand, k)
+        filled = _fill(match, name, operand, k, lenient)
         if isinstance(filled, Problem):
             problems.append(filled)
         else:
@@ -313,7 +337,9 @@ def _fill_all(
     return problems or bound
 
 
-def _fill(match: Match, name: PlaceName, operand: Operand, k: int) -> dict[str, BoundOperand] | Problem:
+def _fill(
+    match: Match, name: PlaceName, operand: Operand, k: int, lenient: bool
+) -> dict[str, BoundOperand] | Problem:
     form = match.form
     parts = _split_pair(name, operand, k)
     if parts is None:
@@ -331,11 +357,11 @@ def _fill(match: Match, name: PlaceName, operand: Operand, k: int) -> dict[str, 
         return Problem(f"{form.name}/{name.names[0]}", message, ("operand", k), "", form.source)
     bound: dict[str, BoundOperand] = {}
     for part_name, part, at in parts:
-        place = form.operands[part_name]
+        place = form.operands[part_name].at(match.slots)
         count = place.registers(match.slots)
         if count == 0 and "braces" in place.also and isinstance(part, Vector) and len(part.items) == 1:
             part = part.items[0]  # one register in braces is that register
-        if not _fits(part, place, count):
+        if not _fits(part, place, count, match.slots) and not (lenient and _is_bare(part, place)):
             shown = part_name.replace("_", "-").strip("-") or "_"
             message = f"operand {shown} is {describe(part)}; expected {_expected(place, count, match.slots)}"
             return Problem(f"{form.name}/{part_name}", message, ("operand", *at), "", form.source)
@@ -392,7 +418,7 @@ def _split_pair(
     return [(name.first, operand, (k,))] if name.second_optional else None
 
 
-def _fits(operand: Operand, place: Place, count: int) -> bool:
+def _fits(operand: Operand, place: Place, count: int, slots: Mapping[str, str]) -> bool:
     match place.kind:
         case "address":
             return isinstance(operand, Address) and _fits_coordinates(operand, count)
@@ -409,9 +435,14 @@ def _fits(operand: Operand, place: Place, count: int) -> bool:
                 return isinstance(operand, Name)
             return isinstance(operand, (Name, Negated, Integer))
         case "register":
-            return _fits_register(operand, place, count)
+            return _fits_register(operand, place, count, slots)
         case "any":
             return not isinstance(operand, (Vector, Address, Tuple, Pair))
+
+
+def _is_bare(operand: Operand, place: Place) -> bool:
+    """Whether an address goes without its brackets where assemblers let it."""
+    return "bare" in place.eased.split() and isinstance(operand, (Name, Symbol, Float))
 
 
 def _fits_coordinates(operand: Address, count: int) -> bool:
@@ -424,7 +455,7 @@ def _fits_coordinates(operand: Address, count: int) -> bool:
     )
 
 
-def _fits_register(operand: Operand, place: Place, count: int) -> bool:
+def _fits_register(operand: Operand, place: Place, count: int, slots: Mapping[str, str]) -> bool:
     if count != 0 and isinstance(operand, Name) and operand.text == "_":
         return "sink" in place.also
     if count != 0:
@@ -435,6 +466,8 @@ def _fits_register(operand: Operand, place: Place, count: int) -> bool:
     if isinstance(operand, Negated) and "predicate" in eased:
         return True
     if place.access == "read":
+        if isinstance(operand, Negated):
+            return "minus" in place.also if operand.sign == "-" else place.type_word(slots) == "pred"
         return isinstance(operand, (Name, Integer, Float, Symbol))
     return isinstance(operand, Name)
 
@@ -445,6 +478,9 @@ def wrong_constants(match: Match, operands: Mapping[str, BoundOperand]) -> list[
     problems: list[Problem] = []
     for name, bound in operands.items():
         constants = bound.place.constants(match.slots)
+        most = operands[bound.place.upto].operand if bound.place.upto else None
+        if isinstance(most, Integer):
+            constants = range(most.value + 1)
         if constants is None or not isinstance(bound.operand, Integer):
             continue
         if bound.place.as_read(bound.operand.value, match.slots) in constants:

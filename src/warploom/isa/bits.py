@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from warploom.isa.kit import Form
-from warploom.isa.operands import inp, out
+from warploom.isa.operands import arg, inp, out
 from warploom.isa.protocol import Bound, Warps
 from warploom.num import bits
+
+_FIELD = range(256)
+"""Constants that may say where a bit field is and how long."""
 
 SHIFT = Form(
     name="bits.shift",
@@ -15,7 +18,7 @@ SHIFT = Form(
         shl  b16,b32,b64
         shr  b16,b32,b64,u16,u32,u64,s16,s32,s64
     """,
-    operands={"d": out("type"), "a": inp("type"), "b": inp("u32")},
+    operands={"d": out("type"), "a": arg("type"), "b": inp("u32")},
     source="PTX ISA 9.7.8.8",
 )
 
@@ -39,7 +42,7 @@ FUNNEL = Form(
         side  mode        ptx
         l,r   clamp,wrap  3.1
     """,
-    operands={"d": out("b32"), "a": inp("b32"), "b": inp("b32"), "c": inp("u32")},
+    operands={"d": out("b32"), "a": arg("b32"), "b": arg("b32"), "c": inp("u32")},
     source="PTX ISA 9.7.8.7",
 )
 
@@ -61,7 +64,7 @@ COUNT = Form(
         op        type     ptx
         popc,clz  b32,b64  2.0
     """,
-    operands={"d": out("u32"), "a": inp("type")},
+    operands={"d": out("u32"), "a": arg("type")},
     source="PTX ISA 9.7.1.14",
 )
 
@@ -85,7 +88,7 @@ BFIND = Form(
         type             ptx
         u32,u64,s32,s64  2.0
     """,
-    operands={"d": out("u32"), "a": inp("type")},
+    operands={"d": out("u32"), "a": arg("type")},
     source="PTX ISA 9.7.1.16",
 )
 
@@ -104,7 +107,7 @@ FNS = Form(
     name="bits.fns",
     syntax="fns.b32  d, mask, base, offset;",
     rows="ptx target\n6.0 sm_30",
-    operands={"d": out("b32"), "mask": inp("b32"), "base": inp("u32"), "offset": inp("s32")},
+    operands={"d": out("b32"), "mask": arg("b32"), "base": arg("b32"), "offset": arg("b32")},
     source="PTX ISA 9.7.1.17",
 )
 
@@ -126,7 +129,7 @@ BREV = Form(
         type     ptx
         b32,b64  2.0
     """,
-    operands={"d": out("type"), "a": inp("type")},
+    operands={"d": out("type"), "a": arg("type")},
     source="PTX ISA 9.7.1.18",
 )
 
@@ -148,7 +151,12 @@ BFE = Form(
         type             ptx
         u32,u64,s32,s64  2.0
     """,
-    operands={"d": out("type"), "a": inp("type"), "b": inp("u32"), "c": inp("u32")},
+    operands={
+        "d": out("type"),
+        "a": arg("type"),
+        "b": inp("u32", values=_FIELD),
+        "c": inp("u32", values=_FIELD),
+    },
     source="PTX ISA 9.7.1.19",
 )
 
@@ -170,7 +178,13 @@ BFI = Form(
         type     ptx
         b32,b64  2.0
     """,
-    operands={"f": out("type"), "a": inp("type"), "b": inp("type"), "c": inp("u32"), "d": inp("u32")},
+    operands={
+        "f": out("type"),
+        "a": arg("type"),
+        "b": arg("type"),
+        "c": inp("u32", values=_FIELD),
+        "d": inp("u32", values=_FIELD),
+    },
     source="PTX ISA 9.7.1.20",
 )
 
@@ -192,7 +206,7 @@ SZEXT = Form(
         mode        type     ptx  target
         clamp,wrap  u32,s32  7.6  sm_70
     """,
-    operands={"d": out("type"), "a": inp("type"), "b": inp("u32")},
+    operands={"d": out("type"), "a": arg("type"), "b": inp("u32")},
     source="PTX ISA 9.7.1.21",
 )
 
@@ -214,7 +228,7 @@ BMSK = Form(
         mode        ptx  target
         clamp,wrap  7.6  sm_70
     """,
-    operands={"d": out("b32"), "a": inp("b32"), "b": inp("b32")},
+    operands={"d": out("u32"), "a": inp("u32"), "b": inp("u32")},
     source="PTX ISA 9.7.1.22",
 )
 
@@ -236,7 +250,7 @@ PRMT = Form(
         mode                        ptx
         -,f4e,b4e,rc8,ecl,ecr,rc16  2.0
     """,
-    operands={"d": out("b32"), "a": inp("b32"), "b": inp("b32"), "c": inp("b32")},
+    operands={"d": out("b32"), "a": arg("b32"), "b": arg("b32"), "c": arg("b32")},
     source="PTX ISA 9.7.9.7",
 )
 

@@ -1,4 +1,4 @@
-"""Bulk copies (PTX ISA 9.7.9.25.4 to 9.7.9.25.5), and what a bulk instruction asks of the copy engine.
+"""Bulk copies (PTX ISA 9.7.9.25.4 to 9.7.9.25.5) and stores, and what they ask of the copy engine.
 
 A request stands for one copy per active lane. Its operands were read when the instruction was issued, so
 the engine may carry it out at any later time. Arrays hold one element per lane of the batch, shapes
@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from warploom.isa.kit import Form, no_effect
 from warploom.isa.lanes import spread
-from warploom.isa.operands import address, immediate, inp
+from warploom.isa.operands import NARROW, Slots, address, immediate, inp
 from warploom.isa.protocol import Bound, Value, Warps
 
-SIZES = range(0, 1 << 32, 16)
+SIZES = range(0, 1 << 20, 16)
 """What a constant number of bytes may be."""
 
 Completion = Literal["mbarrier", "group"]
@@ -99,6 +99,17 @@ def mask_of(warps: Warps, operand: Value | None) -> NDArray[np.uint16] | None:
 
 # Copies ---------------------------------------------------------------------------------------------------
 
+
+def barred_in_cluster(slots: Slots, target: int) -> tuple[int, ...]:
+    """Widths of bases that loads into a cluster do not have where assemblers write out what they do."""
+    return NARROW if slots["dst"] == "shared::cluster" and target >= 120 else ()
+
+
+def _barred_barrier(slots: Slots, target: int) -> tuple[int, ...]:
+    is_last = not slots["multicast"] and not slots["level::cache_hint"]
+    return NARROW if is_last else barred_in_cluster(slots, target)
+
+
 LOAD = Form(
     name="bulk.load",
     syntax=(
@@ -111,12 +122,12 @@ LOAD = Form(
         shared::cluster  -,multicast::cluster  -,L2::cache_hint   8.0 sm_90
     """,
     operands={
-        "dstMem": address(space="shared"),
-        "srcMem": address(space="global"),
-        "size": inp("u32", values=SIZES),
-        "mbar": address(space="shared"),
+        "dstMem": address(space="shared", barred=barred_in_cluster),
+        "srcMem": address(space="global", barred=barred_in_cluster),
+        "size": inp("u32", values=SIZES, bits=32),
+        "mbar": address(space="shared", barred=_barred_barrier),
         "ctaMask": inp("u16", when="multicast"),
-        "cache_policy": inp("b64", when="level::cache_hint"),
+        "cache_policy": inp("u64", when="level::cache_hint"),
     },
     touches="async",
     source="PTX ISA 9.7.9.25.5.2",
@@ -149,8 +160,8 @@ COPY_IN_CLUSTER = Form(
     operands={
         "dstMem": address(space="shared"),
         "srcMem": address(space="shared"),
-        "size": inp("u32", values=SIZES),
-        "mbar": address(space="shared"),
+        "size": inp("u32", values=SIZES, bits=32),
+        "mbar": address(space="shared", barred=NARROW),
     },
     touches="async",
     source="PTX ISA 9.7.9.25.5.2",
@@ -186,9 +197,9 @@ STORE = Form(
     operands={
         "dstMem": address(space="global"),
         "srcMem": address(space="shared"),
-        "size": inp("u32", values=SIZES),
-        "cache_policy": inp("b64", when="level::cache_hint"),
-        "byteMask": inp("u16", when="cp_mask"),
+        "size": inp("u32", values=SIZES, bits=32),
+        "cache_policy": inp("u64", when="level::cache_hint"),
+        "byteMask": inp("u16", when="cp_mask", eased="vector"),
     },
     touches="async",
     source="PTX ISA 9.7.9.25.5.2",
@@ -228,7 +239,7 @@ REDUCE_IN_CLUSTER = Form(
     operands={
         "dstMem": address(space="shared"),
         "srcMem": address(space="shared"),
-        "size": inp("u32", values=SIZES),
+        "size": inp("u32", values=SIZES, bits=32),
         "mbar": address(space="shared"),
     },
     touches="async",
@@ -270,8 +281,8 @@ REDUCE = Form(
     operands={
         "dstMem": address(space="global"),
         "srcMem": address(space="shared"),
-        "size": inp("u32", values=SIZES),
-        "cache_policy": inp("b64", when="level::cache_hint"),
+        "size": inp("u32", values=SIZES, bits=32),
+        "cache_policy": inp("u64", when="level::cache_hint"),
     },
     touches="async",
     source="PTX ISA 9.7.9.25.5.3",
@@ -306,7 +317,7 @@ PREFETCH = Form(
     operands={
         "srcMem": address(space="global"),
         "size": inp("u32", values=SIZES),
-        "cache_policy": inp("b64", when="level::cache_hint"),
+        "cache_policy": inp("u64", when="level::cache_hint"),
     },
     source="PTX ISA 9.7.9.25.5.4",
 )
@@ -332,7 +343,7 @@ WAIT_GROUP = Form(
     name="bulk.wait_group",
     syntax="cp.async.bulk.wait_group{.read}  N;",
     rows="ptx target\n8.0 sm_90",
-    operands={"N": immediate("u32", range(2**31))},
+    operands={"N": immediate("u32")},
     touches="async",
     source="PTX ISA 9.7.9.25.5.6",
 )
@@ -341,3 +352,51 @@ WAIT_GROUP = Form(
 @WAIT_GROUP.meaning
 def wait_group(warps: Warps, i: Bound) -> None:
     warps.wait("bulk", i.N, read_only=i.read != "")
+
+
+# Stores -----------------------------------------------------------------------------------------------------
+
+
+def _space(slots: Slots) -> str:
+    return "register" if slots["ss"] else ""  # assemblers add to a shared address
+
+
+_STARTS = address(space=_space, barred=NARROW)
+
+ZERO = Form(
+    name="bulk.zero",
+    syntax="st.bulk{.weak}{.ss}  [a], size, initval;",
+    rows="""
+        ss             ptx target
+        -,shared::cta  8.6 sm_100
+    """,
+    operands={
+        "a": _STARTS,
+        "size": inp("u64", values=range(0, (1 << 24) + 1, 8)),
+        "initval": immediate("u64", values=(0,)),
+    },
+    source="PTX ISA 9.7.9.13",
+)
+
+ZERO_NARROW = Form(
+    name="bulk.zero_narrow",
+    syntax="st.bulk{.weak}{.ss}  [a], size, initval;",
+    rows="""
+        ss             ptx target
+        -,shared::cta  9.0 sm_100
+    """,
+    operands={"a": _STARTS, "size": inp("u32", values=()), "initval": immediate("u64", values=(0,))},
+    source="PTX ISA 9.7.9.13",
+)
+
+
+@ZERO_NARROW.meaning
+@ZERO.meaning
+def zero(warps: Warps, i: Bound) -> None:
+    # READ
+    where = spread(warps, warps.addresses(i.a))
+    size = spread(warps, warps.read(i.size))
+    # WRITE
+    for amount in np.unique(size[warps.active()]):
+        zeros = np.zeros((int(amount) // 8, *size.shape), np.uint64)
+        warps.store(i.ss, where, "b64", zeros, lanes=size == amount)

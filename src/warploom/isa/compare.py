@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from warploom.isa.kit import Form
-from warploom.isa.operands import arg, out, pred_in, pred_out
+from warploom.isa.operands import Slots, arg, out, pred_in, pred_out
 from warploom.isa.protocol import Array, Bound, Lanes, Warps
 from warploom.isa.types import TYPES
 from warploom.num import compare
@@ -26,6 +26,11 @@ def _compare(i: Bound, word: str, a: Array, b: Array) -> Lanes:
 def _combine(warps: Warps, i: Bound, truth: Lanes) -> Lanes:
     """The truth and the predicate operand, combined by the BoolOp of `i` where there is one."""
     return _BOOL_OPS[i.BoolOp](truth, warps.read(i.c)) if i.BoolOp else truth
+
+
+def _constants(slots: Slots) -> tuple[int, ...] | None:
+    """Beside bf16 the predicate may not be a constant."""
+    return () if any(word.startswith("bf16") for word in slots.values()) else None
 
 
 def _compare_pairs(i: Bound, word: str, a: Array, b: Array) -> tuple[Lanes, Lanes]:
@@ -49,7 +54,7 @@ SETP = Form(
         "q": pred_out(),
         "a": arg("type"),
         "b": arg("type"),
-        "c": pred_in(when="BoolOp"),
+        "c": pred_in(_constants, when="BoolOp"),
     },
     source="PTX ISA 9.7.6.2",
 )
@@ -62,7 +67,7 @@ SETP_HALF = Form(
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -,ftz  f16   4.2  sm_53
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      bf16  7.8  sm_90
     """,
-    operands={"p": pred_out(), "a": arg("type"), "b": arg("type"), "c": pred_in(when="BoolOp")},
+    operands={"p": pred_out(), "a": arg("type"), "b": arg("type"), "c": pred_in(_constants, when="BoolOp")},
     source="PTX ISA 9.7.7.2",
 )
 
@@ -79,7 +84,7 @@ SETP_PAIR = Form(
         "q": pred_out(),
         "a": arg("type"),
         "b": arg("type"),
-        "c": pred_in(when="BoolOp"),
+        "c": pred_in(_constants, when="BoolOp"),
     },
     source="PTX ISA 9.7.7.2",
 )
@@ -147,7 +152,12 @@ SET = Form(
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      bf16,u16,s16,u32,s32  bf16         7.8  sm_90
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      bf16x2,u32,s32        bf16x2       7.8  sm_90
     """,  # noqa: E501
-    operands={"d": out("dtype"), "a": arg("stype"), "b": arg("stype"), "c": pred_in(when="BoolOp")},
+    operands={
+        "d": out("dtype"),
+        "a": arg("stype"),
+        "b": arg("stype"),
+        "c": pred_in(_constants, when="BoolOp"),
+    },
     source="PTX ISA 9.7.6.1",
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from warploom.isa.kit import Form, no_effect
-from warploom.isa.operands import arguments, immediate, inp, label, symbol
+from warploom.isa.operands import arguments, function, immediate, inp, label, table
 from warploom.isa.protocol import Bound, Warps
 
 BRA = Form(
@@ -24,7 +24,7 @@ BRX = Form(
     name="control.brx",
     syntax="brx.idx{.uni}  index, tlist;",
     rows="ptx target\n6.0 sm_30",
-    operands={"index": inp("u32"), "tlist": symbol()},
+    operands={"index": inp("u32"), "tlist": table(".branchtargets")},
     touches="jumps",
     source="PTX ISA 9.7.12.4",
 )
@@ -42,10 +42,10 @@ CALL = Form(
     name="control.call",
     syntax="call{.uni}  {(ret-param),} func{, (param-list)}{, targets};",
     operands={
-        "ret_param": arguments(),
-        "func": symbol(),
-        "param_list": arguments(),
-        "targets": symbol(),  # a .calltargets or .callprototype, for a call through a register
+        "ret_param": arguments("write"),
+        "func": function(),
+        "param_list": arguments("read"),
+        "targets": table(".callprototype", ".calltargets"),  # for a call through a register
     },
     touches="calls",
     source="PTX ISA 9.7.12.5",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from warploom.isa.kit import Form
-from warploom.isa.operands import inp, out
+from warploom.isa.operands import Place, Slots, arg, inp, out
 from warploom.isa.protocol import Array, Bound, Warps
 from warploom.num import convert
 from warploom.num.formats import FORMATS, Format
@@ -16,20 +18,57 @@ def _format(word: str) -> Format:
     return FORMATS[word.removesuffix("x2")]
 
 
+def _by_format(slots: Slots) -> dict[str, str]:
+    """Registers wider than the type may hold what is converted, except beside bf16.
+
+    Assemblers take the address of a function beside bf16, and fail at it elsewhere.
+    """
+    halves = any(word.startswith("bf16") for word in slots.values())
+    return {"accepts": "same", "eased": "function"} if halves else {"accepts": "wide"}
+
+
+def _by_rounding(slots: Slots) -> dict[str, str]:
+    """Rounding away begins with a move of the bits."""
+    return {"accepts": "coded"} if slots["rnd"] == "rna" else {}
+
+
+def _converted(type: str) -> Place:
+    return replace(inp(type), by=_by_format)
+
+
+def _result(type: str) -> Place:
+    return replace(out(type), by=_by_format)
+
+
+def _lower() -> Place:
+    """The second of two numbers: assemblers take the address of a function for it always."""
+    return replace(arg("f32", "wide"), by=_by_format)
+
+
+INTEGER = Form(
+    name="convert.integer",
+    syntax="cvt{.sat}.dtype.atype  d, a;",
+    rows="""
+        sat    dtype                            atype
+        -      u8,u16,u32,u64,s8,s16,s32,s64    u8,u16,u32,u64,s8,s16,s32,s64
+        sat    s8                               u8
+        sat    u8,s8,s16                        u16
+        sat    u8,u16,s8,s16,s32                u32
+        sat    u8,u16,u32,s8,s16,s32,s64        u64
+        sat    u8,u16,u32,u64                   s8
+        sat    u8,u16,u32,u64,s8                s16
+        sat    u8,u16,u32,u64,s8,s16            s32
+        sat    u8,u16,u32,u64,s8,s16,s32        s64
+    """,
+    operands={"d": out("dtype", accepts="wide"), "a": inp("atype", accepts="wide", also="special")},
+    source="PTX ISA 9.7.9.21",
+)
+
 CVT = Form(
     name="convert.cvt",
     syntax="cvt{.rnd}{.ftz}{.sat}.dtype.atype  d, a;",
     rows="""
         rnd                ftz    sat    dtype                            atype                            ptx  target
-        -                  -      -      u8,u16,u32,u64,s8,s16,s32,s64    u8,u16,u32,u64,s8,s16,s32,s64    1.0  -
-        -                  -      sat    s8                               u8                               1.0  -
-        -                  -      sat    u8,s8,s16                        u16                              1.0  -
-        -                  -      sat    u8,u16,s8,s16,s32                u32                              1.0  -
-        -                  -      sat    u8,u16,u32,s8,s16,s32,s64        u64                              1.0  -
-        -                  -      sat    u8,u16,u32,u64                   s8                               1.0  -
-        -                  -      sat    u8,u16,u32,u64,s8                s16                              1.0  -
-        -                  -      sat    u8,u16,u32,u64,s8,s16            s32                              1.0  -
-        -                  -      sat    u8,u16,u32,u64,s8,s16,s32        s64                              1.0  -
         rni,rzi,rmi,rpi    -      -,sat  u8,u16,u32,u64,s8,s16,s32,s64    f16,f64                          1.0  -
         rni,rzi,rmi,rpi    -,ftz  -,sat  u8,u16,u32,u64,s8,s16,s32,s64    f32                              1.0  -
         rni,rzi,rmi,rpi    -      -      u8,u16,u32,u64,s8,s16,s32,s64    bf16                             7.8  sm_90
@@ -54,9 +93,19 @@ CVT = Form(
         -,rn,rz,rm,rp      -      -      f16                              bf16                             7.8  sm_90
         -,rn,rz,rm,rp      -      -      bf16                             f16                              7.8  sm_90
     """,
-    operands={"d": out("dtype", accepts="wide"), "a": inp("atype", accepts="wide", also="special")},
+    operands={"d": _result("dtype"), "a": _converted("atype")},
     source="PTX ISA 9.7.9.21",
 )
+
+
+@INTEGER.meaning
+def integer(warps: Warps, i: Bound) -> None:
+    # READ
+    a = warps.read(i.a)
+    # COMPUTE
+    d = convert.convert(a, i.atype, i.dtype, "", sat=bool(i.sat))
+    # WRITE
+    warps.write(i.d, d)
 
 
 @CVT.meaning
@@ -75,11 +124,11 @@ HALF = Form(
     rows="""
         rnd    relu    satfinite  dtype     ptx  target
         rn,rz  relu    -          f16,bf16  7.0  sm_80
-        rn,rz  -       satfinite  f16       8.1  sm_75
+        rn,rz  -       satfinite  f16       8.1  -
         rn,rz  -       satfinite  bf16      8.1  sm_80
         rn,rz  relu    satfinite  f16,bf16  8.1  sm_80
     """,
-    operands={"d": out("dtype"), "a": inp("f32")},
+    operands={"d": _result("dtype"), "a": _converted("f32")},
     source="PTX ISA 9.7.9.21",
 )
 
@@ -102,7 +151,11 @@ HALVES = Form(
         rn,rz  -,relu  -          f16x2,bf16x2  7.0  sm_80
         rn,rz  -,relu  satfinite  f16x2,bf16x2  8.1  sm_80
     """,
-    operands={"d": out("dtype"), "a": inp("f32"), "b": inp("f32")},
+    operands={
+        "d": _result("dtype"),
+        "a": _converted("f32"),
+        "b": _lower(),
+    },
     source="PTX ISA 9.7.9.21",
 )
 
@@ -118,6 +171,23 @@ def halves(warps: Warps, i: Bound) -> None:
     warps.write(i.d, d)
 
 
+HALVES_STOCHASTIC = Form(
+    name="convert.halves_stochastic",
+    syntax="cvt.rs{.relu}{.satfinite}.dtype.f32  d, a, b, rbits;",
+    rows="""
+        relu    satfinite    dtype         ptx  target
+        -,relu  -,satfinite  f16x2,bf16x2  8.7  sm_100a,sm_103a
+    """,
+    operands={
+        "d": _result("dtype"),
+        "a": _converted("f32"),
+        "b": _lower(),
+        "rbits": inp("b32", accepts="bits"),
+    },
+    source="PTX ISA 9.7.9.21",
+)
+
+
 TF32 = Form(
     name="convert.tf32",
     syntax="cvt.rnd{.satfinite}{.relu}.tf32.f32  d, a;",
@@ -128,7 +198,7 @@ TF32 = Form(
         rn,rz  -          -,relu  7.8  sm_90
         rn,rz  satfinite  -,relu  8.6  sm_100
     """,
-    operands={"d": out("b32"), "a": inp("f32")},
+    operands={"d": out("b32", accepts="bits"), "a": replace(arg("f32"), by=_by_rounding)},
     source="PTX ISA 9.7.9.21",
 )
 
@@ -145,14 +215,15 @@ def tf32(warps: Warps, i: Bound) -> None:
 
 NARROW = Form(
     name="convert.narrow",
-    syntax="cvt.rnd.satfinite{.relu}.dtype.f32  d, a, b;",
+    syntax="cvt.rnd{.satfinite}{.relu}.dtype.f32  d, a, b;",
     rows="""
-        rnd    satfinite  relu    dtype                 ptx  target
-        rn     satfinite  -,relu  e4m3x2,e5m2x2         7.8  sm_89
-        rn     satfinite  -,relu  e2m3x2,e3m2x2,e2m1x2  8.6  sm_100a,sm_120a
-        rz,rp  satfinite  -       ue8m0x2               8.6  sm_100a,sm_120a
+        rnd    satfinite    relu    dtype                 ptx  target
+        rn     satfinite    -,relu  e4m3x2,e5m2x2         7.8  sm_90
+        rn     satfinite    -,relu  e4m3x2,e5m2x2         8.1  sm_89
+        rn     satfinite    -,relu  e2m3x2,e3m2x2,e2m1x2  8.6  sm_100f,sm_110f,sm_120f
+        rz,rp  -,satfinite  -       ue8m0x2               8.6  sm_100f,sm_110f,sm_120f
     """,
-    operands={"d": out("dtype"), "a": inp("f32"), "b": inp("f32")},
+    operands={"d": out("dtype"), "a": arg("f32"), "b": arg("f32")},
     source="PTX ISA 9.7.9.21",
 )
 
@@ -169,13 +240,16 @@ def narrow(warps: Warps, i: Bound) -> None:
 
 NARROW_HALVES = Form(
     name="convert.narrow_halves",
-    syntax="cvt.rnd.satfinite{.relu}.dtype.atype  d, a;",
+    syntax="cvt.rnd{.satfinite}{.relu}.dtype.atype  d, a;",
     rows="""
-        rnd    satfinite  relu    dtype          atype   ptx  target
-        rn     satfinite  -,relu  e4m3x2,e5m2x2  f16x2   7.8  sm_89
-        rz,rp  satfinite  -       ue8m0x2        bf16x2  8.6  sm_100a,sm_120a
+        rnd    satfinite    relu    dtype                 atype         ptx  target
+        rn     satfinite    -,relu  e4m3x2,e5m2x2         f16x2         7.8  sm_90
+        rn     satfinite    -,relu  e4m3x2,e5m2x2         f16x2         8.1  sm_89
+        rn     satfinite    -,relu  e4m3x2,e5m2x2         bf16x2        9.1  sm_100f,sm_110f,sm_120f
+        rn     satfinite    -,relu  e2m3x2,e3m2x2,e2m1x2  f16x2,bf16x2  9.1  sm_100f,sm_110f,sm_120f
+        rz,rp  -,satfinite  -       ue8m0x2               bf16x2        8.6  sm_100f,sm_110f,sm_120f
     """,
-    operands={"d": out("dtype"), "a": inp("atype")},
+    operands={"d": out("dtype"), "a": arg("atype")},
     source="PTX ISA 9.7.9.21",
 )
 
@@ -191,14 +265,72 @@ def narrow_halves(warps: Warps, i: Bound) -> None:
     warps.write(i.d, d)
 
 
+FOUR_STOCHASTIC = Form(
+    name="convert.four_stochastic",
+    syntax="cvt.rs{.relu}.satfinite.dtype.f32  d, a, rbits;",
+    rows="""
+        relu    dtype                                ptx  target
+        -,relu  e4m3x4,e5m2x4,e2m3x4,e3m2x4,e2m1x4   8.7  sm_100a,sm_103a
+    """,
+    operands={"d": out("dtype"), "a": inp("f32", 4), "rbits": inp("b32", accepts="bits")},
+    source="PTX ISA 9.7.9.21",
+)
+
+FIXED = Form(
+    name="convert.fixed",
+    syntax="cvt.rn.satfinite{.scaling}{.relu}.s2f6x2.f32  d, a, b{, scale-factor};",
+    rows="""
+        scaling              relu    ptx  target
+        -,scaled::n2::ue8m0  -,relu  9.1  sm_100a,sm_103a,sm_110a,sm_120a,sm_121a
+    """,
+    operands={
+        "d": out("b16"),
+        "a": arg("f32"),
+        "b": arg("f32"),
+        "scale_factor": inp("b16", when="scaling", accepts="bits"),
+    },
+    source="PTX ISA 9.7.9.21",
+)
+
+FIXED_HALVES = Form(
+    name="convert.fixed_halves",
+    syntax="cvt.rn.satfinite{.scaling}{.relu}.s2f6x2.bf16x2  d, a{, scale-factor};",
+    rows="""
+        scaling              relu    ptx  target
+        -,scaled::n2::ue8m0  -,relu  9.1  sm_100a,sm_103a,sm_110a,sm_120a,sm_121a
+    """,
+    operands={
+        "d": out("b16"),
+        "a": arg("bf16x2"),
+        "scale_factor": inp("b16", when="scaling", accepts="bits"),
+    },
+    source="PTX ISA 9.7.9.21",
+)
+
+FIXED_WIDEN = Form(
+    name="convert.fixed_widen",
+    syntax="cvt.rn{.satfinite}{.scaling}{.relu}.bf16x2.s2f6x2  d, a{, scale-factor};",
+    rows="""
+        satfinite    scaling              relu    ptx  target
+        -,satfinite  -,scaled::n2::ue8m0  -,relu  9.1  sm_100a,sm_103a,sm_110a,sm_120a,sm_121a
+    """,
+    operands={
+        "d": out("bf16x2"),
+        "a": inp("s2f6x2"),
+        "scale_factor": inp("b16", when="scaling", accepts="bits"),
+    },
+    source="PTX ISA 9.7.9.21",
+)
+
 WIDEN = Form(
     name="convert.widen",
     syntax="cvt.rn{.relu}.dtype.atype  d, a;",
     rows="""
         relu    dtype   atype                 ptx  target
-        -,relu  f16x2   e4m3x2,e5m2x2         7.8  sm_89
-        -,relu  f16x2   e2m3x2,e3m2x2,e2m1x2  8.6  sm_100a,sm_120a
-        -       bf16x2  ue8m0x2               8.6  sm_100a,sm_120a
+        -,relu  f16x2   e4m3x2,e5m2x2         7.8  sm_90
+        -,relu  f16x2   e4m3x2,e5m2x2         8.1  sm_89
+        -,relu  f16x2   e2m3x2,e3m2x2,e2m1x2  8.6  sm_100f,sm_110f,sm_120f
+        -       bf16x2  ue8m0x2               8.6  sm_100f,sm_110f,sm_120f
         -,relu  bf16x2  e4m3x2,e5m2x2         9.2  sm_100a,sm_120a
         -,relu  bf16x2  e2m3x2,e3m2x2,e2m1x2  9.2  sm_100a,sm_120a
     """,
@@ -232,7 +364,7 @@ PACK = Form(
         dtype    ptx  target
         u16,s16  6.5  sm_72
     """,
-    operands={"d": out("b32"), "a": inp("s32"), "b": inp("s32")},
+    operands={"d": out("u32", accepts="wide"), "a": arg("s32", "wide"), "b": arg("s32", "wide")},
     source="PTX ISA 9.7.9.22",
 )
 
@@ -255,7 +387,12 @@ PACK_ONTO = Form(
         u8,s8        6.5  sm_72
         u4,s4,u2,s2  6.5  sm_75
     """,
-    operands={"d": out("b32"), "a": inp("s32"), "b": inp("s32"), "c": inp("b32")},
+    operands={
+        "d": out("u32", accepts="wide"),
+        "a": arg("s32", "wide"),
+        "b": arg("s32", "wide"),
+        "c": arg("b32", "wide"),
+    },
     source="PTX ISA 9.7.9.22",
 )
 

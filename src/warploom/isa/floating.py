@@ -256,7 +256,7 @@ TESTP = Form(
         property                                             type     ptx
         finite,infinite,number,notanumber,normal,subnormal  f32,f64  2.0
     """,
-    operands={"p": pred_out(), "a": arg("type")},
+    operands={"p": pred_out(also=""), "a": arg("type")},
     source="PTX ISA 9.7.3.1",
 )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from warploom.isa.kit import Form
-from warploom.isa.operands import Slots, inp, out
+from warploom.isa.operands import Slots, arg, inp, out
 from warploom.isa.protocol import Array, Bound, Warps
 from warploom.isa.types import TYPES
 from warploom.num import integers
@@ -29,7 +29,7 @@ ADD = Form(
         add,sub  sat    s32                      1.0  -
         add      -      u16x2,s16x2              8.0  sm_90
     """,
-    operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
+    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
     source="PTX ISA 9.7.1.1",
 )
 
@@ -62,7 +62,7 @@ MUL = Form(
         hi,lo  u16,u32,u64,s16,s32,s64
         wide   u16,u32,s16,s32
     """,
-    operands={"d": out(_wide), "a": inp("type"), "b": inp("type")},
+    operands={"d": out(_wide), "a": arg("type"), "b": arg("type")},
     source="PTX ISA 9.7.1.3",
 )
 
@@ -88,7 +88,7 @@ MAD = Form(
         wide   -    u16,u32,s16,s32
         hi     sat  s32
     """,
-    operands={"d": out(_wide), "a": inp("type"), "b": inp("type"), "c": inp(_wide)},
+    operands={"d": out(_wide), "a": arg("type"), "b": arg("type"), "c": arg(_wide)},
     source="PTX ISA 9.7.1.4",
 )
 
@@ -110,7 +110,7 @@ MUL24 = Form(
         mode   type
         hi,lo  u32,s32
     """,
-    operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
+    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
     source="PTX ISA 9.7.1.5",
 )
 
@@ -133,7 +133,7 @@ MAD24 = Form(
         hi,lo  -    u32,s32
         hi     sat  s32
     """,
-    operands={"d": out("type"), "a": inp("type"), "b": inp("type"), "c": inp("type")},
+    operands={"d": out("type"), "a": arg("type"), "b": arg("type"), "c": arg("type")},
     source="PTX ISA 9.7.1.6",
 )
 
@@ -155,7 +155,7 @@ SAD = Form(
         type
         u16,u32,u64,s16,s32,s64
     """,
-    operands={"d": out("type"), "a": inp("type"), "b": inp("type"), "c": inp("type")},
+    operands={"d": out("type"), "a": arg("type"), "b": arg("type"), "c": arg("type")},
     source="PTX ISA 9.7.1.7",
 )
 
@@ -177,7 +177,7 @@ DIV = Form(
         op       type
         div,rem  u16,u32,u64,s16,s32,s64
     """,
-    operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
+    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
     source="PTX ISA 9.7.1.8",
 )
 
@@ -201,7 +201,7 @@ ABS = Form(
         op       type
         abs,neg  s16,s32,s64
     """,
-    operands={"d": out("type"), "a": inp("type")},
+    operands={"d": out("type"), "a": arg("type")},
     source="PTX ISA 9.7.1.10",
 )
 
@@ -227,7 +227,7 @@ MIN = Form(
         min,max  -     u16x2,s16x2              8.0  sm_90
         min,max  relu  s16x2,s32                8.0  sm_90
     """,
-    operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
+    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
     source="PTX ISA 9.7.1.12",
 )
 
@@ -254,7 +254,7 @@ DP4A = Form(
         atype    btype    ptx  target
         u32,s32  u32,s32  5.0  sm_61
     """,
-    operands={"d": out("s32"), "a": inp("b32"), "b": inp("b32"), "c": inp("s32")},
+    operands={"d": out("s32"), "a": arg("atype"), "b": arg("btype"), "c": inp("s32")},
     source="PTX ISA 9.7.1.23",
 )
 
@@ -276,7 +276,7 @@ DP2A = Form(
         mode   atype    btype    ptx  target
         lo,hi  u32,s32  u32,s32  5.0  sm_61
     """,
-    operands={"d": out("s32"), "a": inp("b32"), "b": inp("b32"), "c": inp("s32")},
+    operands={"d": out("s32"), "a": arg("atype"), "b": arg("btype"), "c": inp("s32")},
     source="PTX ISA 9.7.1.24",
 )
 
@@ -303,7 +303,7 @@ ADD_CARRY = Form(
         add,sub    cc    u64,s64  4.3
         addc,subc  -,cc  u64,s64  4.3
     """,
-    operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
+    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
     source="PTX ISA 9.7.2.1",
 )
 
@@ -340,7 +340,7 @@ MAD_CARRY = Form(
         mad   hi,lo  cc    u64,s64  4.3
         madc  hi,lo  -,cc  u64,s64  4.3
     """,
-    operands={"d": out("type"), "a": inp("type"), "b": inp("type"), "c": inp("type")},
+    operands={"d": out("type"), "a": arg("type"), "b": arg("type"), "c": arg("type")},
     source="PTX ISA 9.7.2.5",
 )
 

@@ -27,6 +27,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from warploom.isa.operands import Place
@@ -72,8 +73,9 @@ class Form:
 
     `words` spells composite slots (`{"shape": "m{m}n{n}k{k}"}`), whose parts are columns. `touches` lists
     effect words of EFFECTS. `spellings` are further orders of the same opcode words that assemblers take and
-    compilers write. A `lenient` form is one that the manual does not have and assemblers take: it binds
-    nothing, and the checker alone asks for it.
+    compilers write. `early` are words that assemblers take before the version that brought them. A `lenient`
+    form is one that the manual does not have and assemblers take: it binds nothing, and the checker alone
+    asks for it.
     """
 
     def __init__(
@@ -87,10 +89,12 @@ class Form:
         touches: str = "",
         limit: Limit | None = None,
         spellings: tuple[str, ...] = (),
+        early: str = "",
         lenient: bool = False,
         source: str,
     ) -> None:
         self.name = name
+        self.early = frozenset(early.split())
         self.lenient = lenient
         self.source = source
         self.syntax_line = syntax
@@ -160,6 +164,11 @@ class Form:
         return count
 
     @property
+    def slot_names(self) -> frozenset[str]:
+        """What codes of rules call its words: slots, literal words, parts of composite words."""
+        return frozenset({*self.columns, *(word.slot or word.literal for word in self.syntax.words)})
+
+    @property
     def parts(self) -> frozenset[str]:
         """The columns that are parts of a composite word."""
         return frozenset(
@@ -215,10 +224,12 @@ class Match:
     rows: tuple[Row, ...]
 
 
+LONGEST_OPCODE = 500
+"""Characters of an opcode; no form has one as long."""
+
 _FORMS: dict[str, Form] = {}
 _BY_HEAD: dict[str, list[Form]] = {}
 _LENIENT: dict[str, list[Form]] = {}
-_MATCHES: dict[str, tuple[Match, ...]] = {}
 
 
 def _register(form: Form) -> None:
@@ -250,12 +261,10 @@ def lenient_of(head: str) -> tuple[Form, ...]:
     return tuple(_LENIENT.get(head, ()))
 
 
+@lru_cache(maxsize=8192)
 def match_opcode(opcode: str) -> tuple[Match, ...]:
-    """Every form and row that the opcode follows; more than one where operands decide. Cached."""
-    found = _MATCHES.get(opcode)
-    if found is None:
-        found = _MATCHES[opcode] = _match_in(_BY_HEAD, opcode)
-    return found
+    """Every form and row that the opcode follows; more than one where operands decide."""
+    return _match_in(_BY_HEAD, opcode)
 
 
 def match_lenient(opcode: str) -> tuple[Match, ...]:
@@ -264,6 +273,8 @@ def match_lenient(opcode: str) -> tuple[Match, ...]:
 
 
 def _match_in(table: Mapping[str, Iterable[Form]], opcode: str) -> tuple[Match, ...]:
+    if len(opcode) > LONGEST_OPCODE:
+        return ()
     words = tuple(opcode.split("."))
     return tuple(
         Match(form, slots, rows)

@@ -5,8 +5,23 @@ Source: ptxas 12.9 to 13.5, asked
 
 from __future__ import annotations
 
+from warploom.isa.bulk import SIZES
 from warploom.isa.kit import Form
-from warploom.isa.operands import Place, Slots, address, immediate, inp, out
+from warploom.isa.memory import barred_barrier
+from warploom.isa.operands import (
+    NARROW,
+    Place,
+    Slots,
+    address,
+    arg,
+    immediate,
+    inp,
+    memory,
+    out,
+    pred_in,
+    pred_out,
+)
+from warploom.isa.tensor import FOUR_ROWS, SOURCE
 
 
 def _eighth(slots: Slots) -> int:
@@ -17,6 +32,32 @@ def _eighth(slots: Slots) -> int:
 def _depth(slots: Slots) -> int:
     return 8 if slots["shape"] == "m16n16k16" else 4
 
+
+CARRY_ADD = Form(
+    name="lenient.modifier_carry_add",
+    syntax="op{.sat}.type  d, a, b;",
+    rows="""
+        op         sat  type
+        addc,subc  -    u16,s16
+        addc,subc  sat  s32
+    """,
+    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
+    lenient=True,
+    source="PTX ISA 9.7.2.1",
+)
+
+CARRY_MAD = Form(
+    name="lenient.modifier_carry_mad",
+    syntax="madc.mode{.sat}.type  d, a, b, c;",
+    rows="""
+        mode   sat  type
+        hi,lo  -    u16,s16
+        hi     sat  s32
+    """,
+    operands={"d": out("type"), "a": arg("type"), "b": arg("type"), "c": arg("type")},
+    lenient=True,
+    source="PTX ISA 9.7.2.5",
+)
 
 EIGHT_BY_EIGHT = Form(
     name="lenient.eight_by_eight",
@@ -74,6 +115,55 @@ STORE_EIGHT = tuple(
     for count in (1, 2, 4)
 )
 
+WITHOUT_PROPERTY = Form(
+    name="lenient.without_property",
+    syntax="testp.type  p, a;",
+    rows="""
+        type     ptx
+        f32,f64  2.0
+    """,
+    operands={"p": pred_out(also=""), "a": arg("type")},
+    lenient=True,
+    source="PTX ISA 9.7.3.1",
+)
+
+WITHOUT_PAIR = Form(
+    name="lenient.without_pair",
+    syntax="setp.CmpOp{.BoolOp}{.ftz}.type  p, a, b{, {!}c};",
+    rows="""
+        CmpOp                                              BoolOp        ftz    type    ptx  target
+        eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -,ftz  f16x2   4.2  sm_53
+        eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      bf16x2  7.8  sm_90
+    """,
+    operands={"p": pred_out(), "a": arg("type"), "b": arg("type"), "c": pred_in(when="BoolOp")},
+    lenient=True,
+    source="PTX ISA 9.7.7.2",
+)
+
+WITH_FLUSH = Form(
+    name="lenient.with_flush",
+    syntax="rcp.rnd.ftz.f64  d, a;",
+    rows="""
+        rnd          ptx
+        rn,rz,rm,rp  2.0
+    """,
+    operands={"d": out("f64"), "a": arg("f64")},
+    lenient=True,
+    source="PTX ISA 9.7.3.13",
+)
+
+WITH_SCALE = Form(
+    name="lenient.with_scale",
+    syntax="cvt.rnd{.satfinite}.dtype.atype  d, a, scale;",
+    rows="""
+        rnd    satfinite    dtype    atype    ptx  target
+        rz,rp  -,satfinite  ue8m0x2  bf16x2   8.6  sm_100f,sm_110f,sm_120f
+        rn     -            bf16x2   ue8m0x2  8.6  sm_100f,sm_110f,sm_120f
+    """,
+    operands={"d": out("dtype"), "a": inp("atype"), "scale": inp("u16")},
+    lenient=True,
+    source="PTX ISA 9.7.9.21",
+)
 
 FENCE_RESTRICTED = Form(
     name="lenient.modifier_fence",
@@ -151,6 +241,106 @@ FREE_MULTIPLE = Form(
     source="PTX ISA 9.7.16.7.1",
 )
 
+# Copies that take the operands of other copies: a mask, or a number, where the barrier's address belongs.
+
+_COPIED = {"dstMem": address(space="shared"), "srcMem": address(), "size": inp("u32", values=SIZES, bits=32)}
+
+COPY_MASKED = Form(
+    name="lenient.copy_masked",
+    syntax=(
+        "cp.async.bulk.dst.src.mbarrier::complete_tx::bytes{.level::cache_hint}"
+        "  [dstMem], [srcMem], size{, cache-policy}, byteMask;"
+    ),
+    rows="""
+        dst              src          level::cache_hint  ptx target
+        shared::cta      global       -,L2::cache_hint   8.6 sm_90
+        shared::cluster  global       -,L2::cache_hint   8.0 sm_90
+        shared::cluster  shared::cta  -                  8.0 sm_90
+    """,
+    operands=_COPIED
+    | {"cache_policy": inp("u64", when="level::cache_hint"), "byteMask": inp("u16", eased="vector")},
+    lenient=True,
+    source="PTX ISA 9.7.9.25.5.2",
+)
+
+COPY_NUMBERED = Form(
+    name="lenient.copy_numbered",
+    syntax="cp.async.bulk.dst.src.mbarrier::complete_tx::bytes  [dstMem], [srcMem], size, mbar;",
+    rows="""
+        dst              src                 ptx target
+        shared::cta      global              8.6 sm_90
+        shared::cluster  global,shared::cta  8.0 sm_90
+    """,
+    operands=_COPIED | {"mbar": inp("u64")},
+    lenient=True,
+    source="PTX ISA 9.7.9.25.5.2",
+)
+
+COPY_REDUCING = Form(
+    name="lenient.copy_reducing",
+    syntax=(
+        "cp.reduce.async.bulk.dst.src.mbarrier::complete_tx::bytes.redOp.type  [dstMem], [srcMem], size, mbar;"
+    ),
+    rows="""
+        dst              src          redOp       type         ptx target
+        shared::cluster  shared::cta  and,or,xor  b32          8.0 sm_90
+        shared::cluster  shared::cta  add         u32,s32,u64  8.0 sm_90
+        shared::cluster  shared::cta  inc,dec     u32          8.0 sm_90
+        shared::cluster  shared::cta  min,max     u32,s32      8.0 sm_90
+    """,
+    operands=_COPIED | {"mbar": inp("u64")},
+    lenient=True,
+    source="PTX ISA 9.7.9.25.5.3",
+)
+
+# Rows of known forms.
+
+ROW_SCATTER = Form(
+    name="lenient.row_scatter",
+    syntax=(
+        "cp.reduce.async.bulk.tensor.dim.global.src.redOp.tile::scatter4.bulk_group{.level::cache_hint}"
+        "  [tensorMap, tensorCoords], [srcMem]{, cache-policy};"
+    ),
+    rows="""
+        dim  src          redOp                           level::cache_hint  ptx target
+        2d   shared::cta  add,min,max,inc,dec,and,or,xor  -,L2::cache_hint   8.6 sm_100f,sm_110f
+    """,
+    operands=SOURCE | {"tensorMap": FOUR_ROWS},
+    lenient=True,
+    source="PTX ISA 9.7.9.27.1.3",
+)
+
+ROW_FIFTH_STRIDE = Form(
+    name="lenient.row_fifth_stride",
+    syntax="tensormap.replace.tile.global_stride{.ss}.b1024.type  [addr], ord, new-val;",
+    rows="""
+        ss                    type  ptx target
+        -,global,shared::cta  b64   8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
+    """,
+    operands={
+        "addr": address(barred=NARROW),
+        "ord": immediate(values=(4,)),
+        "new_val": inp("type", eased="function"),
+    },
+    lenient=True,
+    source="PTX ISA 9.7.9.26.1",
+)
+
+ROW_MULTIMEM = Form(
+    name="lenient.row_multimem",
+    syntax="multimem.red{.sem}{.scope}{.ss}.op.vec.type  [a], b;",
+    rows="""
+        sem              scope                ss        op       vec       type          ptx target
+        -                -                    -,global  min,max  v2,v4,v8  f16,bf16      8.1 sm_90
+        -                -                    -,global  min,max  v2,v4     f16x2,bf16x2  8.1 sm_90
+        relaxed,release  cta,cluster,gpu,sys  -,global  min,max  v2,v4,v8  f16,bf16      8.1 sm_90
+        relaxed,release  cta,cluster,gpu,sys  -,global  min,max  v2,v4     f16x2,bf16x2  8.1 sm_90
+    """,
+    operands={"a": address(barred=(8, 16, 32)), "b": inp("type", "vec")},
+    lenient=True,
+    source="PTX ISA 9.7.9.14",
+)
+
 _SMALL = "b8,b16,u8,u16,s8,s16"
 _FIRST_LEVEL = "L1::evict_normal,L1::evict_unchanged,L1::evict_first,L1::evict_last,L1::no_allocate"
 _AHEAD = "-,L2::64B,L2::128B,L2::256B"
@@ -179,7 +369,7 @@ NARROW_EIGHT_LOADED = Form(
     """,
     operands={
         "d": out("type", 8, "wide"),
-        "a": address(),
+        "a": memory(),
         "cache_policy": inp("u64", when="level::cache_hint"),
     },
     lenient=True,
@@ -202,7 +392,7 @@ NARROW_EIGHT_STORED = Form(
         -,weak           -             -          {_SMALL}  -          local,{_APART}  1.0  -
     """,
     operands={
-        "a": address(),
+        "a": memory(),
         "b": inp("type", 8, accepts="wide"),
         "cache_policy": inp("u64", when="level::cache_hint"),
     },
@@ -231,9 +421,9 @@ ASYNC_STORE = Form(
     syntax=f"st.async{{.weak}}{{.scope}}{{.ss}}{{.{_COMPLETION}}}{{.vec}}.type  [a], b, [mbar];",
     rows=_UNFINISHED,
     operands={
-        "a": address(accepts="wide"),
+        "a": address(barred=NARROW),
         "b": inp("type", "vec", also="braces", eased="function"),
-        "mbar": address(accepts="wide", also="narrow"),
+        "mbar": address(barred=barred_barrier),
     },
     lenient=True,
     source="PTX ISA 9.7.9.12",
@@ -244,9 +434,9 @@ ASYNC_STORE_ONE = Form(
     syntax=f"st.async{{.weak}}{{.scope}}{{.ss}}{{.{_COMPLETION}}}{{.vec}}.type  [a], b, [mbar];",
     rows=_UNFINISHED,
     operands={
-        "a": address(accepts="wide"),
+        "a": address(barred=NARROW),
         "b": inp("type", eased="function"),
-        "mbar": address(accepts="wide", also="narrow"),
+        "mbar": address(barred=barred_barrier),
     },
     lenient=True,
     source="PTX ISA 9.7.9.12",
@@ -261,7 +451,7 @@ ASYNC_STORE_ALONE = Form(
         -       cluster  {_FAR}              {_COMPLETION}  {_WORDS},{_DOUBLES}  8.1  sm_90
         -,weak  -        shared,shared::cta  -              {_WORDS},{_DOUBLES}  8.1  sm_90
     """,
-    operands={"a": address(accepts="wide"), "b": inp("type", eased="function")},
+    operands={"a": address(barred=NARROW), "b": inp("type", eased="function")},
     lenient=True,
     source="PTX ISA 9.7.9.12",
 )
@@ -274,7 +464,7 @@ ASYNC_STORE_GLOBAL = Form(
         -,weak  -          -,global  {_SMALL},{_WORDS},{_DOUBLES}  8.7  sm_100
         -       gpu,sys    -,global  {_SMALL},{_WORDS},{_DOUBLES}  8.7  sm_100
     """,
-    operands={"a": address(accepts="wide"), "b": inp("type", eased="function")},
+    operands={"a": address(barred=NARROW), "b": inp("type", eased="function")},
     lenient=True,
     source="PTX ISA 9.7.9.12",
 )
@@ -287,7 +477,7 @@ ASYNC_RED = Form(
     rows="\n".join(
         ("ss op type ptx target", *(f"-,shared::cluster {op} {kind} 8.1 sm_90" for op, kind in _REDUCTIONS))
     ),
-    operands={"a": address(accepts="wide"), "b": inp("type", eased="function")},
+    operands={"a": address(barred=NARROW), "b": inp("type", eased="function")},
     lenient=True,
     source="PTX ISA 9.7.13.7",
 )
@@ -301,7 +491,7 @@ ASYNC_RED_GLOBAL = Form(
             *(f"gpu,sys -,global {op} {kind} 8.7 sm_100" for op, kind in _REDUCTIONS),
         )
     ),
-    operands={"a": address(accepts="wide"), "b": inp("type", eased="function")},
+    operands={"a": address(barred=NARROW), "b": inp("type", eased="function")},
     lenient=True,
     source="PTX ISA 9.7.13.7",
 )
@@ -318,7 +508,7 @@ ATOM_THIRD = Form(
     """,
     operands={
         "d": out("type", also="sink"),
-        "a": address(),
+        "a": memory(),
         "b": inp("type", eased="function"),
         "c": Place("register", "both", "type"),
     },

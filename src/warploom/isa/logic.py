@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from warploom.isa.kit import Form
-from warploom.isa.operands import immediate, inp, out, pred_in, pred_out
+from warploom.isa.operands import arg, immediate, out, pred_in, pred_out
 from warploom.isa.protocol import Bound, Warps
 from warploom.num import bits
 
@@ -16,7 +16,7 @@ BITWISE = Form(
         op          type             ptx
         and,or,xor  pred,b16,b32,b64 1.0
     """,
-    operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
+    operands={"d": out("type", eased="packed"), "a": arg("type"), "b": arg("type")},
     source="PTX ISA 9.7.8.1",
 )
 
@@ -40,7 +40,7 @@ NOT = Form(
         type
         pred,b16,b32,b64
     """,
-    operands={"d": out("type"), "a": inp("type")},
+    operands={"d": out("type", eased="packed"), "a": arg("type")},
     source="PTX ISA 9.7.8.4",
 )
 
@@ -62,7 +62,7 @@ CNOT = Form(
         type
         b16,b32,b64
     """,
-    operands={"d": out("type"), "a": inp("type")},
+    operands={"d": out("type"), "a": arg("type")},
     source="PTX ISA 9.7.8.5",
 )
 
@@ -81,7 +81,13 @@ LOP3 = Form(
     name="logic.lop3",
     syntax="lop3.b32  d, a, b, c, immLut;",
     rows="ptx target\n4.3 sm_50",
-    operands={"d": out("b32"), "a": inp("b32"), "b": inp("b32"), "c": inp("b32"), "immLut": immediate()},
+    operands={
+        "d": out("b32", also="sink"),
+        "a": arg("b32"),
+        "b": arg("b32"),
+        "c": arg("b32"),
+        "immLut": immediate(),
+    },
     source="PTX ISA 9.7.8.6",
 )
 
@@ -104,11 +110,11 @@ LOP3_BOOL = Form(
         or,and  8.2  sm_70
     """,
     operands={
-        "d": out("b32"),
-        "p": pred_out(),
-        "a": inp("b32"),
-        "b": inp("b32"),
-        "c": inp("b32"),
+        "d": out("b32", also="sink"),
+        "p": pred_out(also=""),
+        "a": arg("b32"),
+        "b": arg("b32"),
+        "c": arg("b32"),
         "immLut": immediate(),
         "q": pred_in(),
     },

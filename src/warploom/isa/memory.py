@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from warploom.isa.kit import Form, no_effect
-from warploom.isa.operands import Place, Slots, address, arg, immediate, inp, out
+from warploom.isa.operands import NARROW, Place, Slots, address, arg, immediate, inp, memory, out
 from warploom.isa.protocol import Array, Bound, Warps
 from warploom.isa.types import bits_of
 
@@ -61,13 +61,13 @@ def _loaded() -> Place:
     return out("type", "vec", "wide", "braces")
 
 
-def _is_wide(slots: Slots) -> bool:
-    """Whether a vector has 256 bits, of which a store may leave elements out."""
-    return int(slots["vec"][1:] or 1) * bits_of(slots["type"]) == 256
+def _with_gaps(slots: Slots) -> dict[str, str]:
+    """A store of 256 bits may leave elements out."""
+    return {"also": "braces gap"} if int(slots["vec"][1:] or 1) * bits_of(slots["type"]) == 256 else {}
 
 
 def _stored() -> Place:
-    return inp("type", "vec", accepts="wide", also="braces", eased="function", gaps=_is_wide)
+    return inp("type", "vec", accepts="wide", also="braces", eased="function", by=_with_gaps)
 
 
 def _policy() -> Place:
@@ -89,7 +89,7 @@ LD = Form(
         (f"- {_LEVEL1} {_HINT} {_PREFETCH}", _CACHED),
         ("-,ca,cg,cs,lu,cv - - -", f"const,local,{_PARAMETERS},{_SHARED}"),
     ),
-    operands={"d": _loaded(), "a": address(), "cache_policy": _policy()},
+    operands={"d": _loaded(), "a": memory(), "cache_policy": _policy()},
     source="PTX ISA 9.7.9.8",
 )
 
@@ -105,7 +105,7 @@ LD_ORDERED = Form(
         ("relaxed,acquire - - -", _SHARED),
         sem=True,
     ),
-    operands={"d": _loaded(), "a": address(), "cache_policy": _policy()},
+    operands={"d": _loaded(), "a": memory(), "cache_policy": _policy()},
     source="PTX ISA 9.7.9.8",
 )
 
@@ -113,7 +113,7 @@ LD_VOLATILE = Form(
     name="memory.ld_volatile",
     syntax="ld.volatile{.ss}{.level2::eviction_priority}{.level::prefetch_size}{.vec}.type  d, [a];",
     rows=_table("level::prefetch_size", (_PREFETCH, _CACHED), ("-", _SHARED), ("-", "local")),
-    operands={"d": _loaded(), "a": address()},
+    operands={"d": _loaded(), "a": memory()},
     source="PTX ISA 9.7.9.8",
 )
 
@@ -125,7 +125,7 @@ LD_MMIO = Form(
         -,global  {_NARROW},{_WIDE}  8.2 sm_70
         -,global  b128               8.4 sm_70
     """,
-    operands={"d": out("type", 0, "wide", "braces"), "a": address()},
+    operands={"d": out("type", 0, "wide", "braces"), "a": memory()},
     source="PTX ISA 9.7.9.8",
 )
 
@@ -140,7 +140,7 @@ LD_NC = Form(
         (f"-,ca,cg,cs - {_HINT} {_PREFETCH}", "global"),
         (f"- {_LEVEL1} {_HINT} {_PREFETCH}", "global"),
     ),
-    operands={"d": _loaded(), "a": address(), "cache_policy": _policy()},
+    operands={"d": _loaded(), "a": memory(), "cache_policy": _policy()},
     source="PTX ISA 9.7.9.9",
 )
 
@@ -153,7 +153,7 @@ LDU = Form(
         -,global  v4    {_NARROW}          2.0 -
         -,global  -     b128               8.3 sm_70
     """,
-    operands={"d": _loaded(), "a": address()},
+    operands={"d": _loaded(), "a": memory()},
     source="PTX ISA 9.7.9.10",
 )
 
@@ -193,7 +193,7 @@ ST = Form(
         (f"- {_LEVEL1} {_HINT}", _CACHED),
         ("-,wb,cg,cs,wt - -", f"local,param,param::func,{_SHARED}"),
     ),
-    operands={"a": address(also="output"), "b": _stored(), "cache_policy": _policy()},
+    operands={"a": memory(also="output"), "b": _stored(), "cache_policy": _policy()},
     source="PTX ISA 9.7.9.11",
 )
 
@@ -209,7 +209,7 @@ ST_ORDERED = Form(
         ("relaxed,release - -", _SHARED),
         sem=True,
     ),
-    operands={"a": address(also="output"), "b": _stored(), "cache_policy": _policy()},
+    operands={"a": memory(also="output"), "b": _stored(), "cache_policy": _policy()},
     source="PTX ISA 9.7.9.11",
 )
 
@@ -217,7 +217,7 @@ ST_VOLATILE = Form(
     name="memory.st_volatile",
     syntax="st.volatile{.ss}{.level2::eviction_priority}{.vec}.type  [a], b;",
     rows=_table("", ("", _CACHED), ("", _SHARED), ("", "local")),
-    operands={"a": address(also="output"), "b": _stored()},
+    operands={"a": memory(also="output"), "b": _stored()},
     source="PTX ISA 9.7.9.11",
 )
 
@@ -229,7 +229,7 @@ ST_MMIO = Form(
         -,global  {_NARROW},{_WIDE}  8.2 sm_70
         -,global  b128               8.4 sm_70
     """,
-    operands={"a": address(), "b": inp("type", accepts="wide", also="braces", eased="function")},
+    operands={"a": memory(), "b": inp("type", accepts="wide", also="braces", eased="function")},
     source="PTX ISA 9.7.9.11",
 )
 
@@ -252,6 +252,11 @@ def store_one(warps: Warps, i: Bound) -> None:
     warps.store(i.ss, warps.addresses(i.a), i.type, value)
 
 
+def barred_barrier(slots: Slots, target: int) -> tuple[int, ...]:
+    """A generic address is widened from the register; one in shared memory is taken as it is."""
+    return () if slots["ss"] else NARROW
+
+
 ST_ASYNC = Form(
     name="memory.st_async",
     syntax="st.async{.weak}{.scope}{.ss}.mbarrier::complete_tx::bytes{.vec}.type  [a], b, [mbar];",
@@ -263,9 +268,9 @@ ST_ASYNC = Form(
         -       cluster    -,shared::cluster  v4    {_WORD}          8.1 sm_90
     """,
     operands={
-        "a": address(accepts="wide"),
+        "a": address(barred=NARROW),
         "b": inp("type", "vec", also="braces", eased="function"),
-        "mbar": address(accepts="wide", also="narrow"),
+        "mbar": address(barred=barred_barrier),
     },
     touches="async",
     source="PTX ISA 9.7.9.12",
@@ -279,7 +284,7 @@ ST_ASYNC_RELEASE = Form(
         -     gpu,sys  -,global  {_SMALL},{_WORD},{_WIDE}         8.7 sm_100
         mmio  sys      -,global  {_SMALL},{_WORD},{_WIDE}         8.7 sm_100
     """,
-    operands={"a": address(accepts="wide"), "b": inp("type")},
+    operands={"a": address(barred=NARROW), "b": inp("type")},
     touches="async",
     source="PTX ISA 9.7.9.12",
 )
@@ -456,7 +461,7 @@ PREFETCH = Form(
         -,global        L2::evict_last,L2::evict_normal  7.4 sm_80
         -,const,param   tensormap                        8.0 sm_90
     """,
-    operands={"a": address()},
+    operands={"a": memory()},
     source="PTX ISA 9.7.9.15",
 )
 
@@ -464,7 +469,7 @@ PREFETCHU = Form(
     name="memory.prefetchu",
     syntax="prefetchu.L1  [a];",
     rows="ptx target\n2.0 sm_20",
-    operands={"a": address(space="global")},
+    operands={"a": address(space="global", barred=(32,))},
     source="PTX ISA 9.7.9.15",
 )
 
@@ -472,7 +477,7 @@ APPLYPRIORITY = Form(
     name="memory.applypriority",
     syntax="applypriority{.global}.L2::evict_normal  [a], size;",
     rows="ptx target\n7.4 sm_80",
-    operands={"a": address(space=_global), "size": immediate(values=(128,))},
+    operands={"a": address(space=_global, barred=(32,)), "size": immediate(values=(128,))},
     source="PTX ISA 9.7.9.16",
 )
 
@@ -480,7 +485,7 @@ DISCARD = Form(
     name="memory.discard",
     syntax="discard{.global}.L2  [a], size;",
     rows="ptx target\n7.4 sm_80",
-    operands={"a": address(space=_global), "size": immediate(values=(128,))},
+    operands={"a": address(space=_global, barred=(32,)), "size": immediate(values=(128,))},
     source="PTX ISA 9.7.9.17",
 )
 
@@ -514,7 +519,7 @@ CREATEPOLICY_RANGE = Form(
     """,
     operands={
         "d": out("u64"),
-        "a": address(space=_global, accepts="wide"),
+        "a": address(space=_global, barred=NARROW),
         "primary_size": inp("u32"),
         "total_size": inp("u32"),
     },

@@ -18,9 +18,9 @@ def _quarter(slots: Slots) -> str:
     return f"b{bits_of(slots['type']) // 4}"
 
 
-def _is_word(slots: Slots) -> bool:
-    """Whether `_` may stand for a part, whatever is then in its bits."""
-    return slots["type"] == "b32"
+def _with_gaps(slots: Slots) -> dict[str, str]:
+    """In 32 bits `_` may stand for a part, whatever is then in its bits."""
+    return {"also": "gap"} if slots["type"] == "b32" else {}
 
 
 MOV = Form(
@@ -76,7 +76,7 @@ PACK2 = Form(
         b16,b32,b64  1.0 -
         b128         8.3 sm_70
     """,
-    operands={"d": out("type"), "a": inp(_half, 2, gaps=_is_word)},
+    operands={"d": out("type"), "a": inp(_half, 2, by=_with_gaps)},
     source="PTX ISA 9.7.9.4",
 )
 
@@ -88,7 +88,7 @@ PACK4 = Form(
         b32,b64  1.0 -
         b128     8.3 sm_70
     """,
-    operands={"d": out("type"), "a": inp(_quarter, 4, gaps=_is_word)},
+    operands={"d": out("type"), "a": inp(_quarter, 4, by=_with_gaps)},
     source="PTX ISA 9.7.9.4",
 )
 

@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from functools import cache, lru_cache
 from itertools import product
 
-from warploom.isa.kit import NAME_WHERE_THEY_STAND, Form, Match, forms, forms_of, lenient_of
+from warploom.isa.kit import LONGEST_OPCODE, NAME_WHERE_THEY_STAND, Form, Match, forms, forms_of, lenient_of
 from warploom.isa.syntax import Word, bind_word
 from warploom.isa.table import Row
 from warploom.isa.types import TYPES
@@ -88,6 +88,8 @@ def reordered(opcode: str, *, lenient: bool = False) -> tuple[tuple[str, Match],
     """The legal opcodes that have the words of another in another order: the name first, types as they
     were. With `lenient`, those of forms that only assemblers take too.
     """
+    if len(opcode) > LONGEST_OPCODE:
+        return ()
     words = tuple(opcode.split("."))
     known = forms_of(words[0]) + (lenient_of(words[0]) if lenient else ())
     ways = (way for form in known for order in form.orders for way in _reordered(form, order, words))
@@ -122,7 +124,7 @@ def is_named_alike(form: Form, one: tuple[str, ...], other: tuple[str, ...]) -> 
 
 
 def _is_type(word: str) -> bool:
-    return word in TYPES or _FORMAT.fullmatch(word) is not None
+    return word in TYPES or word == "b128" or _FORMAT.fullmatch(word) is not None
 
 
 def _is_layout(word: str) -> bool:

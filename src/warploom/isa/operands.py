@@ -7,7 +7,7 @@ A type is a PTX type word, the name of a slot whose word is the type, or a funct
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from warploom.isa.types import TYPES
@@ -15,28 +15,42 @@ from warploom.isa.types import TYPES
 Slots = Mapping[str, str]
 TypeRule = str | Callable[[Slots], str]
 CountRule = int | str | Callable[[Slots], int]
+Reach = Literal["same", "wide", "bits", "own", "coded"]
 Values = Collection[int] | Callable[[Slots], Collection[int] | None] | None
+Barred = Collection[int] | Callable[[Slots, int], Collection[int]]
+
+_NAMED_PARAMETERS = 75  # the first target whose assembler asks for a name in .param::func
+
+NARROW = (8, 16)
+"""Widths of registers that assemblers cannot move to where an address belongs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """One operand place.
 
-    `kind` is what the text shows there; `access` whether the instruction reads or writes it; `type` its
-    PTX type; `count` the number of registers in its vector (0: a single register, no braces; -1: any), or of
-    the coordinates after the base of an address. `when` names a slot whose word the place stands with: it is
-    there exactly when the word is. `values` are the constants that may stand there, of which the low `bits`
-    are looked at. `accepts` is "wide" where registers wider than the type may stand, "bits" where only those
-    declared as bits may, "own" where only integers hold an integer. `also` lists what else may: "sink", the
-    `_` for a result that is not wanted; "special", a special register; "symbol", the address of a variable;
-    for an address "narrow", a base of 8 or 16 bits in a space of its own, and "output", a parameter only where
-    it goes out. `eased` lists what only assemblers take there: "function", the address of a function; "vector"
-    and "vectors", one of up to four registers or of any number; "predicate"; "packed", `f16x2` for a predicate;
-    "base", an odd base of an address; each with the target that it begins with, as in "packed@sm_90". `space`
-    is the state space of an address, or of the variable of a "symbol": a word or a slot; what is not known to
-    be in it is refused. In "tensor" a register of the type alone addresses. `whole` says that no item of a
-    vector of results may be the sink, `target` what is needed where the operand stands. `legend` says how lanes
-    hold a fragment, `gaps` whether elements of a source vector may be `_`.
+    `kind` is what the text shows there; `access` whether the instruction reads or writes it; `type` its PTX
+    type; `count` the number of registers in its vector (0: a single register, no braces; -1: any), or of the
+    coordinates after the base of an address. `when` names a slot whose word the place stands with: it is there
+    exactly when the word is. `values` are the constants that may stand there, of which the low `bits` are
+    looked at, and `upto` the operand whose constant is the highest. `accepts` is "wide" where registers wider
+    than the type may stand, "bits" where only those declared as bits may and no constant, "own" where only
+    integers hold an integer, "coded" where floating constants may be written as their bits alone. `also` lists
+    what else may: "sink", the `_` for a result that is not wanted; "special", a special register; "symbol", the
+    address of a variable; or what a name stands for: "function", or directives. `eased` lists what only
+    assemblers take there: "function", the address of a function; "vector" and "vectors", one of up to four
+    registers or of any number; "predicate"; "packed", `f16x2` for a predicate; "base", an odd base of an
+    address; "untyped", one of any type; "bare", an address without its brackets; each with the target that it
+    begins with, as in "packed@sm_90". `space` is the state space of an address: a word or a slot; what is not
+    known to be in it is refused, and for "register" every variable; or that of the variable of a "symbol". In
+    "tensor" a register of the type alone addresses. `barred` are widths of registers that are no base of an
+    address, on the target of some number. `plain` says that registers and numbers alone may stand there: no
+    sink or predicate in a vector, no address made from a name. `target` is what is needed where the operand
+    stands. `legend` says how lanes hold a fragment. `by` gives what is otherwise for some slots.
+
+    `also` has "gap" where elements of a source vector may be the sink, for an address "output" where a
+    parameter stands only if it goes out, and "minus" where a register may be negated; `parts` is the pattern of
+    the selectors that may follow a register, as in `%r1.b0`.
     """
 
     kind: Literal["register", "predicate", "address", "immediate", "label", "symbol", "tuple", "sink", "any"]
@@ -45,15 +59,22 @@ class Place:
     count: CountRule = 0
     when: str = ""
     values: Values = None
-    accepts: Literal["same", "wide", "bits", "own"] = "same"
+    accepts: Reach = "same"
     also: str = ""
     space: TypeRule = "?"
-    whole: bool = False
+    plain: bool = False
     target: str = ""
     legend: Callable[[Slots], str] | None = None
     eased: str = ""
-    gaps: Callable[[Slots], bool] | None = None
+    upto: str = ""
+    barred: Barred = ()
     bits: CountRule = 0
+    parts: TypeRule = ""
+    by: Callable[[Slots], Mapping[str, str]] | None = None
+
+    def at(self, slots: Slots) -> Place:
+        """The place as it is for some slots."""
+        return self if self.by is None else replace(self, **self.by(slots))
 
     def type_word(self, slots: Slots) -> str:
         """The PTX type word of this place once the slots are bound."""
@@ -73,6 +94,14 @@ class Place:
         if self.space == "?":
             return slots.get("ss", slots.get("space", "?"))
         return slots.get(self.space, self.space)
+
+    def parts_pattern(self, slots: Slots) -> str:
+        """The pattern of the selectors that may follow a register; "" where none may."""
+        return self.parts(slots) if callable(self.parts) else self.parts
+
+    def barred_widths(self, slots: Slots, target: int) -> Collection[int]:
+        """The bits of registers that cannot be the base of an address on the target of a number."""
+        return self.barred(slots, target) if callable(self.barred) else self.barred
 
     def registers(self, slots: Slots) -> int:
         """Number of registers in the vector of this place; 0 for one bare register."""
@@ -100,14 +129,17 @@ def _number(rule: CountRule, slots: Slots) -> int:
 def out(
     type: TypeRule,
     count: CountRule = 0,
-    accepts: Literal["same", "wide", "own"] = "same",
+    accepts: Reach = "same",
     also: str = "",
     eased: str = "",
+    parts: TypeRule = "",
     *,
-    whole: bool = False,
+    plain: bool = False,
 ) -> Place:
     """A destination register, or vector of `count`."""
-    return Place("register", "write", type, count, accepts=accepts, also=also, eased=eased, whole=whole)
+    return Place(
+        "register", "write", type, count, accepts=accepts, also=also, eased=eased, parts=parts, plain=plain
+    )
 
 
 def inp(
@@ -115,22 +147,38 @@ def inp(
     count: CountRule = 0,
     when: str = "",
     values: Values = None,
-    accepts: Literal["same", "wide", "own"] = "same",
+    accepts: Reach = "same",
     also: str = "",
     eased: str = "",
-    space: TypeRule = "?",
     bits: CountRule = 0,
-    gaps: Callable[[Slots], bool] | None = None,
+    parts: TypeRule = "",
+    space: TypeRule = "?",
+    *,
+    plain: bool = False,
+    by: Callable[[Slots], Mapping[str, str]] | None = None,
 ) -> Place:
     """A source: a register or a constant, or a vector of them. `space` is that of a variable there."""
     return Place(
-        "register", "read", type, count, when, values, accepts, also, space, eased=eased, bits=bits, gaps=gaps
+        "register",
+        "read",
+        type,
+        count,
+        when,
+        values,
+        accepts,
+        also,
+        space,
+        plain=plain,
+        eased=eased,
+        bits=bits,
+        parts=parts,
+        by=by,
     )
 
 
-def arg(type: TypeRule) -> Place:
+def arg(type: TypeRule, accepts: Reach = "same") -> Place:
     """A source of plain arithmetic, in whose place assemblers take the address of a function too."""
-    return inp(type, eased="function")
+    return inp(type, accepts=accepts, eased="function packed")
 
 
 def inout(type: TypeRule, count: CountRule = 0) -> Place:
@@ -151,15 +199,30 @@ def pred_in(values: Values = None, when: str = "", eased: str = "") -> Place:
 def address(
     coordinates: CountRule = 0,
     space: TypeRule = "?",
-    accepts: Literal["same", "wide"] = "same",
+    eased: str = "",
+    barred: Barred = (),
     also: str = "",
 ) -> Place:
     """`[base + offset]`, with a vector of coordinates for tensor operands.
 
-    Without a `space` it is that of the slot `ss` or `space`. One that accepts "wide" is made
-    64 bits wide from a register of 32 or 64 bits, whatever its space.
+    Without a `space` it is that of the slot `ss` or `space`.
     """
-    return Place("address", "read", "b64", coordinates, space=space, accepts=accepts, also=also)
+    return Place("address", "read", "b64", coordinates, also=also, space=space, eased=eased, barred=barred)
+
+
+def memory(also: str = "") -> Place:
+    """The address of what a load, a store or an atomic operation accesses."""
+    return address(barred=_no_addresses, also=also)
+
+
+def _no_addresses(slots: Slots, target: int) -> tuple[int, ...]:
+    """With 32 bits for a generic or global address assemblers refuse the whole module; parameters of a function
+    are named.
+    """
+    space = slots.get("ss", slots.get("space", ""))
+    if space == "param::func" and target >= _NAMED_PARAMETERS:
+        return (8, 16, 32, 64)
+    return (32,) if space in ("", "global") else ()
 
 
 def tensor_address(accepts: Literal["same", "bits"] = "same", when: str = "") -> Place:
@@ -172,9 +235,9 @@ def immediate(type: TypeRule = "s32", values: Values = None, target: str = "", b
     return Place("immediate", "none", type, values=values, target=target, bits=bits)
 
 
-def amount_or_predicate(type: TypeRule) -> Place:
+def amount_or_predicate(type: TypeRule, upto: str = "") -> Place:
     """A source of a type, or a predicate in its stead: what is declared decides."""
-    return Place("any", "read", type)
+    return Place("any", "read", type, upto=upto)
 
 
 def sink() -> Place:
@@ -187,11 +250,16 @@ def label() -> Place:
     return Place("label", "none")
 
 
-def symbol() -> Place:
-    """The name of a function, a branch table or a variable."""
-    return Place("symbol", "none")
+def function() -> Place:
+    """The name of a function, or a register that holds its address."""
+    return Place("symbol", "none", also="function")
 
 
-def arguments() -> Place:
-    """The parenthesised list of a call."""
-    return Place("tuple", "none")
+def table(*directives: str) -> Place:
+    """The label of one of some directives: a branch table, a prototype, a list of functions."""
+    return Place("symbol", "none", also=" ".join(directives))
+
+
+def arguments(access: Literal["read", "write"]) -> Place:
+    """The parenthesised list of a call: what it reads, or writes."""
+    return Place("tuple", access)

@@ -26,16 +26,18 @@ _PACKED_HALVES = frozenset({"f16x2", "u16x2", "s16x2"})
 
 
 @cache
-def holders(type_word: str, wide: bool = False, implied: bool = False) -> frozenset[str]:
+def holders(type_word: str, accepts: str = "same", implied: bool = False) -> frozenset[str]:
     """The declared types of the registers that can stand where a type is asked for.
 
-    `implied` where the opcode does not name the type: `f16x2` is then no integer.
+    `accepts` is that of the place; `implied` where the opcode does not name the type: `f16x2` is then no integer.
     """
     width = 128 if type_word == "b128" else TYPES[type_word].bits
     kind = "bits" if type_word == "b128" else TYPES[type_word].kind
     if kind == "predicate":
         return frozenset({"pred"})
-    if wide:
+    if accepts == "bits":
+        return frozenset({f"b{width}"})
+    if accepts == "wide":
         return frozenset(
             name for name in DECLARABLE if _BITS[name] >= width and _widely(type_word, kind, name)
         )

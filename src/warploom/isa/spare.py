@@ -37,7 +37,7 @@ def _vocabulary(name: str) -> frozenset[str]:
     """The words that stand in slots of the forms of an instruction."""
     words = tuple(name.split("."))
     named = (form for form in forms_of(words[0]) if named_words(form, words) == len(words))
-    return frozenset().union(*(found for form in named for found in form.vocabulary.values()))
+    return frozenset[str]().union(*(found for form in named for found in form.vocabulary.values()))
 
 
 def _spare(words: str, most: int = 0, names: str = "") -> Spare:
@@ -60,8 +60,9 @@ _SPARE = (
     ),
     _spare("row col", most=2, names="ldmatrix stmatrix movmatrix wgmma.mma_async"),
     _spare("b1 u2 s2 u4 s4 bf16 bf16x2 tf32", names="movmatrix"),
-    _spare("any", most=1, names="bar bar.arrive bar.red"),
-    _spare("all", most=1, names="bar"),
+    _spare("cta cluster gpu sys", most=1, names="cp.async.bulk"),
+    _spare("any all", most=1, names="bar"),
+    _spare("any", most=1, names="bar.arrive bar.red"),
 )
 
 

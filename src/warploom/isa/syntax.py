@@ -1,9 +1,9 @@
 """The manual's syntax line, read as a pattern.
 
-`add{.rnd}{.ftz}.type  d, a, b{, c};` has opcode words (literals, slots, optional ones in braces) and
-operand places (names, `d|p` pairs, `[a]` addresses, `{x, y}` vectors of named parts, optional ones in braces
-that begin with a comma). A word is a slot when the Form's table has a column of its name or the Form gives it
-a composite spelling.
+`add{.rnd}{.ftz}.type d, a, b{, c};` has opcode words (literals, slots, optional ones in braces) and operand
+places (names, `d|p` pairs, `[a]` addresses, `{x, y}` vectors of named parts, optional ones in braces that
+begin with a comma; signs and selectors of parts, `{!}p` and `a{.asel}`, are for the reader). A word is a
+slot when the Form's table has a column of its name or the Form gives it a composite spelling.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from warploom.isa.table import FormError
 
 _OPCODE_PIECE = re.compile(r"\{\.([\w:]+)\}|\.?([\w:]+)")
+_SIGN = re.compile(r"\{(?:[!-]|\.\w+)\}")
 _OPERAND_PIECE = re.compile(
     r"\s*(?:\{(?P<vector>[\w-]+(?:,\s*[\w-]+)+)\}|(?P<sign>[{},])"
     r"|\[(?P<address>[\w-]+)(?:,[^\]]*)?\]|\((?P<list>[\w-]+)\)"
@@ -70,7 +71,7 @@ def read_syntax(form: str, line: str, columns: tuple[str, ...], composites: Mapp
             raise FormError(f"form {form}: cannot read {opcode[position:]!r} in its syntax line")
         position = found.end()
         words.append(_word(found[1] or found[2], found[1] is not None, columns, composites))
-    return Syntax(tuple(words), _read_places(form, operands.replace("{!}", "")))
+    return Syntax(tuple(words), _read_places(form, _SIGN.sub("", operands)))
 
 
 def _read_places(form: str, text: str) -> tuple[PlaceName, ...]:

@@ -1,6 +1,7 @@
-"""Blackwell's tensor memory: its allocation, loads and stores, copies into it, and what orders them.
+"""Blackwell's tensor memory (PTX ISA 9.7.16): allocation, loads, stores, copies and order, and, in a file of
+their own, the multiplications.
 
-A tensor-memory address is 32 bits wide, lane above column, and stands in a register. Nothing here is executed.
+An address in it is 32 bits wide, lane above column, and stands in a register. Nothing here is executed.
 
 Source: PTX ISA 9.7.16
 """
@@ -34,7 +35,7 @@ ALLOC = Form(
         cta_group                  ss            ptx  target
         cta_group::1,cta_group::2  -,shared::cta  8.6  {_TARGETS}
     """,
-    operands={"dst": address(), "nCols": inp("u32", values=_COLUMNS)},
+    operands={"dst": address(), "nCols": inp("u32", values=_COLUMNS, bits=32)},
     touches="warp waits",
     source="PTX ISA 9.7.16.7.1",
 )
@@ -43,7 +44,7 @@ DEALLOC = Form(
     name="tcgen05.dealloc",
     syntax="tcgen05.dealloc.cta_group.sync.aligned.b32  taddr, nCols;",
     rows=_GROUPS,
-    operands={"taddr": inp("u32"), "nCols": inp("u32", values=_COLUMNS)},
+    operands={"taddr": inp("u32"), "nCols": inp("u32", values=_COLUMNS, bits=32)},
     touches="warp waits",
     source="PTX ISA 9.7.16.7.1",
 )
@@ -83,7 +84,7 @@ def _reduced_rows(shape: str) -> str:
     """
 
 
-_LOADED = out("b32", _registers, whole=True)
+_LOADED = out("b32", _registers, plain=True)
 _REDUCED = {"r": _LOADED, "redval": out("b32", also="braces"), "taddr": tensor_address()}
 _SPLIT_OFF = {"immHalfSplitoff": immediate()}
 
@@ -129,7 +130,7 @@ ST = Form(
     name="tcgen05.st",
     syntax="tcgen05.st.sync.aligned.shape.num{.unpack}.b32  [taddr], r;",
     rows=_rows("unpack"),
-    operands={"taddr": tensor_address(), "r": inp("b32", _registers)},
+    operands={"taddr": tensor_address(), "r": inp("b32", _registers, plain=True)},
     touches="warp async",
     source="PTX ISA 9.7.16.8.4",
 )
@@ -138,7 +139,7 @@ ST_SPLIT = Form(
     name="tcgen05.st-split",
     syntax="tcgen05.st.sync.aligned.shape.num{.unpack}.b32  [taddr], immHalfSplitoff, r;",
     rows=_split_rows("unpack"),
-    operands={"taddr": tensor_address(), "r": inp("b32", _registers)} | _SPLIT_OFF,
+    operands={"taddr": tensor_address(), "r": inp("b32", _registers, plain=True)} | _SPLIT_OFF,
     touches="warp async",
     source="PTX ISA 9.7.16.8.4",
 )
@@ -166,7 +167,7 @@ CP = Form(
         cta_group::1,cta_group::2  32x128b                   warpx4                        -        -                    8.6  {_TARGETS}
         cta_group::1,cta_group::2  32x128b                   warpx4                        b8x16    b6x16_p32,b4x16_p64  8.6  {_TARGETS}
     """,  # noqa: E501 - a table is as wide as it is
-    operands={"taddr": tensor_address(), "s_desc": inp("u64")},
+    operands={"taddr": tensor_address(), "s_desc": inp("u64", plain=True)},
     touches="async",
     source="PTX ISA 9.7.16.9.2",
 )
@@ -197,7 +198,7 @@ COMMIT = Form(
         cta_group                  ss                 multicast             ptx  target
         cta_group::1,cta_group::2  -,shared::cluster  -,multicast::cluster  8.6  {_TARGETS}
     """,
-    operands={"mbar": address(), "ctaMask": inp("u16", when="multicast", values=())},
+    operands={"mbar": address(), "ctaMask": inp("u16", when="multicast", values=(), plain=True)},
     touches="async",
     source="PTX ISA 9.7.16.12.1",
 )

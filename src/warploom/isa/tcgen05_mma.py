@@ -14,6 +14,7 @@ from warploom.isa.operands import Place, Slots, immediate, inp, pred_in, tensor_
 _GROUPS = "cta_group::1,cta_group::2"
 _FAMILY = "sm_100f,sm_110f"
 _EXACT = "sm_100a,sm_103a,sm_110a"
+_INTEGER = "sm_100a,sm_110a"
 _KEPT = "-,collector::a::fill,collector::a::use,collector::a::lastuse,collector::a::discard"
 _SHIFTED = "-,collector::a::lastuse,collector::a::discard"
 _BUFFERS = ",".join(
@@ -34,27 +35,30 @@ def _scales(slots: Slots) -> range:
 
 def _operands(*more: str, tensor: bool) -> dict[str, Place]:
     """The operands of every multiplication, and more of them."""
-    taddr = tensor_address("bits")
+    taddr, descriptor = tensor_address("bits"), inp("u64", plain=True)
     places = {
         "d_tmem": taddr,
-        "a_tmem" if tensor else "a_desc": taddr if tensor else inp("u64"),
-        "b_desc": inp("u64"),
+        "a_tmem" if tensor else "a_desc": taddr if tensor else descriptor,
+        "b_desc": descriptor,
         "sp_meta_tmem": tensor_address("bits", when="sp"),
-        "idesc": inp("u32"),
-        "enable_input_d": pred_in(),
+        "idesc": inp("u32", plain=True),
     }
     others = {
-        "disable_output_lane": inp("b32", _lane_masks),
-        "scale_input_d": immediate(values=_scales, target="sm_100f"),
+        "enable_input_d": pred_in(),
+        "disable_output_lane": inp("b32", _lane_masks, eased="special", plain=True),
+        "scale_input_d": immediate(values=_scales, bits=32, target="sm_100f"),
         "scale_A_tmem": taddr,
         "scale_B_tmem": taddr,
-        "zero_column_mask_desc": inp("u64"),
+        "zero_column_mask_desc": descriptor,
+        "disable_lane": pred_in(values=()),
+        "any_scale": immediate(),
     }
     return places | {name: others[name] for name in more}
 
 
-_PLAIN = ("disable_output_lane", "scale_input_d")
-_BLOCK = ("scale_A_tmem", "scale_B_tmem")
+_PLAIN = ("disable_output_lane", "enable_input_d", "scale_input_d")
+_WEIGHTS = ("enable_input_d", "zero_column_mask_desc")
+_BLOCK = ("scale_A_tmem", "scale_B_tmem", "enable_input_d")
 
 MMA = Form(
     name="tcgen05.mma",
@@ -63,7 +67,7 @@ MMA = Form(
     rows=f"""
         sp     cta_group  kind                             collector_usage  ptx  target
         -,sp   {_GROUPS}  kind::f16,kind::tf32,kind::f8f6f4  {_KEPT}        8.6  {_FAMILY}
-        -,sp   {_GROUPS}  kind::i8                         {_KEPT}          8.6  sm_100a,sm_110a
+        -,sp   {_GROUPS}  kind::i8                         {_KEPT}          8.6  {_INTEGER}
     """,
     operands=_operands(*_PLAIN, tensor=False),
     touches="tensor async",
@@ -79,8 +83,8 @@ MMA_TENSOR = Form(
         sp    cta_group  kind                               ashift  collector_usage  ptx  target
         -,sp  {_GROUPS}  kind::f16,kind::tf32,kind::f8f6f4  -       {_KEPT}          8.6  {_FAMILY}
         -,sp  {_GROUPS}  kind::f16,kind::tf32,kind::f8f6f4  ashift  {_SHIFTED}       8.6  {_FAMILY}
-        -,sp  {_GROUPS}  kind::i8                           -       {_KEPT}          8.6  sm_100a,sm_110a
-        -,sp  {_GROUPS}  kind::i8                           ashift  {_SHIFTED}       8.6  sm_100a,sm_110a
+        -,sp  {_GROUPS}  kind::i8                           -       {_KEPT}          8.6  {_INTEGER}
+        -,sp  {_GROUPS}  kind::i8                           ashift  {_SHIFTED}       8.6  {_INTEGER}
     """,
     operands=_operands(*_PLAIN, tensor=True),
     touches="tensor async",
@@ -125,7 +129,7 @@ BLOCK_TENSOR = Form(
 _STATIONARY_ROWS = f"""
     sp    cta_group     kind                               collector_usage  ptx  target
     -,sp  cta_group::1  kind::f16,kind::tf32,kind::f8f6f4  -,{_BUFFERS}     8.6  {_FAMILY}
-    -,sp  cta_group::1  kind::i8                           -,{_BUFFERS}     8.6  sm_100a,sm_110a
+    -,sp  cta_group::1  kind::i8                           -,{_BUFFERS}     8.6  {_INTEGER}
 """
 
 STATIONARY = Form(
@@ -133,7 +137,7 @@ STATIONARY = Form(
     syntax="tcgen05.mma.ws{.sp}.cta_group.kind{.collector_usage}"
     "  [d-tmem], a-desc, b-desc{, [sp-meta-tmem]}, idesc, enable-input-d{, zero-column-mask-desc};",
     rows=_STATIONARY_ROWS,
-    operands=_operands("zero_column_mask_desc", tensor=False),
+    operands=_operands(*_WEIGHTS, tensor=False),
     touches="tensor async",
     source=_SOURCE,
 )
@@ -143,7 +147,35 @@ STATIONARY_TENSOR = Form(
     syntax="tcgen05.mma.ws{.sp}.cta_group.kind{.collector_usage}"
     "  [d-tmem], [a-tmem], b-desc{, [sp-meta-tmem]}, idesc, enable-input-d{, zero-column-mask-desc};",
     rows=_STATIONARY_ROWS,
-    operands=_operands("zero_column_mask_desc", tensor=True),
+    operands=_operands(*_WEIGHTS, tensor=True),
     touches="tensor async",
     source=_SOURCE,
+)
+
+# What only assemblers take: a predicate in place of the lane masks, and integers scaled ---------------------
+
+_LOOSE = (
+    ("lane", "disable-lane, enable-input-d, scale-input-d", "-,sp", "kind::f16,kind::tf32", "sm_100f"),
+    ("lane", "disable-lane, enable-input-d", "-,sp", "kind::i8", _INTEGER),
+    ("lane", "disable-lane, enable-input-d, any-scale", "-", "kind::i8", _INTEGER),
+    ("scale", "disable-output-lane, enable-input-d, any-scale", "-", "kind::i8", _INTEGER),
+    ("scale", "enable-input-d, any-scale", "-,sp", "kind::i8", _INTEGER),
+)
+
+LOOSE = tuple(
+    Form(
+        name=f"lenient.{what}_{k}{a.strip('[]')[1:]}",
+        syntax=f"tcgen05.mma{{.sp}}.cta_group.kind{{.ashift}}{{.collector_usage}}"
+        f"  [d-tmem], {a}, b-desc{{, [sp-meta-tmem]}}, idesc, {last};",
+        rows=f"""
+            sp    cta_group  kind     ashift      collector_usage  ptx  target
+            {sp}  {_GROUPS}  {kinds}  -           {_KEPT}          8.6  {targets}
+        """
+        + (f"{sp} {_GROUPS} {kinds} ashift {_SHIFTED} 8.6 {targets}" if a == "[a-tmem]" else ""),
+        operands=_operands(*last.replace("-", "_").split(", "), tensor=a == "[a-tmem]"),
+        lenient=True,
+        source=f"{_SOURCE}.1",
+    )
+    for k, (what, last, sp, kinds, targets) in enumerate(_LOOSE)
+    for a in ("a-desc", "[a-tmem]")
 )

@@ -1,28 +1,59 @@
-"""Bulk copies of tensors, in tile mode (PTX ISA 9.7.9.25.5.2 and 9.7.9.27)."""
+"""Bulk copies of tensors (PTX ISA 9.7.9.25.5.2 and 9.7.9.27). Those in tile mode are executed."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.isa.bulk import TensorCopy, address_of, mask_of
+from warploom.isa.bulk import TensorCopy, address_of, barred_in_cluster, mask_of
 from warploom.isa.kit import Form, no_effect
 from warploom.isa.lanes import spread
 from warploom.isa.operands import Slots, address, inp
 from warploom.isa.protocol import Address, Bound, Warps
 
 _DIMENSIONS = "1d,2d,3d,4d,5d"
+_VOLUMES = "3d,4d,5d"
 _CTA_GROUPS = "cta_group::1,cta_group::2"
+_PAIRED = "sm_100f,sm_110f"
+"""The targets whose CTAs pair up; what gathers and strides came with them."""
 
 
 def _rank(slots: Slots) -> int:
     return int(slots["dim"][0])
 
 
+def _rows_of_four(slots: Slots) -> int:
+    return 5  # a column, and four rows
+
+
+def _offsets(slots: Slots) -> int:
+    """An offset into the filter for each of its dimensions; of im2col::w, the halo and the offset."""
+    return 2 if slots["load_mode"].startswith("im2col::w") else _rank(slots) - 2
+
+
 def _coordinates(warps: Warps, tensor: Address) -> NDArray[np.int32]:
     """Coordinates of an address operand. Shapes: (dimensions, warps, 32), innermost first."""
     return warps.read_vector(tensor.extra[0]).astype(np.int32)
 
+
+_IN_SHARED = address(space="shared", eased="bare", barred=barred_in_cluster)
+DESTINATION = {
+    "dstMem": _IN_SHARED,
+    "tensorMap": address(_rank, space="global", eased="untyped", barred=barred_in_cluster),
+    "mbar": _IN_SHARED,
+    "ctaMask": inp("u16", when="multicast"),
+    "cache_policy": inp("u64", when="level::cache_hint"),
+}
+SOURCE = {
+    "tensorMap": address(_rank, space="global", eased="untyped"),
+    "srcMem": address(space="shared", eased="bare"),
+    "cache_policy": inp("u64", when="level::cache_hint"),
+}
+PREFETCHED = {
+    "tensorMap": address(_rank, space="global", eased="untyped"),
+    "cache_policy": inp("u64", when="level::cache_hint"),
+}
+OFFSETS = {"im2colInfo": inp("b16", _offsets)}
 
 LOAD = Form(
     name="tensor.load",
@@ -33,16 +64,11 @@ LOAD = Form(
     rows=f"""
         dim            dst              multicast             cta_group      level::cache_hint  ptx target
         {_DIMENSIONS}  shared::cta      -                     -              -,L2::cache_hint   8.6 sm_90
+        {_DIMENSIONS}  shared::cta      -                     {_CTA_GROUPS}  -,L2::cache_hint   8.6 {_PAIRED}
         {_DIMENSIONS}  shared::cluster  -,multicast::cluster  -              -,L2::cache_hint   8.0 sm_90
-        {_DIMENSIONS}  shared::cluster  -,multicast::cluster  {_CTA_GROUPS}  -,L2::cache_hint   8.6 sm_100a
+        {_DIMENSIONS}  shared::cluster  -,multicast::cluster  {_CTA_GROUPS}  -,L2::cache_hint   8.6 {_PAIRED}
     """,
-    operands={
-        "dstMem": address(space="shared"),
-        "tensorMap": address(_rank),
-        "mbar": address(space="shared"),
-        "ctaMask": inp("u16", when="multicast"),
-        "cache_policy": inp("b64", when="level::cache_hint"),
-    },
+    operands=DESTINATION,
     touches="async",
     source="PTX ISA 9.7.9.27.1.2",
 )
@@ -76,11 +102,7 @@ STORE = Form(
         dim            src          level::cache_hint  ptx target
         {_DIMENSIONS}  shared::cta  -,L2::cache_hint   8.0 sm_90
     """,
-    operands={
-        "tensorMap": address(_rank),
-        "srcMem": address(space="shared"),
-        "cache_policy": inp("b64", when="level::cache_hint"),
-    },
+    operands=SOURCE,
     touches="async",
     source="PTX ISA 9.7.9.27.1.2",
 )
@@ -95,11 +117,7 @@ REDUCE = Form(
         dim            src          redOp                           level::cache_hint  ptx target
         {_DIMENSIONS}  shared::cta  add,min,max,inc,dec,and,or,xor  -,L2::cache_hint   8.0 sm_90
     """,
-    operands={
-        "tensorMap": address(_rank),
-        "srcMem": address(space="shared"),
-        "cache_policy": inp("b64", when="level::cache_hint"),
-    },
+    operands=SOURCE,
     touches="async",
     source="PTX ISA 9.7.9.27.1.3",
 )
@@ -140,8 +158,135 @@ PREFETCH = Form(
         dim            level::cache_hint  ptx target
         {_DIMENSIONS}  -,L2::cache_hint   8.0 sm_90
     """,
-    operands={"tensorMap": address(_rank), "cache_policy": inp("b64", when="level::cache_hint")},
+    operands=PREFETCHED,
     source="PTX ISA 9.7.9.27.1.4",
 )
 
 PREFETCH.meaning(no_effect)
+
+
+# Four rows at once ------------------------------------------------------------------------------------------
+
+FOUR_ROWS = address(_rows_of_four, space="global", eased="untyped")
+
+GATHER = Form(
+    name="tensor.gather",
+    syntax=(
+        "cp.async.bulk.tensor.dim.dst.global.tile::gather4.mbarrier::complete_tx::bytes{.multicast}{.cta_group}"
+        "{.level::cache_hint}  [dstMem], [tensorMap, tensorCoords], [mbar]{, ctaMask}{, cache-policy};"
+    ),
+    rows=f"""
+        dim  dst              multicast             cta_group        level::cache_hint  ptx target
+        2d   shared::cta      -                     -                -,L2::cache_hint   8.6 sm_100
+        2d   shared::cta      -                     {_CTA_GROUPS}    -,L2::cache_hint   8.6 {_PAIRED}
+        2d   shared::cluster  -,multicast::cluster  -,{_CTA_GROUPS}  -,L2::cache_hint   8.6 {_PAIRED}
+    """,
+    operands=DESTINATION
+    | {"tensorMap": address(_rows_of_four, space="global", eased="untyped", barred=barred_in_cluster)},
+    touches="async",
+    source="PTX ISA 9.7.9.27.1.2",
+)
+
+SCATTER = Form(
+    name="tensor.scatter",
+    syntax=(
+        "cp.async.bulk.tensor.dim.global.src.tile::scatter4.bulk_group{.level::cache_hint}"
+        "  [tensorMap, tensorCoords], [srcMem]{, cache-policy};"
+    ),
+    rows=f"""
+        dim  src          level::cache_hint  ptx target
+        2d   shared::cta  -,L2::cache_hint   8.6 {_PAIRED}
+    """,
+    operands=SOURCE | {"tensorMap": FOUR_ROWS},
+    touches="async",
+    source="PTX ISA 9.7.9.27.1.2",
+)
+
+PREFETCH_ROWS = Form(
+    name="tensor.prefetch_rows",
+    syntax=(
+        "cp.async.bulk.prefetch.tensor.dim.L2.global.tile::gather4{.level::cache_hint}"
+        "  [tensorMap, tensorCoords]{, cache-policy};"
+    ),
+    rows=f"""
+        dim  level::cache_hint  ptx target
+        2d   -,L2::cache_hint   8.6 {_PAIRED}
+    """,
+    operands=PREFETCHED | {"tensorMap": FOUR_ROWS},
+    source="PTX ISA 9.7.9.27.1.4",
+)
+
+PREFETCH_ROWS.meaning(no_effect)
+
+# Columns of images ------------------------------------------------------------------------------------------
+
+LOAD_IM2COL = Form(
+    name="tensor.load_im2col",
+    syntax=(
+        "cp.async.bulk.tensor.dim.dst.global.load_mode.mbarrier::complete_tx::bytes{.multicast}{.cta_group}"
+        "{.level::cache_hint}"
+        "  [dstMem], [tensorMap, tensorCoords], [mbar], im2colInfo{, ctaMask}{, cache-policy};"
+    ),
+    rows=f"""
+        dim         dst              load_mode       multicast             cta_group        level::cache_hint  ptx target
+        {_VOLUMES}  shared::cta      im2col          -                     -                -,L2::cache_hint   8.6 sm_90
+        {_VOLUMES}  shared::cta      im2col          -                     {_CTA_GROUPS}    -,L2::cache_hint   8.6 {_PAIRED}
+        {_VOLUMES}  shared::cluster  im2col          -,multicast::cluster  -                -,L2::cache_hint   8.0 sm_90
+        {_VOLUMES}  shared::cluster  im2col          -,multicast::cluster  {_CTA_GROUPS}    -,L2::cache_hint   8.6 {_PAIRED}
+        {_VOLUMES}  shared::cta      im2col::w       -                     -                -,L2::cache_hint   8.6 sm_100
+        {_VOLUMES}  shared::cta      im2col::w       -                     {_CTA_GROUPS}    -,L2::cache_hint   8.6 {_PAIRED}
+        {_VOLUMES}  shared::cta      im2col::w::128  -                     -,{_CTA_GROUPS}  -,L2::cache_hint   8.6 {_PAIRED}
+        {_VOLUMES}  shared::cluster  im2col::w       -,multicast::cluster  -,{_CTA_GROUPS}  -,L2::cache_hint   8.6 {_PAIRED}
+        {_VOLUMES}  shared::cluster  im2col::w::128  -,multicast::cluster  -,{_CTA_GROUPS}  -,L2::cache_hint   8.6 {_PAIRED}
+    """,  # noqa: E501 - rows are as long as they are
+    operands=DESTINATION | OFFSETS,
+    touches="async",
+    source="PTX ISA 9.7.9.27.1.2",
+)
+
+STORE_IM2COL = Form(
+    name="tensor.store_im2col",
+    syntax=(
+        "cp.async.bulk.tensor.dim.global.src.im2col_no_offs.bulk_group{.level::cache_hint}"
+        "  [tensorMap, tensorCoords], [srcMem]{, cache-policy};"
+    ),
+    rows=f"""
+        dim         src          level::cache_hint  ptx target
+        {_VOLUMES}  shared::cta  -,L2::cache_hint   8.0 sm_90
+    """,
+    operands=SOURCE,
+    touches="async",
+    source="PTX ISA 9.7.9.27.1.2",
+)
+
+REDUCE_IM2COL = Form(
+    name="tensor.reduce_im2col",
+    syntax=(
+        "cp.reduce.async.bulk.tensor.dim.global.src.redOp.im2col_no_offs.bulk_group{.level::cache_hint}"
+        "  [tensorMap, tensorCoords], [srcMem]{, cache-policy};"
+    ),
+    rows=f"""
+        dim         src          redOp                           level::cache_hint  ptx target
+        {_VOLUMES}  shared::cta  add,min,max,inc,dec,and,or,xor  -,L2::cache_hint   8.0 sm_90
+    """,
+    operands=SOURCE,
+    touches="async",
+    source="PTX ISA 9.7.9.27.1.3",
+)
+
+PREFETCH_IM2COL = Form(
+    name="tensor.prefetch_im2col",
+    syntax=(
+        "cp.async.bulk.prefetch.tensor.dim.L2.global.load_mode{.level::cache_hint}"
+        "  [tensorMap, tensorCoords], im2colInfo{, cache-policy};"
+    ),
+    rows=f"""
+        dim         load_mode                 level::cache_hint  ptx target
+        {_VOLUMES}  im2col                    -,L2::cache_hint   8.0 sm_90
+        {_VOLUMES}  im2col::w,im2col::w::128  -,L2::cache_hint   8.6 {_PAIRED}
+    """,
+    operands=PREFETCHED | OFFSETS,
+    source="PTX ISA 9.7.9.27.1.4",
+)
+
+PREFETCH_IM2COL.meaning(no_effect)

@@ -7,16 +7,16 @@ from typing import LiteralString
 import numpy as np
 
 from warploom.isa.kit import Form
-from warploom.isa.operands import Slots, address, immediate, inp
+from warploom.isa.operands import NARROW, Slots, address, immediate, inp
 from warploom.isa.protocol import Array, Bound, Warps
 from warploom.layout.tensormap import PACKED, TENSOR_MAP_BYTES
 
 _SPACES = "-,global,shared::cta"
 _ORDINALS = {"box_dim": 5, "global_dim": 5, "global_stride": 4, "element_stride": 5}
 _CODES = {
-    "elemtype": range(16),
+    "elemtype": range(13),
     "interleave_layout": range(3),
-    "swizzle_mode": range(5),
+    "swizzle_mode": range(4),
     "swizzle_atomicity": range(4),
     "fill_mode": range(2),
 }
@@ -51,19 +51,35 @@ REPLACE = Form(
     rows=f"""
         field           ss         type  ptx target
         global_address  {_SPACES}  b64   8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
-        rank            {_SPACES}  b32   8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
     """,
-    operands={"addr": address(), "new_val": inp("type")},
+    operands={"addr": address(barred=NARROW), "new_val": inp("type")},
+    source="PTX ISA 9.7.9.26.1",
+)
+
+REPLACE_RANK = Form(
+    name="tensormap.replace_rank",
+    syntax="tensormap.replace.tile.field{.ss}.b1024.type  [addr], new-val;",
+    rows=f"""
+        field  ss         type  ptx target
+        rank   {_SPACES}  b32   8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
+    """,
+    operands={"addr": address(barred=NARROW), "new_val": inp("type", eased="function")},
     source="PTX ISA 9.7.9.26.1",
 )
 
 
+@REPLACE_RANK.meaning
 @REPLACE.meaning
 def replace(warps: Warps, i: Bound) -> None:
     # READ
     value = warps.read(i.new_val)
     # WRITE
     _replace(warps, i, 0, value)
+
+
+def _integer(slots: Slots) -> str:
+    """Of 32 bits, for assemblers compute with it."""
+    return "u32" if slots["type"] == "b32" else slots["type"]
 
 
 REPLACE_ENTRY = Form(
@@ -75,9 +91,9 @@ REPLACE_ENTRY = Form(
         global_stride                      {_SPACES}  b64   8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
     """,
     operands={
-        "addr": address(),
+        "addr": address(barred=NARROW),
         "ord": immediate(values=lambda slots: range(_ORDINALS[slots["field"]])),
-        "new_val": inp("type"),
+        "new_val": inp(_integer, eased="function"),
     },
     source="PTX ISA 9.7.9.26.1",
 )
@@ -95,6 +111,11 @@ def _codes(slots: Slots) -> range:
     return _CODES[slots["field"]]
 
 
+def _new_codes(slots: Slots) -> range:
+    """The packed formats of 6 and 4 bits, and the swizzle of 96 bytes."""
+    return range(13, 16) if slots["field"] == "elemtype" else range(4, 5)
+
+
 REPLACE_CODE = Form(
     name="tensormap.replace_code",
     syntax="tensormap.replace.tile.field{.ss}.b1024.b32  [addr], new-val;",
@@ -103,7 +124,7 @@ REPLACE_CODE = Form(
         elemtype,interleave_layout,swizzle_mode,fill_mode  {_SPACES}  8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
         swizzle_atomicity                                  {_SPACES}  8.6 sm_100a,sm_100f,sm_110f,sm_120f
     """,
-    operands={"addr": address(), "new_val": immediate(values=_codes)},
+    operands={"addr": address(barred=NARROW), "new_val": immediate(values=_codes)},
     source="PTX ISA 9.7.9.26.1",
 )
 
@@ -112,6 +133,21 @@ REPLACE_CODE = Form(
 def replace_code(warps: Warps, i: Bound) -> None:
     # WRITE
     _replace(warps, i, 0, np.full((1, 1), i.new_val))
+
+
+REPLACE_NEW_CODE = Form(
+    name="tensormap.replace_new_code",
+    syntax="tensormap.replace.tile.field{.ss}.b1024.b32  [addr], new-val;",
+    rows=f"""
+        field         ss         ptx target
+        elemtype      {_SPACES}  8.7 sm_100f,sm_110f,sm_120f
+        swizzle_mode  {_SPACES}  8.8 sm_103a
+    """,
+    operands={"addr": address(barred=NARROW), "new_val": immediate(values=_new_codes)},
+    source="PTX ISA 9.7.9.26.1",
+)
+
+REPLACE_NEW_CODE.meaning(replace_code)
 
 
 CP_FENCEPROXY = Form(

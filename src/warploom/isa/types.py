@@ -48,7 +48,7 @@ def _table() -> dict[str, Type]:
     )
     types.append(Type("b1", 1, "bits", np.dtype(np.uint32)))
     packed = {"f16x2": 32, "bf16x2": 32, "u16x2": 32, "s16x2": 32, "f32x2": 64, "e2m1x2": 8}
-    packed |= {f"{name}x2": 16 for name in ("e4m3", "e5m2", "e3m2", "e2m3", "ue8m0")}
+    packed |= {f"{name}x2": 16 for name in ("e4m3", "e5m2", "e3m2", "e2m3", "ue8m0", "s2f6")}
     packed |= {"e4m3x4": 32, "e5m2x4": 32, "e3m2x4": 32, "e2m3x4": 32, "e2m1x4": 16}
     types.extend(Type(name, bits, "packed", np.dtype(f"u{bits // 8}")) for name, bits in packed.items())
     return {entry.name: entry for entry in types}

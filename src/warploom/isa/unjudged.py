@@ -1,8 +1,8 @@
-"""Instructions of the language that have no forms here: textures, surfaces, video arithmetic, the stack.
+"""Instructions of the language that have no forms here: textures and surfaces.
 
 A text that uses them is none the worse for it; the checker says that it did not judge them.
 
-Source: PTX ISA 9.7.10, 9.7.11, 9.7.17, 9.7.18
+Source: PTX ISA 9.7.10, 9.7.11
 """
 
 from __future__ import annotations
@@ -19,31 +19,6 @@ _HEADS = frozenset(
         "sust",
         "sured",
         "suq",
-        "vadd",
-        "vsub",
-        "vabsdiff",
-        "vmin",
-        "vmax",
-        "vshl",
-        "vshr",
-        "vmad",
-        "vset",
-        "vadd2",
-        "vsub2",
-        "vavrg2",
-        "vabsdiff2",
-        "vmin2",
-        "vmax2",
-        "vset2",
-        "vadd4",
-        "vsub4",
-        "vavrg4",
-        "vabsdiff4",
-        "vmin4",
-        "vmax4",
-        "vset4",
-        "multimem",
-        "clusterlaunchcontrol",
     ]
 )
 

@@ -44,9 +44,9 @@ _OPTIONS = ("-O0", "-w", "-o", os.devnull)
 _OPTIMISED = ("-w", "-o", os.devnull)
 _ASTRAY = "Memory allocation failure"
 _BROKEN = "Internal compiler error"  # -O0 alone breaks on some that every other level takes
+_NARROW = re.compile(r"\[%[rus]\d")  # an address of 32 bits: refused of the module, unless one has 16
 _COMPLAINT = re.compile(r"^ptxas (?:.*?, line (\d+); )?(error|fatal)\s*: (.*)$", re.MULTILINE)
 _ENTRY = re.compile(r"'e(\d+)'")
-_SHORT_ADDRESS = re.compile(r"\[%(?:b|bu|bs|h|uh|sh)\d")
 _NAMED = re.compile(r"for instruction '([^']*)'")
 _UNKNOWN = re.compile(r"Unknown symbol '([^']*)'")
 _WORD = re.compile(r"\w{3,}")
@@ -236,13 +236,11 @@ def _first_complaint(output: str) -> str:
 
 
 def _stands_apart(probe: Probe) -> bool:
-    """Whether a probe could swallow its neighbours, with brackets that do not close, quotes, comments; or sway
-    them: one address of 8 or 16 bits, and all of 32 bits in the module pass.
+    """Whether a probe could swallow its neighbours, by brackets that do not close, quotes or comments, or be
+    saved by them.
     """
     text = probe.text
-    if _SHORT_ADDRESS.search(text):
-        return True
-    if '"' in text or "/*" in text or "//" in text or "*/" in text:
+    if _NARROW.search(text) or '"' in text or "/*" in text or "//" in text or "*/" in text:
         return True
     open_: list[str] = []
     for character in text:

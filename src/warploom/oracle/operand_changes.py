@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from warploom.isa.kit import Form
 from warploom.isa.operands import Place
 from warploom.isa.syntax import PlaceName
+from warploom.oracle.probe import TABLES
 from warploom.oracle.spell import (
     ANY_LENGTH,
     Slots,
@@ -33,6 +34,7 @@ _BASES = (
 )  # fmt: skip
 _UNANSWERABLE = "[%p90]"  # as a tensor's base it makes ptxas ask for memory without end
 _COORDINATES = ("f", "rd", "h", "uh", "u", "s", "p")
+_LISTS = ("()", "(%r90)", "(%r90, %r91)", "(_)", "(0)", "(1.0)", "(smem)", "(%p90)", "({%r90})", "([%rd90])")
 _NAMES = ("_", "%nowhere", "nowhere", "smem", "gmem", "kparam", "%tid.x", "%clock64", "callee", "L1")
 
 
@@ -68,6 +70,10 @@ def _changed(form: Form, name: PlaceName, slots: Slots, plain: str) -> Iterator[
         yield "bare", plain.strip("{}").partition(",")[0]
         return
     place = form.operands[name.first]
+    if place.kind == "symbol":
+        yield from ((f"{text} there", text) for text in (*TABLES, "callee1"))
+    if place.kind == "tuple":
+        yield from ((f"{text} there", text) for text in _LISTS)
     if name.second:
         yield "without its pair", plain.partition("|")[0]
         first, second = form.operands[name.first], form.operands[name.second]

@@ -2,7 +2,8 @@
 
 A probe is the statements alone. Registers, variables and labels are declared by the names that it uses, so
 its text says everything: `%r` b32, `%f` f32, `%rd` b64 and so on (REGISTERS), `smem`, `gmem`, … (VARIABLES),
-`L0` to `L9` the labels before the entry's end. `%f[0:4]` is short for `%f0, %f1, %f2, %f3`.
+`L0` to `L9` the labels before the entry's end, `table`, `proto` and `targets` those of TABLES. `%f[0:4]` is
+short for `%f0, %f1, %f2, %f3`.
 
     Probe("ret;").module("sm_90a", (9, 1))
 """
@@ -41,6 +42,12 @@ VARIABLES = {
     "cmem": ".const .align 128 .b8 cmem[1024];",
     "lmem": ".local .align 128 .b8 lmem[1024];",
 }
+TABLES = {
+    "table": (".branchtargets", "L0, L1"),
+    "proto": (".callprototype", "_ ()"),
+    "targets": (".calltargets", "callee"),
+}
+"""Labels of a probe -> the directive under each, which stands before the statements."""
 _IN_ENTRY = ("smem", "lmem")
 _PARAMETERS = "(.param .align 64 .b8 kparam[128])"
 _CALLEE = ".func callee() { ret; }"
@@ -94,6 +101,7 @@ def write_module(
     """A module with an entry for each probe, and for each of its lines the probe's index (-1: none's)."""
     written = [(probe, probe.statements) for probe in probes]
     names = set[str]().union(*(_NAME.findall(statements) for _, statements in written))
+    names |= {name for table in names & TABLES.keys() for name in _NAME.findall(TABLES[table][1])}
     lines = [f".version {version[0]}.{version[1]}", f".target {target}", ".address_size 64"]
     lines += [text for name, text in VARIABLES.items() if name in names and name not in _IN_ENTRY]
     lines += [text for name, text in (("callee", _CALLEE), ("callee1", _CALLEE_OF_ONE)) if name in names]
@@ -107,7 +115,12 @@ def write_module(
 
 
 def _entry(k: int, probe: Probe, statements: str) -> list[str]:
-    used = dict.fromkeys(_NAME.findall(statements))
+    tables = [
+        f"{name}: {directive} {content};"
+        for name, (directive, content) in TABLES.items()
+        if name in _NAME.findall(statements) and f"{name}:" not in statements
+    ]
+    used = dict.fromkeys(_NAME.findall(" ".join([*tables, statements])))
     parameters = _PARAMETERS if "kparam" in used else "()"
     highest: dict[str, int] = {}
     for prefix, index in _REGISTER.findall(statements):
@@ -115,6 +128,7 @@ def _entry(k: int, probe: Probe, statements: str) -> list[str]:
             highest[prefix] = max(highest.get(prefix, 0), int(index))
     declared = [f".reg .{REGISTERS[prefix]} %{prefix}<{last + 1}>;" for prefix, last in highest.items()]
     declared += [VARIABLES[name] for name in _IN_ENTRY if name in used]
+    declared += tables
     labels = [f"{name}:" for name in used if _LABEL.fullmatch(name) and f"{name}:" not in statements]
     return [
         f".visible .entry e{k}{parameters} {probe.directives} {{ {' '.join(declared)}",

@@ -146,19 +146,20 @@ def read(directory: Path, wanted: Iterable[str] = ()) -> Iterator[tuple[Case, Ve
 def disagreements(
     directory: Path, judge: Judge, wanted: Iterable[str] = (), *, newest: bool = False
 ) -> Iterator[Disagreement]:
-    """What a judge says otherwise than the record, with `newest` than the newest assembler's verdicts."""
-    waiting: dict[Point, list[tuple[Case, bool]]] = {}
+    """What a judge says otherwise than the record, with `newest` than the newest assembler's verdicts.
+
+    A judge is asked about the same probes at one point after the other.
+    """
+    waiting: dict[tuple[Point, ...], list[tuple[Case, Verdicts]]] = {}
     for case, verdicts in read(directory, wanted):
-        for at, accepted in verdicts.items():
-            if at.release == NEWEST and not newest:
-                continue
-            batch = waiting.setdefault(at, [])
-            batch.append((case, accepted))
-            if len(batch) == _CHUNK:
-                yield from _differing(judge, at, batch)
-                waiting[at] = []
-    for at, batch in waiting.items():
-        yield from _differing(judge, at, batch)
+        points = tuple(at for at in verdicts if newest or at.release != NEWEST)
+        batch = waiting.setdefault(points, [])
+        batch.append((case, verdicts))
+        if len(batch) == _CHUNK:
+            yield from _differing(judge, points, batch)
+            waiting[points] = []
+    for points, batch in waiting.items():
+        yield from _differing(judge, points, batch)
 
 
 def grouped(found: Iterable[Disagreement]) -> dict[tuple[str, str, bool], list[Disagreement]]:
@@ -169,11 +170,15 @@ def grouped(found: Iterable[Disagreement]) -> dict[tuple[str, str, bool], list[D
     return dict(sorted(groups.items(), key=lambda group: (-len(group[1]), group[0])))
 
 
-def _differing(judge: Judge, at: Point, batch: Sequence[tuple[Case, bool]]) -> Iterator[Disagreement]:
-    judged = judge([case.probe for case, _ in batch], at.target, at.version)
-    for (case, accepted), said in zip(batch, judged, strict=True):
-        if said != accepted:
-            yield Disagreement(case, at, accepted)
+def _differing(
+    judge: Judge, points: Iterable[Point], batch: Sequence[tuple[Case, Verdicts]]
+) -> Iterator[Disagreement]:
+    probes = [case.probe for case, _ in batch]
+    for at in points:
+        judged = judge(probes, at.target, at.version)
+        for (case, verdicts), said in zip(batch, judged, strict=True):
+            if said != verdicts[at]:
+                yield Disagreement(case, at, verdicts[at])
 
 
 def by_text(check: Callable[[str, str, Version], bool]) -> Judge:

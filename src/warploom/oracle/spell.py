@@ -12,20 +12,22 @@ from warploom.isa.operands import Place
 from warploom.isa.syntax import PlaceName, Word
 from warploom.isa.table import Row
 from warploom.isa.types import TYPES
+from warploom.oracle.probe import TABLES
 
 Slots = dict[str, str]
 
 _PRODUCT = 48  # rows with more combinations than this are covered pair by pair
-_PREFIX = {"f32": "f", "f64": "d", "pred": "p"}
+_PREFIX = {"f32": "f", "f64": "d", "pred": "p", "b128": "rq"}
 _BY_BITS = {1: "r", 4: "r", 8: "h", 16: "h", 32: "r", 64: "rd", 128: "rq"}
 ANY_LENGTH = 4
 
 
 @dataclass(slots=True)
 class Writer:
-    """Writes operands, each with registers of its own."""
+    """Writes operands, each with registers of its own; `indirect` functions stand in registers."""
 
     used: Counter[str] = field(default_factory=Counter[str])
+    indirect: bool = False
 
     def registers(self, prefix: str, count: int = 0) -> str:
         """`%r0`, or for a count `{%r[0:4]}`, of registers not used before."""
@@ -48,7 +50,7 @@ class Writer:
             case "label":
                 return "L0"
             case "symbol":
-                return "callee"
+                return self.registers("rd") if self.indirect and "function" in place.also else _symbol(place)
             case "tuple":
                 return "()"
             case "sink":
@@ -60,6 +62,11 @@ class Writer:
                 return self.registers(prefix_of(place.type_word(slots)), length)
 
 
+def _symbol(place: Place) -> str:
+    """The name of a probe that is what a place asks for."""
+    return next((name for name, (directive, _) in TABLES.items() if directive in place.also), "callee")
+
+
 def prefix_of(type_word: str) -> str:
     """The prefix of the registers that hold a type."""
     return _PREFIX.get(type_word) or _BY_BITS[TYPES[type_word].bits]
@@ -67,10 +74,10 @@ def prefix_of(type_word: str) -> str:
 
 def write_operands(form: Form, slots: Mapping[str, str], *, optional: bool = False) -> list[str]:
     """The operands of an instruction, in order; `optional` ones too if asked."""
-    writer = Writer()
-    return [
-        write_place(form, name, slots, writer) for name in standing_places(form, slots, optional=optional)
-    ]
+    standing = standing_places(form, slots, optional=optional)
+    symbols = [name for name in standing if form.operands[name.names[0]].kind == "symbol"]
+    writer = Writer(indirect=len(symbols) > 1)
+    return [write_place(form, name, slots, writer) for name in standing]
 
 
 def standing_places(form: Form, slots: Mapping[str, str], *, optional: bool) -> list[PlaceName]:

@@ -9,6 +9,7 @@ from warploom.ptx.lexer import BAD_NUMBER, SPACES, STRAY, TOKEN, Token
 
 NESTING_LIMIT = 64
 ERROR_LIMIT = 100
+_NEAR = 200  # characters from a stray one to what it may have broken
 
 MODULE_WORDS = frozenset(
     (".version", ".target", ".address_size", ".entry", ".func", ".visible", ".weak", ".common", ".alias")
@@ -132,7 +133,7 @@ class Cursor:
         before a word that only stands at module scope. In a function body it is also before a `}` that the
         statement did not open; at module scope, after one that closes.
         """
-        fault = self.peek()
+        fault = self._ahead or self._lex(quiet=True)
         if self._unended:
             self._unended = False
             return
@@ -172,7 +173,8 @@ class Cursor:
         """True for a fault that a known one explains: at its place, or after a stray character."""
         if known.span is None:
             return False
-        passed_over = known.code.endswith("/character") and not self.text[known.span.end : span.start].strip()
+        between = self.text[known.span.end : min(span.start, known.span.end + _NEAR)]
+        passed_over = known.code.endswith("/character") and len(between) < _NEAR and not between.strip()
         return known.span.start == span.start or passed_over
 
     def _leads_line(self, token: Token) -> bool:
@@ -184,21 +186,21 @@ class Cursor:
         )
 
     def _lex(self, quiet: bool = False) -> Token:
-        match = TOKEN.match(self.text, self.pos)
-        if match is not None and match.lastgroup is not None:
-            kind = match.lastgroup
-            return Token(kind, match[kind], match.start(kind), match.end(kind))
-        spaces = SPACES.match(self.text, self.pos)
-        start = self.pos if spaces is None else spaces.end()
-        rule, message, stop = self._refusal(start)
-        if rule == "character":
+        pos = self.pos
+        while True:
+            match = TOKEN.match(self.text, pos)
+            if match is not None and match.lastgroup is not None:
+                kind = match.lastgroup
+                return Token(kind, match[kind], match.start(kind), match.end(kind))
+            spaces = SPACES.match(self.text, pos)
+            start = pos if spaces is None else spaces.end()
+            rule, message, stop = self._refusal(start)
+            if rule != "character":
+                break
             # A stray character is reported once and passed over: what stands around it may be sound.
             if not quiet:
                 self.report(rule, message, Span(start, stop))
-            before, self.pos = self.pos, stop
-            token = self._lex(quiet)
-            self.pos = before
-            return token
+            pos = stop
         token = Token("punctuation", self.text[start:stop], start, stop)
         if not quiet:
             # Kept as the next token, so that recovery sees where the fault lies.

@@ -28,6 +28,7 @@ from warploom.ptx.tree import (
 
 _BLANKS = " \t\r\n\f\v"
 _BLANK = rf"[{_BLANKS}]*+"
+_MINUS = re.compile(rf"{_BLANK}-")
 _NAME = re.compile(MEMBER, re.ASCII).fullmatch
 _INTEGER = re.compile(rf"-?(?:[1-9][0-9]*+|0|{INTEGER})", re.ASCII).fullmatch
 _FLOAT = re.compile(rf"{BITS}|{DECIMAL}", re.ASCII).fullmatch
@@ -187,6 +188,8 @@ def _address(cursor: Cursor, depth: int) -> Address:
     if isinstance(value, Float) or (isinstance(value, Symbol) and value != Symbol(value.name, value.offset)):
         span = Span(start, cursor.pos)
         cursor.fail("expected", f"found '{cursor.text[start : cursor.pos]}'; expected an address", span)
+    if isinstance(value, Symbol) and (sign := _MINUS.match(cursor.text, start + len(value.name))):
+        cursor.fail("expected", "found '-'; expected '+', ',' or ']'", Span(sign.end() - 1, sign.end()))
     base, offset = (None, value.value) if isinstance(value, Integer) else (Name(value.name), value.offset)
     extra: tuple[Operand, ...] = ()
     if cursor.accept(","):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from warploom.diag import Source, Span
 from warploom.ptx.cursor import MODULE_WORDS, Cursor
 from warploom.ptx.declarations import LINKAGE, SPACES
@@ -11,24 +13,44 @@ _OPENERS = frozenset("([{")
 _DIRECTIVES = (".loc", ".file", ".pragma", ".section", ".branchtargets", ".calltargets", ".callprototype")
 _STATEMENT_WORDS = frozenset((*SPACES, *LINKAGE, *MODULE_WORDS, *_DIRECTIVES))
 _CLOSERS = frozenset(")]}")
+_LAST = 2  # one instruction is often asked for many of its places in a row
 
 
-def instruction_spans(source: Source, start: int, end: int) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
-    """Places of an instruction's opcode words and of its operands."""
+@lru_cache(maxsize=_LAST)
+def word_spans(source: Source, start: int, end: int) -> tuple[Span, ...]:
+    """Places of an instruction's opcode words."""
+    return tuple(_words(_at_instruction(source, start)))
+
+
+@lru_cache(maxsize=_LAST)
+def operand_spans(source: Source, start: int, end: int) -> tuple[Span, ...]:
+    """Places of an instruction's operands."""
+    cursor = _at_instruction(source, start)
+    _words(cursor)
+    return _between_commas(cursor, end - 1)
+
+
+def _at_instruction(source: Source, start: int) -> Cursor:
+    """A cursor behind the guard, if there is one."""
     cursor = Cursor(source)
     cursor.seek(start)
     if cursor.accept("@"):
         cursor.accept("!")
         cursor.take()
+    return cursor
+
+
+def _words(cursor: Cursor) -> list[Span]:
+    """Places of the words of the opcode that stands next, which is taken."""
     words: list[Span] = []
-    opcode = OPCODE_TEXT.match(source.text, cursor.peek().start)
+    opcode = OPCODE_TEXT.match(cursor.text, cursor.peek().start)
     if opcode is not None:
         cursor.seek(opcode.end())
-        words = _words(opcode[0], opcode.start())
+        words = _split(opcode[0], opcode.start())
     while continues_opcode(cursor):
         token = cursor.take()
         words.append(Span(token.start + 1, token.end))
-    return tuple(words), _between_commas(cursor, end - 1)
+    return words
 
 
 def continues_opcode(cursor: Cursor) -> bool:
@@ -37,6 +59,7 @@ def continues_opcode(cursor: Cursor) -> bool:
     return token.kind == "word" and not (cursor.breaks_line() and token.text in _STATEMENT_WORDS)
 
 
+@lru_cache(maxsize=_LAST)
 def item_spans(source: Source, span: Span) -> tuple[Span, ...]:
     """Places of the items in the brackets of the operand at `span`; of the two names of a pair."""
     cursor = Cursor(source)
@@ -49,7 +72,7 @@ def item_spans(source: Source, span: Span) -> tuple[Span, ...]:
     return _between_commas(cursor, span.end - 1)
 
 
-def _words(text: str, start: int) -> list[Span]:
+def _split(text: str, start: int) -> list[Span]:
     spans: list[Span] = []
     for word in text.split("."):
         spans.append(Span(start, start + len(word)))

@@ -208,27 +208,27 @@ class Instruction(Node):
         """The opcode's words; `shared::cluster` is one word."""
         return tuple(self.opcode.split("."))
 
+    # Places are found again on demand: only diagnostics ask, and for one instruction at a time.
+
     @property
     def word_spans(self) -> tuple[Span, ...]:
         """Places of the opcode's words; empty for a node made by program."""
-        return self._spans()[0]
+        from warploom.ptx.spans import word_spans
+
+        return () if self.origin is None else word_spans(*self.origin)
 
     @property
     def operand_spans(self) -> tuple[Span, ...]:
         """Places of the operands; empty for a node made by program."""
-        return self._spans()[1]
+        from warploom.ptx.spans import operand_spans
+
+        return () if self.origin is None else operand_spans(*self.origin)
 
     def item_spans(self, operand: int) -> tuple[Span, ...]:
         """Places of the items in the brackets of one operand: of a vector, an address or a tuple."""
         from warploom.ptx.spans import item_spans
 
         return () if self.origin is None else item_spans(self.origin[0], self.operand_spans[operand])
-
-    def _spans(self) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
-        # Found again on demand: only diagnostics ask, and for one instruction at a time.
-        from warploom.ptx.spans import instruction_spans
-
-        return ((), ()) if self.origin is None else instruction_spans(*self.origin)
 
 
 @dataclass(frozen=True, slots=True)

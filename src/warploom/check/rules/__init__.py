@@ -74,9 +74,8 @@ def rule_of(code: str) -> Rule | None:
     form = next((form for form in forms() if form.name == name), None)
     if form is None or not part:
         return None
-    if part in ("operands", "target", "ptx"):
+    if part in ("operands", "extra", "target", "ptx"):
         return rules()[f"<form>/{part}"]
     if part in form.operands:
         return rules()["<form>/<operand>"]
-    words = {word.slot or word.literal for word in form.syntax.words} | set(form.columns)
-    return rules()["<form>/<slot>"] if part in words else None
+    return rules()["<form>/<slot>"] if part in form.slot_names else None

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import pytest
+from isa.binding import form_of, refusal
+
+from warploom.isa.kit import forms
+
+LEGAL = {
+    "multimem.ld_reduce.add.u32 %r1, [%rd1];": "multimem.ld_reduce",
+    "multimem.ld_reduce.acquire.sys.global.and.b64 %rd2, [%rd1];": "multimem.ld_reduce",
+    "multimem.ld_reduce.weak.global.min.v8.f16 {%h1,%h2,%h3,%h4,%h5,%h6,%h7,%h8}, [%rd1];": "multimem.ld_reduce_vector",
+    "multimem.ld_reduce.relaxed.gpu.add.acc::f32.v4.bf16x2 {%r1,%r2,%r3,%r4}, [%rd1];": "multimem.ld_reduce_vector",
+    "multimem.ld_reduce.add.acc::f16.e5m2x4 %r1, [%rd1];": "multimem.ld_reduce_vector",
+    "multimem.st.release.cluster.global.v2.f32 [%rd1], {%f1,%f2};": "multimem.st",
+    "multimem.st.s64 [%rd1], %rd2;": "multimem.st",
+    "multimem.red.release.sys.global.max.s64 [%rd1], %rd2;": "multimem.red",
+    "multimem.red.add.v2.f16x2 [%rd1], {%r1,%r2};": "multimem.red",
+    "multimem.cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%rd1], [%r1], 64, %h1;": "multimem.copy",
+    "multimem.cp.reduce.async.bulk.global.shared::cta.bulk_group.add.noftz.f16 [%rd1], [%r1], 64;": "multimem.reduce",
+}
+
+REFUSED = {
+    "multimem.ld_reduce.relaxed.add.u32 %r1, [%rd1];": "multimem.ld_reduce/scope",
+    "multimem.ld_reduce.add.s64 %rd2, [%rd1];": "multimem.ld_reduce/type",
+    "multimem.ld_reduce.min.acc::f32.f16x2 %r1, [%rd1];": "multimem.ld_reduce_vector/acc",
+    "multimem.ld_reduce.add.v2.f16 {%h1,%h2,%h3,%h4}, [%rd1];": "multimem.ld_reduce_vector/d",
+    "multimem.st.acquire.gpu.u32 [%rd1], %r1;": "multimem.st/sem",
+    "multimem.st.v8.f32 [%rd1], {%f1,%f2,%f3,%f4,%f5,%f6,%f7,%f8};": "multimem.st/type",
+    "multimem.red.acquire.gpu.add.u32 [%rd1], %r1;": "multimem.red/sem",
+    "multimem.red.inc.u32 [%rd1], %r1;": "multimem.red/op",
+    "multimem.cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 40;": "multimem.copy/size",
+    "multimem.cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f16 [%rd1], [%r1], 64;": "multimem.reduce/type",
+}
+
+
+@pytest.mark.parametrize(("text", "form"), LEGAL.items())
+def test_legal(text: str, form: str) -> None:
+    assert form_of(text) == form
+
+
+@pytest.mark.parametrize(("text", "code"), REFUSED.items())
+def test_refused(text: str, code: str) -> None:
+    assert refusal(text).code == code
+
+
+def test_nothing_is_executed() -> None:
+    assert {form.act for form in forms() if form.family == "multimem"} == {None}
