@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from warploom import oracle
+from warploom.cli import main
 from warploom.diag import UsageError
 from warploom.oracle import record as records
 from warploom.oracle.ask import Oracle, Progress, Question
-from warploom.oracle.assembler import NO_ANSWER, Verdict
+from warploom.oracle.assembler import NO_ANSWER, Assembler, Verdict
 from warploom.oracle.cases import Case
 from warploom.oracle.points import NEWEST, Point, point
 from warploom.oracle.probe import Probe
@@ -43,8 +46,8 @@ class Pretended(Oracle):
 
 @pytest.fixture
 def written(tmp_path: Path) -> Path:
-    with Pretended(tmp_path / "cache.sqlite") as oracle:
-        counts = record(oracle, CASES, tmp_path / "record")
+    with Pretended(tmp_path / "cache.sqlite") as pretended:
+        counts = record(pretended, CASES, tmp_path / "record")
     assert counts[NEW] == 4
     return tmp_path / "record"
 
@@ -59,8 +62,8 @@ def test_what_is_recorded_is_read_back(written: Path) -> None:
 
 
 def test_the_bytes_are_the_same_again(written: Path, tmp_path: Path) -> None:
-    with Pretended(tmp_path / "cache.sqlite") as oracle:
-        record(oracle, CASES, tmp_path / "again")
+    with Pretended(tmp_path / "cache.sqlite") as pretended:
+        record(pretended, CASES, tmp_path / "again")
     for path in written.iterdir():
         assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes()
 
@@ -98,3 +101,17 @@ def test_lines_at_fault_are_probes_at_fault(written: Path) -> None:
 def test_a_folder_without_a_record_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no recorded verdicts"):
         list(records.read(tmp_path))
+
+
+def test_the_header_stays_true_when_a_family_is_recorded_again(
+    written: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    released = Assembler(Path("ptxas"), "0.0.0")
+    monkeypatch.setattr(records, "provide", lambda release: released)
+    monkeypatch.setattr(oracle, "Oracle", Pretended)
+    (written / "off-table.txt").write_text("")
+    assert main(["evidence", "legality", "--record", str(written), "--family", "logic"]) == 0
+    header = json.loads((written / records.HEADER).read_text())
+    counts = records.counted(written)
+    assert header["verdicts"] == counts.total() > len(CASES)
+    assert sum(header["targets"].values()) == sum(header["versions"].values()) == counts.total()

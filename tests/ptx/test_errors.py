@@ -52,6 +52,7 @@ NO_END = " (the statement before this line has no ';')"
         ("ret", "3:1: expected: found '}'; expected an operand or ';'"),
         ("mov.b64 {%r1, %r2, %rd1;", "2:24: expected: found ';'; expected ',' or '}'"),
         ("ld.b32 %r1, [%rd1+%rd2];", "2:19: constant: found '%rd2'; expected an integer constant"),
+        ("ld.b32 %r1, [%rd1 - 4];", "2:19: expected: found '-'; expected '+', ',' or ']'"),
         ("ld.b32 %r1, [%rd1, 4;", "2:21: expected: found ';'; expected ',' or ']'"),
         ("ld.b32 %r1, [1.5];", "2:14: expected: found '1.5'; expected an address"),
         ("add %r1, , %r2;", "2:10: expected: found ','; expected an operand"),

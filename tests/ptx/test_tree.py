@@ -104,7 +104,7 @@ A, B = Name("%r1"), Name("%r2")
         ("a[4]", Element("a", Address(None, 4))),
         ("a[%r1+4]", Element("a", Address(A, 4))),
         ("sym+4", Symbol("sym", 4)),
-        ("sym-4", Symbol("sym", -4)),
+        ("sym+-4", Symbol("sym", -4)),
         ("generic(sym)+8", Symbol("sym", 8, generic=True)),
         ("0xFF00(sym)", Symbol("sym", mask=0xFF00)),
     ],

@@ -37,11 +37,13 @@ class Names(Scope[Variable, Variable, Label]):
         super().__init__(parent)
         self.functions = functions
         self.roles: dict[str, str] = {}
+        self._found: dict[str, Meaning] = {}
         self._similar: dict[str, str] = {} if parent is None else parent._similar
 
     def declare(self, variable: Variable) -> bool:
         """Add a variable or registers; False where the name is taken in these braces."""
         name = variable.name
+        self._found.clear()
         if variable.space == "reg" and variable.count is not None:
             if name in self.ranges or any(
                 self._within(other, name, variable.count) for other in self.registers
@@ -70,6 +72,13 @@ class Names(Scope[Variable, Variable, Label]):
 
     def find(self, name: str) -> Meaning:
         """What a name stands for, from these braces outwards; None where nothing."""
+        if self.parent is None:
+            return self._find(name)
+        if name not in self._found:
+            self._found[name] = self._find(name)
+        return self._found[name]
+
+    def _find(self, name: str) -> Meaning:
         found = self.register(name)
         if found is not None:
             return found[0]

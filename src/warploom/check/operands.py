@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import replace
+from functools import lru_cache
 
 from warploom.check.calls import call_problems
 from warploom.check.names import Names, Part
@@ -216,6 +217,13 @@ class Judge:
                 return None
             case Symbol(name):
                 meaning = self.names.find(name)
+                if isinstance(meaning, Function):
+                    return f"is an address made from the function '{name}'", expected
+                if isinstance(meaning, Variable) and meaning.space == "reg":
+                    if not self.lenient or in_vector:
+                        return f"adds to the register '{name}'", expected
+                    self.eased.add("sum")
+                    return self._name(name, place, type_word, in_vector)
                 if meaning is None or (takes_integers(type_word) and not place.plain):
                     return None
                 return f"is an address made from '{name}'", expected
@@ -366,7 +374,7 @@ class Judge:
             isinstance(meaning, Variable) and meaning.space == "reg" and meaning.type in taken
         ):
             return None
-        return f"has {_what(text, meaning)} for a base", f"a register of {_dotted(taken)}"
+        return f"has {_what(text, meaning)} for a base", f"a register of {_dotted(frozenset(taken))}"
 
     def _base(self, text: str, space: str, place: Place, barred: Collection[int]) -> tuple[str, str] | None:
         meaning = self.names.find(text)
@@ -448,7 +456,8 @@ def _expected_type(place: Place, type_word: str) -> str:
     return f"a register of {_dotted(holders(type_word, place.accepts, place.implied))}"
 
 
-def _dotted(types: Collection[str]) -> str:
+@lru_cache(maxsize=512)
+def _dotted(types: frozenset[str]) -> str:
     shown = sorted(types, key=_order)
     return ", ".join(f".{name}" for name in shown[:6]) + (", …" if len(shown) > 6 else "")
 

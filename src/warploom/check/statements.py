@@ -17,6 +17,7 @@ from warploom.isa.bind import (
     changes_of_one_word,
     explain_opcode,
     place_operands,
+    takes_count,
     wrong_constants,
 )
 from warploom.isa.kit import LONGEST_OPCODE, Match, match_lenient, match_opcode
@@ -115,11 +116,18 @@ class Statements:
             in_order = tuple(match for _, match in reordered(instruction.opcode))
             best = self._best(in_order, instruction, names)
         if best is None:
-            return [explain_opcode(instruction), *unknown]
+            judge = Judge(names, self.target, self.ptx)
+            problem = explain_opcode(instruction, lambda match: self._misfits(match, instruction, judge))
+            return [problem, *unknown]
         stage, problems, match = best
         if stage > 1:
             problems = self._with_fitting_change(match, instruction, names, problems)
         return [*problems, *unknown]
+
+    def _misfits(self, match: Match, instruction: Instruction, judge: Judge) -> int:
+        """How badly operands fit, the number of faults after how far they carry."""
+        stage, problems, _ = self._verdict(match, instruction, judge)
+        return stage << 16 | len(problems)
 
     def _with_fitting_change(
         self, match: Match, instruction: Instruction, names: Names, problems: list[Problem]
@@ -130,6 +138,11 @@ class Statements:
         asked = _asked(match, at_fault)
         for shown, changed in changes_of_one_word(match):
             if asked and _asked(changed, at_fault) == asked:
+                continue
+            bound = place_operands(changed, instruction.operands)
+            if isinstance(bound, list) or judge.problems(
+                changed, {name: bound[name] for name in at_fault if name in bound}
+            ):
                 continue
             if self._verdict(changed, instruction, judge)[0] <= 1:
                 hint = f"the operands fit {shown}"
@@ -161,13 +174,13 @@ class Statements:
         self, match: Match, instruction: Instruction, judge: Judge
     ) -> tuple[int, list[Problem], Match]:
         """How far a match carries: 0 all the way, 1 but for availability, 2 but for operands, 3 not to
-        its places.
+        its places, 4 to another number of places.
         """
         bound = place_operands(match, instruction.operands, lenient=judge.lenient)
         lack = self._lack(match, instruction)
         missing = [] if lack is None else [lack]
         if isinstance(bound, list):
-            return 3, [*bound, *missing], match
+            return 3 + (not takes_count(match, len(instruction.operands))), [*bound, *missing], match
         problems = wrong_constants(match, bound) + judge.problems(match, bound)
         return (2 if problems else len(missing)), [*problems, *missing], match
 

@@ -100,6 +100,7 @@ TOLERATED = (
     Tolerance("ignored", "some words of other instructions are passed over", "record: and", _without_spare),
     Tolerance("vector", "a matrix may say its number of registers", "record: and v4", _vector),
     Tolerance("function", "a function's address stands for a value", "record: callee", place="function"),
+    Tolerance("sum", "a number added to a register is passed over", "record: fresh", place="sum"),
     Tolerance("special", "a special register stands in a vector", "record: fresh", place="special"),
     Tolerance("operand", "an operand of another kind is taken there", "record: of p", place=_OTHER_KINDS),
     Tolerance("selector", "selectors 2 and 3 of f32.f16 m16n8k32 are taken", "off-table 15", _selector),

@@ -33,7 +33,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
         "legality",
         help="verdicts of ptxas on instruction forms",
         description=_DESCRIPTION,
-        epilog="exit status: 0 well; 1 with --compare, verdicts differ; 2 it could not be asked.",
+        epilog="exit status: 0 well; 1 with --compare or --fresh, verdicts differ; 2 it could not be asked.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     legality.set_defaults(verb=run)
@@ -41,7 +41,12 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
         "--record", type=Path, default=_RECORD, metavar="FOLDER", help=f"where the record is ({_RECORD})"
     )
     legality.add_argument("--family", action="append", default=[], metavar="NAME", help="only this family")
-    legality.add_argument("--compare", action="store_true", help="ask what is recorded, and write nothing")
+    kind = legality.add_mutually_exclusive_group()
+    kind.add_argument("--compare", action="store_true", help="ask what is recorded, and write nothing")
+    kind.add_argument(
+        "--fresh", type=int, metavar="N", help="ask N probes that are not recorded, and compare with `check`"
+    )
+    legality.add_argument("--seed", type=int, default=1, help="other fresh probes (1)")
     legality.add_argument("--workers", type=int, default=2, metavar="N", help="assemblers at a time (2)")
 
 
@@ -49,6 +54,10 @@ def run(options: argparse.Namespace) -> int:
     """Ask, then write or compare. Errors: UsageError where it cannot be asked."""
     if options.workers < 1:
         raise UsageError(f"--workers is {options.workers}; expected 1 or more")
+    if options.fresh is not None:
+        if options.fresh < 1:
+            raise UsageError(f"--fresh is {options.fresh}; expected 1 or more")
+        return _fresh(options)
     return _compare(options) if options.compare else _write(options)
 
 
@@ -56,7 +65,7 @@ def _write(options: argparse.Namespace) -> int:
     from warploom import isa  # declares every form
     from warploom.oracle import Oracle
     from warploom.oracle.cases import OFF_TABLE, all_cases, off_table
-    from warploom.oracle.record import record, write_header
+    from warploom.oracle.record import counted, record, write_header
 
     families: list[str] = options.family
     probes: Path = options.record / _PROBES
@@ -69,9 +78,8 @@ def _write(options: argparse.Namespace) -> int:
         raise UsageError(f"no family of {isa.__name__} is named {', '.join(families)}")
     with Oracle(workers=options.workers) as oracle, _progress("asking") as progress:
         counts = record(oracle, cases, options.record, progress=progress)
-    if not families:
-        today = dt.datetime.now(dt.UTC).date().isoformat()
-        write_header(options.record, counts, "warploom evidence legality", today)
+    today = dt.datetime.now(dt.UTC).date().isoformat()
+    write_header(options.record, counted(options.record), "warploom evidence legality", today)
     targets, versions = len({at.target for at in counts}), len({at.version for at in counts})
     print(f"{counts.total()} verdicts on {len(cases)} probes, {targets} targets, {versions} PTX versions")
     return OK
@@ -99,6 +107,31 @@ def _compare(options: argparse.Namespace) -> int:
     if len(different) > _SHOWN:
         print(f"… and {len(different) - _SHOWN} more, at {len(by_point)} points")
     print(f"{len(different)} of {len(questions)} recorded verdicts differ")
+    return DIFFERENT if different else OK
+
+
+def _fresh(options: argparse.Namespace) -> int:
+    from warploom.check import check
+    from warploom.oracle import Oracle
+    from warploom.oracle.assembler import NO_ANSWER
+    from warploom.oracle.fresh import fresh_cases
+    from warploom.oracle.record import Disagreement, families, read
+
+    wanted = [family for family in families(options.record) if family in options.family or not options.family]
+    known = {(case.probe.key, at) for case, verdicts in read(options.record, wanted) for at in verdicts}
+    cases = fresh_cases(options.fresh, options.seed, options.family, known)
+    with Oracle(workers=options.workers) as oracle, _progress("asking") as progress:
+        asked = oracle.ask([(case.probe, case.points[0]) for case in cases], progress)
+    different = 0
+    for case, verdict in zip(cases, asked, strict=True):
+        at = case.points[0]
+        report = check(case.probe.module(at.target, at.version))
+        if report.ok == verdict.ok or verdict.message == NO_ANSWER:
+            continue
+        different += 1
+        said = f"{report.errors[0].code}: {report.errors[0].message}" if verdict.ok else verdict.message
+        print(f"{Disagreement(case, at, verdict.ok)}  <- {said}")
+    print(f"{different} of {len(cases)} fresh probes of seed {options.seed} are judged otherwise by check")
     return DIFFERENT if different else OK
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
@@ -138,6 +138,8 @@ def _outline(operand: Operand) -> object:
             return Pair, _outline(first), _outline(second)
         case Address(_, _, extra):
             return Address, *map(_outline, extra)
+        case Tuple((Integer() | Float() | Name("WARP_SZ") as constant,)):
+            return Tuple, type(constant)
         case _:
             return type(operand)
 
@@ -154,8 +156,21 @@ def _bound_like(known: Binding, operands: tuple[Operand, ...]) -> Binding:
             )
         elif isinstance(operand, Vector) and not isinstance(like.operand, Vector):
             operand = operand.items[0]
+        if like.place.kind != "tuple":
+            operand = _unparenthesised(operand)
         bound[name] = BoundOperand(operand, like.place, like.type, like.registers, like.at)
     return Binding(known.form, known.slots, bound)
+
+
+def _unparenthesised(operand: Operand) -> Operand:
+    """A constant in parentheses is that constant, but among the operands of a call."""
+    match operand:
+        case Tuple((Integer() | Float() | Name("WARP_SZ") as constant,)):
+            return constant
+        case Vector(items) if any(isinstance(item, Tuple) for item in items):
+            return Vector(tuple(map(_unparenthesised, items)))
+        case _:
+            return operand
 
 
 def _of_pair(pair: Pair, k: int) -> Operand:
@@ -165,28 +180,24 @@ def _of_pair(pair: Pair, k: int) -> Operand:
 # Opcodes ----------------------------------------------------------------------------------------------------
 
 
-def explain_opcode(instruction: Instruction) -> Problem:
-    """Why no row of any form allows an opcode. Errors: isa.unknown, <form>/<slot>."""
-    opcode = instruction.opcode
-    if len(opcode) > LONGEST_OPCODE:
-        words = [word[:_LONGEST_WORD] for word in opcode.split(".")[:_MOST_WORDS]]
-        opcode = ".".join(words)
-    return _explained(opcode, instruction.operands)
+def explain_opcode(instruction: Instruction, misfits: Callable[[Match], int] | None = None) -> Problem:
+    """Why no row of any form allows an opcode. `misfits` counts how badly the operands, as they are declared,
+    suit a form that is as near as another.
 
-
-_MOST_WORDS, _LONGEST_WORD = 32, 64
-"""What is explained of an opcode that no form could have."""
-
-
-@lru_cache(maxsize=1024)
-def _explained(opcode: str, operands: tuple[Operand, ...]) -> Problem:
+    Errors: isa.unknown, <form>/<slot>
+    """
+    opcode, operands = instruction.opcode, instruction.operands
     if is_unjudged(opcode):
         return Problem("isa.unjudged", f"'{opcode}' is an instruction that has no form here", ("opcode",))
+    if len(opcode) > LONGEST_OPCODE:
+        opcode = ".".join(word[:_LONGEST_WORD] for word in opcode.split(".")[:_MOST_WORDS])
     found = nearest_fixes(opcode, operands)
     if not found:
         like = _like(opcode.partition(".")[0])
         hint = f"did you mean '{like}'?" if like else ""
         return Problem("isa.unknown", f"'{opcode}' is no instruction", ("opcode",), hint)
+    if misfits is not None and len({fix.match.form.name for fix in found}) > 1:
+        found = sorted(found, key=lambda fix: min(map(misfits, _ways(fix))))
     fix = found[0]
     form = fix.match.form
     hint = ""
@@ -198,6 +209,11 @@ def _explained(opcode: str, operands: tuple[Operand, ...]) -> Problem:
     return Problem(f"{form.name}/{_slot_of(fix)}", _sentence(opcode, fix), _place_of(fix), hint, form.source)
 
 
+_MOST_WORDS, _LONGEST_WORD = 32, 64
+"""What is explained of an opcode that no form could have."""
+
+
+@lru_cache(maxsize=1024)
 def nearest_fixes(opcode: str, operands: tuple[Operand, ...]) -> list[Fix]:
     """The changes that would make an opcode legal; of those alike, the ones after which its operands fit
     best.
@@ -229,7 +245,7 @@ def _ways(fix: Fix) -> Iterator[Match]:
 
 
 def _misfit_of(match: Match, operands: tuple[Operand, ...]) -> int:
-    if not any(_assignments(match, match.form.syntax.places, len(operands))):
+    if not takes_count(match, len(operands)):
         return len(operands) + 1
     bound = place_operands(match, operands)
     return len(bound) if isinstance(bound, list) else 0
@@ -307,6 +323,11 @@ def place_operands(
     return _wrong_count(match, operands) if best is None else best
 
 
+def takes_count(match: Match, count: int) -> bool:
+    """Whether there can be so many operands."""
+    return any(True for _ in _assignments(match, match.form.syntax.places, count))
+
+
 def _assignments(match: Match, names: tuple[PlaceName, ...], count: int) -> Iterator[tuple[PlaceName, ...]]:
     """The ways to choose as many places as there are operands; optional places are filled where they can be."""
     if not names:
@@ -358,6 +379,8 @@ def _fill(
     bound: dict[str, BoundOperand] = {}
     for part_name, part, at in parts:
         place = form.operands[part_name].at(match.slots)
+        if place.kind != "tuple":
+            part = _unparenthesised(part)
         count = place.registers(match.slots)
         if count == 0 and "braces" in place.also and isinstance(part, Vector) and len(part.items) == 1:
             part = part.items[0]  # one register in braces is that register
@@ -433,7 +456,7 @@ def _fits(operand: Operand, place: Place, count: int, slots: Mapping[str, str]) 
         case "predicate":
             if place.access == "write":
                 return isinstance(operand, Name)
-            return isinstance(operand, (Name, Negated, Integer))
+            return isinstance(operand, (Name, Negated, Integer, Symbol))
         case "register":
             return _fits_register(operand, place, count, slots)
         case "any":

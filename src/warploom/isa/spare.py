@@ -58,7 +58,11 @@ _SPARE = (
         names="abs add sub mul fma neg min max rcp sqrt rsqrt sin cos lg2 ex2 tanh set setp cvt cvt.pack atom red"
         " cp.reduce.async.bulk wgmma.mma_async wmma.mma",
     ),
-    _spare("row col", most=2, names="ldmatrix stmatrix movmatrix wgmma.mma_async"),
+    _spare(
+        "row col",
+        most=2,
+        names="ldmatrix stmatrix movmatrix wgmma.mma_async tcgen05.ld tcgen05.ld.red tcgen05.st tcgen05.cp",
+    ),
     _spare("b1 u2 s2 u4 s4 bf16 bf16x2 tf32", names="movmatrix"),
     _spare("cta cluster gpu sys", most=1, names="cp.async.bulk"),
     _spare("any all", most=1, names="bar"),

@@ -12,7 +12,7 @@ import re
 from math import prod
 
 from warploom.isa.kit import Form
-from warploom.isa.operands import Slots, address, immediate, inp, out, tensor_address
+from warploom.isa.operands import NARROW, Slots, address, immediate, inp, out, tensor_address
 
 _COLUMNS = tuple(32 << k for k in range(5))
 _TARGETS = "sm_100f,sm_110f"
@@ -35,7 +35,7 @@ ALLOC = Form(
         cta_group                  ss            ptx  target
         cta_group::1,cta_group::2  -,shared::cta  8.6  {_TARGETS}
     """,
-    operands={"dst": address(), "nCols": inp("u32", values=_COLUMNS, bits=32)},
+    operands={"dst": address(barred=NARROW), "nCols": inp("u32", values=_COLUMNS, bits=32)},
     touches="warp waits",
     source="PTX ISA 9.7.16.7.1",
 )
@@ -198,7 +198,7 @@ COMMIT = Form(
         cta_group                  ss                 multicast             ptx  target
         cta_group::1,cta_group::2  -,shared::cluster  -,multicast::cluster  8.6  {_TARGETS}
     """,
-    operands={"mbar": address(), "ctaMask": inp("u16", when="multicast", values=(), plain=True)},
+    operands={"mbar": address(barred=NARROW), "ctaMask": inp("u16", when="multicast", values=(), plain=True)},
     touches="async",
     source="PTX ISA 9.7.16.12.1",
 )

@@ -212,7 +212,7 @@ def _changed_words(
         if word.composite:
             for other in _other_shapes(form, word.slot, slots):
                 yield word.slot, f"{words[k]} to {other}", [*words[:k], other, *words[k + 1 :]]
-    family = _family_words(form)
+    family = family_words(form)
     added = (*family, *_isa_words(chance)) if first else chance.sample(family, min(_ADDED, len(family)))
     for extra in dict.fromkeys(added):
         if extra not in words:
@@ -224,7 +224,7 @@ def _changed_words(
 def _others(form: Form, slot: str, word: str, chance: random.Random | None) -> list[str]:
     same = {other for relative in _relatives(form) for other in relative.vocabulary.get(slot, ())}
     if chance is not None:
-        same |= {*_family_words(form), *_isa_words(chance)}
+        same |= {*family_words(form), *_isa_words(chance)}
     return sorted(same - {word})
 
 
@@ -252,7 +252,7 @@ def _relatives(form: Form) -> list[Form]:
 
 
 @cache
-def _family_words(form: Form) -> tuple[str, ...]:
+def family_words(form: Form) -> tuple[str, ...]:
     """Every word that stands somewhere in an opcode with the same first word."""
     words: set[str] = set()
     for other in _relatives(form):
@@ -263,12 +263,13 @@ def _family_words(form: Form) -> tuple[str, ...]:
 
 
 @cache
-def _all_words() -> tuple[str, ...]:
-    return tuple(sorted({word for form in forms() for word in _family_words(form)}))
+def all_words() -> tuple[str, ...]:
+    """Every word that stands somewhere in an opcode."""
+    return tuple(sorted({word for form in forms() for word in family_words(form)}))
 
 
 def _isa_words(chance: random.Random) -> list[str]:
-    return sorted(chance.sample(_all_words(), min(_WHOLE_ISA, len(_all_words()))))
+    return sorted(chance.sample(all_words(), min(_WHOLE_ISA, len(all_words()))))
 
 
 def _signature(form: Form, slots: Slots) -> tuple[object, ...]:

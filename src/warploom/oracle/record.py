@@ -140,6 +140,14 @@ def read(directory: Path, wanted: Iterable[str] = ()) -> Iterator[tuple[Case, Ve
                 yield case, {point: bool(accepted >> k & 1) for k, point in enumerate(points)}
 
 
+def counted(directory: Path) -> Counter[Point]:
+    """The recorded verdicts at each point, counted."""
+    counts: Counter[Point] = Counter()
+    for _, verdicts in read(directory):
+        counts.update(verdicts.keys())
+    return counts
+
+
 # Comparing ------------------------------------------------------------------------------------------------
 
 

@@ -162,7 +162,10 @@ def _named(cursor: Cursor, depth: int) -> Operand:
         return Element(token.text, _address(cursor, depth))
     if cursor.at(",", ";", "|", "}", ")", "]"):
         return Name(token.text)
-    if cursor.at("+", "-", "*", "/", "%", "<<", ">>", "(") and token.text[0] != "%":
+    if cursor.at("-") and token.text != "WARP_SZ":
+        cursor.expected("'+'", "','", "';'")
+    signs = ("+",) if token.text[0] == "%" else ("+", "-", "*", "/", "%", "<<", ">>", "(")
+    if cursor.at(*signs) and "." not in token.text:
         cursor.seek(token.start)
         return constant_or_name(cursor)
     return Name(token.text)
