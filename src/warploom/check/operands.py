@@ -12,7 +12,7 @@ from warploom.check.names import Names, Part
 from warploom.isa.availability import Target, Version, read_target
 from warploom.isa.bind import BoundOperand, Problem, describe
 from warploom.isa.kit import Match
-from warploom.isa.operands import Place
+from warploom.isa.operands import Hold, Place
 from warploom.isa.registers import DECLARABLE, holders, inferred_type, takes_floats, takes_integers
 from warploom.isa.special import SpecialRegister
 from warploom.isa.types import TYPES
@@ -78,8 +78,9 @@ class Judge:
     def problems(self, match: Match, operands: dict[str, BoundOperand]) -> list[Problem]:
         """What is wrong with operands in their places."""
         found: list[Problem] = []
+        together = self._judged_together(match, operands)
         for name, bound in operands.items():
-            for what, expected, index in self._judge(match, bound):
+            for what, expected, index in () if name in together else self._judge(match, bound):
                 shown = name.replace("_", "-").strip("-") or "_"
                 where = (
                     ("operand", *bound.at)
@@ -91,11 +92,26 @@ class Judge:
         found += call_problems(match, operands, self.names)
         return found
 
+    def _judged_together(self, match: Match, operands: dict[str, BoundOperand]) -> set[str]:
+        """The registers in vectors whose parts have names that are right as what they make together."""
+        found: set[str] = set()
+        for place in match.form.syntax.places:
+            parts = {name: operands[name] for name in place.parts if name in operands}
+            declared = {name: self._declared(part.operand, part.place) for name, part in parts.items()}
+            inferred = inferred_type([*filter(None, declared.values())])
+            if "pred" not in declared.values() and all(inferred in holders(p.type) for p in parts.values()):
+                found |= {name for name, type_word in declared.items() if type_word}
+        return found
+
     def _judge(self, match: Match, bound: BoundOperand) -> Iterator[tuple[str, str, int | None]]:
         place, operand = bound.place, bound.operand
         needed = read_target(place.target) if place.target else None
         if needed is not None and not self.target.has(needed):
             yield f"stands only on {place.target}; the target is {self.target.name}", "", None
+        hold = place.hold(match.slots, self.target.number) if place.hold else None
+        if hold is not None:
+            place = replace(place, eased=hold.eased, accepts="own" if hold.type != "u32" else "same")
+            bound = replace(bound, place=place, type=hold.type)
         match place.kind:
             case "address":
                 yield from self._address(match, bound)
@@ -108,7 +124,11 @@ class Judge:
                     ):
                         yield f"is {describe(operand)}", _expected_type(place, bound.type), None
                         return
-                    yield from self._vector(operand, bound)
+                    odd = [] if hold is None else list(self._odd_items(operand, bound, hold))
+                    yield from odd or self._vector(operand, bound)
+                    return
+                if bound.registers != 0 and operand != Name("_") and not self._eases(place, "bare"):
+                    yield f"is {describe(operand)}", "a vector", None
                     return
                 type_word = "pred" if place.kind == "any" and self._is_predicate(operand) else bound.type
                 operand = self._whole(operand, place.parts_pattern(match.slots))
@@ -168,6 +188,39 @@ class Judge:
         if clean and len(sinks) == len(operand.items):
             yield "has nothing but sinks", "at least one register", None
 
+    def _odd_items(
+        self, operand: Vector, bound: BoundOperand, hold: Hold
+    ) -> Iterator[tuple[str, str, int | None]]:
+        """What a vector may not hold, in a place that says what it may."""
+        expected = _expected_type(bound.place, bound.type)
+        taken = holders(bound.type, bound.place.accepts, bound.place.implied) | {"pred"}
+        sorts = [self._sort(item) for item in operand.items]
+        for k, (item, sort) in enumerate(zip(operand.items, sorts, strict=True)):
+            declared = self._declared(item, bound.place)
+            apart = sort == "" and "singly" in hold.words and declared != "" and declared not in taken
+            if apart or sort not in ("", *hold.words):
+                yield f"has {describe(item)} in its vector", expected, k
+        if "constants" not in hold.words and {*sorts} <= {"integer", "float"}:
+            yield "has nothing but constants", expected, None
+
+    def _sort(self, item: Operand) -> str:
+        """What an item of a vector is beside a register, in a word of Hold."""
+        match item:
+            case Integer():
+                return "integer"
+            case Float():
+                return "float"
+            case Name("_"):
+                return "sink"
+            case Name(text):
+                meaning = self.names.find(text)
+                if isinstance(meaning, SpecialRegister):
+                    return "special"
+                is_predicate = isinstance(meaning, Variable) and meaning.type == "pred"
+                return "predicate" if is_predicate else "integer" if isinstance(meaning, int) else ""
+            case _:
+                return ""
+
     def _declared(self, item: Operand, place: Place) -> str:
         """The type that a register in a vector brings; that of a special one is bits."""
         meaning = self.names.find(item.text) if isinstance(item, Name) else None
@@ -193,12 +246,11 @@ class Judge:
                 if meaning is None:
                     return None
                 is_minus = sign == "-" and "minus" in place.also
-                if sign == "!" and type_word != "pred" and self._eases(place, "predicate"):
+                is_read = place.access == "read"
+                if sign == "!" and type_word != "pred" and is_read and self._eases(place, "predicate"):
                     return self._name(name, Place("predicate", "read", "pred"), "pred", in_vector)
                 is_packed = isinstance(meaning, Variable) and meaning.type == "f16x2"
-                if is_packed or (
-                    not is_minus and (sign != "!" or type_word != "pred" or place.access != "read")
-                ):
+                if is_packed or (not is_minus and (sign != "!" or type_word != "pred" or not is_read)):
                     return f"is '{sign}{name}'", expected
                 return self._name(name, replace(place, eased=""), type_word, in_vector)
             case Integer() | Float() | Symbol() if place.access != "read" or place.accepts == "bits":

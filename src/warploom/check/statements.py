@@ -163,6 +163,9 @@ class Statements:
         if len(instruction.opcode) > LONGEST_OPCODE:
             return []
         for eased, why, match in _readings(instruction.opcode, instruction.operands, self._tolerances):
+            passed = [word for word in instruction.words if word not in eased.words]
+            if word_lack(passed, self.target, self.ptx) is not None:
+                continue
             judge = Judge(names, self.target, self.ptx, lenient=True)
             if not self._verdict(match, eased, judge)[0]:
                 easing = judge.eased
@@ -189,10 +192,27 @@ class Statements:
         lack = lacking(match.rows, self.target, self.ptx) or word_lack(gated, self.target, self.ptx)
         if lack is None:
             return None
+        if lack.since is not None and (word := self._since(match, instruction, lack.since)) is not None:
+            return word
         have = self.target.name if lack.kind == "target" else f"PTX {self.ptx[0]}.{self.ptx[1]}"
         where = "the target is" if lack.kind == "target" else "the text is"
         message = f"'{instruction.opcode}' needs {lack.needs}; {where} {have}"
         return Problem(f"{match.form.name}/{lack.kind}", message, ("opcode",), "", match.form.source)
+
+    def _since(self, match: Match, instruction: Instruction, since: Version) -> Problem | None:
+        """What is wrong with a row that is no more, where another word in one slot leads to one that is."""
+        form = match.form
+        for _, changed in changes_of_one_word(match):
+            if lacking(changed.rows, self.target, self.ptx) is not None:
+                continue
+            slot = next(slot for slot in form.columns if changed.slots[slot] != match.slots[slot])
+            found, wanted = match.slots[slot], changed.slots[slot]
+            said = f"has '.{found}', which is no more" if found else f"has no '.{wanted}', which it needs"
+            at = instruction.words.index(found) if found in instruction.words else 0
+            where = ("word", at) if at else ("opcode",)
+            message = f"'{instruction.opcode}' {said} from PTX {since[0]}.{since[1]} on"
+            return Problem(f"{form.name}/{slot}", message, where, "", form.source)
+        return None
 
 
 def _asked(match: Match, names: set[str]) -> list[object]:

@@ -16,6 +16,7 @@ from warploom.isa import floating as floating
 from warploom.isa import half as half
 from warploom.isa import integer as integer
 from warploom.isa import lenient as lenient
+from warploom.isa import lenient_memory as lenient_memory
 from warploom.isa import logic as logic
 from warploom.isa import matrix as matrix
 from warploom.isa import mbarrier as mbarrier

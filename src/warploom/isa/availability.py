@@ -113,10 +113,14 @@ def latest_version() -> Version:
 
 @dataclass(frozen=True, slots=True)
 class Lack:
-    """Why a form is not there: for its "target" or for the text's "ptx" version, and what it needs."""
+    """Why a form is not there: for its "target" or for the text's "ptx" version, and what it needs.
+
+    `since` is the version from which it is no more.
+    """
 
     kind: str
     needs: str
+    since: Version | None = None
 
 
 _WORDS: dict[str, tuple[Version, str]] = {
@@ -134,6 +138,9 @@ _WORDS: dict[str, tuple[Version, str]] = {
     "L2::64B": ((7, 4), "sm_75"),
     "L2::128B": ((7, 4), "sm_75"),
     "L2::256B": ((7, 4), "sm_80"),
+    **dict.fromkeys(("b1", "u4", "s4"), ((6, 3), "sm_75")),
+    **dict.fromkeys(("u2", "s2"), ((6, 5), "sm_75")),
+    **dict.fromkeys(("bf16", "bf16x2", "tf32"), ((7, 0), "sm_80")),
 }
 """What a word needs wherever it stands, beside what the row needs."""
 
@@ -156,6 +163,7 @@ def available(row: Row, target: Target, ptx: Version) -> Lack | None:
         return Lack(
             "target",
             f"a target below sm_{row.gone[1]}, or a PTX version below {row.gone[0][0]}.{row.gone[0][1]}",
+            row.gone[0],
         )
     if row.targets and not any(target.has(needed) for needed in needed_targets(row)):
         return Lack("target", _either(row.targets))
@@ -177,7 +185,8 @@ def lacking(rows: Iterable[Row], target: Target, ptx: Version) -> Lack | None:
     versions = [lack for lack in lacks if lack.kind == "ptx"]
     if versions:
         return min(versions, key=lambda lack: tuple(map(int, lack.needs[4:].split("."))))
-    return Lack("target", " or ".join(dict.fromkeys(lack.needs for lack in lacks)))
+    since = max((lack.since for lack in lacks if lack.since is not None), default=None)
+    return Lack("target", " or ".join(dict.fromkeys(lack.needs for lack in lacks)), since)
 
 
 @lru_cache(maxsize=4096)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom import layout
+from warploom.isa import holds
 from warploom.isa.operands import Place, Slots
 from warploom.isa.protocol import Bound, Value, Warps
 from warploom.isa.types import TYPES
@@ -47,12 +48,15 @@ def fragment(operand: str, family: str, *, sparse: bool = False, updated: bool =
         how = slots.get(f"{letter}layout", "")
         return layout.fragment(family, operand, slots["shape"], element(slots), layout=how, sparse=sparse)
 
+    hold = {"mma": holds.product(letter, sparse=sparse), "wmma": holds.opaque_product(letter)}.get(family)
     return Place(
         "register",
         "both" if updated else "write" if operand == "D" else "read",
         lambda slots: register_type(element(slots)),
         lambda slots: held(slots).registers,
         legend=lambda slots: held(slots).legend,
+        hold=hold,
+        eased="" if hold is None else "predicate bare" if sparse else "predicate",
     )
 
 

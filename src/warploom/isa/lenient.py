@@ -6,21 +6,10 @@ Source: ptxas 12.9 to 13.5, asked
 from __future__ import annotations
 
 from warploom.isa.bulk import SIZES
+from warploom.isa.fragments import fragment
 from warploom.isa.kit import Form
-from warploom.isa.memory import barred_barrier
-from warploom.isa.operands import (
-    NARROW,
-    Place,
-    Slots,
-    address,
-    arg,
-    immediate,
-    inp,
-    memory,
-    out,
-    pred_in,
-    pred_out,
-)
+from warploom.isa.operands import NARROW, Slots, address, arg, immediate, inp, out, pred_in, pred_out
+from warploom.isa.sparse import METADATA
 from warploom.isa.tensor import FOUR_ROWS, SOURCE
 
 
@@ -84,6 +73,99 @@ WIDE_DOUBLE = Form(
     source="PTX ISA 9.7.14.4.5",
 )
 
+_DENSE = {operand.lower(): fragment(operand, "mma") for operand in "ABCD"}
+_SPARSE = {operand.lower(): fragment(operand, "mma", sparse=True) for operand in "ABCD"}
+
+KIND_DENSE = Form(
+    name="lenient.kind_dense",
+    syntax="mma.sync.aligned.shape.row.col.kind.dtype.atype.btype.ctype  d, a, b, c;",
+    rows="""
+        shape     kind                                                         dtype  atype      btype      ctype  ptx  target
+        m16n8k32  kind::f8f6f4,kind::mxf8f6f4,kind::mxf4,kind::mxf4nvf4        f32    e4m3,e5m2  e4m3,e5m2  f32    8.6  sm_100f,sm_110f,sm_120f
+        m16n8k32  kind::f16,kind::tf32                                         f32    e4m3,e5m2  e4m3,e5m2  f32    8.6  sm_100f,sm_110f
+        m16n8k32  kind::i8                                                     f32    e4m3,e5m2  e4m3,e5m2  f32    8.6  sm_100a,sm_110a
+        m16n8k32  kind::f8f6f4,kind::mxf8f6f4,kind::mxf4,kind::mxf4nvf4        f16    e4m3,e5m2  e4m3,e5m2  f16    8.7  sm_100f,sm_110f,sm_120f
+        m16n8k32  kind::f16,kind::tf32                                         f16    e4m3,e5m2  e4m3,e5m2  f16    8.7  sm_100f,sm_110f
+        m16n8k32  kind::i8                                                     f16    e4m3,e5m2  e4m3,e5m2  f16    8.7  sm_100a,sm_110a
+        m16n8k16  kind::f8f6f4,kind::mxf8f6f4,kind::mxf4,kind::mxf4nvf4        f32    e4m3,e5m2  e4m3,e5m2  f32    8.7  sm_100f,sm_110f,sm_120f
+        m16n8k16  kind::f16,kind::tf32                                         f32    e4m3,e5m2  e4m3,e5m2  f32    8.7  sm_100f,sm_110f
+        m16n8k16  kind::i8                                                     f32    e4m3,e5m2  e4m3,e5m2  f32    8.7  sm_100a,sm_110a
+        m16n8k16  kind::f8f6f4,kind::mxf8f6f4,kind::mxf4,kind::mxf4nvf4        f16    e4m3,e5m2  e4m3,e5m2  f16    8.7  sm_100f,sm_110f,sm_120f
+        m16n8k16  kind::f16,kind::tf32                                         f16    e4m3,e5m2  e4m3,e5m2  f16    8.7  sm_100f,sm_110f
+        m16n8k16  kind::i8                                                     f16    e4m3,e5m2  e4m3,e5m2  f16    8.7  sm_100a,sm_110a
+    """,  # noqa: E501
+    operands=_DENSE,
+    lenient=True,
+    source="PTX ISA 9.7.14.5.14",
+)
+
+KIND_SPARSE = Form(
+    name="lenient.kind_sparse",
+    syntax="mma.spvariant.sync.aligned.shape.row.col.kind.dtype.atype.btype.ctype  d, a, b, c, e, f;",
+    rows="""
+        spvariant             shape     kind                           dtype  atype      btype      ctype  ptx  target
+        sp::ordered_metadata  m16n8k64  kind::f8f6f4,kind::mxf8f6f4    f32    e4m3,e5m2  e4m3,e5m2  f32    8.6  sm_100f,sm_110f,sm_120f
+        sp::ordered_metadata  m16n8k64  kind::mxf4,kind::mxf4nvf4      f32    e4m3,e5m2  e4m3,e5m2  f32    8.6  sm_100a,sm_103a,sm_110a,sm_120a,sm_121a
+        sp::ordered_metadata  m16n8k64  kind::f16,kind::tf32           f32    e4m3,e5m2  e4m3,e5m2  f32    8.6  sm_100f,sm_110f
+        sp::ordered_metadata  m16n8k64  kind::i8                       f32    e4m3,e5m2  e4m3,e5m2  f32    8.6  sm_100a,sm_110a
+        sp::ordered_metadata  m16n8k64  kind::mxf8f6f4                 f16    e4m3,e5m2  e4m3,e5m2  f16    8.7  sm_120f
+        sp::ordered_metadata  m16n8k64  kind::mxf4,kind::mxf4nvf4      f16    e4m3,e5m2  e4m3,e5m2  f16    8.7  sm_120a,sm_121a
+    """,  # noqa: E501
+    operands=_SPARSE | {"e": METADATA, "f": immediate(values=(0,), bits=32)},
+    lenient=True,
+    source="PTX ISA 9.7.14.6.3",
+)
+
+FOUR_BITS = Form(
+    name="lenient.four_bits",
+    syntax="mma.sync.aligned.shape.row.col.dtype.atype.btype.ctype.bitOp{.popc}  d, a, b, c;",
+    rows="""
+        shape              dtype  atype  btype  ctype  bitOp       ptx  target
+        m8n8k32            s32    u4,s4  u4,s4  s32    and,or,xor  6.5  sm_75
+        m16n8k32,m16n8k64  s32    u4,s4  u4,s4  s32    and,or,xor  7.0  sm_80
+    """,
+    operands=_DENSE,
+    lenient=True,
+    source="PTX ISA 9.7.14.5.14",
+)
+
+WIDE_SUBBYTE_LOAD = Form(
+    name="lenient.moved_f32",
+    syntax="wmma.load.c.sync.aligned.layout.shape{.ss}.f32  r, [p]{, stride};",
+    rows="""
+        layout   shape             ss                           ptx  target
+        row,col  m8n8k32,m8n8k128  -,global,shared,shared::cta  6.3  sm_75
+    """,
+    operands={"r": out("f32", 2), "p": address(barred=NARROW), "stride": inp("u32")},
+    lenient=True,
+    source="PTX ISA 9.7.14.4.3",
+)
+
+WIDE_SUBBYTE_STORE = Form(
+    name="lenient.moved_f32_back",
+    syntax="wmma.store.d.sync.aligned.layout.shape{.ss}.f32  [p], r{, stride};",
+    rows="""
+        layout   shape             ss                           ptx  target
+        row,col  m8n8k32,m8n8k128  -,global,shared,shared::cta  6.3  sm_75
+    """,
+    operands={"p": address(barred=NARROW), "r": inp("f32", 2), "stride": inp("u32")},
+    lenient=True,
+    source="PTX ISA 9.7.14.4.4",
+)
+
+LOAD_UNTYPED = Form(
+    name="lenient.moved_untyped",
+    syntax="wmma.load.matrix.sync{.aligned}.layout.shape{.ss}  r, [p]{, stride};",
+    rows="""
+        matrix  aligned  layout   shape                        ss                           ptx  target  gone
+        a,b     -        row,col  m16n16k16                    -,global,shared              6.0  sm_70   6.3@sm_70
+        a,b     -        row,col  m8n32k16,m32n8k16            -,global,shared              6.1  sm_70   6.3@sm_70
+        a,b     aligned  row,col  m16n16k16,m8n32k16,m32n8k16  -,global,shared,shared::cta  6.3  sm_70   1.0@sm_75
+    """,
+    operands={"r": out("f16x2", 8), "p": address(barred=NARROW), "stride": inp("u32")},
+    lenient=True,
+    source="PTX ISA 9.7.14.4.3",
+)
 
 LOAD_EIGHT = tuple(
     Form(
@@ -93,7 +175,7 @@ LOAD_EIGHT = tuple(
             shape  trans    ss                    ptx  target
             m8n8   -,trans  -,shared,shared::cta  6.5  sm_75
         """,
-        operands={"r": out("b32", count), "p": address()},
+        operands={"r": out("b32", count), "p": address(barred=NARROW)},
         lenient=True,
         source="PTX ISA 9.7.14.5.15",
     )
@@ -108,7 +190,7 @@ STORE_EIGHT = tuple(
             shape  trans    ss                    ptx  target
             m8n8   -,trans  -,shared,shared::cta  7.8  sm_90
         """,
-        operands={"p": address(), "r": inp("b32", count)},
+        operands={"p": address(barred=NARROW), "r": inp("b32", count)},
         lenient=True,
         source="PTX ISA 9.7.14.5.16",
     )
@@ -339,192 +421,4 @@ ROW_MULTIMEM = Form(
     operands={"a": address(barred=(8, 16, 32)), "b": inp("type", "vec")},
     lenient=True,
     source="PTX ISA 9.7.9.14",
-)
-
-_SMALL = "b8,b16,u8,u16,s8,s16"
-_FIRST_LEVEL = "L1::evict_normal,L1::evict_unchanged,L1::evict_first,L1::evict_last,L1::no_allocate"
-_AHEAD = "-,L2::64B,L2::128B,L2::256B"
-_APART = "shared,shared::cta,shared::cluster"
-_UNSHARED = "const,local,param,param::entry"
-
-_ANY_LEVEL = f"-,{_FIRST_LEVEL}"
-_SCOPED = "cta,cluster,gpu,sys"
-_POLICY = "-,L2::cache_hint"
-
-NARROW_EIGHT_LOADED = Form(
-    name="lenient.narrow_eight_loaded",
-    syntax=(
-        "ld{.sem}{.scope}{.ss}{.nc}{.level1::eviction_priority}{.level::cache_hint}{.level::prefetch_size}"
-        ".v8.type  d, [a]{, cache-policy};"
-    ),
-    rows=f"""
-        sem nc level1::eviction_priority level::cache_hint level::prefetch_size type scope ss ptx target
-        -,weak           -   {_ANY_LEVEL}  {_POLICY}  {_AHEAD}  {_SMALL}  -          -,global     1.0  -
-        -                nc  {_ANY_LEVEL}  {_POLICY}  {_AHEAD}  {_SMALL}  -          global       1.0  -
-        volatile         -   -             -          {_AHEAD}  {_SMALL}  -          -,global     1.0  -
-        relaxed,acquire  -   {_ANY_LEVEL}  {_POLICY}  {_AHEAD}  {_SMALL}  {_SCOPED}  -,global     6.0  sm_70
-        relaxed,acquire  -   -             -          -         {_SMALL}  {_SCOPED}  {_APART}     6.0  sm_70
-        -,weak,volatile  -   -             -          -         {_SMALL}  -          {_APART}     1.0  -
-        -,weak           -   -             -          -         {_SMALL}  -          {_UNSHARED}  1.0  -
-    """,
-    operands={
-        "d": out("type", 8, "wide"),
-        "a": memory(),
-        "cache_policy": inp("u64", when="level::cache_hint"),
-    },
-    lenient=True,
-    source="PTX ISA 9.7.9.8",
-)
-
-NARROW_EIGHT_STORED = Form(
-    name="lenient.narrow_eight_stored",
-    syntax=(
-        "st{.sem}{.scope}{.ss}{.level1::eviction_priority}{.level::cache_hint}.v8.type"
-        "  [a], b{, cache-policy};"
-    ),
-    rows=f"""
-        sem level1::eviction_priority level::cache_hint type scope ss ptx target
-        -,weak           {_ANY_LEVEL}  {_POLICY}  {_SMALL}  -          -,global        1.0  -
-        relaxed,release  {_ANY_LEVEL}  {_POLICY}  {_SMALL}  {_SCOPED}  -,global        6.0  sm_70
-        relaxed,release  -             -          {_SMALL}  {_SCOPED}  {_APART}        6.0  sm_70
-        volatile         -             -          {_SMALL}  -          -,global        1.0  -
-        volatile         -             -          {_SMALL}  -          {_APART}        1.0  -
-        -,weak           -             -          {_SMALL}  -          local,{_APART}  1.0  -
-    """,
-    operands={
-        "a": memory(),
-        "b": inp("type", 8, accepts="wide"),
-        "cache_policy": inp("u64", when="level::cache_hint"),
-    },
-    lenient=True,
-    source="PTX ISA 9.7.9.11",
-)
-
-_COMPLETION = "mbarrier::complete_tx::bytes"
-_WORDS = "b32,u32,s32,f32"
-_DOUBLES = "b64,u64,s64,f64"
-
-_ALL_SHARED = f"-,{_APART}"
-_FAR = "-,shared::cluster"
-_UNFINISHED = f"""
-        weak    scope    ss                  {_COMPLETION}  vec   type                 ptx  target
-        -,weak  -        {_ALL_SHARED}       {_COMPLETION}  -,v2  {_WORDS},{_DOUBLES}  8.1  sm_90
-        -,weak  -        {_ALL_SHARED}       {_COMPLETION}  v4    {_WORDS}             8.1  sm_90
-        -       cluster  {_FAR}              {_COMPLETION}  -,v2  {_WORDS},{_DOUBLES}  8.1  sm_90
-        -       cluster  {_FAR}              {_COMPLETION}  v4    {_WORDS}             8.1  sm_90
-        -,weak  -        shared,shared::cta  -              -,v2  {_WORDS},{_DOUBLES}  8.1  sm_90
-        -,weak  -        shared,shared::cta  -              v4    {_WORDS}             8.1  sm_90
-"""
-
-ASYNC_STORE = Form(
-    name="lenient.async_store",
-    syntax=f"st.async{{.weak}}{{.scope}}{{.ss}}{{.{_COMPLETION}}}{{.vec}}.type  [a], b, [mbar];",
-    rows=_UNFINISHED,
-    operands={
-        "a": address(barred=NARROW),
-        "b": inp("type", "vec", also="braces", eased="function"),
-        "mbar": address(barred=barred_barrier),
-    },
-    lenient=True,
-    source="PTX ISA 9.7.9.12",
-)
-
-ASYNC_STORE_ONE = Form(
-    name="lenient.async_store_one",
-    syntax=f"st.async{{.weak}}{{.scope}}{{.ss}}{{.{_COMPLETION}}}{{.vec}}.type  [a], b, [mbar];",
-    rows=_UNFINISHED,
-    operands={
-        "a": address(barred=NARROW),
-        "b": inp("type", eased="function"),
-        "mbar": address(barred=barred_barrier),
-    },
-    lenient=True,
-    source="PTX ISA 9.7.9.12",
-)
-
-ASYNC_STORE_ALONE = Form(
-    name="lenient.async_store_alone",
-    syntax=f"st.async{{.weak}}{{.scope}}{{.ss}}{{.{_COMPLETION}}}.type  [a], b;",
-    rows=f"""
-        weak    scope    ss                  {_COMPLETION}  type                 ptx  target
-        -,weak  -        {_ALL_SHARED}       {_COMPLETION}  {_WORDS},{_DOUBLES}  8.1  sm_90
-        -       cluster  {_FAR}              {_COMPLETION}  {_WORDS},{_DOUBLES}  8.1  sm_90
-        -,weak  -        shared,shared::cta  -              {_WORDS},{_DOUBLES}  8.1  sm_90
-    """,
-    operands={"a": address(barred=NARROW), "b": inp("type", eased="function")},
-    lenient=True,
-    source="PTX ISA 9.7.9.12",
-)
-
-ASYNC_STORE_GLOBAL = Form(
-    name="lenient.async_store_global",
-    syntax="st.async{.weak}{.scope}{.ss}.type  [a], b;",
-    rows=f"""
-        weak    scope      ss        type                                      ptx  target
-        -,weak  -          -,global  {_SMALL},{_WORDS},{_DOUBLES}  8.7  sm_100
-        -       gpu,sys    -,global  {_SMALL},{_WORDS},{_DOUBLES}  8.7  sm_100
-    """,
-    operands={"a": address(barred=NARROW), "b": inp("type", eased="function")},
-    lenient=True,
-    source="PTX ISA 9.7.9.12",
-)
-
-_REDUCTIONS = (("inc,dec", "u32"), ("min,max,add", "u32,s32"), ("add", "u64,s64"), ("and,or,xor", "b32"))
-
-ASYNC_RED = Form(
-    name="lenient.async_red",
-    syntax=f"red.async.relaxed.cluster{{.ss}}.{_COMPLETION}.op.type  [a], b;",
-    rows="\n".join(
-        ("ss op type ptx target", *(f"-,shared::cluster {op} {kind} 8.1 sm_90" for op, kind in _REDUCTIONS))
-    ),
-    operands={"a": address(barred=NARROW), "b": inp("type", eased="function")},
-    lenient=True,
-    source="PTX ISA 9.7.13.7",
-)
-
-ASYNC_RED_GLOBAL = Form(
-    name="lenient.async_red_global",
-    syntax="red.async.relaxed.scope{.space}.op.type  [a], b;",
-    rows="\n".join(
-        (
-            "scope space op type ptx target",
-            *(f"gpu,sys -,global {op} {kind} 8.7 sm_100" for op, kind in _REDUCTIONS),
-        )
-    ),
-    operands={"a": address(barred=NARROW), "b": inp("type", eased="function")},
-    lenient=True,
-    source="PTX ISA 9.7.13.7",
-)
-
-_ORDERS = "-,relaxed,acquire,release,acq_rel"
-
-ATOM_THIRD = Form(
-    name="lenient.atom_third",
-    syntax="atom{.sem}{.scope}{.space}.op.type  d, [a], b, c;",
-    rows=f"""
-        sem        scope        space             op               type  ptx  target
-        {_ORDERS}  -,{_SCOPED}  -,global,{_APART}  and,or,xor,exch  b32   3.1  sm_32
-        {_ORDERS}  -,{_SCOPED}  -,global,{_APART}  exch             b128  8.3  sm_90
-    """,
-    operands={
-        "d": out("type", also="sink"),
-        "a": memory(),
-        "b": inp("type", eased="function"),
-        "c": Place("register", "both", "type"),
-    },
-    lenient=True,
-    source="PTX ISA 9.7.13.5",
-)
-
-MOVED_VECTOR = Form(
-    name="lenient.moved_vector",
-    syntax="mov.vec.type  d, a;",
-    rows="""
-        vec  type
-        v2   b16,b32,b64,u16,u32,u64,s16,s32,s64,f32,f64
-        v4   b16,b32,u16,u32,s16,s32,f32
-    """,
-    operands={"d": out("type", "vec"), "a": inp("type", "vec")},
-    lenient=True,
-    source="PTX ISA 9.7.9.3",
 )

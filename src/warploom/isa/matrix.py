@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warploom import layout
+from warploom.isa import holds
 from warploom.isa.kit import Form
-from warploom.isa.operands import Slots, address, inp, out
+from warploom.isa.operands import NARROW, Slots, address, inp, out
 from warploom.isa.protocol import Bound, Lanes, Warps
 
 _ROW_BYTES = 16
@@ -46,6 +48,8 @@ def _write(warps: Warps, i: Bound, matrix: NDArray[Any]) -> None:
     warps.write_fragment(i.r, order, matrix.reshape(warps.count, -1).view(order.dtype))
 
 
+_LOADED = replace(out("b32", _registers, eased="predicate"), hold=holds.loaded)
+
 LDMATRIX = Form(
     name="matrix.ldmatrix",
     syntax="ldmatrix.sync.aligned.shape.num{.trans}{.ss}.type  r, [p];",
@@ -54,7 +58,7 @@ LDMATRIX = Form(
         m8n8    x1,x2,x4  -,trans  -,shared,shared::cta  b16   6.5  sm_75
         m16n16  x1,x2     trans    -,shared,shared::cta  b8    8.6  sm_100a,sm_100f,sm_110a,sm_110f,sm_120a,sm_120f
     """,
-    operands={"r": out("b32", _registers), "p": address()},
+    operands={"r": _LOADED, "p": address(barred=NARROW)},
     spellings=("ldmatrix.sync.aligned.shape.num{.ss}{.trans}.type",),
     touches="warp",
     source="PTX ISA 9.7.14.5.15",
@@ -79,7 +83,7 @@ LDMATRIX_WIDENED = Form(
         m8n16   x1,x2,x4  -      -,shared,shared::cta  b8x16    b6x16_p32,b4x16_p64  8.6  sm_100a,sm_100f,sm_110a,sm_110f,sm_120a,sm_120f
         m16n16  x1,x2     trans  -,shared,shared::cta  b8x16    b6x16_p32,b4x16_p64  8.6  sm_100a,sm_100f,sm_110a,sm_110f,sm_120a,sm_120f
     """,  # noqa: E501
-    operands={"r": out("b32", _registers), "p": address()},
+    operands={"r": _LOADED, "p": address(barred=NARROW)},
     touches="warp",
     source="PTX ISA 9.7.14.5.15",
 )
@@ -120,7 +124,7 @@ STMATRIX = Form(
         m8n8   x1,x2,x4  -,trans  -,shared,shared::cta  b16   7.8  sm_90
         m16n8  x1,x2,x4  trans    -,shared,shared::cta  b8    8.6  sm_100a,sm_100f,sm_110a,sm_110f,sm_120a,sm_120f
     """,
-    operands={"p": address(), "r": inp("b32", _registers)},
+    operands={"p": address(barred=NARROW), "r": replace(inp("b32", _registers), hold=holds.stored)},
     spellings=("stmatrix.sync.aligned.shape.num{.ss}{.trans}.type",),
     touches="warp",
     source="PTX ISA 9.7.14.5.16",
@@ -146,7 +150,7 @@ MOVMATRIX = Form(
         shape  type  ptx  target
         m8n8   b16   7.8  sm_75
     """,
-    operands={"d": out("b32"), "a": inp("b32")},
+    operands={"d": out("b32", eased="predicate"), "a": inp("b32", values=(), eased="predicate")},
     touches="warp",
     source="PTX ISA 9.7.14.5.17",
 )

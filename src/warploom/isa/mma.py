@@ -134,6 +134,16 @@ def _vectors(kind: str, scale_vec: str) -> int:
     return int(scale_vec[-2]) if scale_vec else 1 if kind == "kind::mxf8f6f4" else 2
 
 
+SCALES = {
+    "scale_a_data": inp("b32", values=(), eased="vectors predicate"),
+    "byte_id_a": inp("u16", values=_byte_ids),
+    "thread_id_a": inp("u16", values=(0, 1)),
+    "scale_b_data": inp("b32", values=(), eased="vectors predicate"),
+    "byte_id_b": inp("u16", values=_byte_ids),
+    "thread_id_b": inp("u16", values=(0, 1, 2, 3)),
+}
+"""The places of block scales and of what selects them."""
+
 SCALED = Form(
     name="mma.scaled",
     syntax="mma.sync.aligned.shape.row.col.kind.block_scale{.scale_vec}.dtype.atype.btype.ctype.stype"
@@ -146,15 +156,7 @@ SCALED = Form(
         m16n8k64  kind::mxf4nvf4  scale_vec::4X    f32    e2m1                      e2m1                      f32    ue8m0  9.1  sm_120a,sm_120f
         m16n8k32  kind::mxf8f6f4  -,scale_vec::1X  f32    e4m3,e5m2,e3m2,e2m3,e2m1  e4m3,e5m2,e3m2,e2m3,e2m1  f32    ue8m0  8.7  sm_120a,sm_120f
     """,  # noqa: E501
-    operands=_OPERANDS
-    | {
-        "scale_a_data": inp("b32", values=()),
-        "byte_id_a": inp("u16", values=_byte_ids),
-        "thread_id_a": inp("u16", values=(0, 1)),
-        "scale_b_data": inp("b32", values=()),
-        "byte_id_b": inp("u16", values=_byte_ids),
-        "thread_id_b": inp("u16", values=(0, 1, 2, 3)),
-    },
+    operands=_OPERANDS | SCALES,
     touches="warp tensor",
     limit=has_arithmetic("mma"),
     source="PTX ISA 9.7.14.5.14, 9.7.14.3",

@@ -26,6 +26,20 @@ NARROW = (8, 16)
 
 
 @dataclass(frozen=True, slots=True)
+class Hold:
+    """Which registers a place takes: as those of a type, and beside them in its vector what `words` names.
+
+    "predicate": one among registers of 32 bits; "special": special registers; "integer" and "float":
+    constants among registers; "constants": nothing but them; "sink": a result that is not wanted. "singly"
+    where each register is judged by itself. `eased` is as that of a place, whose words it chooses from.
+    """
+
+    type: str
+    words: frozenset[str]
+    eased: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """One operand place.
 
@@ -46,7 +60,8 @@ class Place:
     "tensor" a register of the type alone addresses. `barred` are widths of registers that are no base of an
     address, on the target of some number. `plain` says that registers and numbers alone may stand there: no
     sink or predicate in a vector, no address made from a name. `target` is what is needed where the operand
-    stands. `legend` says how lanes hold a fragment. `by` gives what is otherwise for some slots.
+    stands. `legend` says how lanes hold a fragment. `by` gives what is otherwise for some slots, `hold`
+    which registers hold a fragment, for slots and on the target of a number.
 
     `also` has "gap" where elements of a source vector may be the sink, for an address "output" where a
     parameter stands only if it goes out, and "minus" where a register may be negated; `parts` is the pattern of
@@ -69,6 +84,7 @@ class Place:
     upto: str = ""
     barred: Barred = ()
     bits: CountRule = 0
+    hold: Callable[[Slots, int], Hold] | None = None
     parts: TypeRule = ""
     by: Callable[[Slots], Mapping[str, str]] | None = None
 

@@ -13,6 +13,7 @@ from functools import cache
 
 from warploom.isa.kit import forms_of
 from warploom.isa.nearest import name_of, named_words
+from warploom.isa.types import TYPES
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,3 +84,40 @@ def without_spare(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
             left = (left[0], *(word for word in left[1:] if word not in spare.words))
     if left != words:
         yield left
+    yield from _without_narrow(left)
+
+
+_NARROW = frozenset({"b1", "b2", "u2", "s2", "u4", "s4", "bf16", "bf16x2", "tf32"})
+_ALWAYS_COUNTED = frozenset({"bf16", "tf32", "b1"})
+
+
+def _bits(word: str) -> int:
+    return TYPES[word].bits if word in TYPES else int(word[1:])
+
+
+def _without_narrow(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """The words of a matrix opcode without the narrow types that assemblers do not count.
+
+    They look at the first types alone (four of a product, one of a move), and at the widths of most of them;
+    that there are more is seen where single bits, bf16 or tf32 are multiplied, and a sparse A by integers.
+    """
+    at = [k for k, word in enumerate(words) if k and (word in TYPES or word in _NARROW)]
+    spare = [k for k in at if words[k] in _NARROW]
+    counted = 4 if words[0] == "mma" else 1 if words[:2] in _MOVES else 0
+    if not spare or not counted:
+        return
+    for dropped in (spare, [k for k in spare if k in at[counted - 1 :]]):
+        left = [words[k] for k in at if k not in dropped]
+        seen = zip((words[k] for k in at[:counted]), left, strict=False)
+        if (
+            dropped
+            and len(left) >= counted
+            and not (_ALWAYS_COUNTED & {*left} or (words[1][:2] == "sp" and left[0] == "s32"))
+            and (left[0] == "f64" or all(_bits(found) == _bits(read) for found, read in seen))
+            and (words[:2] not in _MOVES or _FEW_BITS & {*words})
+        ):
+            yield tuple(word for k, word in enumerate(words) if k not in dropped)
+
+
+_MOVES = (("wmma", "load"), ("wmma", "store"))
+_FEW_BITS = frozenset({"m8n8k32", "m8n8k128"})

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from warploom import layout
+from warploom.isa import holds
 from warploom.isa.fragments import (
     fragment,
     has_arithmetic,
@@ -15,6 +18,7 @@ from warploom.isa.fragments import (
     write_result,
 )
 from warploom.isa.kit import Form
+from warploom.isa.mma import SCALES
 from warploom.isa.operands import Slots, immediate, inp
 from warploom.isa.protocol import Bound, Warps
 from warploom.layout.maps import TYPE_BITS
@@ -24,15 +28,27 @@ from warploom.num import fused
 def selectors(slots: Slots) -> tuple[int, ...]:
     """Sparsity selectors: as many as four lanes of 32 metadata bits hold the metadata of two rows.
 
-    A row has four bits for each chunk of A: 2 elements of tf32, 8 of four bits, else 4.
+    A row has four bits for each chunk of A: 2 elements of tf32, 8 of four bits without padding, else 4.
     """
-    chunk = {32: 2, 4: 8}.get(TYPE_BITS[slots["atype"]], 4)
+    unpadded = slots.get("kind", "").startswith("kind::mxf4")
+    chunk = {32: 2, 4: 8}.get(4 if unpadded else TYPE_BITS[slots["atype"]], 4)
     return tuple(range(16 * chunk // k_of(slots["shape"])))
 
 
+def _selector_bits(slots: Slots) -> int:
+    """Of a selector beside elements in bytes the low 32 bits are looked at."""
+    return (
+        32
+        if TYPE_BITS[slots["atype"]] == 8 and slots["dtype"] != "s32" and slots["shape"] == "m16n8k64"
+        else 0
+    )
+
+
+METADATA = replace(inp("b32", values=(), eased="vectors predicate"), hold=holds.metadata)
+
 _OPERANDS = {operand.lower(): fragment(operand, "mma", sparse=True) for operand in "ABCD"} | {
-    "e": inp("b32", values=()),
-    "f": immediate(values=selectors),
+    "e": METADATA,
+    "f": immediate(values=selectors, bits=_selector_bits),
 }
 
 FLOAT = Form(
@@ -76,6 +92,24 @@ INTEGER = Form(
     limit=has_arithmetic("mma"),
     source="PTX ISA 9.7.14.6.3",
 )
+
+SCALED = Form(
+    name="sparse.scaled",
+    syntax="mma.spvariant.sync.aligned.shape.row.col.kind.block_scale{.scale_vec}.dtype.atype.btype.ctype.stype"
+    "  d, a, b, c, e, f, scale-a-data, {byte-id-a, thread-id-a}, scale-b-data, {byte-id-b, thread-id-b};",
+    rows="""
+        spvariant             shape      kind            scale_vec        dtype  atype                     btype                     ctype  stype  ptx  target
+        sp::ordered_metadata  m16n8k128  kind::mxf4      -,scale_vec::2X  f32    e2m1                      e2m1                      f32    ue8m0  8.7  sm_120a,sm_121a
+        sp::ordered_metadata  m16n8k128  kind::mxf4nvf4  scale_vec::2X    f32    e2m1                      e2m1                      f32    ue8m0  8.7  sm_120a,sm_121a
+        sp::ordered_metadata  m16n8k128  kind::mxf4nvf4  scale_vec::4X    f32    e2m1                      e2m1                      f32    ue4m3  8.7  sm_120a,sm_121a
+        sp::ordered_metadata  m16n8k128  kind::mxf4nvf4  scale_vec::4X    f32    e2m1                      e2m1                      f32    ue8m0  9.1  sm_120a,sm_121a
+        sp::ordered_metadata  m16n8k64   kind::mxf8f6f4  -,scale_vec::1X  f32    e4m3,e5m2,e3m2,e2m3,e2m1  e4m3,e5m2,e3m2,e2m3,e2m1  f32    ue8m0  8.7  sm_120a,sm_120f
+    """,  # noqa: E501
+    operands=_OPERANDS | SCALES,
+    touches="warp tensor",
+    source="PTX ISA 9.7.14.6.3, 9.7.14.3",
+)
+"""Block scaling of a sparse A. How its scaled sums are rounded is not known: nothing executes it."""
 
 
 @FLOAT.meaning

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from warploom import layout
+from warploom.isa import holds
 from warploom.isa.fragments import (
     fragment,
     gather,
@@ -19,7 +20,7 @@ from warploom.isa.fragments import (
     write_result,
 )
 from warploom.isa.kit import Form
-from warploom.isa.operands import Slots, address, inp, out
+from warploom.isa.operands import NARROW, Slots, address, inp, out
 from warploom.isa.protocol import Array, Bound, Lanes, Warps
 from warploom.isa.types import TYPES, bits_of
 from warploom.num import fused
@@ -39,29 +40,35 @@ def _moved_type(slots: Slots) -> str:
 
 LOAD = Form(
     name="wmma.load",
-    syntax="wmma.load.matrix.sync.aligned.layout.shape{.ss}.type  r, [p]{, stride};",
+    syntax="wmma.load.matrix.sync{.aligned}.layout.shape{.ss}.type  r, [p]{, stride};",
     rows="""
-        matrix  layout   shape                       ss                           type     ptx  target
-        a,b     row,col  m16n16k16                   -,global,shared,shared::cta  f16      6.0  sm_70
-        a,b     row,col  m8n32k16,m32n8k16           -,global,shared,shared::cta  f16      6.1  sm_70
-        c       row,col  m16n16k16                   -,global,shared,shared::cta  f16,f32  6.0  sm_70
-        c       row,col  m8n32k16,m32n8k16           -,global,shared,shared::cta  f16,f32  6.1  sm_70
-        a,b     row,col  m16n16k16,m8n32k16,m32n8k16 -,global,shared,shared::cta  u8,s8    6.3  sm_72
-        c       row,col  m16n16k16,m8n32k16,m32n8k16 -,global,shared,shared::cta  s32      6.3  sm_72
-        a,b     row,col  m16n16k16,m8n32k16,m32n8k16 -,global,shared,shared::cta  bf16     7.0  sm_80
-        a,b     row,col  m16n16k8                    -,global,shared,shared::cta  tf32     7.0  sm_80
-        c       row,col  m16n16k8                    -,global,shared,shared::cta  f32      7.0  sm_80
-        a,b,c   row,col  m8n8k4                      -,global,shared,shared::cta  f64      7.0  sm_80
-        a       row      m8n8k32                     -,global,shared,shared::cta  u4,s4    6.3  sm_75
-        b       col      m8n8k32                     -,global,shared,shared::cta  u4,s4    6.3  sm_75
-        a       row      m8n8k128                    -,global,shared,shared::cta  b1       6.3  sm_75
-        b       col      m8n8k128                    -,global,shared,shared::cta  b1       6.3  sm_75
-        c       row,col  m8n8k32,m8n8k128            -,global,shared,shared::cta  s32      6.3  sm_75
-    """,
-    operands={"r": out(_moved_type, _moved_count), "p": address(), "stride": inp("u32")},
+        matrix  aligned  layout   shape                        ss                           type     ptx  target  gone
+        a,b     -        row,col  m16n16k16                    -,global,shared              f16      6.0  sm_70   6.3@sm_70
+        a,b     -        row,col  m8n32k16,m32n8k16            -,global,shared              f16      6.1  sm_70   6.3@sm_70
+        c       -        row,col  m16n16k16                    -,global,shared              f16,f32  6.0  sm_70   6.3@sm_70
+        c       -        row,col  m8n32k16,m32n8k16            -,global,shared              f16,f32  6.1  sm_70   6.3@sm_70
+        a,b     aligned  row,col  m16n16k16,m8n32k16,m32n8k16  -,global,shared,shared::cta  f16      6.3  sm_70   -
+        c       aligned  row,col  m16n16k16,m8n32k16,m32n8k16  -,global,shared,shared::cta  f16,f32  6.3  sm_70   -
+        a,b     aligned  row,col  m16n16k16,m8n32k16,m32n8k16  -,global,shared,shared::cta  u8,s8    6.3  sm_72   -
+        c       aligned  row,col  m16n16k16,m8n32k16,m32n8k16  -,global,shared,shared::cta  s32      6.3  sm_72   -
+        a,b     aligned  row,col  m16n16k16,m8n32k16,m32n8k16  -,global,shared,shared::cta  bf16     7.0  sm_80   -
+        a,b     aligned  row,col  m16n16k8                     -,global,shared,shared::cta  tf32     7.0  sm_80   -
+        c       aligned  row,col  m16n16k8                     -,global,shared,shared::cta  f32      7.0  sm_80   -
+        a,b,c   aligned  row,col  m8n8k4                       -,global,shared,shared::cta  f64      7.0  sm_80   -
+        a       aligned  row      m8n8k32                      -,global,shared,shared::cta  u4,s4    6.3  sm_75   -
+        b       aligned  col      m8n8k32                      -,global,shared,shared::cta  u4,s4    6.3  sm_75   -
+        a       aligned  row      m8n8k128                     -,global,shared,shared::cta  b1       6.3  sm_75   -
+        b       aligned  col      m8n8k128                     -,global,shared,shared::cta  b1       6.3  sm_75   -
+        c       aligned  row,col  m8n8k32,m8n8k128             -,global,shared,shared::cta  s32      6.3  sm_75   -
+    """,  # noqa: E501
+    operands={
+        "r": replace(out(_moved_type, _moved_count, eased="predicate"), hold=holds.opaque_load),
+        "p": address(barred=NARROW),
+        "stride": inp("u32"),
+    },
     spellings=(
-        "wmma.load.matrix.sync.aligned.shape.layout{.ss}.type",
-        "wmma.load.matrix.sync.aligned.shape{.ss}.layout.type",
+        "wmma.load.matrix.sync{.aligned}.shape.layout{.ss}.type",
+        "wmma.load.matrix.sync{.aligned}.shape{.ss}.layout.type",
     ),
     touches="warp",
     source="PTX ISA 9.7.14.4.3",
@@ -119,20 +126,25 @@ def _lines_of(warps: Warps, i: Bound, found: layout.FragmentMap) -> _Lines:
 
 STORE = Form(
     name="wmma.store",
-    syntax="wmma.store.d.sync.aligned.layout.shape{.ss}.type  [p], r{, stride};",
+    syntax="wmma.store.d.sync{.aligned}.layout.shape{.ss}.type  [p], r{, stride};",
     rows="""
-        layout   shape                        ss                           type     ptx  target
-        row,col  m16n16k16                    -,global,shared,shared::cta  f16,f32  6.0  sm_70
-        row,col  m8n32k16,m32n8k16            -,global,shared,shared::cta  f16,f32  6.1  sm_70
-        row,col  m16n16k16,m8n32k16,m32n8k16  -,global,shared,shared::cta  s32      6.3  sm_72
-        row,col  m8n8k32,m8n8k128             -,global,shared,shared::cta  s32      6.3  sm_75
-        row,col  m16n16k8                     -,global,shared,shared::cta  f32      7.0  sm_80
-        row,col  m8n8k4                       -,global,shared,shared::cta  f64      7.0  sm_80
+        aligned  layout   shape                        ss                           type     ptx  target  gone
+        -        row,col  m16n16k16                    -,global,shared              f16,f32  6.0  sm_70   6.3@sm_70
+        -        row,col  m8n32k16,m32n8k16            -,global,shared              f16,f32  6.1  sm_70   6.3@sm_70
+        aligned  row,col  m16n16k16,m8n32k16,m32n8k16  -,global,shared,shared::cta  f16,f32  6.3  sm_70   -
+        aligned  row,col  m16n16k16,m8n32k16,m32n8k16  -,global,shared,shared::cta  s32      6.3  sm_72   -
+        aligned  row,col  m8n8k32,m8n8k128             -,global,shared,shared::cta  s32      6.3  sm_75   -
+        aligned  row,col  m16n16k8                     -,global,shared,shared::cta  f32      7.0  sm_80   -
+        aligned  row,col  m8n8k4                       -,global,shared,shared::cta  f64      7.0  sm_80   -
     """,
-    operands={"p": address(), "r": inp(_moved_type, _moved_count), "stride": inp("u32")},
+    operands={
+        "p": address(barred=NARROW),
+        "r": replace(inp(_moved_type, _moved_count), hold=holds.opaque_store),
+        "stride": inp("u32"),
+    },
     spellings=(
-        "wmma.store.d.sync.aligned.shape.layout{.ss}.type",
-        "wmma.store.d.sync.aligned.shape{.ss}.layout.type",
+        "wmma.store.d.sync{.aligned}.shape.layout{.ss}.type",
+        "wmma.store.d.sync{.aligned}.shape{.ss}.layout.type",
     ),
     touches="warp",
     source="PTX ISA 9.7.14.4.4",
@@ -157,18 +169,28 @@ def store_matrix(warps: Warps, i: Bound) -> None:
 
 _OPERANDS = {operand.lower(): fragment(operand, "wmma") for operand in "ABCD"}
 
+
+def _saturates(arch: str, slots: Slots) -> str:
+    """The limit of a form that once could saturate floats, which nobody has measured."""
+    if slots["satfinite"]:
+        return "how f16 and f32 sums saturate is not known"
+    return has_arithmetic("wmma")(arch, slots)
+
+
 HALF = Form(
     name="wmma.half",
-    syntax="wmma.mma.sync.aligned.alayout.blayout.shape.dtype.ctype  d, a, b, c;",
+    syntax="wmma.mma.sync{.aligned}.alayout.blayout.shape.dtype.ctype{.satfinite}  d, a, b, c;",
     rows="""
-        alayout  blayout  shape              dtype    ctype    ptx  target
-        row,col  row,col  m16n16k16          f16,f32  f16,f32  6.0  sm_70
-        row,col  row,col  m8n32k16,m32n8k16  f16,f32  f16,f32  6.1  sm_70
+        aligned  alayout  blayout  shape                        dtype    ctype    satfinite    ptx  target  gone
+        -        row,col  row,col  m16n16k16                    f16,f32  f16,f32  -,satfinite  6.0  sm_70   6.3@sm_70
+        -        row,col  row,col  m8n32k16,m32n8k16            f16,f32  f16,f32  -,satfinite  6.1  sm_70   6.3@sm_70
+        aligned  row,col  row,col  m16n16k16,m8n32k16,m32n8k16  f16,f32  f16,f32  -            6.3  sm_70   -
+        aligned  row,col  row,col  m16n16k16,m8n32k16,m32n8k16  f16,f32  f16,f32  satfinite    6.3  sm_70   6.5@sm_70
     """,
     operands=_OPERANDS,
-    spellings=("wmma.mma.sync.aligned.shape.alayout.blayout.dtype.ctype",),
+    spellings=("wmma.mma.sync{.aligned}.shape.alayout.blayout.dtype.ctype{.satfinite}",),
     touches="warp tensor",
-    limit=has_arithmetic("wmma"),
+    limit=_saturates,
     source="PTX ISA 9.7.14.4.5",
 )
 
