@@ -34,6 +34,7 @@ from warploom.ptx import (
 )
 
 _GENERIC = frozenset({"global", "shared", "local"})
+_INTEGERS = {"f16": ("u16", "s16"), "f32": ("u32", "s32"), "f64": ("u64", "s64")}
 _COORDINATE = Place("register", "read", "s32", also="special")
 
 
@@ -263,7 +264,7 @@ class Judge:
                     )
                 return None
             case Float(_, width):
-                coded = width == TYPES[type_word].bits or place.accepts != "coded"
+                coded = place.accepts != "coded" or width == TYPES[type_word].bits
                 if not coded or not takes_floats(type_word, width):
                     return f"is the floating constant {operand.text}", expected
                 return None
@@ -276,7 +277,7 @@ class Judge:
                         return f"adds to the register '{name}'", expected
                     self.eased.add("sum")
                     return self._name(name, place, type_word, in_vector)
-                if meaning is None or (takes_integers(type_word) and not place.plain):
+                if meaning is None or (takes_integers(type_word) and type_word != "pred" and not place.plain):
                     return None
                 return f"is an address made from '{name}'", expected
             case _:
@@ -317,7 +318,8 @@ class Judge:
                     return None
                 if meaning.type == "f16x2" and type_word == "pred" and self._eases(place, "packed"):
                     return None
-                if in_vector and _is_integer_of(type_word, meaning.type) and _is_plain(place, type_word):
+                stands = "integers" in place.also or type_word == "f64"
+                if in_vector and stands and meaning.type in _INTEGERS.get(type_word, ()):
                     return None
                 return f"is the register '{text}' of .{meaning.type}", expected
             case Part():
@@ -465,16 +467,6 @@ class Judge:
         if space == "param::func" and role == "entry":
             return f"has the kernel's parameter '{text}' for a base", "a parameter of a function or of a call"
         return None
-
-
-def _is_integer_of(type_word: str, declared: str) -> bool:
-    """Whether a type is that of the integers as wide as a float: a vector of those stands for one of floats."""
-    return type_word in ("f16", "f32", "f64") and declared in (f"u{type_word[1:]}", f"s{type_word[1:]}")
-
-
-def _is_plain(place: Place, type_word: str) -> bool:
-    """Whether a vector is a value in memory, or one of f64: a fragment of others asks for their own type."""
-    return place.type == "type" or type_word == "f64"
 
 
 def _constant_type(item: Operand) -> str:

@@ -149,9 +149,9 @@ ATOM_VECTOR = Form(
     spellings=_spellings("atom{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.vec.type"),
     rows=_VECTOR.format(sem="-,relaxed,acquire,release,acq_rel"),
     operands={
-        "d": out("type", "vec", also="sink"),
+        "d": out("type", "vec", also="sink integers"),
         "a": memory(),
-        "b": inp("type", "vec"),
+        "b": inp("type", "vec", also="integers"),
         "cache_policy": inp("u64", when="level::cache_hint"),
     },
     source="PTX ISA 9.7.13.5",
@@ -162,7 +162,11 @@ RED_VECTOR = Form(
     syntax="red{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.vec.type  [a], b{, cache-policy};",
     spellings=_spellings("red{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.vec.type"),
     rows=_VECTOR.format(sem="-,relaxed,release"),
-    operands={"a": memory(), "b": inp("type", "vec"), "cache_policy": inp("u64", when="level::cache_hint")},
+    operands={
+        "a": memory(),
+        "b": inp("type", "vec", also="integers"),
+        "cache_policy": inp("u64", when="level::cache_hint"),
+    },
     source="PTX ISA 9.7.13.6",
 )
 

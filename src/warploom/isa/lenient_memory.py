@@ -90,7 +90,7 @@ ASYNC_STORE = Form(
     rows=_UNFINISHED,
     operands={
         "a": address(barred=NARROW),
-        "b": inp("type", "vec", also="braces", eased="function"),
+        "b": inp("type", "vec", also="braces integers", eased="function"),
         "mbar": address(barred=barred_barrier),
     },
     lenient=True,
@@ -192,7 +192,7 @@ VECTOR_MOVE = Form(
         v2   b16,b32,b64,u16,u32,u64,s16,s32,s64,f32,f64
         v4   b16,b32,u16,u32,s16,s32,f32
     """,
-    operands={"d": out("type", "vec"), "a": inp("type", "vec")},
+    operands={"d": out("type", "vec", also="integers"), "a": inp("type", "vec", also="integers")},
     lenient=True,
     source="PTX ISA 9.7.9.3",
 )

@@ -58,16 +58,18 @@ def _table(columns: str, *accesses: tuple[str, str], sem: bool = False) -> str:
 
 
 def _loaded() -> Place:
-    return out("type", "vec", "wide", "braces")
+    return out("type", "vec", "wide", "braces integers")
 
 
 def _with_gaps(slots: Slots) -> dict[str, str]:
     """A store of 256 bits may leave elements out."""
-    return {"also": "braces gap"} if int(slots["vec"][1:] or 1) * bits_of(slots["type"]) == 256 else {}
+    return (
+        {"also": "braces integers gap"} if int(slots["vec"][1:] or 1) * bits_of(slots["type"]) == 256 else {}
+    )
 
 
 def _stored() -> Place:
-    return inp("type", "vec", accepts="wide", also="braces", eased="function", by=_with_gaps)
+    return inp("type", "vec", accepts="wide", also="braces integers", eased="function", by=_with_gaps)
 
 
 def _policy() -> Place:
@@ -269,7 +271,7 @@ ST_ASYNC = Form(
     """,
     operands={
         "a": address(barred=NARROW),
-        "b": inp("type", "vec", also="braces", eased="function"),
+        "b": inp("type", "vec", also="braces integers", eased="function"),
         "mbar": address(barred=barred_barrier),
     },
     touches="async",

@@ -51,17 +51,18 @@ class Place:
     than the type may stand, "bits" where only those declared as bits may and no constant, "own" where only
     integers hold an integer, "coded" where floating constants may be written as their bits alone. `also` lists
     what else may: "sink", the `_` for a result that is not wanted; "special", a special register; "symbol", the
-    address of a variable; or what a name stands for: "function", or directives. `eased` lists what only
-    assemblers take there: "function", the address of a function; "vector" and "vectors", one of up to four
-    registers or of any number; "predicate"; "packed", `f16x2` for a predicate; "base", an odd base of an
-    address; "untyped", one of any type; "bare", an address without its brackets; each with the target that it
-    begins with, as in "packed@sm_90". `space` is the state space of an address: a word or a slot; what is not
-    known to be in it is refused, and for "register" every variable; or that of the variable of a "symbol". In
-    "tensor" a register of the type alone addresses. `barred` are widths of registers that are no base of an
-    address, on the target of some number. `plain` says that registers and numbers alone may stand there: no
-    sink or predicate in a vector, no address made from a name. `target` is what is needed where the operand
-    stands. `legend` says how lanes hold a fragment. `by` gives what is otherwise for some slots, `hold`
-    which registers hold a fragment, for slots and on the target of a number.
+    address of a variable; "integers", in vectors of floats, and always in those of f64; or what a name stands
+    for: "function", or directives. `eased` lists what only assemblers take there: "function", the address of a
+    function; "vector" and "vectors", one of up to four registers or of any number; "predicate"; "packed",
+    `f16x2` for a predicate; "base", an odd base of an address; "untyped", one of any type; "bare", an address
+    without its brackets; each with the target that it begins with, as in "packed@sm_90". `space` is the state
+    space of an address: a word or a slot; what is not known to be in it is refused, and for "register" every
+    variable; or that of the variable of a "symbol". In "tensor" a register of the type alone addresses.
+    `barred` are widths of registers that are no base of an address, on the target of some number. `plain` says
+    that registers and numbers alone may stand there: no sink or predicate in a vector, no address made from a
+    name. `target` is what is needed where the operand stands. `legend` says how lanes hold a fragment. `by`
+    gives what is otherwise for some slots, `hold` which registers hold a fragment, for slots and on the target
+    of a number.
 
     `also` has "gap" where elements of a source vector may be the sink, for an address "output" where a
     parameter stands only if it goes out, and "minus" where a register may be negated; `parts` is the pattern of
