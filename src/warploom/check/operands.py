@@ -228,7 +228,7 @@ class Judge:
         hard = place.plain and "special" not in place.eased
         if isinstance(meaning, SpecialRegister) and self.lenient and not hard:
             self.eased.add("special")
-            return f"b{TYPES[meaning.type].bits}"
+            return "pred" if meaning.type == "pred" else f"b{TYPES[meaning.type].bits}"
         if not isinstance(meaning, Variable) or meaning.space != "reg":
             return ""
         return meaning.type if meaning.type in DECLARABLE else ""
