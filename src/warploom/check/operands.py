@@ -224,7 +224,7 @@ class Judge:
         hard = place.plain and "special" not in place.eased
         if isinstance(meaning, SpecialRegister) and self.lenient and not hard:
             self.eased.add("special")
-            return f"b{TYPES[meaning.type].bits}"
+            return "pred" if meaning.type == "pred" else f"b{TYPES[meaning.type].bits}"
         if not isinstance(meaning, Variable) or meaning.space != "reg":
             return ""
         return meaning.type if meaning.type in DECLARABLE else ""
@@ -273,7 +273,7 @@ class Judge:
                         return f"adds to the register '{name}'", expected
                     self.eased.add("sum")
                     return self._name(name, place, type_word, in_vector)
-                if meaning is None or (takes_integers(type_word) and not place.plain):
+                if meaning is None or (takes_integers(type_word) and type_word != "pred" and not place.plain):
                     return None
                 return f"is an address made from '{name}'", expected
             case _:
