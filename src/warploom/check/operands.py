@@ -440,7 +440,8 @@ class Judge:
                 return None
             if meaning.type != "b128" and self._eases(place, "base"):
                 return None
-            if meaning.type != "pred" and not barred and self._eases(place, "untyped"):
+            movable = not barred or meaning.type == "f64"
+            if meaning.type != "pred" and movable and self._eases(place, "untyped"):
                 return None
             return f"has the register '{text}' of .{meaning.type} for a base", "one of .b64, .u64 or .s64"
         if not isinstance(meaning, Variable):
