@@ -26,6 +26,7 @@ _CONSTANTS = (
     "2147483648", "-2147483648", "4294967295", "4294967296", "0x10U", "1.0", "0f3F800000",
     "0d3FF0000000000000",
 )  # fmt: skip
+_CONSTANT_BITS = 64  # a longer one is no constant of the language
 _BASES = (
     "[%r90]", "[%u90]", "[%h90]", "[%f90]", "[%d90]", "[%p90]", "[%ud90]", "[%sd90]", "[%rd90+16]",
     "[%rd90+-16]", "[%rd90+1]", "[%rd90+%r90]", "[16]", "[0]", "[smem]", "[smem+16]", "[gmem]", "[cmem]",
@@ -161,5 +162,6 @@ def _values(place: Place, slots: Slots) -> Iterator[tuple[str, str]]:
         edges = {low - 1, low, low + 1, high - 1, high, high + 1, high * 2}
         if len(constants) <= 8:
             edges |= {edge + step for edge in constants for step in (-1, 0, 1)}
-    for text in dict.fromkeys((*_CONSTANTS, *(str(edge) for edge in sorted(edges)))):
+    written = (str(edge) for edge in sorted(edges) if edge.bit_length() <= _CONSTANT_BITS)
+    for text in dict.fromkeys((*_CONSTANTS, *written)):
         yield f"constant {text}", text
