@@ -8,6 +8,7 @@ from __future__ import annotations
 from warploom.isa.bulk import SIZES
 from warploom.isa.fragments import fragment
 from warploom.isa.kit import Form
+from warploom.isa.matrix import ROWS
 from warploom.isa.operands import NARROW, Slots, address, arg, immediate, inp, out, pred_in, pred_out
 from warploom.isa.sparse import METADATA
 from warploom.isa.tensor import FOUR_ROWS, SOURCE
@@ -175,7 +176,7 @@ LOAD_EIGHT = tuple(
             shape  trans    ss                    ptx  target
             m8n8   -,trans  -,shared,shared::cta  6.5  sm_75
         """,
-        operands={"r": out("b32", count), "p": address(barred=NARROW)},
+        operands={"r": out("b32", count), "p": ROWS},
         lenient=True,
         source="PTX ISA 9.7.14.5.15",
     )
@@ -190,7 +191,7 @@ STORE_EIGHT = tuple(
             shape  trans    ss                    ptx  target
             m8n8   -,trans  -,shared,shared::cta  7.8  sm_90
         """,
-        operands={"p": address(barred=NARROW), "r": inp("b32", count)},
+        operands={"p": ROWS, "r": inp("b32", count)},
         lenient=True,
         source="PTX ISA 9.7.14.5.16",
     )
