@@ -96,4 +96,4 @@ def test_every_sm_is_used(launch: Launch) -> None:
 
 def test_unknown_names_are_none() -> None:
     assert special("%tid") is None
-    assert special("%pm0") is None
+    assert special("%pm8") is None

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from math import prod
 
 from warploom.check.names import Names
-from warploom.isa.bind import BoundOperand, Problem, Where, describe
+from warploom.isa.bind import BoundOperand, Problem, Where, describe, unparenthesised
 from warploom.isa.kit import Match
 from warploom.isa.registers import holders
 from warploom.isa.types import TYPES
@@ -114,7 +114,7 @@ def _wrong_arguments(
         yield Problem(code, message, where, "", form.source)
         return
     for k, (argument, formal) in enumerate(zip(given, formals, strict=True)):
-        wrong = _wrong_argument(argument, formal, names, result=shown == "results")
+        wrong = _wrong_argument(unparenthesised(argument), formal, names, result=shown == "results")
         if wrong:
             message = f"{shown[:-1]} {k + 1} of the call is {wrong[0]}; expected {wrong[1]}"
             yield Problem(code, message, (*where, k), "", form.source)

@@ -9,7 +9,7 @@ from warploom.check.found import Found, error, warning
 from warploom.isa.availability import Target, Version
 from warploom.isa.registers import DECLARABLE
 from warploom.isa.types import TYPES
-from warploom.ptx import Directive, Float, Function, Integer, Name, Symbol, Variable
+from warploom.ptx import Directive, Float, Function, Integer, Name, Symbol, Text, Variable
 from warploom.ptx.tree import Initializer
 
 _OPAQUE = frozenset({"texref", "samplerref", "surfref"})
@@ -81,6 +81,9 @@ def _type(declared: Variable) -> Iterator[Found]:
     if type_word == "pred" and declared.space != "reg":
         message = f"'{name}' is a predicate in .{declared.space}; predicates are registers"
         yield error("variable/type", message, declared, section="PTX ISA 5.2")
+    if declared.vector not in (1, 2, 4, 8):
+        message = f"'{name}' is a vector of {declared.vector}; expected .v2, .v4 or .v8"
+        yield error("variable/type", message, declared, section="PTX ISA 5.4.2")
     bits = (128 if type_word == "b128" else TYPES[type_word].bits) * declared.vector
     if declared.vector > 1 and bits > 128:
         message = f"'{name}' is a vector of {bits} bits; expected 128 at most"
@@ -208,6 +211,9 @@ _FUNCTION = {".noreturn": _Rule(range(1), ptx=(6, 4)), ".abi_preserve": _Rule(ra
 _CONFLICTS = ((".maxntid", ".reqntid"), (".reqnctapercluster", ".maxclusterrank"))
 
 
+_IN_BODIES = (".loc", ".pragma")
+
+
 def directives(function: Function, target: Target, ptx: Version) -> Iterator[Found]:
     """What is wrong with the directives between a function's signature and its body."""
     allowed = _ENTRY if function.kind == "entry" else _FUNCTION
@@ -225,6 +231,18 @@ def directives(function: Function, target: Target, ptx: Version) -> Iterator[Fou
     if ".minnctapersm" in given and not given.keys() & {".maxntid", ".reqntid"}:
         message = ".minnctapersm has no effect without .maxntid or .reqntid"
         yield warning("directive/no-effect", message, given[".minnctapersm"], section=_PERFORMANCE)
+
+
+def statement(directive: Directive) -> Iterator[Found]:
+    """What is wrong with a directive among the statements of a body."""
+    if directive.name not in _IN_BODIES:
+        message = f"{directive.name} does not belong in a body; expected {', '.join(_IN_BODIES)}"
+        yield error("directive/unknown", message, directive, section="PTX ISA 11.5")
+    elif directive.name == ".pragma" and not (
+        directive.args and all(isinstance(argument, Text) for argument in directive.args)
+    ):
+        message = ".pragma has something other than quoted text; expected strings"
+        yield error("directive/arguments", message, directive, section="PTX ISA 11.4.6")
 
 
 def _directive(

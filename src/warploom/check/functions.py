@@ -115,9 +115,14 @@ class Walk:
                 else:
                     names.tables[last_label] = statement
                 self._table(statement, names)
+            else:
+                self.found.extend(declarations.statement(statement))
             last_label = None
 
     def _table(self, directive: Directive, names: Names) -> None:
+        if not directive.args:
+            message = f"the {directive.name} is empty"
+            self.found.append(error("name/table", message, directive, section="PTX ISA 11.3"))
         for name in directive.names:
             meaning = names.find(name)
             if directive.name == ".branchtargets":

@@ -34,6 +34,7 @@ from warploom.ptx import (
 )
 
 _GENERIC = frozenset({"global", "shared", "local"})
+_INTEGERS = {"f32": ("u32", "s32"), "f16": ("u16", "s16")}
 _COORDINATE = Place("register", "read", "s32", also="special")
 
 
@@ -259,7 +260,7 @@ class Judge:
                     )
                 return None
             case Float(_, width):
-                coded = width == TYPES[type_word].bits or place.accepts != "coded"
+                coded = place.accepts != "coded" or width == TYPES[type_word].bits
                 if not coded or not takes_floats(type_word, width):
                     return f"is the floating constant {operand.text}", expected
                 return None
@@ -272,7 +273,7 @@ class Judge:
                         return f"adds to the register '{name}'", expected
                     self.eased.add("sum")
                     return self._name(name, place, type_word, in_vector)
-                if meaning is None or (takes_integers(type_word) and not place.plain):
+                if meaning is None or (takes_integers(type_word) and type_word != "pred" and not place.plain):
                     return None
                 return f"is an address made from '{name}'", expected
             case _:
@@ -314,6 +315,8 @@ class Judge:
                 if meaning.type == "f16x2" and type_word == "pred" and self._eases(place, "packed"):
                     return None
                 if in_vector and place.accepts == "wide" and type_word == "f32" and meaning.type[0] in "us":
+                    return None
+                if in_vector and "integers" in place.also and meaning.type in _INTEGERS.get(type_word, ()):
                     return None
                 return f"is the register '{text}' of .{meaning.type}", expected
             case Part():

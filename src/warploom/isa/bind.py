@@ -157,18 +157,18 @@ def _bound_like(known: Binding, operands: tuple[Operand, ...]) -> Binding:
         elif isinstance(operand, Vector) and not isinstance(like.operand, Vector):
             operand = operand.items[0]
         if like.place.kind != "tuple":
-            operand = _unparenthesised(operand)
+            operand = unparenthesised(operand)
         bound[name] = BoundOperand(operand, like.place, like.type, like.registers, like.at)
     return Binding(known.form, known.slots, bound)
 
 
-def _unparenthesised(operand: Operand) -> Operand:
+def unparenthesised(operand: Operand) -> Operand:
     """A constant in parentheses is that constant, but among the operands of a call."""
     match operand:
         case Tuple((Integer() | Float() | Name("WARP_SZ") as constant,)):
             return constant
         case Vector(items) if any(isinstance(item, Tuple) for item in items):
-            return Vector(tuple(map(_unparenthesised, items)))
+            return Vector(tuple(map(unparenthesised, items)))
         case _:
             return operand
 
@@ -380,7 +380,7 @@ def _fill(
     for part_name, part, at in parts:
         place = form.operands[part_name].at(match.slots)
         if place.kind != "tuple":
-            part = _unparenthesised(part)
+            part = unparenthesised(part)
         count = place.registers(match.slots)
         if count == 0 and "braces" in place.also and isinstance(part, Vector) and len(part.items) == 1:
             part = part.items[0]  # one register in braces is that register

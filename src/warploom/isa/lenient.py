@@ -9,6 +9,7 @@ from warploom.isa.bulk import SIZES
 from warploom.isa.fragments import fragment
 from warploom.isa.kit import Form
 from warploom.isa.matrix import ROWS
+from warploom.isa.multimem import EIGHTS
 from warploom.isa.operands import NARROW, Slots, address, arg, immediate, inp, out, pred_in, pred_out
 from warploom.isa.sparse import METADATA
 from warploom.isa.tensor import FOUR_ROWS, SOURCE
@@ -419,7 +420,35 @@ ROW_MULTIMEM = Form(
         relaxed,release  cta,cluster,gpu,sys  -,global  min,max  v2,v4,v8  f16,bf16      8.1 sm_90
         relaxed,release  cta,cluster,gpu,sys  -,global  min,max  v2,v4     f16x2,bf16x2  8.1 sm_90
     """,
-    operands={"a": address(barred=(8, 16, 32)), "b": inp("type", "vec")},
+    operands={"a": address(barred=(8, 16, 32)), "b": inp("type", "vec", also="integers")},
     lenient=True,
     source="PTX ISA 9.7.9.14",
+)
+
+ROW_PREDICATE = Form(
+    name="lenient.row_predicate",
+    syntax="multimem.ld_reduce{.sem}{.scope}{.ss}.op{.acc}{.vec}.type  d, [a];",
+    rows="sem scope ss op acc vec type ptx target"
+    + "".join(
+        f"""
+        {sem}  {scope}  -,global  min,max,add  -         -,v2,v4  e4m3x4,e5m2x4  8.6 {EIGHTS}
+        {sem}  {scope}  -,global  add          acc::f16  -,v2,v4  e4m3x4,e5m2x4  8.6 {EIGHTS}
+        """
+        for sem, scope in (("-,weak", "-"), ("relaxed,acquire", "cta,cluster,gpu,sys"))
+    ),
+    operands={"d": out("pred", "vec"), "a": address(barred=(32,))},
+    lenient=True,
+    source="PTX ISA 9.7.9.14",
+)
+
+ROW_RESPONSES = Form(
+    name="lenient.row_responses",
+    syntax="clusterlaunchcontrol.query_cancel.query.vec.b32.type  d, response;",
+    rows="""
+        query            vec  type  ptx target
+        get_first_ctaid  v4   b128  8.6 sm_100
+    """,
+    operands={"d": out("b32", "vec"), "response": inp("type", "vec")},
+    lenient=True,
+    source="PTX ISA 9.7.13.18.2",
 )

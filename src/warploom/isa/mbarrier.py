@@ -9,7 +9,13 @@ from warploom.isa.protocol import Bound, Warps
 _LOCAL = "-,shared,shared::cta"
 _ANYWHERE = "-,shared,shared::cta,shared::cluster"
 
-_OBJECT = address(space="shared")
+
+def _barred(slots: Slots, target: int) -> tuple[int, ...]:
+    """A generic address has 64 bits; half a word is widened, and so stands for one."""
+    return () if slots["space"] else (32,)
+
+
+_OBJECT = address(space="shared", barred=_barred)
 _COUNT = inp("u32", values=range(1, 1 << 63), eased="vector")
 
 INIT = Form(
@@ -228,7 +234,7 @@ def _phase_type(slots: Slots) -> str:
     return "u32" if slots["parity"] else "u64"
 
 
-_PHASE = inp(_phase_type, values=lambda slots: (0, 1) if slots["parity"] else None, accepts="own")
+_PHASE = inp(_phase_type, values=lambda slots: (0, 1) if slots["parity"] else None, accepts="own", plain=True)
 
 TEST_WAIT = Form(
     name="mbarrier.test_wait",
@@ -273,7 +279,7 @@ PENDING_COUNT = Form(
     name="mbarrier.pending_count",
     syntax="mbarrier.pending_count.b64  count, state;",
     rows="ptx target\n7.0 sm_80",
-    operands={"count": out("u32"), "state": inp("u64")},
+    operands={"count": out("u32"), "state": inp("u64", plain=True)},
     source="PTX ISA 9.7.13.15.17",
 )
 

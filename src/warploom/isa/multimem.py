@@ -11,7 +11,7 @@ from warploom.isa.operands import Slots, address, inp, out
 from warploom.isa.types import TYPES
 
 _SCOPES = "cta,cluster,gpu,sys"
-_EIGHTS = "sm_100f,sm_110f,sm_120a,sm_121a"
+EIGHTS = "sm_100f,sm_110f,sm_120a,sm_121a"
 """The targets that have floats of 8 bits here."""
 
 _ADDRESS = address(barred=(32,))  # of 64 bits, or assemblers refuse the module
@@ -26,61 +26,73 @@ def _held(slots: Slots) -> str:
 LD_REDUCE = Form(
     name="multimem.ld_reduce",
     syntax="multimem.ld_reduce{.sem}{.scope}{.ss}.op.type  d, [a];",
-    rows=f"""
-        sem              scope      ss        op           type             ptx target
-        -,weak           -          -,global  min,max,add  u32,s32,u64      8.1 sm_90
-        -,weak           -          -,global  min,max      s64              8.1 sm_90
-        -,weak           -          -,global  and,or,xor   b32,b64          8.1 sm_90
-        -,weak           -          -,global  add          f64              8.1 sm_90
-        relaxed,acquire  {_SCOPES}  -,global  min,max,add  u32,s32,u64      8.1 sm_90
-        relaxed,acquire  {_SCOPES}  -,global  min,max      s64              8.1 sm_90
-        relaxed,acquire  {_SCOPES}  -,global  and,or,xor   b32,b64          8.1 sm_90
-        relaxed,acquire  {_SCOPES}  -,global  add          f64              8.1 sm_90
-    """,
+    rows="sem scope ss op type ptx target"
+    + "".join(
+        f"""
+        {sem}  {scope}  -,global  min,max,add  u32,s32,u64  8.1 sm_90
+        {sem}  {scope}  -,global  min,max      s64          8.1 sm_90
+        {sem}  {scope}  -,global  and,or,xor   b32,b64      8.1 sm_90
+        """
+        for sem, scope in (("-,weak", "-"), ("relaxed,acquire", _SCOPES))
+    ),
     operands={"d": out("type"), "a": _ADDRESS},
     source="PTX ISA 9.7.9.14",
 )
 
-LD_REDUCE_VECTOR = Form(
-    name="multimem.ld_reduce_vector",
+LD_REDUCE_FLOAT = Form(
+    name="multimem.ld_reduce_float",
     syntax="multimem.ld_reduce{.sem}{.scope}{.ss}.op{.acc}{.vec}.type  d, [a];",
     rows="sem scope ss op acc vec type ptx target"
     + "".join(
         f"""
+        {sem}  {scope}  -,global  add          -         -         f64            8.1 sm_90
         {sem}  {scope}  -,global  add          -         -,v2,v4   f32            8.1 sm_90
         {sem}  {scope}  -,global  min,max,add  -         v2,v4,v8  f16,bf16       8.1 sm_90
         {sem}  {scope}  -,global  min,max,add  -         -,v2,v4   f16x2,bf16x2   8.1 sm_90
         {sem}  {scope}  -,global  add          acc::f32  v2,v4,v8  f16,bf16       8.2 sm_90
         {sem}  {scope}  -,global  add          acc::f32  -,v2,v4   f16x2,bf16x2   8.2 sm_90
-        {sem}  {scope}  -,global  min,max,add  -         v4,v8     e4m3,e5m2      8.6 {_EIGHTS}
-        {sem}  {scope}  -,global  min,max,add  -         v2,v4,v8  e4m3x2,e5m2x2  8.6 {_EIGHTS}
-        {sem}  {scope}  -,global  min,max,add  -         -,v2,v4   e4m3x4,e5m2x4  8.6 {_EIGHTS}
-        {sem}  {scope}  -,global  add          acc::f16  v4,v8     e4m3,e5m2      8.6 {_EIGHTS}
-        {sem}  {scope}  -,global  add          acc::f16  v2,v4,v8  e4m3x2,e5m2x2  8.6 {_EIGHTS}
-        {sem}  {scope}  -,global  add          acc::f16  -,v2,v4   e4m3x4,e5m2x4  8.6 {_EIGHTS}
+        {sem}  {scope}  -,global  min,max,add  -         v4,v8     e4m3,e5m2      8.6 {EIGHTS}
+        {sem}  {scope}  -,global  min,max,add  -         v2,v4,v8  e4m3x2,e5m2x2  8.6 {EIGHTS}
+        {sem}  {scope}  -,global  min,max,add  -         -,v2,v4   e4m3x4,e5m2x4  8.6 {EIGHTS}
+        {sem}  {scope}  -,global  add          acc::f16  v4,v8     e4m3,e5m2      8.6 {EIGHTS}
+        {sem}  {scope}  -,global  add          acc::f16  v2,v4,v8  e4m3x2,e5m2x2  8.6 {EIGHTS}
+        {sem}  {scope}  -,global  add          acc::f16  -,v2,v4   e4m3x4,e5m2x4  8.6 {EIGHTS}
         """
         for sem, scope in (("-,weak", "-"), ("relaxed,acquire", _SCOPES))
     ),
-    operands={"d": out(_held, "vec"), "a": _ADDRESS},
+    operands={"d": out(_held, "vec", also="braces integers"), "a": _ADDRESS},
     source="PTX ISA 9.7.9.14",
 )
 
 ST = Form(
     name="multimem.st",
+    syntax="multimem.st{.sem}{.scope}{.ss}.type  [a], b;",
+    rows=f"""
+        sem              scope      ss        type                     ptx target
+        -,weak           -          -,global  b32,b64,u32,u64,s32,s64  8.1 sm_90
+        relaxed,release  {_SCOPES}  -,global  b32,b64,u32,u64,s32,s64  8.1 sm_90
+    """,
+    operands={"a": _ADDRESS, "b": inp("type", eased="function")},
+    source="PTX ISA 9.7.9.14",
+)
+
+ST_FLOAT = Form(
+    name="multimem.st_float",
     syntax="multimem.st{.sem}{.scope}{.ss}{.vec}.type  [a], b;",
     rows="sem scope ss vec type ptx target"
     + "".join(
         f"""
-        {sem}  {scope}  -,global  -         b32,b64,u32,u64,s32,s64,f64  8.1 sm_90
-        {sem}  {scope}  -,global  -,v2,v4   f32,f16x2,bf16x2             8.1 sm_90
-        {sem}  {scope}  -,global  v2,v4,v8  f16,bf16                     8.1 sm_90
-        {sem}  {scope}  -,global  v4,v8     e4m3,e5m2                    8.6 {_EIGHTS}
-        {sem}  {scope}  -,global  v2,v4,v8  e4m3x2,e5m2x2                8.6 {_EIGHTS}
-        {sem}  {scope}  -,global  -,v2,v4   e4m3x4,e5m2x4                8.6 {_EIGHTS}
+        {sem}  {scope}  -,global  -         f64            8.1 sm_90
+        {sem}  {scope}  -,global  -,v2,v4   f32            8.1 sm_90
+        {sem}  {scope}  -,global  -,v2,v4   f16x2,bf16x2   8.1 sm_90
+        {sem}  {scope}  -,global  v2,v4,v8  f16,bf16       8.1 sm_90
+        {sem}  {scope}  -,global  v4,v8     e4m3,e5m2      8.6 {EIGHTS}
+        {sem}  {scope}  -,global  v2,v4,v8  e4m3x2,e5m2x2  8.6 {EIGHTS}
+        {sem}  {scope}  -,global  -,v2,v4   e4m3x4,e5m2x4  8.6 {EIGHTS}
         """
         for sem, scope in (("-,weak", "-"), ("relaxed,release", _SCOPES))
     ),
-    operands={"a": _ADDRESS, "b": inp(_held, "vec", eased="function")},
+    operands={"a": _ADDRESS, "b": inp(_held, "vec", also="braces integers", eased="function")},
     source="PTX ISA 9.7.9.14",
 )
 
@@ -100,7 +112,7 @@ RED = Form(
         """
         for sem, scope in (("-", "-"), ("relaxed,release", _SCOPES))
     ),
-    operands={"a": address(barred=(8, 16, 32)), "b": inp(_held, "vec", eased="function")},
+    operands={"a": address(barred=(8, 16, 32)), "b": inp(_held, "vec", also="integers", eased="function")},
     source="PTX ISA 9.7.9.14",
 )
 

@@ -49,7 +49,8 @@ class Place:
     wider than the type may stand, "bits" where only those declared as bits may and no constant, "own" where
     only integers hold an integer, "coded" where floating constants may be written as their bits alone.
     `also` lists what else may: "sink", the `_` for a result that is not wanted; "special", a special
-    register; "symbol", the address of a variable; or what a name stands for: "function", or directives.
+    register; "symbol", the address of a variable; "integers", in vectors of f16 and f32; or what a name
+    stands for: "function", or directives.
     `eased` lists what only assemblers take there: "function", the address of a function; "vector" and
     "vectors", one of up to four registers or of any number; "predicate"; "packed", `f16x2` for a predicate;
     "base", an odd base of an address; "untyped", one of any type; "bare", an address without its brackets;

@@ -89,12 +89,14 @@ def inferred_type(declared: Collection[str], constants: Collection[str] = ()) ->
     """The type of a vector of registers, and constants among them; "" where they do not go together.
 
     Integers, floats, `f16x2` and predicates do not mix, nor widths of registers; bits go with any one of
-    them. What is not all of one type is bits.
+    them, and predicates with those of 32 alone. What is not all of one type is bits.
     """
     names = {*declared, *constants}
     kinds = {_kind(name) for name in names} - {"bits"}
     widths = {_BITS[name] for name in declared if name != "pred"}
     if not declared or len(kinds) > 1 or len(widths) > 1:
+        return ""
+    if "pred" in names and widths - {32}:
         return ""
     if len(names) == 1:
         return next(iter(names))

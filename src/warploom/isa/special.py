@@ -118,6 +118,10 @@ def _registers() -> list[SpecialRegister]:
         for axis, member in enumerate("xyz"):
             found.append(SpecialRegister(f"{name}.{member}", "u32", _axis(axis, of), ptx, target))
         found.append(SpecialRegister(f"{name}.w", "u32", lambda g: 0, ptx, target))
+    # Nobody counts events here.
+    counters = [(f"%pm{index}", "u32", (1, 3) if index < 4 else (3, 0)) for index in range(8)]
+    counters += [(f"%pm{index}_64", "u64", (4, 0)) for index in range(8)]
+    found.extend(SpecialRegister(name, held, lambda g: 0, ptx) for name, held, ptx in counters)
     # The driver of the abstract machine sets no environment and keeps no shared memory for itself.
     found.extend(SpecialRegister(f"%envreg{index}", "b32", lambda g: 0, (2, 1)) for index in range(32))
     found.extend(

@@ -53,7 +53,7 @@ PREFETCHED = {
     "tensorMap": address(_rank, space="global", eased="untyped"),
     "cache_policy": inp("u64", when="level::cache_hint"),
 }
-OFFSETS = {"im2colInfo": inp("b16", _offsets)}
+OFFSETS = {"im2colInfo": inp("u16", _offsets)}
 
 LOAD = Form(
     name="tensor.load",

@@ -51,11 +51,15 @@ def _registers_of_a(*, sparse: bool, integer: bool) -> Place:
 
 def _operands(*, registers: bool, sparse: bool, integer: bool = False) -> dict[str, Place]:
     """What every multiplication has: D, A in registers or behind a descriptor, B behind one, scale-d."""
-    a = {"a": _registers_of_a(sparse=sparse, integer=integer)} if registers else {"a_desc": inp("u64")}
+    a = (
+        {"a": _registers_of_a(sparse=sparse, integer=integer)}
+        if registers
+        else {"a_desc": inp("u64", plain=True)}
+    )
     metadata = (
         {"sp_meta": _METADATA, "sp_sel": immediate(values=selectors, bits=_selector_bits)} if sparse else {}
     )
-    shared = {"b_desc": inp("u64"), "scale_d": pred_in(values=(0, 1))}
+    shared = {"b_desc": inp("u64", plain=True), "scale_d": pred_in(values=(0, 1))}
     return {"d": replace(fragment("D", "wgmma", updated=True), accepts="own")} | a | shared | metadata
 
 

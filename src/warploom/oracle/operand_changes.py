@@ -26,6 +26,7 @@ _CONSTANTS = (
     "2147483648", "-2147483648", "4294967295", "4294967296", "0x10U", "1.0", "0f3F800000",
     "0d3FF0000000000000",
 )  # fmt: skip
+_CONSTANT_BITS = 64  # a longer one is no constant of the language
 _BASES = (
     "[%r90]", "[%u90]", "[%h90]", "[%f90]", "[%d90]", "[%p90]", "[%ud90]", "[%sd90]", "[%rd90+16]",
     "[%rd90+-16]", "[%rd90+1]", "[%rd90+%r90]", "[16]", "[0]", "[smem]", "[smem+16]", "[gmem]", "[cmem]",
@@ -35,6 +36,7 @@ _BASES = (
 _UNANSWERABLE = "[%p90]"  # as a tensor's base it makes ptxas ask for memory without end
 _COORDINATES = ("f", "rd", "h", "uh", "u", "s", "p")
 _LISTS = ("()", "(%r90)", "(%r90, %r91)", "(_)", "(0)", "(1.0)", "(smem)", "(%p90)", "({%r90})", "([%rd90])")
+_PARTS = ("b0", "b3", "b4", "h0", "h1", "h2", "h10", "h01", "h32", "b10", "b31", "b3210", "b7654", "x")
 _NAMES = ("_", "%nowhere", "nowhere", "smem", "gmem", "kparam", "%tid.x", "%clock64", "callee", "L1")
 
 
@@ -90,6 +92,8 @@ def _changed(form: Form, name: PlaceName, slots: Slots, plain: str) -> Iterator[
     yield from _types(place, slots)
     yield from _values(place, slots)
     yield from ((f"{text} there", text) for text in _NAMES)
+    if place.parts:
+        yield from ((f"part {part}", f"{plain}.{part}") for part in _PARTS)
     if place.access == "write":
         yield "paired", f"{plain}|%p90"
     yield "address there", "[%rd90]"
@@ -158,5 +162,6 @@ def _values(place: Place, slots: Slots) -> Iterator[tuple[str, str]]:
         edges = {low - 1, low, low + 1, high - 1, high, high + 1, high * 2}
         if len(constants) <= 8:
             edges |= {edge + step for edge in constants for step in (-1, 0, 1)}
-    for text in dict.fromkeys((*_CONSTANTS, *(str(edge) for edge in sorted(edges)))):
+    written = (str(edge) for edge in sorted(edges) if edge.bit_length() <= _CONSTANT_BITS)
+    for text in dict.fromkeys((*_CONSTANTS, *written)):
         yield f"constant {text}", text
