@@ -49,6 +49,10 @@ def variable(declared: Variable, target: Target, ptx: Version, at_module: bool) 
     elif _lacks_size(declared):
         message = f"'{name}' has no size, which only .extern variables may lack"
         yield error("variable/size", message, declared, section=_VARIABLES)
+    for word in declared.attributes:
+        if word.startswith(".") and not word.startswith((".ptr", ".attribute")):
+            message = f"'{name}' is declared {word}, which no variable is"
+            yield error("variable/attribute", message, declared, section=_VARIABLES)
     if any(".managed" in attribute for attribute in declared.attributes) and space != "global":
         yield error(
             "variable/attribute",
@@ -81,9 +85,6 @@ def _type(declared: Variable) -> Iterator[Found]:
     if type_word == "pred" and declared.space != "reg":
         message = f"'{name}' is a predicate in .{declared.space}; predicates are registers"
         yield error("variable/type", message, declared, section="PTX ISA 5.2")
-    if declared.vector not in (1, 2, 4, 8):
-        message = f"'{name}' is a vector of {declared.vector}; expected .v2, .v4 or .v8"
-        yield error("variable/type", message, declared, section="PTX ISA 5.4.2")
     bits = (128 if type_word == "b128" else TYPES[type_word].bits) * declared.vector
     if declared.vector > 1 and bits > 128:
         message = f"'{name}' is a vector of {bits} bits; expected 128 at most"
