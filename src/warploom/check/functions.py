@@ -80,6 +80,9 @@ class Walk:
         self.found.extend(declarations.parameters(function))
         self.found.extend(declarations.directives(function, self.target, self.ptx))
         names = Names(self.names, self.functions)
+        given = "entry" if function.kind == "entry" else "input"
+        names.roles |= {parameter.name: given for parameter in function.params}
+        names.roles |= {parameter.name: "output" for parameter in function.returns}
         for parameter in (*function.returns, *function.params):
             if parameter.name != "_" and not names.declare(declarations.as_declared(parameter)):
                 self.found.append(self._twice(parameter.name, parameter))
