@@ -21,9 +21,11 @@ NOT_EXECUTED = frozenset(
         "convert.fixed",
         "convert.fixed_halves",
         "convert.fixed_widen",
+        "half.fma_oob",
     }
 )
-"""Forms that are known and have no meaning: stochastic rounding and fixed-point formats."""
+"""Forms that are known and have no meaning: stochastic rounding, fixed-point formats, NaN that
+stands for what is out of bounds."""
 ARITHMETIC = [form for form in forms() if form.family in FAMILIES]
 
 LEGAL = {
@@ -36,7 +38,7 @@ LEGAL = {
     "mad.wide.s32 %rd1, %r1, 4, %rd2;": "integer.mad",
     "mad.rn.f32 %f1, %f2, %f3, %f4;": "floating.fma",
     "madc.hi.cc.u64 %rd1, %rd2, %rd3, %rd4;": "integer.madc",
-    "div.full.ftz.f32 %f1, %f2, %f3;": "approximate.div",
+    "div.full.ftz.f32 %f1, %f2, %f3;": "approximate.div_full",
     "div.rn.f32 %f1, %f2, %f3;": "floating.div",
     "div.s32 %r1, %r2, %r3;": "integer.div",
     "max.ftz.NaN.f32 %f1, %f2, %f3;": "floating.min",
@@ -95,7 +97,7 @@ def _operand(form: Form, name: str, slots: dict[str, str], numbers: Iterator[int
     place = form.operands[name]
     if place.kind == "immediate":
         return "3"
-    registers = {1: "%p", 8: "%b", 16: "%h", 32: "%r", 64: "%rd"}[TYPES[place.type_word(slots)].bits]
+    registers = {1: "%p", 8: "%b", 16: "%h", 32: "%r", 64: "%rd", 128: "%rq"}[TYPES[place.type_word(slots)].bits]
     if length := place.registers(slots):
         return "{" + ", ".join(f"{registers}{next(numbers)}" for _ in range(length)) + "}"
     return f"{registers}{next(numbers)}"

@@ -110,16 +110,14 @@ def half(warps: Warps, i: Bound) -> None:
 
 DIV = Form(
     name="approximate.div",
-    syntax="div.mode{.ftz}.f32  d, a, b;",
+    syntax="div.approx{.ftz}.f32  d, a, b;",
     rows="""
-        mode         ftz    ptx
-        approx,full  -,ftz  1.4
+        ftz    ptx
+        -,ftz  1.4
     """,
     operands={"d": out("f32"), "a": arg("f32"), "b": arg("f32")},
     source="PTX ISA 9.7.3.8",
 )
-
-_QUOTIENTS = {"approx": approximate.div, "full": approximate.div_full}
 
 
 @DIV.meaning
@@ -127,6 +125,28 @@ def div(warps: Warps, i: Bound) -> None:
     # READ
     a, b = warps.read(i.a), warps.read(i.b)
     # COMPUTE
-    d = _QUOTIENTS[i.mode](a, b, ftz=bool(i.ftz))
+    d = approximate.div(a, b, ftz=bool(i.ftz))
+    # WRITE
+    warps.write(i.d, d)
+
+
+DIV_FULL = Form(
+    name="approximate.div_full",
+    syntax="div.full{.ftz}.f32  d, a, b;",
+    rows="""
+        ftz    ptx
+        -,ftz  1.4
+    """,
+    operands={"d": out("f32"), "a": arg("f32"), "b": arg("f32")},
+    source="PTX ISA 9.7.3.8",
+)
+
+
+@DIV_FULL.meaning
+def div_full(warps: Warps, i: Bound) -> None:
+    # READ
+    a, b = warps.read(i.a), warps.read(i.b)
+    # COMPUTE
+    d = approximate.div_full(a, b, ftz=bool(i.ftz))
     # WRITE
     warps.write(i.d, d)

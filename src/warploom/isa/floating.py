@@ -5,8 +5,10 @@ The approximations of 9.7.3 are in `approximate`, the half-precision instruction
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from warploom.isa.kit import Form
-from warploom.isa.operands import arg, out, pred_out
+from warploom.isa.operands import Slots, arg, out, pred_out
 from warploom.isa.protocol import Bound, Warps
 from warploom.num import floats, packed
 
@@ -102,6 +104,14 @@ def fma2(warps: Warps, i: Bound) -> None:
     warps.write(i.d, d)
 
 
+def _by_rounding(slots: Slots) -> dict[str, str]:
+    """Where assemblers write a call for the instruction, they take no address of a function."""
+    called = slots["rnd"] != "rn" and (slots.get("op") is None or slots["type"] == "f64")
+    return {"eased": ""} if called else {}
+
+
+_ROUNDED = replace(arg("type"), by=_by_rounding)
+
 DIV = Form(
     name="floating.div",
     syntax="div.rnd{.ftz}.type  d, a, b;",
@@ -110,7 +120,7 @@ DIV = Form(
         rn,rz,rm,rp  -,ftz  f32   2.0
         rn,rz,rm,rp  -      f64   1.4
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
+    operands={"d": out("type"), "a": _ROUNDED, "b": _ROUNDED},
     source="PTX ISA 9.7.3.8",
 )
 
@@ -133,7 +143,7 @@ ROOT = Form(
         rcp,sqrt  rn,rz,rm,rp  -,ftz  f32   2.0
         rcp,sqrt  rn,rz,rm,rp  -      f64   1.4
     """,
-    operands={"d": out("type"), "a": arg("type")},
+    operands={"d": out("type"), "a": _ROUNDED},
     source="PTX ISA 9.7.3.13",
 )
 

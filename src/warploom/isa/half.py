@@ -63,6 +63,18 @@ def fma(warps: Warps, i: Bound) -> None:
     warps.write(i.d, d)
 
 
+FMA_OOB = Form(
+    name="half.fma_oob",
+    syntax="fma.rn.oob{.relu}.type  d, a, b, c;",
+    rows="""
+        relu    type                   ptx  target
+        -,relu  f16,f16x2,bf16,bf16x2  8.1  sm_90
+    """,
+    operands={"d": out("type"), "a": arg("type"), "b": arg("type"), "c": arg("type")},
+    source="PTX ISA 9.7.4.4",
+)
+
+
 ABS = Form(
     name="half.abs",
     syntax="op{.ftz}.type  d, a;",

@@ -249,6 +249,20 @@ WITHOUT_PAIR = Form(
     source="PTX ISA 9.7.7.2",
 )
 
+ROW_FMA = Form(
+    name="lenient.row_fma",
+    syntax="fma.rnd{.sat}{.oob}{.relu}.type  d, a, b, c;",
+    rows="""
+        rnd       sat  oob  relu    type         ptx  target
+        rz,rm,rp  -    -    -,relu  bf16,bf16x2  7.0  sm_80
+        rz,rm,rp  -    oob  -,relu  bf16,bf16x2  8.1  sm_90
+        rn        sat  oob  -       f16,f16x2    8.1  sm_90
+    """,
+    operands={"d": out("type"), "a": arg("type"), "b": arg("type"), "c": arg("type")},
+    lenient=True,
+    source="PTX ISA 9.7.4.4",
+)
+
 WITH_FLUSH = Form(
     name="lenient.with_flush",
     syntax="rcp.rnd.ftz.f64  d, a;",
@@ -261,15 +275,21 @@ WITH_FLUSH = Form(
     source="PTX ISA 9.7.3.13",
 )
 
+
+def _by_source(slots: Slots) -> dict[str, str]:
+    return {"eased": "function"} if slots["atype"] == "bf16x2" else {}
+
+
 WITH_SCALE = Form(
     name="lenient.with_scale",
-    syntax="cvt.rnd{.satfinite}.dtype.atype  d, a, scale;",
+    syntax="cvt.rnd{.satfinite}{.relu}.dtype.atype  d, a, scale;",
     rows="""
-        rnd    satfinite    dtype    atype    ptx  target
-        rz,rp  -,satfinite  ue8m0x2  bf16x2   8.6  sm_100f,sm_110f,sm_120f
-        rn     -            bf16x2   ue8m0x2  8.6  sm_100f,sm_110f,sm_120f
+        rnd    satfinite    relu    dtype                        atype    ptx  target
+        rz,rp  -,satfinite  -       ue8m0x2                      bf16x2   8.6  sm_100f,sm_110f,sm_120f
+        rn     -            -       bf16x2                       ue8m0x2  8.6  sm_100f,sm_110f,sm_120f
+        rn     satfinite    -,relu  e4m3x2,e5m2x2,e2m3x2,e3m2x2  bf16x2   9.1  sm_100f,sm_110f,sm_120f
     """,
-    operands={"d": out("dtype"), "a": inp("atype"), "scale": inp("u16")},
+    operands={"d": out("dtype"), "a": replace(inp("atype"), by=_by_source), "scale": inp("u16")},
     lenient=True,
     source="PTX ISA 9.7.9.21",
 )

@@ -33,6 +33,7 @@ def _table() -> dict[str, Type]:
         types.append(Type(f"b{bits}", bits, "bits", np.dtype(f"u{bits // 8}")))
         types.append(Type(f"u{bits}", bits, "unsigned", np.dtype(f"u{bits // 8}")))
         types.append(Type(f"s{bits}", bits, "signed", np.dtype(f"i{bits // 8}")))
+    types.append(Type("b128", 128, "bits", np.dtype("V16")))
     types.append(Type("f32", 32, "float", np.dtype(np.float32)))
     types.append(Type("f64", 64, "float", np.dtype(np.float64)))
     types.extend(Type(name, 16, "float", np.dtype(np.uint16)) for name in ("f16", "bf16"))
@@ -42,8 +43,9 @@ def _table() -> dict[str, Type]:
     )
     types.extend(Type(name, 8, "float", np.dtype(np.uint8)) for name in ("ue8m0", "ue4m3"))
     types.extend(
-        Type(name, 4, kind, np.dtype(dt))
-        for name, kind, dt in (("s4", "signed", "i1"), ("u4", "unsigned", "u1"))
+        Type(f"{sign}{bits}", bits, kind, np.dtype(f"{dt}1"))
+        for bits in (2, 4)
+        for sign, kind, dt in (("s", "signed", "i"), ("u", "unsigned", "u"))
     )
     types.append(Type("b1", 1, "bits", np.dtype(np.uint32)))
     packed = {"f16x2": 32, "bf16x2": 32, "u16x2": 32, "s16x2": 32, "f32x2": 64, "e2m1x2": 8}

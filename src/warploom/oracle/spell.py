@@ -59,7 +59,8 @@ class Writer:
                 return self.registers("p")
             case "register" | "any":
                 length = ANY_LENGTH if count == -1 else count
-                return self.registers(prefix_of(place.type_word(slots)), length)
+                wide = place.at(slots).accepts == "wide"
+                return self.registers(prefix_of(place.type_word(slots), wide=wide), length)
 
 
 def _symbol(place: Place) -> str:
@@ -67,9 +68,12 @@ def _symbol(place: Place) -> str:
     return next((name for name, (directive, _) in TABLES.items() if directive in place.also), "callee")
 
 
-def prefix_of(type_word: str) -> str:
-    """The prefix of the registers that hold a type."""
-    return _PREFIX.get(type_word) or _BY_BITS[TYPES[type_word].bits]
+def prefix_of(type_word: str, *, wide: bool = True) -> str:
+    """The prefix of the registers that hold a type, and of eight bits a `wide` one where it may be."""
+    if type_word in _PREFIX:
+        return _PREFIX[type_word]
+    bits = TYPES[type_word].bits
+    return "b" if bits == 8 and not wide else _BY_BITS[bits]
 
 
 def write_operands(form: Form, slots: Mapping[str, str], *, optional: bool = False) -> list[str]:
