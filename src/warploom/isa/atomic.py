@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from warploom.isa.kit import Form
 from warploom.isa.lanes import spread
-from warploom.isa.operands import NARROW, address, arg, inp, memory, out
+from warploom.isa.operands import NARROW, Slots, address, arg, inp, memory, out
 from warploom.isa.protocol import Array, Bound, Warps
 from warploom.isa.reductions import combine
 from warploom.isa.types import TYPES
@@ -225,13 +225,19 @@ RED_ASYNC = Form(
     source="PTX ISA 9.7.13.7",
 )
 
+
+def of_integers(slots: Slots) -> str:
+    """Bits are held as integers are."""
+    return slots["type"].replace("b", "u")
+
+
 RED_ASYNC_RELEASE = Form(
     name="atomic.red_async_release",
     syntax="red.async{.mmio}.release.scope{.space}.op.type  [a], b;",
     rows=_async_table(
         "mmio scope space", "- gpu,sys -,global | 8.7 sm_100", "mmio sys -,global | 8.7 sm_100"
     ),
-    operands={"a": address(barred=NARROW), "b": arg("type")},
+    operands={"a": address(barred=NARROW), "b": inp(of_integers)},
     touches="async",
     source="PTX ISA 9.7.13.7",
 )

@@ -5,6 +5,7 @@ Source: ptxas 12.9 to 13.5, asked
 
 from __future__ import annotations
 
+from warploom.isa.atomic import of_integers
 from warploom.isa.kit import Form
 from warploom.isa.memory import barred_barrier
 from warploom.isa.operands import NARROW, Place, address, inp, memory, out
@@ -110,6 +111,24 @@ ASYNC_STORE_ONE = Form(
     source="PTX ISA 9.7.9.12",
 )
 
+ASYNC_STORE_MANY = Form(
+    name="lenient.without_async_store_many",
+    syntax=f"st.async{{.weak}}{{.scope}}{{.ss}}{{.{_COMPLETION}}}.type  [a], b, [mbar];",
+    rows=f"""
+        weak    scope    ss                  {_COMPLETION}  type                     ptx  target
+        -,weak  -        {_ALL_SHARED}       {_COMPLETION}  u32,s32,f32,u64,s64,f64  8.1  sm_90
+        -       cluster  {_FAR}              {_COMPLETION}  u32,s32,f32,u64,s64,f64  8.1  sm_90
+        -,weak  -        shared,shared::cta  -              u32,s32,f32,u64,s64,f64  8.1  sm_90
+    """,
+    operands={
+        "a": address(barred=NARROW),
+        "b": inp("type", -1, also="integers"),
+        "mbar": address(barred=barred_barrier),
+    },
+    lenient=True,
+    source="PTX ISA 9.7.9.12",
+)
+
 ASYNC_STORE_ALONE = Form(
     name="lenient.without_async_store_alone",
     syntax=f"st.async{{.weak}}{{.scope}}{{.ss}}{{.{_COMPLETION}}}.type  [a], b;",
@@ -159,7 +178,7 @@ ASYNC_RED_GLOBAL = Form(
             *(f"gpu,sys -,global {op} {kind} 8.7 sm_100" for op, kind in _REDUCTIONS),
         )
     ),
-    operands={"a": address(barred=NARROW), "b": inp("type", eased="function")},
+    operands={"a": address(barred=NARROW), "b": inp(of_integers)},
     lenient=True,
     source="PTX ISA 9.7.13.7",
 )

@@ -454,6 +454,11 @@ def _global(slots: Slots) -> str:
     return slots["global"]
 
 
+def _barred_level(slots: Slots, target: int) -> tuple[int, ...]:
+    """The address of a tensor map is widened from the register."""
+    return NARROW if slots["level"] == "tensormap" else (32,) if slots["space"] != "local" else ()
+
+
 PREFETCH = Form(
     name="memory.prefetch",
     syntax="prefetch{.space}.level  [a];",
@@ -463,7 +468,7 @@ PREFETCH = Form(
         -,global        L2::evict_last,L2::evict_normal  7.4 sm_80
         -,const,param   tensormap                        8.0 sm_90
     """,
-    operands={"a": memory()},
+    operands={"a": address(barred=_barred_level)},
     source="PTX ISA 9.7.9.15",
 )
 
