@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom import layout
-from warploom.isa.bind import Binding, BoundOperand, bind
+from warploom.isa.bind import Binding, bind
+from warploom.isa.places import BoundOperand
 from warploom.isa.types import TYPES
 from warploom.ptx import Address, Instruction, Integer, Name, Negated, Vector, parse
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from math import prod
 
 from warploom.check.names import Names
-from warploom.isa.bind import BoundOperand, Problem, Where, describe, unparenthesised
 from warploom.isa.kit import Match
+from warploom.isa.places import BoundOperand, Problem, Where, describe, unparenthesised
 from warploom.isa.registers import holders
 from warploom.isa.types import TYPES
 from warploom.ptx import Directive, Float, Function, Integer, Name, Operand, Prototype, Tuple, Variable

@@ -166,7 +166,7 @@ class Walk:
 
 
 def _placed(problem: object, node: Variable | Directive) -> Diagnostic:
-    from warploom.isa.bind import Problem
+    from warploom.isa.places import Problem
 
     assert isinstance(problem, Problem)
     return Diagnostic(

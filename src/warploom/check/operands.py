@@ -10,9 +10,9 @@ from functools import lru_cache
 from warploom.check.calls import call_problems
 from warploom.check.names import Names, Part
 from warploom.isa.availability import Target, Version, read_target
-from warploom.isa.bind import BoundOperand, Problem, describe
 from warploom.isa.kit import Match
 from warploom.isa.operands import Hold, Place
+from warploom.isa.places import BoundOperand, Problem, describe
 from warploom.isa.registers import DECLARABLE, holders, inferred_type, takes_floats, takes_integers
 from warploom.isa.special import SpecialRegister
 from warploom.isa.types import TYPES

@@ -10,10 +10,10 @@ from itertools import islice, product
 
 from warploom import isa
 from warploom.check.rules import Rule, rules
-from warploom.isa.bind import list_values
 from warploom.isa.kit import Form, forms
 from warploom.isa.nearest import respell
 from warploom.isa.operands import Place
+from warploom.isa.places import list_values
 from warploom.isa.table import Row
 
 _SAMPLES = 12

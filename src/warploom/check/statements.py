@@ -11,17 +11,10 @@ from warploom.check.operands import Judge, names_in
 from warploom.check.tolerated import TOLERATED, Tolerance
 from warploom.diag import Severity
 from warploom.isa.availability import Target, Version, lacking, read_target, word_lack
-from warploom.isa.bind import (
-    Problem,
-    Where,
-    changes_of_one_word,
-    explain_opcode,
-    place_operands,
-    takes_count,
-    wrong_constants,
-)
+from warploom.isa.bind import changes_of_one_word, explain_opcode
 from warploom.isa.kit import LONGEST_OPCODE, Match, match_lenient, match_opcode
 from warploom.isa.nearest import is_named_alike, reordered
+from warploom.isa.places import Problem, Where, place_operands, takes_count, wrong_constants
 from warploom.isa.special import SpecialRegister
 from warploom.isa.unjudged import is_unjudged
 from warploom.ptx import (

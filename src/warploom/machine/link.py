@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diag import Diagnostic
-from warploom.isa.bind import BoundOperand
+from warploom.isa.places import BoundOperand
 from warploom.isa.protocol import Geometry
 from warploom.isa.special import SpecialRegister, special
 from warploom.isa.types import TYPES

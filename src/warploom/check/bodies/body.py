@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from warploom.check.names import Names
 from warploom.isa.availability import Target, Version
-from warploom.isa.bind import BoundOperand, place_operands
 from warploom.isa.kit import Form, Match, match_opcode
+from warploom.isa.places import BoundOperand, place_operands
 from warploom.ptx import Function, Instruction, Label, Name, Variable
 from warploom.ptx.flow import successors
 

@@ -16,8 +16,8 @@ from warploom.check.bodies.body import Body, Register
 from warploom.check.found import Found, warning
 from warploom.check.operands import names_in
 from warploom.diag import Severity
-from warploom.isa.bind import BoundOperand, Problem
 from warploom.isa.kit import Form, forms
+from warploom.isa.places import BoundOperand, Problem
 from warploom.isa.wgmma import COMMIT, FENCE, WAIT
 from warploom.ptx import Integer, Name, Operand, Vector
 from warploom.ptx.flow import EXIT
