@@ -2,7 +2,7 @@
 points.
 
     judge = Checker()
-    judge([Probe("ret;"), Probe("add.s32 %r0, %r1;")], "sm_90a", (9, 1))      # -> [True, False]
+    judge([Probe("ret;"), Probe("ret 1;")], "sm_90a", (9, 1))      # -> [True, False]
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 
 from warploom import layout
-from warploom.isa import wgmma
+from warploom.isa.wgmma import COMMIT, FENCE, WAIT
 from warploom.isa.fragments import k_of
 from warploom.isa.kit import Form
 from warploom.isa.types import bits_of
@@ -161,10 +161,10 @@ def _multiplier(form: Form, slots: Slots, constants: Mapping[str, int]) -> Exper
         else:
             texts.append(add_register(kernel, name))
     statements = [
-        instruction(opcode_words(wgmma.FENCE, {}), []),
+        instruction(opcode_words(FENCE, {}), []),
         instruction(opcode_words(form, slots), texts),
-        instruction(opcode_words(wgmma.COMMIT, {}), []),
-        instruction(opcode_words(wgmma.WAIT, {}), ["0"]),
+        instruction(opcode_words(COMMIT, {}), []),
+        instruction(opcode_words(WAIT, {}), ["0"]),
     ]
     fixed = {"extent": _MULTIPLIED, "stride": _WARPGROUP * _LINE}
     body = [*kernel.loads, *(f"    {statement}" for statement in statements), *kernel.stores]
