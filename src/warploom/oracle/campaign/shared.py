@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 
 from warploom import layout
-from warploom.isa.wgmma import COMMIT, FENCE, WAIT
 from warploom.isa.fragments import k_of
 from warploom.isa.kit import Form
 from warploom.isa.types import bits_of
+from warploom.isa.wgmma import COMMIT, FENCE, WAIT
 from warploom.layout.maps import TYPE_BITS
 from warploom.oracle.campaign import patterns
 from warploom.oracle.campaign.experiment import Array, Experiment, Operand
