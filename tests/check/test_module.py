@@ -35,6 +35,58 @@ def test_heads(version: str, target: str, found: list[str]) -> None:
     assert codes(f".version {version}\n.target {target}\n.address_size 64\n.entry k() {{ ret; }}\n") == found
 
 
+# Every one is judged so by ptxas 13.1.
+INITIAL = (".global .b32 a[2] = {};", ".global .b32 a[][2] = {{1,2},{3,4},{5}};", ".global .v2 .b32 a = {1,2};",
+           ".global .v2 .b32 a[2] = {{1,2},{3,4}};", ".global .b8 a = 1.0;", ".global .b64 a = 0f3F800000;",
+           ".func f() { ret; }\n.global .u64 b[2] = {f, 0};", ".const .b32 a[2] = {1};",
+           ".global .u32 a;\n.global .u8 b[8] = {0xFF(a), 0xFF00(a)};")  # fmt: skip
+NO_INITIAL = (".global .b32 a[2][2] = {1,2};", ".global .b32 a[4] = {{1,2},{3,4}};", ".global .b32 a = {1};",
+              ".global .b32 a[2] = 1;", ".global .b32 a[2] = {{}};", ".global .b8 a[] = {};",
+              ".global .v2 .b32 a[2] = {1,2,3,4};", ".global .b32 a[2][2] = {{1,2,3},{1}};",
+              ".global .b32 a[2] = {1,{2}};", ".global .u32 a = 1.0;", ".global .f16 a = 1.0;",
+              ".shared .u32 a;\n.global .u64 b = generic(a);",
+              ".func f() { ret; }\n.global .u64 b = generic(f);")  # fmt: skip
+
+
+@pytest.mark.parametrize("text", INITIAL)
+def test_initial_values(text: str) -> None:
+    assert codes(f"{HEAD}{text}\n") == []
+
+
+@pytest.mark.parametrize("text", NO_INITIAL)
+def test_what_is_no_initial_value(text: str) -> None:
+    assert codes(f"{HEAD}{text}\n") == ["variable/initial"]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (".extern .global .b32 a;\n.visible .global .b32 a;", []),
+        (".visible .global .b32 a;\n.extern .global .b32 a;", []),
+        (".extern .global .b32 a[];\n.visible .global .b32 a[4];", []),
+        (".extern .global .b32 a;\n.global .b32 a;", ["variable/linkage"]),
+        (".extern .global .b32 a[];\n.visible .global .b64 a[4];", ["variable/linkage"]),
+        (".extern .global .b32 a[4];\n.visible .global .b32 a[8];", ["variable/linkage"]),
+        (".extern .shared .b8 a[];\n.extern .shared .b32 a[];", ["variable/linkage"]),
+        (".const[2] .b32 a;", ["variable/space"]),
+        (".global .v3 .b32 a;", ["variable/type"]),
+        (".global .v8 .b16 a;", ["variable/type"]),
+        (".func f() .noreturn { trap; }", []),
+        (".func (.reg .b32 a) f() .noreturn { trap; }", ["directive/conflict"]),
+        (".func f() { ret; }\n.func g();\n.alias g, f;", []),
+        (".func f() { ret; }\n.alias g, f;", ["name/undeclared"]),
+        (".func g();\n.alias g, f;\n.func f() { ret; }", ["name/undeclared"]),
+        (".func f() { ret; }\n.func g() { ret; }\n.alias g, f;", ["function/linkage"]),
+        (".weak .func f() { ret; }\n.func g();\n.alias g, f;", ["function/linkage"]),
+        (".extern .func f();\n.func g();\n.alias g, f;", ["function/linkage"]),
+        (".entry f() { ret; }\n.func g();\n.alias g, f;", ["function/linkage"]),
+        (".func f() { ret; }\n.func g(.param .b32 a);\n.alias g, f;", ["function/prototype"]),
+    ],
+)
+def test_what_is_declared_again(text: str, found: list[str]) -> None:
+    assert codes(f"{HEAD}{text}\n") == found
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [

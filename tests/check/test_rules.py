@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 import warploom as wl
-from warploom.check.pages import all_pages
+from warploom.check.pages import all_pages, rule_page
 from warploom.check.rules import Rule, rule_of, rules
 from warploom.check.tolerated import TOLERATED
 from warploom.isa.kit import forms
+from warploom.ptx import PtxSyntaxError
 
 ROOT = Path(__file__).resolve().parents[2]
 BESIDES = {"ptx.syntax/comment": "ptx.syntax/expected", "ptx.syntax/limit": "ptx.syntax/expected"}
@@ -70,3 +71,19 @@ def test_no_page_is_left_over() -> None:
         f"{folder}/{path.name}" for folder in ("isa", "rules") for path in (ROOT / "docs" / folder).iterdir()
     }
     assert there == set(all_pages())
+
+
+@pytest.mark.parametrize("rule", rules().values(), ids=lambda rule: rule.code)
+def test_a_page_says_what_why_and_where_from(rule: Rule) -> None:
+    page = rule_page(rule)
+    for part in (rule.what, rule.why, rule.bad.strip("\n"), rule.good.strip("\n"), rule.source):
+        assert part.strip()
+        assert part in page
+    assert rule.what != rule.why
+    assert rule.bad != rule.good
+
+
+def test_every_code_of_a_syntax_error_has_a_page() -> None:
+    codes = set(re.findall(r"ptx\.syntax/[\w-]+", PtxSyntaxError.__doc__ or ""))
+    assert len(codes) > 5
+    assert codes == {code for code in rules() if code.startswith("ptx.syntax/")}

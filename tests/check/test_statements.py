@@ -77,7 +77,8 @@ def takes(template: str, target: str = "sm_90a") -> set[str]:
         ("shl.b64 %b64_1, %b64_2, {};", "b32 u32 s32"),
         ("setp.eq.u32 {}, %u32_1, 0;", "pred"),
         ("selp.b32 %b32_1, %b32_2, %b32_3, {};", "pred"),
-        ("ld.global.u32 %u32_1, [{}];", "b8 u8 s8 b16 u16 s16 b32 u32 s32 b64 u64 s64"),
+        ("ld.global.u32 %u32_1, [{}];", "b8 u8 s8 b16 u16 s16 b64 u64 s64"),
+        ("ld.shared.u32 %u32_1, [{}];", "b8 u8 s8 b16 u16 s16 b32 u32 s32 b64 u64 s64"),
         ("mbarrier.arrive.shared.b64 {}, [sm];", "b64 u64 s64"),
         ("@{} mov.b32 %b32_1, 0;", "pred"),
     ],
@@ -339,4 +340,4 @@ def test_types_keep_their_order() -> None:
 
 def test_nothing_is_passed_over_in_an_instruction_s_name() -> None:
     assert findings("match.any.sync.b32.finite %b32_1, %b32_2, %b32_3;")[0].startswith("tolerated/ignored")
-    assert findings("wgmma.finite.fence.sync.aligned;")[0].startswith("wgmma.fence/extra")
+    assert findings("wgmma.finite.fence.sync.aligned;")[0].startswith("wgmma.fence/")

@@ -97,7 +97,7 @@ def _operand(form: Form, name: str, slots: dict[str, str], numbers: Iterator[int
     place = form.operands[name]
     if place.kind == "immediate":
         return "3"
-    registers = {1: "%p", 8: "%b", 16: "%h", 32: "%r", 64: "%rd"}[TYPES[place.type_word(slots)].bits]
+    registers = {1: "%p", 8: "%b", 16: "%h", 32: "%r", 64: "%rd", 128: "%rq"}[TYPES[place.type_word(slots)].bits]
     if length := place.registers(slots):
         return "{" + ", ".join(f"{registers}{next(numbers)}" for _ in range(length)) + "}"
     return f"{registers}{next(numbers)}"

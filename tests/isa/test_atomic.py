@@ -20,7 +20,7 @@ LEGAL = {
     "red.release.gpu.global.inc.u32 [%rd1], 7;": "atomic.red",
     "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r1], %r2, [%r3];": "atomic.red_async",
     "red.global.add.v4.f32 [%rd1], {%f1,%f2,%f3,%f4};": "atomic.red_vector",
-    "atom.global.max.v2.bf16x2 {%r1,%r2}, [%rd1], {%r3,%r4};": "atomic.atom_vector",
+    "atom.global.max.noftz.v2.bf16x2 {%r1,%r2}, [%rd1], {%r3,%r4};": "atomic.atom_vector",
 }
 
 REFUSED = {

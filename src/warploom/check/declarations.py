@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from warploom.check.found import Found, error, warning
 from warploom.isa.availability import Target, Version
 from warploom.isa.registers import DECLARABLE
 from warploom.isa.types import TYPES
-from warploom.ptx import Directive, Float, Function, Integer, Name, Symbol, Text, Variable
-from warploom.ptx.tree import Initializer
+from warploom.ptx import Directive, Function, Text, Variable
 
 _OPAQUE = frozenset({"texref", "samplerref", "surfref"})
 _PARAMETER_BYTES = 32764
+_NO_BANKS: Version = (2, 2)
+_UNKNOWN_BITS = 32
+_WORD = re.compile(r"\.(?!ptr$|managed$)\w+")
+"""An attribute that is none."""
+
 _VARIABLES = "PTX ISA 5.4"
 _PERFORMANCE = "PTX ISA 11.4"
 
@@ -56,8 +61,10 @@ def variable(declared: Variable, target: Target, ptx: Version, at_module: bool) 
             declared,
             section=_VARIABLES,
         )
-    if declared.initializer is not None:
-        yield from _initial(declared)
+    bank = next((attribute for attribute in declared.attributes if attribute.startswith("[")), "")
+    if bank and ptx >= _NO_BANKS:
+        message = f"'{name}' is in a bank of .const; there are none since PTX 2.2"
+        yield error("variable/space", message, declared, section="PTX ISA 5.1.3")
 
 
 def _lacks_size(declared: Variable) -> bool:
@@ -81,13 +88,24 @@ def _type(declared: Variable) -> Iterator[Found]:
     if type_word == "pred" and declared.space != "reg":
         message = f"'{name}' is a predicate in .{declared.space}; predicates are registers"
         yield error("variable/type", message, declared, section="PTX ISA 5.2")
-    if declared.vector not in (1, 2, 4, 8):
-        message = f"'{name}' is a vector of {declared.vector}; expected .v2, .v4 or .v8"
+    vector = "" if declared.vector in (1, 2, 4) else f".v{declared.vector}"
+    odd = next((word for word in declared.attributes if _WORD.fullmatch(word)), vector)
+    if odd:
+        message = f"'{name}' is declared {odd}; a variable is one, .v2 or .v4"
         yield error("variable/type", message, declared, section="PTX ISA 5.4.2")
+        return
     bits = (128 if type_word == "b128" else TYPES[type_word].bits) * declared.vector
     if declared.vector > 1 and bits > 128:
         message = f"'{name}' is a vector of {bits} bits; expected 128 at most"
         yield error("variable/type", message, declared, section="PTX ISA 5.4.2")
+
+
+def as_declared(declared: Variable) -> Variable:
+    """A variable as it is judged where it is used: a register of no type is one of bits."""
+    if declared.space != "reg" or declared.type in DECLARABLE:
+        return declared
+    bits = TYPES[declared.type].bits if declared.type in TYPES else _UNKNOWN_BITS
+    return replace(declared, type=f"b{max(8, bits)}")
 
 
 _GATES: dict[str, tuple[int, Version]] = {"f16": (53, (4, 2)), "f16x2": (53, (4, 2)), "b128": (70, (8, 3))}
@@ -103,52 +121,6 @@ def _type_gates(declared: Variable, target: Target, ptx: Version) -> Iterator[Fo
         needed, have = (f"PTX {major}.{minor}" for major, minor in (version, ptx))
         message = f"variables of .{declared.type} need {needed}; the text is {have}"
         yield error("variable/type", message, declared, section="PTX ISA 5.2")
-
-
-def _initial(declared: Variable) -> Iterator[Found]:
-    name, value = declared.name, declared.initializer
-    if declared.space not in ("global", "const"):
-        message = f"'{name}' in .{declared.space} has an initial value; only .global and .const variables may"
-        yield error("variable/initial", message, declared, section="PTX ISA 5.4.4")
-        return
-    if "extern" in declared.linkage:
-        message = f"'{name}' is .extern and has an initial value"
-        yield error("variable/initial", message, declared, section="PTX ISA 5.4.4")
-    floating = declared.type in TYPES and TYPES[declared.type].kind == "float"
-    room = 1
-    for extent in declared.shape:
-        room *= extent or 1 << 62
-    leaves = list(_leaves(value)) if value is not None else []
-    if len(leaves) > room * declared.vector:
-        message = f"'{name}' has {len(leaves)} initial values for {room * declared.vector} elements"
-        yield error("variable/initial", message, declared, section="PTX ISA 5.4.4")
-    for leaf in leaves:
-        if isinstance(leaf, Float) and not floating and declared.type in TYPES:
-            right = "an integer"
-        elif isinstance(leaf, Integer) and floating:
-            right = "a number such as 1.0"
-        else:
-            continue
-        message = f"'{name}' of .{declared.type} has the initial value {leaf.text}; expected {right}"
-        yield error("variable/initial", message, declared, section="PTX ISA 5.4.4")
-        return
-
-
-def _leaves(value: Initializer) -> Iterator[Initializer]:
-    if isinstance(value, tuple):
-        for part in value:
-            yield from _leaves(part)
-    else:
-        yield value
-
-
-def initial_names(declared: Variable) -> Iterator[str]:
-    """The names in a variable's initial value."""
-    for leaf in _leaves(declared.initializer) if declared.initializer is not None else ():
-        if isinstance(leaf, Name):
-            yield leaf.text
-        elif isinstance(leaf, Symbol):
-            yield leaf.name
 
 
 def parameters(function: Function) -> Iterator[Found]:
@@ -228,6 +200,9 @@ def directives(function: Function, target: Target, ptx: Version) -> Iterator[Fou
     if ".blocksareclusters" in given and not given.keys() >= {".reqntid", ".reqnctapercluster"}:
         message = ".blocksareclusters needs .reqntid and .reqnctapercluster beside it"
         yield error("directive/conflict", message, given[".blocksareclusters"], section=_PERFORMANCE)
+    if ".noreturn" in given and function.returns:
+        message = f"'{function.name}' is .noreturn and returns a value"
+        yield error("directive/conflict", message, given[".noreturn"], section=_PERFORMANCE)
     if ".minnctapersm" in given and not given.keys() & {".maxntid", ".reqntid"}:
         message = ".minnctapersm has no effect without .maxntid or .reqntid"
         yield warning("directive/no-effect", message, given[".minnctapersm"], section=_PERFORMANCE)

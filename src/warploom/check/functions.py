@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from warploom.check import declarations
 from warploom.check.bodies import CHECKS, Body, Granularity, Step
 from warploom.check.found import Found, error
+from warploom.check.initial import initial_names, initial_value
+from warploom.check.linkage import alias, redeclared_function, redeclared_variable
 from warploom.check.names import Names
 from warploom.check.statements import Statements, undeclared
 from warploom.diag import Diagnostic
@@ -37,6 +37,8 @@ class Walk:
                 self._function(item)
             elif isinstance(item, Variable):
                 self._variable(item, self.names, at_module=True)
+            elif item.name == ".alias":
+                self._alias(item)
         self.found.extend(self.granularity.findings())
         return self.found
 
@@ -44,12 +46,16 @@ class Walk:
 
     def _variable(self, variable: Variable, names: Names, *, at_module: bool) -> None:
         self.found.extend(declarations.variable(variable, self.target, self.ptx, at_module))
-        for name in declarations.initial_names(variable):
+        self.found.extend(initial_value(variable, names))
+        for name in initial_names(variable):
             if names.find(name) is None:
                 self.found.append(_placed(undeclared(name, names, ("all",)), variable))
         again = at_module and "extern" in variable.linkage and names.variable(variable.name) is not None
+        before = names.variable(variable.name) if at_module else None
+        if before is not None and "extern" in (*before.linkage, *variable.linkage):
+            self.found.extend(redeclared_variable(before, variable))
         taken = at_module and variable.name in self.functions
-        if taken or (not again and not names.declare(variable)):
+        if taken or (not again and not names.declare(declarations.as_declared(variable))):
             earlier = names.variable(variable.name)
             if earlier is None or "extern" not in earlier.linkage or not at_module:
                 self.found.append(self._twice(variable.name, variable))
@@ -65,7 +71,7 @@ class Walk:
         ):
             self.found.append(self._twice(function.name, function))
         elif earlier is not None:
-            self.found.extend(_redeclared(earlier, function))
+            self.found.extend(redeclared_function(earlier, function))
         if "extern" in function.linkage and function.body is not None:
             message = f"'{function.name}' is .extern and has a body"
             self.found.append(error("function/linkage", message, function, section="PTX ISA 11.6.1"))
@@ -74,8 +80,11 @@ class Walk:
         self.found.extend(declarations.parameters(function))
         self.found.extend(declarations.directives(function, self.target, self.ptx))
         names = Names(self.names, self.functions)
+        given = "entry" if function.kind == "entry" else "input"
+        names.roles |= {parameter.name: given for parameter in function.params}
+        names.roles |= {parameter.name: "output" for parameter in function.returns}
         for parameter in (*function.returns, *function.params):
-            if parameter.name != "_" and not names.declare(parameter):
+            if parameter.name != "_" and not names.declare(declarations.as_declared(parameter)):
                 self.found.append(self._twice(parameter.name, parameter))
         if function.body is not None:
             body = Body(function, self.target, self.ptx)
@@ -83,6 +92,12 @@ class Walk:
             for check in CHECKS:
                 self.found.extend(check(body))
             self.granularity.add(body)
+
+    def _alias(self, directive: Directive) -> None:
+        self.found.extend(alias(directive, self.functions, self.ptx))
+        for name in directive.names:
+            if name not in self.functions:
+                self.found.append(_placed(undeclared(name, self.names, ("all",)), directive))
 
     # Bodies ---------------------------------------------------------------------------------------------
 
@@ -148,19 +163,6 @@ class Walk:
         if problems:
             self.found.extend(problem.at(instruction) for problem in problems)
         body.steps.append(Step(instruction, names))
-
-
-def _redeclared(earlier: Function, function: Function) -> Iterator[Found]:
-    shapes = [
-        [(variable.type, variable.shape, variable.vector) for variable in group]
-        for group in (earlier.params, earlier.returns, function.params, function.returns)
-    ]
-    if shapes[:2] != shapes[2:] or earlier.kind != function.kind:
-        message = f"'{function.name}' is declared before with other parameters"
-        yield error("function/prototype", message, function, section="PTX ISA 11.2")
-    if ("extern" in earlier.linkage) and function.body is not None and "extern" not in function.linkage:
-        message = f"'{function.name}' is declared .extern before and has a body here"
-        yield error("function/linkage", message, function, section="PTX ISA 11.6.1")
 
 
 def _placed(problem: object, node: Variable | Directive) -> Diagnostic:

@@ -36,6 +36,7 @@ class Names(Scope[Variable, Variable, Label]):
     def __init__(self, parent: Names | None, functions: dict[str, Function]) -> None:
         super().__init__(parent)
         self.functions = functions
+        self.roles: dict[str, str] = {}
         self._found: dict[str, Meaning] = {}
         self._similar: dict[str, str] = {} if parent is None else parent._similar
 
@@ -54,6 +55,15 @@ class Names(Scope[Variable, Variable, Label]):
             return False
         (self.registers if variable.space == "reg" else self.variables)[name] = variable
         return True
+
+    def role(self, name: str) -> str:
+        """What a parameter is: of an "entry", an "input" or "output" of a function, "call" elsewhere."""
+        scope: Scope[Variable, Variable, Label] | None = self
+        while scope is not None:
+            if name in scope.variables:
+                return scope.roles.get(name, "call") if isinstance(scope, Names) else "call"
+            scope = scope.parent
+        return "call"
 
     @staticmethod
     def _within(name: str, stem: str, count: int) -> bool:

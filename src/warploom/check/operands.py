@@ -34,7 +34,7 @@ from warploom.ptx import (
 )
 
 _GENERIC = frozenset({"global", "shared", "local"})
-_INTEGERS = {"f32": ("u32", "s32"), "f16": ("u16", "s16")}
+_INTEGERS = {"f16": ("u16", "s16"), "f32": ("u32", "s32"), "f64": ("u64", "s64")}
 _COORDINATE = Place("register", "read", "s32", also="special")
 
 
@@ -128,12 +128,14 @@ class Judge:
                     odd = [] if hold is None else list(self._odd_items(operand, bound, hold))
                     yield from odd or self._vector(operand, bound)
                     return
-                if bound.registers != 0 and not self._eases(place, "bare"):
+                if bound.registers != 0 and operand != Name("_") and not self._eases(place, "bare"):
                     yield f"is {describe(operand)}", "a vector", None
                     return
                 type_word = "pred" if place.kind == "any" and self._is_predicate(operand) else bound.type
                 operand = self._whole(operand, place.parts_pattern(match.slots))
-                wrong = self._value(operand, place, type_word, in_vector=False)
+                wrong = self._value(operand, place, type_word, in_vector=False) or self._symbol(
+                    operand, bound, place.space_word(match.slots)
+                )
                 if wrong is not None:
                     yield (*wrong, None)
             case _:
@@ -171,6 +173,8 @@ class Judge:
         for k, (item, name, constant) in enumerate(zip(operand.items, declared, constants, strict=True)):
             if accepted and (name or (constant and place.access == "read" and not place.plain)):
                 continue  # what makes the type of the vector is judged together
+            if item == Name("_") and "gap" in place.also:
+                continue
             wrong = self._value(item, place, bound.type, in_vector=True)
             if wrong is not None:
                 clean = False
@@ -181,7 +185,7 @@ class Judge:
             yield f"mixes {mixed} {shown}", "one type", None
         if clean and place.plain and not any(declared) and "s64" in constants:
             yield "has nothing but numbers", "at least one register", None
-        sinks = [item for item in operand.items if isinstance(item, Name) and item.text == "_"]
+        sinks = [item for item in operand.items if item == Name("_")]
         if clean and len(sinks) == len(operand.items):
             yield "has nothing but sinks", "at least one register", None
 
@@ -224,7 +228,7 @@ class Judge:
         hard = place.plain and "special" not in place.eased
         if isinstance(meaning, SpecialRegister) and self.lenient and not hard:
             self.eased.add("special")
-            return f"b{TYPES[meaning.type].bits}"
+            return "pred" if meaning.type == "pred" else f"b{TYPES[meaning.type].bits}"
         if not isinstance(meaning, Variable) or meaning.space != "reg":
             return ""
         return meaning.type if meaning.type in DECLARABLE else ""
@@ -264,6 +268,8 @@ class Judge:
                 if not coded or not takes_floats(type_word, width):
                     return f"is the floating constant {operand.text}", expected
                 return None
+            case Symbol(name) if operand.generic or operand.mask is not None:
+                return f"makes an address from '{name}' as initial values alone do", expected
             case Symbol(name):
                 meaning = self.names.find(name)
                 if isinstance(meaning, Function):
@@ -314,9 +320,8 @@ class Judge:
                     return None
                 if meaning.type == "f16x2" and type_word == "pred" and self._eases(place, "packed"):
                     return None
-                if in_vector and place.accepts == "wide" and type_word == "f32" and meaning.type[0] in "us":
-                    return None
-                if in_vector and "integers" in place.also and meaning.type in _INTEGERS.get(type_word, ()):
+                stands = "integers" in place.also or type_word == "f64"
+                if in_vector and stands and meaning.type in _INTEGERS.get(type_word, ()):
                     return None
                 return f"is the register '{text}' of .{meaning.type}", expected
             case Part():
@@ -355,6 +360,22 @@ class Judge:
         if narrow or register.type in holders(type_word, place.accepts):
             return None
         return f"is the special register '{register.name}' of .{register.type}", expected
+
+    def _symbol(self, operand: Operand, bound: BoundOperand, space: str) -> tuple[str, str] | None:
+        """The address of a variable in a place that asks for one of a state space, or is too narrow for it."""
+        name = (
+            operand.text if isinstance(operand, Name) else operand.name if isinstance(operand, Symbol) else ""
+        )
+        meaning = self.names.find(name) if "symbol" in bound.place.also else None
+        wanted = space.partition("::")[0]
+        if isinstance(meaning, Variable) and meaning.space != "reg":
+            if wanted not in ("", "?", meaning.space):
+                return f"is the address of '{name}' in .{meaning.space}", f"a variable in .{wanted}"
+            if meaning.space == "global" and TYPES[bound.type].bits == 32:
+                return f"is the address of '{name}' in .global, which has 64 bits", "one in another space"
+        elif isinstance(meaning, Function) and wanted not in ("", "?") and "function" not in self.eased:
+            return f"is the address of '{name}'", f"a variable in .{wanted}"
+        return None
 
     # Addresses and labels -------------------------------------------------------------------------------
 
@@ -421,18 +442,34 @@ class Judge:
                 return None
             if meaning.type != "b128" and self._eases(place, "base"):
                 return None
-            if meaning.type != "pred" and not barred and self._eases(place, "untyped"):
+            movable = not barred or meaning.type == "f64"
+            if meaning.type != "pred" and movable and self._eases(place, "untyped"):
                 return None
             return f"has the register '{text}' of .{meaning.type} for a base", "one of .b64, .u64 or .s64"
         if not isinstance(meaning, Variable):
             return f"has {_what(text, meaning)} for a base", "a register or a variable"
         if space == "register":
             return f"has the variable '{text}' for a base", "a register"
+        if meaning.space == "param" and space.startswith("param"):
+            return self._parameter(text, space, place)
         wanted = space.partition("::")[0]
         if wanted in ("?", meaning.space) or (wanted == "" and meaning.space in _GENERIC):
             return None
         where = f"a variable in .{wanted}" if wanted else "a variable in .global, .shared or .local"
         return f"has '{text}' in .{meaning.space} for a base", where
+
+    def _parameter(self, text: str, space: str, place: Place) -> tuple[str, str] | None:
+        """A kernel's parameters, a function's, and those of a call are spaces apart; what goes in is not
+        written.
+        """
+        role = self.names.role(text)
+        if "output" in place.also and role in ("entry", "input"):
+            return f"has the parameter '{text}' for a base, which is not written", "one that goes out"
+        if space == "param::entry" and role != "entry":
+            return f"has '{text}' for a base", "a parameter of the kernel"
+        if space == "param::func" and role == "entry":
+            return f"has the kernel's parameter '{text}' for a base", "a parameter of a function or of a call"
+        return None
 
 
 def _constant_type(item: Operand) -> str:

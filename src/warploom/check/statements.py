@@ -317,7 +317,8 @@ def _name_shape(text: str, names: Names) -> Shape:
     meaning = names.find(text)
     match meaning:
         case Variable():
-            return (meaning.space, meaning.type, meaning.vector)
+            role = names.role(text) if meaning.space == "param" else ""
+            return (meaning.space, role, meaning.type, meaning.vector)
         case Part():
             return ("part", meaning.register.type, meaning.selector)
         case SpecialRegister():

@@ -16,6 +16,7 @@ from warploom.isa import floating as floating
 from warploom.isa import half as half
 from warploom.isa import integer as integer
 from warploom.isa import lenient as lenient
+from warploom.isa import lenient_memory as lenient_memory
 from warploom.isa import logic as logic
 from warploom.isa import matrix as matrix
 from warploom.isa import mbarrier as mbarrier
@@ -25,6 +26,7 @@ from warploom.isa import move as move
 from warploom.isa import multimem as multimem
 from warploom.isa import sparse as sparse
 from warploom.isa import special as special
+from warploom.isa import stack as stack
 from warploom.isa import tcgen05 as tcgen05
 from warploom.isa import tcgen05_mma as tcgen05_mma
 from warploom.isa import tensor as tensor

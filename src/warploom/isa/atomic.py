@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from warploom.isa.kit import Form
 from warploom.isa.lanes import spread
-from warploom.isa.operands import address, inp, out
+from warploom.isa.operands import NARROW, address, arg, inp, memory, out
 from warploom.isa.protocol import Array, Bound, Warps
 from warploom.isa.reductions import combine
 from warploom.isa.types import TYPES
@@ -24,23 +24,24 @@ Update = Callable[[Array, NDArray[np.intp]], Array]
 
 _SCOPES = "-,cta,cluster,gpu,sys"
 _SPACES = "-,global,shared,shared::cta,shared::cluster"
+_GLOBAL = "-,global"
+_SHARED = "shared,shared::cta,shared::cluster"
 _HINT = "-,L2::cache_hint"
-_ARITHMETIC = f"""
-    and,or,xor  -      b32,b64          {_SPACES}  {_HINT}  3.1 sm_32
-    add         -      u32,s32,u64,f32  {_SPACES}  {_HINT}  1.1 sm_20
-    add         -      f64              {_SPACES}  {_HINT}  5.0 sm_60
-    add         noftz  f16,f16x2        {_SPACES}  {_HINT}  6.3 sm_70
-    add         noftz  bf16,bf16x2      {_SPACES}  {_HINT}  7.8 sm_90
-    inc,dec     -      u32              {_SPACES}  {_HINT}  1.1 sm_20
-    min,max     -      u32,s32,u64,s64  {_SPACES}  {_HINT}  3.1 sm_32
+_ARITHMETIC = """
+    and,or,xor  -      b32,b64          3.1 sm_32
+    add         -      u32,s32,u64,f32  1.1 sm_20
+    add         -      f64              5.0 sm_60
+    add         noftz  f16              6.3 sm_70
+    add         noftz  f16x2            6.2 sm_70
+    add         noftz  bf16,bf16x2      7.8 sm_90
+    inc,dec     -      u32              1.1 sm_20
+    min,max     -      u32,s32,u64,s64  3.1 sm_32
 """
 _VECTOR = f"""
-        sem    scope      op       noftz  level::cache_hint  vec       type         space    ptx target
-        {{sem}}  {_SCOPES}  add      -      {_HINT}            v2,v4     f32          -,global  8.1 sm_90
-        {{sem}}  {_SCOPES}  add      noftz  {_HINT}            v2,v4,v8  f16,bf16     -,global  8.1 sm_90
-        {{sem}}  {_SCOPES}  min,max  -      {_HINT}            v2,v4,v8  f16,bf16     -,global  8.1 sm_90
-        {{sem}}  {_SCOPES}  add      noftz  {_HINT}            v2,v4     f16x2,bf16x2 -,global  8.1 sm_90
-        {{sem}}  {_SCOPES}  min,max  -      {_HINT}            v2,v4     f16x2,bf16x2 -,global  8.1 sm_90
+        sem    scope      op           noftz  level::cache_hint  vec       type          space    ptx target
+        {{sem}}  {_SCOPES}  add          -      {_HINT}            v2,v4     f32           -,global  8.1 sm_90
+        {{sem}}  {_SCOPES}  add,min,max  noftz  {_HINT}            v2,v4,v8  f16,bf16      -,global  8.1 sm_90
+        {{sem}}  {_SCOPES}  add,min,max  noftz  {_HINT}            v2,v4     f16x2,bf16x2  -,global  8.1 sm_90
 """
 
 
@@ -51,9 +52,15 @@ def _spellings(line: str) -> tuple[str, ...]:
 
 
 def _table(sem: str, more: str = "") -> str:
-    lines = [line.strip() for line in (_ARITHMETIC + more).splitlines() if line.strip()]
-    rows = "\n".join(f"{sem} {_SCOPES} {line}" for line in lines)
-    return f"sem scope op noftz type space level::cache_hint ptx target\n{rows}"
+    """The table of the operations; a cache hint is for global memory."""
+    rows = [
+        f"{sem} {_SCOPES} {op} {noftz} {kind} {space} {hint} {ptx} {target}"
+        for op, noftz, kind, ptx, target in (
+            line.split() for line in (_ARITHMETIC + more).splitlines() if line.strip()
+        )
+        for space, hint in ((_GLOBAL, _HINT), (_SHARED, "-"))
+    ]
+    return "\n".join(("sem scope op noftz type space level::cache_hint ptx target", *rows))
 
 
 def _update(warps: Warps, i: Bound, where: Array, b: Array) -> Update:
@@ -71,12 +78,12 @@ ATOM = Form(
     name="atomic.atom",
     syntax="atom{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.type  d, [a], b{, cache-policy};",
     spellings=_spellings("atom{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.type"),
-    rows=_table("-,relaxed,acquire,release,acq_rel", f"exch - b32,b64 {_SPACES} {_HINT} 1.1 sm_20"),
+    rows=_table("-,relaxed,acquire,release,acq_rel", "exch - b32,b64 1.1 sm_20\nexch - b128 8.3 sm_90"),
     operands={
         "d": out("type", also="sink"),
-        "a": address(),
-        "b": inp("type"),
-        "cache_policy": inp("b64", when="level::cache_hint"),
+        "a": memory(),
+        "b": arg("type"),
+        "cache_policy": inp("u64", when="level::cache_hint"),
     },
     source="PTX ISA 9.7.13.5",
 )
@@ -94,20 +101,15 @@ def atom(warps: Warps, i: Bound) -> None:
 
 CAS = Form(
     name="atomic.cas",
-    syntax="atom{.sem}{.scope}{.space}.cas{.level::cache_hint}.type  d, [a], b, c{, cache-policy};",
-    spellings=_spellings("atom{.sem}{.scope}{.space}.cas{.level::cache_hint}.type"),
+    syntax="atom{.sem}{.scope}{.space}.cas.type  d, [a], b, c;",
+    spellings=_spellings("atom{.sem}{.scope}{.space}.cas.type"),
     rows=f"""
-        sem                                scope      space      level::cache_hint  type     ptx target
-        -,relaxed,acquire,release,acq_rel  {_SCOPES}  {_SPACES}  {_HINT}            b32,b64  1.1 sm_20
-        -,relaxed,acquire,release,acq_rel  {_SCOPES}  {_SPACES}  -                  b16      6.3 sm_70
+        sem                                scope      space                type     ptx target
+        -,relaxed,acquire,release,acq_rel  {_SCOPES}  {_GLOBAL},{_SHARED}  b32,b64  1.1 sm_20
+        -,relaxed,acquire,release,acq_rel  {_SCOPES}  {_GLOBAL},{_SHARED}  b16      6.3 sm_70
+        -,relaxed,acquire,release,acq_rel  {_SCOPES}  {_GLOBAL},{_SHARED}  b128     8.3 sm_90
     """,
-    operands={
-        "d": out("type", also="sink"),
-        "a": address(),
-        "b": inp("type"),
-        "c": inp("type"),
-        "cache_policy": inp("b64", when="level::cache_hint"),
-    },
+    operands={"d": out("type", also="sink"), "a": memory(), "b": arg("type"), "c": arg("type")},
     source="PTX ISA 9.7.13.5",
 )
 
@@ -128,7 +130,7 @@ RED = Form(
     syntax="red{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.type  [a], b{, cache-policy};",
     spellings=_spellings("red{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.type"),
     rows=_table("-,relaxed,release"),
-    operands={"a": address(), "b": inp("type"), "cache_policy": inp("b64", when="level::cache_hint")},
+    operands={"a": memory(), "b": arg("type"), "cache_policy": inp("u64", when="level::cache_hint")},
     source="PTX ISA 9.7.13.6",
 )
 
@@ -147,10 +149,10 @@ ATOM_VECTOR = Form(
     spellings=_spellings("atom{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.vec.type"),
     rows=_VECTOR.format(sem="-,relaxed,acquire,release,acq_rel"),
     operands={
-        "d": out("type", "vec", also="sink"),
-        "a": address(),
-        "b": inp("type", "vec"),
-        "cache_policy": inp("b64", when="level::cache_hint"),
+        "d": out("type", "vec", also="sink integers"),
+        "a": memory(),
+        "b": inp("type", "vec", also="integers"),
+        "cache_policy": inp("u64", when="level::cache_hint"),
     },
     source="PTX ISA 9.7.13.5",
 )
@@ -160,7 +162,11 @@ RED_VECTOR = Form(
     syntax="red{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.vec.type  [a], b{, cache-policy};",
     spellings=_spellings("red{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.vec.type"),
     rows=_VECTOR.format(sem="-,relaxed,release"),
-    operands={"a": address(), "b": inp("type", "vec"), "cache_policy": inp("b64", when="level::cache_hint")},
+    operands={
+        "a": memory(),
+        "b": inp("type", "vec", also="integers"),
+        "cache_policy": inp("u64", when="level::cache_hint"),
+    },
     source="PTX ISA 9.7.13.6",
 )
 
@@ -189,20 +195,54 @@ def red_vector(warps: Warps, i: Bound) -> None:
     _each_element(warps, i)
 
 
+_ASYNC = """
+    inc,dec      u32
+    min,max,add  u32,s32
+    add          u64,s64
+    and,or,xor   b32
+"""
+
+
+def _async_table(columns: str, *cells: str) -> str:
+    rows = [
+        f"{before} {row} {after}"
+        for row in (" ".join(line.split()) for line in _ASYNC.splitlines() if line.strip())
+        for before, _, after in (cell.partition(" | ") for cell in cells)
+    ]
+    return "\n".join((f"{columns} op type ptx target", *rows))
+
+
 RED_ASYNC = Form(
     name="atomic.red_async",
-    syntax="red.async{.sem}{.scope}{.ss}.mbarrier::complete_tx::bytes.op.type  [a], b, [mbar];",
-    rows="""
-        sem        scope      ss                 op               type     ptx target
-        -,relaxed  -,cluster  -,shared::cluster  inc,dec          u32      8.1 sm_90
-        -,relaxed  -,cluster  -,shared::cluster  min,max,add      u32,s32  8.1 sm_90
-        -,relaxed  -,cluster  -,shared::cluster  add              u64      8.1 sm_90
-        -,relaxed  -,cluster  -,shared::cluster  and,or,xor       b32      8.1 sm_90
-    """,
-    operands={"a": address(), "b": inp("type"), "mbar": address()},
+    syntax="red.async.relaxed.cluster{.ss}.mbarrier::complete_tx::bytes.op.type  [a], b, [mbar];",
+    rows=_async_table("ss", "-,shared::cluster | 8.1 sm_90"),
+    operands={
+        "a": address(barred=NARROW),
+        "b": arg("type"),
+        "mbar": address(barred=NARROW),
+    },
     touches="async",
     source="PTX ISA 9.7.13.7",
 )
+
+RED_ASYNC_RELEASE = Form(
+    name="atomic.red_async_release",
+    syntax="red.async{.mmio}.release.scope{.space}.op.type  [a], b;",
+    rows=_async_table(
+        "mmio scope space", "- gpu,sys -,global | 8.7 sm_100", "mmio sys -,global | 8.7 sm_100"
+    ),
+    operands={"a": address(barred=NARROW), "b": arg("type")},
+    touches="async",
+    source="PTX ISA 9.7.13.7",
+)
+
+
+@RED_ASYNC_RELEASE.meaning
+def red_release(warps: Warps, i: Bound) -> None:
+    # READ
+    where, b = warps.addresses(i.a), warps.read(i.b)
+    # WRITE
+    warps.atomic(i.space, where, i.type, _update(warps, i, where, b))
 
 
 @RED_ASYNC.meaning

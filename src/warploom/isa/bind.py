@@ -481,8 +481,9 @@ def _fits_coordinates(operand: Address, count: int) -> bool:
 def _fits_register(operand: Operand, place: Place, count: int, slots: Mapping[str, str]) -> bool:
     eased = place.eased.split()
     if count != 0:
+        is_sink = operand == Name("_") and "sink" in place.also
         is_bare = "bare" in eased and isinstance(operand, (Name, Float, Negated))
-        return is_bare or (isinstance(operand, Vector) and count in (-1, len(operand.items)))
+        return is_sink or is_bare or (isinstance(operand, Vector) and count in (-1, len(operand.items)))
     if isinstance(operand, Vector):
         return "vectors" in eased or ("vector" in eased and len(operand.items) in (1, 2, 4))
     if isinstance(operand, Negated) and "predicate" in eased:

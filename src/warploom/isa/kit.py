@@ -57,7 +57,7 @@ _QUALIFIERS = frozenset(
         "sync", "aligned", "row", "col", "trans", "sp", "popc", "satfinite", "sat", "ftz", "rn", "rs", "u32", "b32",
         "b64", "f32", "f64", "f32x2", "b1024", "relaxed", "release", "sys", "global", "shared::cta",
         "bulk_group", "mbarrier::complete_tx::bytes", "noComplete", "tile", "tensormap::generic",
-        "clamp", "wrap", "any", "all", "approx", "volatile", "mmio", "L2", "mbarrier_init",
+        "clamp", "wrap", "any", "all", "approx", "volatile", "mmio", "L1", "L2", "mbarrier_init",
         "launch_dependents",
     }
 )  # fmt: skip

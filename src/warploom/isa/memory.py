@@ -9,33 +9,75 @@ from __future__ import annotations
 import numpy as np
 
 from warploom.isa.kit import Form, no_effect
-from warploom.isa.operands import address, immediate, inp, out
+from warploom.isa.operands import NARROW, Place, Slots, address, arg, immediate, inp, memory, out
 from warploom.isa.protocol import Array, Bound, Warps
+from warploom.isa.types import bits_of
 
 _NARROW = "b8,b16,b32,u8,u16,u32,s8,s16,s32,f32"
 _WIDE = "b64,u64,s64,f64"
 _WORD = "b32,u32,s32,f32"
-_LOAD_SPACES = "-,const,global,local,param,param::entry,param::func,shared,shared::cta,shared::cluster"
-_STORE_SPACES = "-,global,local,param,param::func,shared,shared::cta,shared::cluster"
-_SCOPES = "cta,cluster,gpu,sys"
-_HINTS = "level1::eviction_priority level2::eviction_priority level::cache_hint"
-_HINT_CELLS = (
-    "-,L1::evict_normal,L1::evict_unchanged,L1::evict_first,L1::evict_last,L1::no_allocate"
-    " -,L2::evict_normal,L2::evict_first,L2::evict_last -,L2::cache_hint"
-)
+_SMALL = "b8,b16,u8,u16,s8,s16"
+_CACHED = "-,global"
+_SHARED = "shared,shared::cta,shared::cluster"
+_PARAMETERS = "param,param::entry,param::func"
+_LEVEL1 = "L1::evict_normal,L1::evict_unchanged,L1::evict_first,L1::evict_last,L1::no_allocate"
+_LEVEL2 = "-,L2::evict_normal,L2::evict_first,L2::evict_last"
+_HINT = "-,L2::cache_hint"
 _PREFETCH = "-,L2::64B,L2::128B,L2::256B"
+_FIRST = {
+    (_CACHED, True): ("6.0 sm_70", "8.3 sm_70"),
+    (_SHARED, True): ("6.0 sm_70", "8.3 sm_70"),
+    ("local", False): ("9.1 sm_75", "9.1 sm_75"),
+}
+"""Where accesses begin that do not with the first target: ordered ones, and those to local memory alone, which
+are the volatile.
+"""
 
 
-def _vectors(columns: str, cells: str, spaces: str) -> str:
-    """Table of the vector widths that a type may have: 128 bits, or 256 bits in global memory."""
-    return f"""
-        {columns} ss        vec   type               ptx target
-        {cells}   {spaces}  -,v2  {_NARROW},{_WIDE}  1.0 -
-        {cells}   {spaces}  v4    {_NARROW}          1.0 -
-        {cells}   global    v4    {_WIDE}            8.8 sm_100
-        {cells}   global    v8    {_WORD}            8.8 sm_100
+def _table(columns: str, *accesses: tuple[str, str], sem: bool = False) -> str:
+    """Table of the vectors of each type, 128 bits in all or 256 in global memory, for cells of some columns and
+    their spaces. With `sem` the accesses are ordered, of every scope.
     """
+    lines = [f"{columns} level2::eviction_priority ss vec type scope ptx target"]
+    if not sem:
+        lines = [lines[0].replace(" scope", "")]
+    for cells, spaces in accesses:
+        narrow, whole = _FIRST.get((spaces, sem), ("1.0 -", "8.3 sm_70"))
+        for scope, first in (("cta,cluster,gpu", whole), ("sys", "8.4 sm_70")) if sem else (("", whole),):
+            lines += [
+                f"{cells} - {spaces} -,v2 {_NARROW},{_WIDE} {scope} {narrow}",
+                f"{cells} - {spaces} v4 {_NARROW} {scope} {narrow}",
+                f"{cells} - {spaces} - b128 {scope} {first}",
+            ]
+            if spaces in (_CACHED, "global"):
+                lines += [
+                    f"{cells} {_LEVEL2} {spaces} v4 {_WIDE} {scope} 8.8 sm_100",
+                    f"{cells} {_LEVEL2} {spaces} v8 {_WORD} {scope} 8.8 sm_100",
+                ]
+    return "\n".join(lines)
 
+
+def _loaded() -> Place:
+    return out("type", "vec", "wide", "braces integers")
+
+
+def _with_gaps(slots: Slots) -> dict[str, str]:
+    """A store of 256 bits may leave elements out."""
+    return (
+        {"also": "braces integers gap"} if int(slots["vec"][1:] or 1) * bits_of(slots["type"]) == 256 else {}
+    )
+
+
+def _stored() -> Place:
+    return inp("type", "vec", accepts="wide", also="braces integers", eased="function", by=_with_gaps)
+
+
+def _policy() -> Place:
+    return inp("u64", when="level::cache_hint")
+
+
+_LD_CACHED = "level1::eviction_priority level::cache_hint level::prefetch_size"
+_ST_CACHED = "level1::eviction_priority level::cache_hint"
 
 LD = Form(
     name="memory.ld",
@@ -43,14 +85,13 @@ LD = Form(
         "ld{.weak}{.ss}{.cop}{.level1::eviction_priority}{.level2::eviction_priority}{.level::cache_hint}"
         "{.level::prefetch_size}{.vec}.type  d, [a]{, cache-policy};"
     ),
-    rows=_vectors(
-        f"cop {_HINTS} level::prefetch_size", f"-,ca,cg,cs,lu,cv {_HINT_CELLS} {_PREFETCH}", _LOAD_SPACES
+    rows=_table(
+        f"cop {_LD_CACHED}",
+        (f"-,ca,cg,cs,lu,cv - {_HINT} {_PREFETCH}", _CACHED),
+        (f"- {_LEVEL1} {_HINT} {_PREFETCH}", _CACHED),
+        ("-,ca,cg,cs,lu,cv - - -", f"const,local,{_PARAMETERS},{_SHARED}"),
     ),
-    operands={
-        "d": out("type", "vec", "wide", "braces"),
-        "a": address(),
-        "cache_policy": inp("b64", when="level::cache_hint"),
-    },
+    operands={"d": _loaded(), "a": memory(), "cache_policy": _policy()},
     source="PTX ISA 9.7.9.8",
 )
 
@@ -60,35 +101,33 @@ LD_ORDERED = Form(
         "ld.sem.scope{.ss}{.level1::eviction_priority}{.level2::eviction_priority}{.level::cache_hint}"
         "{.level::prefetch_size}{.vec}.type  d, [a]{, cache-policy};"
     ),
-    rows=_vectors(
-        f"sem scope {_HINTS} level::prefetch_size",
-        f"relaxed,acquire {_SCOPES} {_HINT_CELLS} {_PREFETCH}",
-        _LOAD_SPACES,
+    rows=_table(
+        f"sem {_LD_CACHED}",
+        (f"relaxed,acquire -,{_LEVEL1} {_HINT} {_PREFETCH}", _CACHED),
+        ("relaxed,acquire - - -", _SHARED),
+        sem=True,
     ),
-    operands={
-        "d": out("type", "vec", "wide", "braces"),
-        "a": address(),
-        "cache_policy": inp("b64", when="level::cache_hint"),
-    },
+    operands={"d": _loaded(), "a": memory(), "cache_policy": _policy()},
     source="PTX ISA 9.7.9.8",
 )
 
 LD_VOLATILE = Form(
     name="memory.ld_volatile",
-    syntax="ld.volatile{.ss}{.level::prefetch_size}{.vec}.type  d, [a];",
-    rows=_vectors("level::prefetch_size", _PREFETCH, _LOAD_SPACES),
-    operands={"d": out("type", "vec", "wide", "braces"), "a": address()},
+    syntax="ld.volatile{.ss}{.level2::eviction_priority}{.level::prefetch_size}{.vec}.type  d, [a];",
+    rows=_table("level::prefetch_size", (_PREFETCH, _CACHED), ("-", _SHARED), ("-", "local")),
+    operands={"d": _loaded(), "a": memory()},
     source="PTX ISA 9.7.9.8",
 )
 
 LD_MMIO = Form(
     name="memory.ld_mmio",
-    syntax="ld.mmio.relaxed.sys{.ss}{.vec}.type  d, [a];",
+    syntax="ld.mmio.relaxed.sys{.ss}.type  d, [a];",
     rows=f"""
-        ss        vec  type               ptx target
-        -,global  -    {_NARROW},{_WIDE}  8.2 sm_70
+        ss        type               ptx target
+        -,global  {_NARROW},{_WIDE}  8.2 sm_70
+        -,global  b128               8.4 sm_70
     """,
-    operands={"d": out("type", "vec", "wide", "braces"), "a": address()},
+    operands={"d": out("type", 0, "wide", "braces"), "a": memory()},
     source="PTX ISA 9.7.9.8",
 )
 
@@ -98,12 +137,12 @@ LD_NC = Form(
         "ld.ss{.cop}.nc{.level1::eviction_priority}{.level2::eviction_priority}{.level::cache_hint}"
         "{.level::prefetch_size}{.vec}.type  d, [a]{, cache-policy};"
     ),
-    rows=_vectors(f"cop {_HINTS} level::prefetch_size", f"-,ca,cg,cs {_HINT_CELLS} {_PREFETCH}", "global"),
-    operands={
-        "d": out("type", "vec", "wide", "braces"),
-        "a": address(),
-        "cache_policy": inp("b64", when="level::cache_hint"),
-    },
+    rows=_table(
+        f"cop {_LD_CACHED}",
+        (f"-,ca,cg,cs - {_HINT} {_PREFETCH}", "global"),
+        (f"- {_LEVEL1} {_HINT} {_PREFETCH}", "global"),
+    ),
+    operands={"d": _loaded(), "a": memory(), "cache_policy": _policy()},
     source="PTX ISA 9.7.9.9",
 )
 
@@ -111,11 +150,12 @@ LDU = Form(
     name="memory.ldu",
     syntax="ldu{.ss}{.vec}.type  d, [a];",
     rows=f"""
-        ss        vec   type               ptx
-        -,global  -,v2  {_NARROW},{_WIDE}  2.0
-        -,global  v4    {_NARROW}          2.0
+        ss        vec   type               ptx target
+        -,global  -,v2  {_NARROW},{_WIDE}  2.0 -
+        -,global  v4    {_NARROW}          2.0 -
+        -,global  -     b128               8.3 sm_70
     """,
-    operands={"d": out("type", "vec", "wide", "braces"), "a": address()},
+    operands={"d": _loaded(), "a": memory()},
     source="PTX ISA 9.7.9.10",
 )
 
@@ -123,7 +163,6 @@ LDU = Form(
 @LD.meaning
 @LD_ORDERED.meaning
 @LD_VOLATILE.meaning
-@LD_MMIO.meaning
 @LD_NC.meaning
 @LDU.meaning
 def load(warps: Warps, i: Bound) -> None:
@@ -136,18 +175,27 @@ def load(warps: Warps, i: Bound) -> None:
         warps.write(i.d, values[0])
 
 
+@LD_MMIO.meaning
+def load_one(warps: Warps, i: Bound) -> None:
+    # READ
+    value = warps.load(i.ss, warps.addresses(i.a), i.type, 1)[0]
+    # WRITE
+    warps.write(i.d, value)
+
+
 ST = Form(
     name="memory.st",
     syntax=(
         "st{.weak}{.ss}{.cop}{.level1::eviction_priority}{.level2::eviction_priority}{.level::cache_hint}"
         "{.vec}.type  [a], b{, cache-policy};"
     ),
-    rows=_vectors(f"cop {_HINTS}", f"-,wb,cg,cs,wt {_HINT_CELLS}", _STORE_SPACES),
-    operands={
-        "a": address(),
-        "b": inp("type", "vec", accepts="wide", also="braces"),
-        "cache_policy": inp("b64", when="level::cache_hint"),
-    },
+    rows=_table(
+        f"cop {_ST_CACHED}",
+        (f"-,wb,cg,cs,wt - {_HINT}", _CACHED),
+        (f"- {_LEVEL1} {_HINT}", _CACHED),
+        ("-,wb,cg,cs,wt - -", f"local,param,param::func,{_SHARED}"),
+    ),
+    operands={"a": memory(also="output"), "b": _stored(), "cache_policy": _policy()},
     source="PTX ISA 9.7.9.11",
 )
 
@@ -157,31 +205,33 @@ ST_ORDERED = Form(
         "st.sem.scope{.ss}{.level1::eviction_priority}{.level2::eviction_priority}{.level::cache_hint}"
         "{.vec}.type  [a], b{, cache-policy};"
     ),
-    rows=_vectors(f"sem scope {_HINTS}", f"relaxed,release {_SCOPES} {_HINT_CELLS}", _STORE_SPACES),
-    operands={
-        "a": address(),
-        "b": inp("type", "vec", accepts="wide", also="braces"),
-        "cache_policy": inp("b64", when="level::cache_hint"),
-    },
+    rows=_table(
+        f"sem {_ST_CACHED}",
+        (f"relaxed,release -,{_LEVEL1} {_HINT}", _CACHED),
+        ("relaxed,release - -", _SHARED),
+        sem=True,
+    ),
+    operands={"a": memory(also="output"), "b": _stored(), "cache_policy": _policy()},
     source="PTX ISA 9.7.9.11",
 )
 
 ST_VOLATILE = Form(
     name="memory.st_volatile",
-    syntax="st.volatile{.ss}{.vec}.type  [a], b;",
-    rows=_vectors("", "", _STORE_SPACES),
-    operands={"a": address(), "b": inp("type", "vec", accepts="wide", also="braces")},
+    syntax="st.volatile{.ss}{.level2::eviction_priority}{.vec}.type  [a], b;",
+    rows=_table("", ("", _CACHED), ("", _SHARED), ("", "local")),
+    operands={"a": memory(also="output"), "b": _stored()},
     source="PTX ISA 9.7.9.11",
 )
 
 ST_MMIO = Form(
     name="memory.st_mmio",
-    syntax="st.mmio.relaxed.sys{.ss}{.vec}.type  [a], b;",
+    syntax="st.mmio.relaxed.sys{.ss}.type  [a], b;",
     rows=f"""
-        ss        vec  type               ptx target
-        -,global  -    {_NARROW},{_WIDE}  8.2 sm_70
+        ss        type               ptx target
+        -,global  {_NARROW},{_WIDE}  8.2 sm_70
+        -,global  b128               8.4 sm_70
     """,
-    operands={"a": address(), "b": inp("type", "vec", accepts="wide", also="braces")},
+    operands={"a": memory(), "b": inp("type", accepts="wide", also="braces", eased="function")},
     source="PTX ISA 9.7.9.11",
 )
 
@@ -189,7 +239,6 @@ ST_MMIO = Form(
 @ST.meaning
 @ST_ORDERED.meaning
 @ST_VOLATILE.meaning
-@ST_MMIO.meaning
 def store(warps: Warps, i: Bound) -> None:
     # READ
     values = warps.read_vector(i.b) if i.vec else warps.read(i.b)[np.newaxis]
@@ -197,15 +246,47 @@ def store(warps: Warps, i: Bound) -> None:
     warps.store(i.ss, warps.addresses(i.a), i.type, values)
 
 
+@ST_MMIO.meaning
+def store_one(warps: Warps, i: Bound) -> None:
+    # READ
+    value = warps.read(i.b)[np.newaxis]
+    # WRITE
+    warps.store(i.ss, warps.addresses(i.a), i.type, value)
+
+
+def barred_barrier(slots: Slots, target: int) -> tuple[int, ...]:
+    """A generic address is widened from the register; one in shared memory is taken as it is."""
+    return () if slots["ss"] else NARROW
+
+
 ST_ASYNC = Form(
     name="memory.st_async",
-    syntax="st.async{.weak}.ss.mbarrier::complete_tx::bytes{.vec}.type  [a], b, [mbar];",
+    syntax="st.async{.weak}{.scope}{.ss}.mbarrier::complete_tx::bytes{.vec}.type  [a], b, [mbar];",
     rows=f"""
-        ss               vec   type               ptx target
-        shared::cluster  -,v2  {_WORD},{_WIDE}    8.1 sm_90
-        shared::cluster  v4    {_WORD}            8.1 sm_90
+        weak    scope      ss                 vec   type             ptx target
+        -,weak  -          -,shared::cluster  -,v2  {_WORD},{_WIDE}  8.1 sm_90
+        -,weak  -          -,shared::cluster  v4    {_WORD}          8.1 sm_90
+        -       cluster    -,shared::cluster  -,v2  {_WORD},{_WIDE}  8.1 sm_90
+        -       cluster    -,shared::cluster  v4    {_WORD}          8.1 sm_90
     """,
-    operands={"a": address(), "b": inp("type", "vec", accepts="wide", also="braces"), "mbar": address()},
+    operands={
+        "a": address(barred=NARROW),
+        "b": inp("type", "vec", also="braces integers", eased="function"),
+        "mbar": address(barred=barred_barrier),
+    },
+    touches="async",
+    source="PTX ISA 9.7.9.12",
+)
+
+ST_ASYNC_RELEASE = Form(
+    name="memory.st_async_release",
+    syntax="st.async{.mmio}.release.scope{.ss}.type  [a], b;",
+    rows=f"""
+        mmio  scope    ss        type                             ptx target
+        -     gpu,sys  -,global  {_SMALL},{_WORD},{_WIDE}         8.7 sm_100
+        mmio  sys      -,global  {_SMALL},{_WORD},{_WIDE}         8.7 sm_100
+    """,
+    operands={"a": address(barred=NARROW), "b": inp("type")},
     touches="async",
     source="PTX ISA 9.7.9.12",
 )
@@ -221,17 +302,31 @@ def store_async(warps: Warps, i: Bound) -> None:
     warps.mbarrier(i.ss, warps.addresses(i.mbar), "complete_tx", transactions=size)
 
 
+@ST_ASYNC_RELEASE.meaning
+def store_release(warps: Warps, i: Bound) -> None:
+    # READ
+    value = warps.read(i.b)[np.newaxis]
+    # WRITE
+    warps.store(i.ss, warps.addresses(i.a), i.type, value)
+
+
 # Addresses ------------------------------------------------------------------------------------------------
 
-_SPACES = "const,global,local,shared,shared::cta,shared::cluster,param,param::entry"
+_WINDOWS = """
+        space                                          size  ptx target gone
+        const,global,local,shared                      u64   2.0 sm_20  -
+        shared::cta,shared::cluster                    u64   7.8 sm_20  -
+        param                                          u64   7.7 sm_20  -
+        param::entry                                   u64   8.3 sm_20  -
+        const,global,local,shared                      u32   2.0 sm_20  1.0@sm_50
+        shared::cta,shared::cluster,param,param::entry u32   7.7 sm_20  1.0@sm_50
+"""
+"""Spaces with generic addresses; addresses of 32 bits are no more, whatever the version."""
 
 CVTA = Form(
     name="memory.cvta",
     syntax="cvta.space.size  p, a;",
-    rows=f"""
-        space      size
-        {_SPACES}  u32,u64
-    """,
+    rows=_WINDOWS,
     operands={"p": out("size"), "a": inp("size", also="symbol")},
     source="PTX ISA 9.7.9.20",
 )
@@ -250,11 +345,8 @@ def to_generic(warps: Warps, i: Bound) -> None:
 CVTA_TO = Form(
     name="memory.cvta_to",
     syntax="cvta.to.space.size  p, a;",
-    rows=f"""
-        space      size
-        {_SPACES}  u32,u64
-    """,
-    operands={"p": out("size"), "a": inp("size", also="symbol")},
+    rows=_WINDOWS,
+    operands={"p": out("size"), "a": arg("size")},
     source="PTX ISA 9.7.9.20",
 )
 
@@ -269,19 +361,35 @@ def from_generic(warps: Warps, i: Bound) -> None:
     warps.write(i.p, p)
 
 
+_IN_SPACE = """
+        space                   ptx target
+        global,local,shared     2.0 sm_20
+        const                   3.1 sm_20
+        shared::cta             7.8 sm_30
+        shared::cluster         7.8 sm_90
+        param                   7.7 sm_70
+        param::entry            8.3 sm_70
+"""
+
 ISSPACEP = Form(
     name="memory.isspacep",
     syntax="isspacep.space  p, a;",
-    rows=f"""
-        space
-        {_SPACES}
-    """,
-    operands={"p": out("pred"), "a": inp("b64")},
+    rows=_IN_SPACE,
+    operands={"p": out("pred"), "a": inp("u64")},
+    source="PTX ISA 9.7.9.19",
+)
+
+ISSPACEP_NARROW = Form(
+    name="memory.isspacep_narrow",
+    syntax="isspacep.space  p, a;",
+    rows=_IN_SPACE,
+    operands={"p": out("pred"), "a": inp("u32")},
     source="PTX ISA 9.7.9.19",
 )
 
 
 @ISSPACEP.meaning
+@ISSPACEP_NARROW.meaning
 def is_space(warps: Warps, i: Bound) -> None:
     # READ
     a = warps.read(i.a)
@@ -298,7 +406,11 @@ MAPA = Form(
         space              type     ptx target
         -,shared::cluster  u32,u64  7.8 sm_90
     """,
-    operands={"d": out("type"), "a": inp("type", also="symbol"), "b": inp("u32")},
+    operands={
+        "d": out("type"),
+        "a": inp("type", also="symbol", space="shared", eased="function"),
+        "b": inp("u32"),
+    },
     source="PTX ISA 9.7.9.23",
 )
 
@@ -320,7 +432,7 @@ GETCTARANK = Form(
         space              type     ptx target
         -,shared::cluster  u32,u64  7.8 sm_90
     """,
-    operands={"d": out("u32"), "a": inp("type")},
+    operands={"d": out("u32"), "a": inp("type", also="symbol", space="shared", eased="function")},
     source="PTX ISA 9.7.9.24",
 )
 
@@ -337,16 +449,21 @@ def rank_of(warps: Warps, i: Bound) -> None:
 
 # Caches ---------------------------------------------------------------------------------------------------
 
+
+def _global(slots: Slots) -> str:
+    return slots["global"]
+
+
 PREFETCH = Form(
     name="memory.prefetch",
     syntax="prefetch{.space}.level  [a];",
     rows="""
         space           level                            ptx target
         -,global,local  L1,L2                            2.0 sm_20
-        global          L2::evict_last,L2::evict_normal  7.4 sm_80
+        -,global        L2::evict_last,L2::evict_normal  7.4 sm_80
         -,const,param   tensormap                        8.0 sm_90
     """,
-    operands={"a": address()},
+    operands={"a": memory()},
     source="PTX ISA 9.7.9.15",
 )
 
@@ -354,7 +471,7 @@ PREFETCHU = Form(
     name="memory.prefetchu",
     syntax="prefetchu.L1  [a];",
     rows="ptx target\n2.0 sm_20",
-    operands={"a": address()},
+    operands={"a": address(space="global", barred=(32,))},
     source="PTX ISA 9.7.9.15",
 )
 
@@ -362,7 +479,7 @@ APPLYPRIORITY = Form(
     name="memory.applypriority",
     syntax="applypriority{.global}.L2::evict_normal  [a], size;",
     rows="ptx target\n7.4 sm_80",
-    operands={"a": address(), "size": immediate(values=(128,))},
+    operands={"a": address(space=_global, barred=(32,)), "size": immediate(values=(128,))},
     source="PTX ISA 9.7.9.16",
 )
 
@@ -370,7 +487,7 @@ DISCARD = Form(
     name="memory.discard",
     syntax="discard{.global}.L2  [a], size;",
     rows="ptx target\n7.4 sm_80",
-    operands={"a": address(), "size": immediate(values=(128,))},
+    operands={"a": address(space=_global, barred=(32,)), "size": immediate(values=(128,))},
     source="PTX ISA 9.7.9.17",
 )
 
@@ -388,7 +505,7 @@ CREATEPOLICY = Form(
         primary_priority  secondary_priority                   ptx target
         {_PRIMARY}        -,L2::evict_first,L2::evict_unchanged  7.4 sm_80
     """,
-    operands={"d": out("b64"), "fraction": inp("f32")},
+    operands={"d": out("u64"), "fraction": inp("f32")},
     source="PTX ISA 9.7.9.18",
 )
 
@@ -402,7 +519,12 @@ CREATEPOLICY_RANGE = Form(
         primary_priority  secondary_priority                   ptx target
         {_PRIMARY}        -,L2::evict_first,L2::evict_unchanged  7.4 sm_80
     """,
-    operands={"d": out("b64"), "a": address(), "primary_size": inp("u32"), "total_size": inp("u32")},
+    operands={
+        "d": out("u64"),
+        "a": address(space=_global, barred=NARROW),
+        "primary_size": inp("u32"),
+        "total_size": inp("u32"),
+    },
     source="PTX ISA 9.7.9.18",
 )
 
@@ -410,7 +532,7 @@ CREATEPOLICY_CVT = Form(
     name="memory.createpolicy_cvt",
     syntax="createpolicy.cvt.L2.b64  d, access-property;",
     rows="ptx target\n7.4 sm_80",
-    operands={"d": out("b64"), "access_property": inp("b64")},
+    operands={"d": out("u64"), "access_property": inp("u64")},
     source="PTX ISA 9.7.9.18",
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from warploom.isa.kit import Form
-from warploom.isa.operands import Slots, inp, out
+from warploom.isa.operands import Place, Slots, inp, out
 from warploom.isa.protocol import Bound, Warps
 from warploom.isa.types import TYPES, bits_of
 
@@ -18,19 +18,37 @@ def _quarter(slots: Slots) -> str:
     return f"b{bits_of(slots['type']) // 4}"
 
 
+def _with_gaps(slots: Slots) -> dict[str, str]:
+    """In 32 bits `_` may stand for a part, whatever is then in its bits."""
+    return {"also": "gap"} if slots["type"] == "b32" else {}
+
+
 MOV = Form(
     name="move.mov",
     syntax="mov.type  d, a;",
     rows="""
-        type
-        pred,b16,b32,b64,u16,u32,u64,s16,s32,s64,f32,f64
+        type                                             ptx target
+        b16,b32,b64,u16,u32,u64,s16,s32,s64,f32,f64      1.0 -
+        b128                                             8.3 sm_70
     """,
-    operands={"d": out("type"), "a": inp("type", also="special symbol")},
+    operands={"d": out("type"), "a": inp("type", also="special symbol", eased="function")},
+    source="PTX ISA 9.7.9.3",
+)
+
+MOV_PREDICATE = Form(
+    name="move.mov_predicate",
+    syntax="mov.type  d, {!}a;",
+    rows="type\npred",
+    operands={
+        "d": Place("predicate", "write", "type", eased="packed"),
+        "a": Place("predicate", "read", "type", also="special", eased="function packed"),
+    },
     source="PTX ISA 9.7.9.3",
 )
 
 
 @MOV.meaning
+@MOV_PREDICATE.meaning
 def mov(warps: Warps, i: Bound) -> None:
     # READ
     a = warps.read(i.a)
@@ -38,14 +56,27 @@ def mov(warps: Warps, i: Bound) -> None:
     warps.write(i.d, a)
 
 
+PACK1 = Form(
+    name="move.pack1",
+    syntax="mov.type  d, a;",
+    rows="""
+        type         ptx target
+        b16,b32,b64  1.0 -
+        b128         8.3 sm_70
+    """,
+    operands={"d": out("type"), "a": inp("type", 1)},
+    source="PTX ISA 9.7.9.4",
+)
+
 PACK2 = Form(
     name="move.pack2",
     syntax="mov.type  d, a;",
     rows="""
-        type
-        b16,b32,b64
+        type         ptx target
+        b16,b32,b64  1.0 -
+        b128         8.3 sm_70
     """,
-    operands={"d": out("type"), "a": inp(_half, 2)},
+    operands={"d": out("type"), "a": inp(_half, 2, by=_with_gaps)},
     source="PTX ISA 9.7.9.4",
 )
 
@@ -53,14 +84,16 @@ PACK4 = Form(
     name="move.pack4",
     syntax="mov.type  d, a;",
     rows="""
-        type
-        b32,b64
+        type     ptx target
+        b32,b64  1.0 -
+        b128     8.3 sm_70
     """,
-    operands={"d": out("type"), "a": inp(_quarter, 4)},
+    operands={"d": out("type"), "a": inp(_quarter, 4, by=_with_gaps)},
     source="PTX ISA 9.7.9.4",
 )
 
 
+@PACK1.meaning
 @PACK2.meaning
 @PACK4.meaning
 def pack(warps: Warps, i: Bound) -> None:
@@ -76,14 +109,29 @@ def pack(warps: Warps, i: Bound) -> None:
     warps.write(i.d, d)
 
 
+_PACKED = inp("type", also="special symbol", eased="function")
+
+UNPACK1 = Form(
+    name="move.unpack1",
+    syntax="mov.type  d, a;",
+    rows="""
+        type         ptx target
+        b16,b32,b64  1.0 -
+        b128         8.3 sm_70
+    """,
+    operands={"d": out("type", 1), "a": _PACKED},
+    source="PTX ISA 9.7.9.4",
+)
+
 UNPACK2 = Form(
     name="move.unpack2",
     syntax="mov.type  d, a;",
     rows="""
-        type
-        b16,b32,b64
+        type         ptx target
+        b16,b32,b64  1.0 -
+        b128         8.3 sm_70
     """,
-    operands={"d": out(_half, 2), "a": inp("type")},
+    operands={"d": out(_half, 2), "a": _PACKED},
     source="PTX ISA 9.7.9.4",
 )
 
@@ -91,14 +139,16 @@ UNPACK4 = Form(
     name="move.unpack4",
     syntax="mov.type  d, a;",
     rows="""
-        type
-        b32,b64
+        type     ptx target
+        b32,b64  1.0 -
+        b128     8.3 sm_70
     """,
-    operands={"d": out(_quarter, 4), "a": inp("type")},
+    operands={"d": out(_quarter, 4), "a": _PACKED},
     source="PTX ISA 9.7.9.4",
 )
 
 
+@UNPACK1.meaning
 @UNPACK2.meaning
 @UNPACK4.meaning
 def unpack(warps: Warps, i: Bound) -> None:

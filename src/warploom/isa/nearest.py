@@ -179,7 +179,8 @@ def _single_changes(form: Form, order: tuple[Word, ...], words: tuple[str, ...])
                 chosen = slots | _bound(form, word, legal[0])
                 found = words[position] if kind == "word" else ""
                 name = word.slot or word.literal
-                yield Fix(kind, name, position, found, legal, Match(form, chosen, form.rows_of(chosen)))
+                at = min(position, len(words) - 1)
+                yield Fix(kind, name, at, found, legal, Match(form, chosen, form.rows_of(chosen)))
 
 
 def _one_off(

@@ -19,6 +19,8 @@ Reach = Literal["same", "wide", "bits", "own", "coded"]
 Values = Collection[int] | Callable[[Slots], Collection[int] | None] | None
 Barred = Collection[int] | Callable[[Slots, int], Collection[int]]
 
+_NAMED_PARAMETERS = 75  # the first target whose assembler asks for a name in .param::func
+
 NARROW = (8, 16)
 """Widths of registers that assemblers cannot move to where an address belongs."""
 
@@ -43,27 +45,28 @@ class Place:
 
     `kind` is what the text shows there; `access` whether the instruction reads or writes it; `type` its PTX
     type; `count` the number of registers in its vector (0: a single register, no braces; -1: any), or of the
-    coordinates after the base of an address. `when` names a slot whose word the place stands with: it is
-    there exactly when the word is. `values` are the constants that may stand there, of which the low `bits`
-    are looked at, and `upto` the operand whose constant is the highest. `accepts` is "wide" where registers
-    wider than the type may stand, "bits" where only those declared as bits may and no constant, "own" where
-    only integers hold an integer, "coded" where floating constants may be written as their bits alone.
-    `also` lists what else may: "sink", the `_` for a result that is not wanted; "special", a special
-    register; "symbol", the address of a variable; "integers", in vectors of f16 and f32; or what a name
-    stands for: "function", or directives.
-    `eased` lists what only assemblers take there: "function", the address of a function; "vector" and
-    "vectors", one of up to four registers or of any number; "predicate"; "packed", `f16x2` for a predicate;
-    "base", an odd base of an address; "untyped", one of any type; "bare", an address without its brackets;
-    each with the target that it begins with, as in "packed@sm_90". `space` is the state space of an address:
-    a word or a slot; what is not known to be in it is refused, and for "register" every variable. In
-    "tensor" a register of the type alone addresses. `barred` are widths of registers that are no base of an
-    address, on the target of some number. `plain` says that registers and numbers alone may stand there: no
-    sink or predicate in a vector, no address made from a name. `target` is what is needed where the operand
-    stands. `legend` says how lanes hold a fragment. `by` gives what is otherwise for some slots, `hold`
-    which registers hold a fragment, for slots and on the target of a number.
+    coordinates after the base of an address. `when` names a slot whose word the place stands with: it is there
+    exactly when the word is. `values` are the constants that may stand there, of which the low `bits` are
+    looked at, and `upto` the operand whose constant is the highest. `accepts` is "wide" where registers wider
+    than the type may stand, "bits" where only those declared as bits may and no constant, "own" where only
+    integers hold an integer, "coded" where floating constants may be written as their bits alone. `also` lists
+    what else may: "sink", the `_` for a result that is not wanted; "special", a special register; "symbol", the
+    address of a variable; "integers", in vectors of floats, and always in those of f64; or what a name stands
+    for: "function", or directives. `eased` lists what only assemblers take there: "function", the address of a
+    function; "vector" and "vectors", one of up to four registers or of any number; "predicate"; "packed",
+    `f16x2` for a predicate; "base", an odd base of an address; "untyped", one of any type; "bare", an address
+    without its brackets; each with the target that it begins with, as in "packed@sm_90". `space` is the state
+    space of an address: a word or a slot; what is not known to be in it is refused, and for "register" every
+    variable; or that of the variable of a "symbol". In "tensor" a register of the type alone addresses.
+    `barred` are widths of registers that are no base of an address, on the target of some number. `plain` says
+    that registers and numbers alone may stand there: no sink or predicate in a vector, no address made from a
+    name. `target` is what is needed where the operand stands. `legend` says how lanes hold a fragment. `by`
+    gives what is otherwise for some slots, `hold` which registers hold a fragment, for slots and on the target
+    of a number.
 
-    `also` has "minus" where a register may be negated; `parts` is the pattern of the selectors that may follow
-    a register, as in `%r1.b0`.
+    `also` has "gap" where elements of a source vector may be the sink, for an address "output" where a
+    parameter stands only if it goes out, and "minus" where a register may be negated; `parts` is the pattern of
+    the selectors that may follow a register, as in `%r1.b0`.
     """
 
     kind: Literal["register", "predicate", "address", "immediate", "label", "symbol", "tuple", "sink", "any"]
@@ -166,10 +169,12 @@ def inp(
     eased: str = "",
     bits: CountRule = 0,
     parts: TypeRule = "",
+    space: TypeRule = "?",
     *,
     plain: bool = False,
+    by: Callable[[Slots], Mapping[str, str]] | None = None,
 ) -> Place:
-    """A source: a register or a constant, or a vector of them."""
+    """A source: a register or a constant, or a vector of them. `space` is that of a variable there."""
     return Place(
         "register",
         "read",
@@ -179,10 +184,12 @@ def inp(
         values,
         accepts,
         also,
+        space,
         plain=plain,
         eased=eased,
         bits=bits,
         parts=parts,
+        by=by,
     )
 
 
@@ -211,12 +218,28 @@ def address(
     space: TypeRule = "?",
     eased: str = "",
     barred: Barred = (),
+    also: str = "",
 ) -> Place:
     """`[base + offset]`, with a vector of coordinates for tensor operands.
 
     Without a `space` it is that of the slot `ss` or `space`.
     """
-    return Place("address", "read", "b64", coordinates, space=space, eased=eased, barred=barred)
+    return Place("address", "read", "b64", coordinates, also=also, space=space, eased=eased, barred=barred)
+
+
+def memory(also: str = "") -> Place:
+    """The address of what a load, a store or an atomic operation accesses."""
+    return address(barred=_no_addresses, also=also)
+
+
+def _no_addresses(slots: Slots, target: int) -> tuple[int, ...]:
+    """With 32 bits for a generic or global address assemblers refuse the whole module; parameters of a function
+    are named.
+    """
+    space = slots.get("ss", slots.get("space", ""))
+    if space == "param::func" and target >= _NAMED_PARAMETERS:
+        return (8, 16, 32, 64)
+    return (32,) if space in ("", "global") else ()
 
 
 def tensor_address(accepts: Literal["same", "bits"] = "same", when: str = "") -> Place:

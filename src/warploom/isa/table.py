@@ -55,7 +55,7 @@ def _read_row(form: str, columns: tuple[str, ...], line: str) -> Row:
     by_column = dict(zip(columns, cells, strict=True))
     ptx = by_column.pop("ptx", "1.0")
     targets = by_column.pop("target", "-")
-    version, _, number = by_column.pop("gone", "").partition("@sm_")
+    version, _, number = by_column.pop("gone", "-").partition("@sm_")
     return Row(
         {column: _read_cell(form, cell) for column, cell in by_column.items()},
         _version(ptx),

@@ -33,6 +33,7 @@ def _table() -> dict[str, Type]:
         types.append(Type(f"b{bits}", bits, "bits", np.dtype(f"u{bits // 8}")))
         types.append(Type(f"u{bits}", bits, "unsigned", np.dtype(f"u{bits // 8}")))
         types.append(Type(f"s{bits}", bits, "signed", np.dtype(f"i{bits // 8}")))
+    types.append(Type("b128", 128, "bits", np.dtype("V16")))
     types.append(Type("f32", 32, "float", np.dtype(np.float32)))
     types.append(Type("f64", 64, "float", np.dtype(np.float64)))
     types.extend(Type(name, 16, "float", np.dtype(np.uint16)) for name in ("f16", "bf16"))

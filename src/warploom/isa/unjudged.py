@@ -1,8 +1,8 @@
-"""Instructions of the language that have no forms here: textures, surfaces, the stack.
+"""Instructions of the language that have no forms here: textures and surfaces.
 
 A text that uses them is none the worse for it; the checker says that it did not judge them.
 
-Source: PTX ISA 9.7.10, 9.7.11, 9.7.17
+Source: PTX ISA 9.7.10, 9.7.11
 """
 
 from __future__ import annotations
@@ -19,9 +19,6 @@ _HEADS = frozenset(
         "sust",
         "sured",
         "suq",
-        "stacksave",
-        "stackrestore",
-        "alloca",
     ]
 )
 

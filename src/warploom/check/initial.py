@@ -1,0 +1,97 @@
+"""Initial values of variables: their shape, their kinds, the names in them.
+
+Source: PTX ISA 5.4.4
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from warploom.check.found import Found, error
+from warploom.check.names import Names
+from warploom.isa.types import TYPES
+from warploom.ptx import Float, Function, Integer, Name, Property, Symbol, Variable
+from warploom.ptx.tree import Initializer
+
+_SECTION = "PTX ISA 5.4.4"
+_PLAIN = frozenset({"bits", "unsigned", "signed"})
+_OPEN = 1 << 62  # elements of a dimension without a number
+
+
+def initial_value(declared: Variable, names: Names) -> Iterator[Found]:
+    """What is wrong with the initial value of a variable; names that stand for nothing are not told here."""
+    wrong = next(_wrong(declared, names), None)
+    if wrong is not None:
+        yield error("variable/initial", f"'{declared.name}' {wrong}", declared, section=_SECTION)
+
+
+def initial_names(declared: Variable) -> Iterator[str]:
+    """The names in a variable's initial value."""
+    for leaf in _leaves(declared.initializer):
+        if isinstance(leaf, Name):
+            yield leaf.text
+        elif isinstance(leaf, Symbol):
+            yield leaf.name
+
+
+def _wrong(declared: Variable, names: Names) -> Iterator[str]:
+    value, space, type_word = declared.initializer, declared.space, declared.type
+    if value is None:
+        return
+    if space not in ("global", "const"):
+        yield f"in .{space} has an initial value; only .global and .const variables may"
+    if "extern" in declared.linkage:
+        yield "is .extern and has an initial value"
+    leaves = list(_leaves(value))
+    if type_word not in TYPES or any(isinstance(leaf, Property) for leaf in leaves):
+        return
+    if type_word in ("f16", "f16x2"):
+        yield f"of .{type_word} has an initial value; declare it .b{TYPES[type_word].bits}"
+    extents = [_OPEN if extent is None else extent for extent in declared.shape]
+    yield from _shape(value, [*extents, declared.vector] if declared.vector > 1 else extents)
+    kind = TYPES[type_word].kind
+    for leaf in leaves:
+        match leaf:
+            case Float() if kind in ("unsigned", "signed"):
+                yield f"of .{type_word} has the initial value {leaf.text}; expected an integer"
+            case Integer() if kind not in _PLAIN:
+                yield f"of .{type_word} has the initial value {leaf.text}; expected a number such as 1.0"
+            case Name(text):
+                yield from _address(text, names, generic=False)
+            case Symbol(text):
+                yield from _address(text, names, generic=leaf.generic)
+            case _:
+                pass
+
+
+def _shape(value: Initializer, extents: Sequence[int]) -> Iterator[str]:
+    """Braces go as deep as there are dimensions, and hold as many values at most."""
+    if not extents:
+        if isinstance(value, tuple):
+            yield "has an initial value in more braces than it has dimensions"
+        return
+    if not isinstance(value, tuple):
+        yield "has an initial value in fewer braces than it has dimensions"
+    elif len(value) > extents[0]:
+        yield f"has {len(value)} initial values for {extents[0]} elements"
+    elif not value and extents[0] == _OPEN:
+        yield "has neither a size nor an initial value that gives it one"
+    else:
+        for part in value:
+            yield from _shape(part, extents[1:])
+
+
+def _address(name: str, names: Names, *, generic: bool) -> Iterator[str]:
+    meaning = names.find(name)
+    if isinstance(meaning, Variable) and meaning.space not in ("global", "const"):
+        yield f"has the address of '{name}' in .{meaning.space} for an initial value; expected .global or .const"
+    if isinstance(meaning, Function) and generic:
+        yield f"has generic({name}) for an initial value; a function's address is its name alone"
+
+
+def _leaves(value: Initializer | None) -> Iterator[Initializer]:
+    if isinstance(value, tuple):
+        for part in value:
+            yield from _leaves(part)
+    elif value is not None:
+        yield value
