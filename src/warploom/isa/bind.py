@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import islice
 
 from warploom.diag import Diagnostic, Source
-from warploom.isa.kit import LONGEST_OPCODE, Form, Match, forms_of, heads, match_opcode
+from warploom.isa.kit import LONGEST_OPCODE, Form, Match, heads, match_opcode
 from warploom.isa.nearest import Fix, fixes, reordered, respell
 from warploom.isa.places import (
     BoundOperand,
@@ -257,8 +257,3 @@ def changes_of_one_word(match: Match) -> Iterator[tuple[str, Match]]:
 
 
 # Words of messages ------------------------------------------------------------------------------------------
-
-
-def family_of(opcode: str) -> tuple[Form, ...]:
-    """The forms that an opcode's first word may begin."""
-    return forms_of(opcode.partition(".")[0])
