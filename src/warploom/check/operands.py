@@ -98,10 +98,10 @@ class Judge:
         found: set[str] = set()
         for place in match.form.syntax.places:
             parts = {name: operands[name] for name in place.parts if name in operands}
-            declared = {name: self._declared(part.operand, part.place) for name, part in parts.items()}
-            inferred = inferred_type([*filter(None, declared.values())])
-            if "pred" not in declared.values() and all(inferred in holders(p.type) for p in parts.values()):
-                found |= {name for name, type_word in declared.items() if type_word}
+            declared = [self._declared(part.operand, part.place) for part in parts.values()]
+            inferred = inferred_type(declared, [_constant_type(part.operand) for part in parts.values()])
+            if "pred" not in declared and all(inferred in holders(part.type) for part in parts.values()):
+                found |= parts.keys()
         return found
 
     def _judge(self, match: Match, bound: BoundOperand) -> Iterator[tuple[str, str, int | None]]:
@@ -164,7 +164,7 @@ class Judge:
         place = bound.place
         declared = [self._declared(item, place) for item in operand.items]
         constants = [_constant_type(item) for item in operand.items]
-        inferred = inferred_type([*filter(None, declared)], [*filter(None, constants)])
+        inferred = inferred_type(declared, constants)
         accepted = not (place.plain and "pred" in declared) and (
             inferred in holders(bound.type, place.accepts, place.implied)
             or (inferred == "pred" and self._eases(place, "predicate"))
@@ -199,10 +199,14 @@ class Judge:
         for k, (item, sort) in enumerate(zip(operand.items, sorts, strict=True)):
             declared = self._declared(item, bound.place)
             apart = sort == "" and "singly" in hold.words and declared != "" and declared not in taken
-            if apart or sort not in ("", *hold.words):
+            coded = isinstance(item, Float) and item.width == 32 and "coded" in hold.words
+            if apart or (sort not in ("", *hold.words) and not coded):
                 yield f"has {describe(item)} in its vector", expected, k
-        if "constants" not in hold.words and {*sorts} <= {"integer", "float"}:
+        constants = {_constant_type(item) for item in operand.items}
+        if "constants" not in hold.words and "" not in constants and not constants <= taken:
             yield "has nothing but constants", expected, None
+        if "special" in sorts and constants > {""}:
+            yield "has a special register beside constants", expected, None
 
     def _sort(self, item: Operand) -> str:
         """What an item of a vector is beside a register, in a word of Hold."""
@@ -320,7 +324,7 @@ class Judge:
                     return None
                 if meaning.type == "f16x2" and type_word == "pred" and self._eases(place, "packed"):
                     return None
-                stands = "integers" in place.also or type_word == "f64"
+                stands = place.hold is None and ("integers" in place.also or type_word == "f64")
                 if in_vector and stands and meaning.type in _INTEGERS.get(type_word, ()):
                     return None
                 return f"is the register '{text}' of .{meaning.type}", expected

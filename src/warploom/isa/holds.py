@@ -29,8 +29,10 @@ _DOUBLES = _CONSTANTS | {"constants"}
 _NOTHING = frozenset[str]()
 
 
-def _hold(held: str, words: frozenset[str], eased: str = "") -> Hold:
-    """Where predicates go for bits, they may stand alone."""
+def _hold(held: str, words: frozenset[str], eased: str = "", letter: str = "") -> Hold:
+    """Where predicates go for bits they may stand alone, and constants where integers are added."""
+    if held == "s32" and letter == "c":
+        words |= {"constants"}
     return Hold(held, words, f"predicate {eased}" if held == "b32" and "predicate" in words else "")
 
 
@@ -46,7 +48,7 @@ def product(letter: str, *, sparse: bool = False) -> Holding:
         words = _within(letter, slots, target, sparse)
         pair = int(slots["shape"].rpartition("k")[2]) <= (64 if slots["atype"] in _FEW_BITS else 32)
         bare = sparse and letter == "a" and slots["atype"] in _INTEGERS and (pair or target < 90)
-        return _hold(_held(letter, slots, target, sparse), words, "bare" if bare else "")
+        return _hold(_held(letter, slots, target, sparse), words, "bare" if bare else "", letter)
 
     return hold
 
@@ -132,7 +134,7 @@ def opaque_product(letter: str) -> Holding:
         element = slots.get(f"{letter}type", "f16")
         held = "s32" if multiplied in _INTEGERS else _TYPES[element]
         words = _of_integers if multiplied in _INTEGERS else _of_floats
-        return _hold(held, words(letter, slots, target))
+        return _hold(held, words(letter, slots, target), letter=letter)
 
     return hold
 
@@ -176,15 +178,18 @@ def _of_integers(letter: str, slots: Slots, target: int) -> frozenset[str]:
 def opaque_load(slots: Slots, target: int) -> Hold:
     """What holds an opaque fragment that is loaded."""
     element = slots["type"]
-    whole = element in ("f16", "f32") and target < 75
-    return _hold(_moved(element), _RESULT if whole else frozenset({"sink"}))
+    if element in ("f16", "f32") and target < 75:
+        return _hold(_moved(element), _RESULT)
+    return Hold(_moved(element), frozenset({"sink", "singly"} if element == "f64" else {"sink"}))
 
 
 def opaque_store(slots: Slots, target: int) -> Hold:
     """What holds an opaque fragment that is stored."""
     element = slots["type"]
-    whole = element in ("f16", "f32") and target < 75
-    return _hold(_moved(element), _SOURCE if whole else _CONSTANTS)
+    if element in ("f16", "f32") and target < 75:
+        return _hold(_moved(element), _SOURCE)
+    others = {"f64": frozenset({"float", "singly"}), "s32": frozenset({"integer", "coded", "constants"})}
+    return Hold(_moved(element), others.get(element, frozenset({"integer", "coded"})))
 
 
 def _moved(element: str) -> str:

@@ -29,9 +29,10 @@ NARROW = (8, 16)
 class Hold:
     """Which registers a place takes: as those of a type, and beside them in its vector what `words` names.
 
-    "predicate": one among registers of 32 bits; "special": special registers; "integer" and "float":
-    constants among registers; "constants": nothing but them; "sink": a result that is not wanted. "singly"
-    where each register is judged by itself. `eased` is as that of a place, whose words it chooses from.
+    "predicate": one among registers of 32 bits; "special": special registers; "integer", "float" and "coded"
+    (of 32 bits): constants among registers; "constants": nothing but them; "sink": a result that is not
+    wanted. "singly" where each register is judged by itself. `eased` is as that of a place, whose words it
+    chooses from.
     """
 
     type: str

@@ -9,8 +9,9 @@ Source: PTX ISA 5.2, 6.4, 9.4, and assemblers asked
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Sequence
 from functools import cache
+from itertools import pairwise
 
 from warploom.isa.types import TYPES
 
@@ -85,21 +86,22 @@ def takes_floats(type_word: str, width: int | None) -> bool:
     return type_word == f"b{width or 64}"
 
 
-def inferred_type(declared: Collection[str], constants: Collection[str] = ()) -> str:
-    """The type of a vector of registers, and constants among them; "" where they do not go together.
+def inferred_type(declared: Sequence[str], constants: Sequence[str]) -> str:
+    """The type of a vector of registers and constants, item by item; "" where they do not go together.
 
-    Integers, floats, `f16x2` and predicates do not mix, nor widths of registers; bits go with any one of
-    them, and predicates with those of 32 alone. What is not all of one type is bits.
+    Beside each other, integers, floats, `f16x2` and predicates do not mix; bits go with any one of them, and
+    predicates with those of 32 alone. Registers have one width. What is not all of one type is bits.
     """
-    names = {*declared, *constants}
-    kinds = {_kind(name) for name in names} - {"bits"}
-    widths = {_BITS[name] for name in declared if name != "pred"}
-    if not declared or len(kinds) > 1 or len(widths) > 1:
+    items = [name or constant for name, constant in zip(declared, constants, strict=True) if name or constant]
+    kinds = [_kind(name) for name in items]
+    apart = any(one != other and "bits" not in (one, other) for one, other in pairwise(kinds))
+    widths = {_BITS[name] for name in declared if name not in ("", "pred")}
+    if not any(declared) or apart or len(widths) > 1:
         return ""
-    if "pred" in names and widths - {32}:
+    if "pred" in items and widths - {32}:
         return ""
-    if len(names) == 1:
-        return next(iter(names))
+    if len({*items}) == 1:
+        return items[0]
     return f"b{widths.pop()}"
 
 
