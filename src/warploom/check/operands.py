@@ -413,6 +413,8 @@ class Judge:
                 wrong = self._base(base.text, space, place, barred)
             if wrong is not None:
                 yield (*wrong, 0)
+        if operand.unified and not self._may_be_unified(base, space, place):
+            yield "is '.unified'", "a register with a generic or global address that is read", None
         if operand.extra and operand.offset:
             yield "has an offset beside its coordinates", "a register or a variable alone", 0
         for vector in operand.extra:
@@ -420,6 +422,11 @@ class Judge:
                 coordinates = BoundOperand(vector, _COORDINATE, "s32", len(vector.items))
                 for what, expected, _ in self._vector(vector, coordinates):
                     yield f"has a coordinate that {what}", expected, 1
+
+    def _may_be_unified(self, base: Operand | None, space: str, place: Place) -> bool:
+        meaning = self.names.find(base.text) if isinstance(base, Name) else None
+        held = isinstance(meaning, Variable) and meaning.space == "reg"
+        return held and space in ("", "global") and "unified" in place.also
 
     def _tensor_base(self, text: str, bound: BoundOperand) -> tuple[str, str] | None:
         meaning = self.names.find(text)

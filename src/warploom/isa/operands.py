@@ -64,9 +64,9 @@ class Place:
     gives what is otherwise for some slots, `hold` which registers hold a fragment, for slots and on the target
     of a number.
 
-    `also` has "gap" where elements of a source vector may be the sink, for an address "output" where a
-    parameter stands only if it goes out, and "minus" where a register may be negated; `parts` is the pattern of
-    the selectors that may follow a register, as in `%r1.b0`.
+    `also` has "gap" where elements of a source vector may be the sink, for an address "unified" where it may be
+    so and "output" where a parameter stands only if it goes out, and "minus" where a register may be negated;
+    `parts` is the pattern of the selectors that may follow a register, as in `%r1.b0`.
     """
 
     kind: Literal["register", "predicate", "address", "immediate", "label", "symbol", "tuple", "sink", "any"]
