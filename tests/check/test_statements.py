@@ -204,6 +204,13 @@ def test_what_may_stand(statement: str) -> None:
             "memory.ld/a: operand a is an address without a base; expected a register or a variable",
         ),
         (
+            "ld.shared.u32 %u32_1, [%u64_1].unified;",
+            (
+                "memory.ld/a: operand a is '.unified'; "
+                "expected a register with a generic or global address that is read"
+            ),
+        ),
+        (
             "ld.shared.u32 %u32_1, [gl];",
             "memory.ld/a: operand a has 'gl' in .global for a base; expected a variable in .shared",
         ),

@@ -101,6 +101,7 @@ A, B = Name("%r1"), Name("%r2")
         ("[sym+4*2]", Address(Name("sym"), 8)),
         ("[%r1, {%r1, %r2}]", Address(A, 0, (Vector((A, B)),))),
         ("[%r1+4, %r2, {%r1}, {%r2}]", Address(A, 4, (B, Vector((A,)), Vector((B,))))),
+        ("[%r1+4].unified", Address(A, 4, unified=True)),
         ("a[4]", Element("a", Address(None, 4))),
         ("a[%r1+4]", Element("a", Address(A, 4))),
         ("sym+4", Symbol("sym", 4)),

@@ -355,15 +355,23 @@ class Judge:
             return f"is the special register '{register.name}', which cannot be written", expected
         if "special" not in place.also:
             return f"is the special register '{register.name}', which only a move can read", expected
+        lack = self._lack(register)
+        wide = place.accepts == "wide" and TYPES[type_word].kind != "float"
+        if (
+            lack is not None
+            or register.holds(type_word)
+            or (wide and register.type in holders(type_word, "wide"))
+        ):
+            return lack
+        return f"is the special register '{register.name}' of .{register.type}", expected
+
+    def _lack(self, register: SpecialRegister) -> tuple[str, str] | None:
         needed = read_target(register.target) if register.target else None
         if needed is not None and not self.target.has(needed):
             return f"is '{register.name}', which needs {register.target} or higher", ""
         if self.ptx < register.ptx:
             return f"is '{register.name}', which needs PTX {register.ptx[0]}.{register.ptx[1]}", ""
-        narrow = register.type == "u32" and type_word in ("b16", "u16", "s16")
-        if narrow or register.type in holders(type_word, place.accepts):
-            return None
-        return f"is the special register '{register.name}' of .{register.type}", expected
+        return None
 
     def _symbol(self, operand: Operand, bound: BoundOperand, space: str) -> tuple[str, str] | None:
         """The address of a variable in a place that asks for one of a state space, or is too narrow for it."""
@@ -419,6 +427,8 @@ class Judge:
                 wrong = self._base(base.text, space, place, barred)
             if wrong is not None:
                 yield (*wrong, 0)
+        if operand.unified and not self._may_be_unified(base, space, place):
+            yield "is '.unified'", "a register with a generic or global address that is read", None
         if operand.extra and operand.offset:
             yield "has an offset beside its coordinates", "a register or a variable alone", 0
         for vector in operand.extra:
@@ -426,6 +436,11 @@ class Judge:
                 coordinates = BoundOperand(vector, _COORDINATE, "s32", len(vector.items))
                 for what, expected, _ in self._vector(vector, coordinates):
                     yield f"has a coordinate that {what}", expected, 1
+
+    def _may_be_unified(self, base: Operand | None, space: str, place: Place) -> bool:
+        meaning = self.names.find(base.text) if isinstance(base, Name) else None
+        held = isinstance(meaning, Variable) and meaning.space == "reg"
+        return held and space in ("", "global") and "unified" in place.also
 
     def _tensor_base(self, text: str, bound: BoundOperand) -> tuple[str, str] | None:
         meaning = self.names.find(text)
@@ -450,6 +465,9 @@ class Judge:
             if meaning.type != "pred" and movable and self._eases(place, "untyped"):
                 return None
             return f"has the register '{text}' of .{meaning.type} for a base", "one of .b64, .u64 or .s64"
+        whole = isinstance(meaning, SpecialRegister) and "." not in text and meaning.type != "pred"
+        if whole and self._eases(place, "special"):
+            return self._lack(meaning)
         if not isinstance(meaning, Variable):
             return f"has {_what(text, meaning)} for a base", "a register or a variable"
         if space == "register":

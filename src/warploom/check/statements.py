@@ -293,9 +293,9 @@ def _shape(operand: Operand, names: Names) -> Shape:
             return ("negated", sign, _name_shape(name, names))
         case Symbol(name):
             return ("symbol", _name_shape(name, names))
-        case Address(base, _, extra):
+        case Address(base, _, extra, unified):
             inner = ("none",) if base is None else _shape(base, names)
-            return ("address", inner, *(_shape(item, names) for item in extra))
+            return ("address", unified, inner, *(_shape(item, names) for item in extra))
         case Vector(items) | Tuple(items):
             return (type(operand).__name__, *(_shape(item, names) for item in items))
         case Pair(first, second):

@@ -81,7 +81,7 @@ ATOM = Form(
     rows=_table("-,relaxed,acquire,release,acq_rel", "exch - b32,b64 1.1 sm_20\nexch - b128 8.3 sm_90"),
     operands={
         "d": out("type", also="sink"),
-        "a": memory(),
+        "a": memory(also="unified"),
         "b": arg("type"),
         "cache_policy": inp("u64", when="level::cache_hint"),
     },
@@ -109,7 +109,7 @@ CAS = Form(
         -,relaxed,acquire,release,acq_rel  {_SCOPES}  {_GLOBAL},{_SHARED}  b16      6.3 sm_70
         -,relaxed,acquire,release,acq_rel  {_SCOPES}  {_GLOBAL},{_SHARED}  b128     8.3 sm_90
     """,
-    operands={"d": out("type", also="sink"), "a": memory(), "b": arg("type"), "c": arg("type")},
+    operands={"d": out("type", also="sink"), "a": memory(also="unified"), "b": arg("type"), "c": arg("type")},
     source="PTX ISA 9.7.13.5",
 )
 
@@ -150,7 +150,7 @@ ATOM_VECTOR = Form(
     rows=_VECTOR.format(sem="-,relaxed,acquire,release,acq_rel"),
     operands={
         "d": out("type", "vec", also="sink integers"),
-        "a": memory(),
+        "a": memory(also="unified"),
         "b": inp("type", "vec", also="integers"),
         "cache_policy": inp("u64", when="level::cache_hint"),
     },

@@ -91,7 +91,7 @@ LD = Form(
         (f"- {_LEVEL1} {_HINT} {_PREFETCH}", _CACHED),
         ("-,ca,cg,cs,lu,cv - - -", f"const,local,{_PARAMETERS},{_SHARED}"),
     ),
-    operands={"d": _loaded(), "a": memory(), "cache_policy": _policy()},
+    operands={"d": _loaded(), "a": memory(also="unified", eased="special"), "cache_policy": _policy()},
     source="PTX ISA 9.7.9.8",
 )
 
@@ -107,7 +107,7 @@ LD_ORDERED = Form(
         ("relaxed,acquire - - -", _SHARED),
         sem=True,
     ),
-    operands={"d": _loaded(), "a": memory(), "cache_policy": _policy()},
+    operands={"d": _loaded(), "a": memory(also="unified", eased="special"), "cache_policy": _policy()},
     source="PTX ISA 9.7.9.8",
 )
 
@@ -115,7 +115,7 @@ LD_VOLATILE = Form(
     name="memory.ld_volatile",
     syntax="ld.volatile{.ss}{.level2::eviction_priority}{.level::prefetch_size}{.vec}.type  d, [a];",
     rows=_table("level::prefetch_size", (_PREFETCH, _CACHED), ("-", _SHARED), ("-", "local")),
-    operands={"d": _loaded(), "a": memory()},
+    operands={"d": _loaded(), "a": memory(also="unified", eased="special")},
     source="PTX ISA 9.7.9.8",
 )
 
@@ -127,7 +127,7 @@ LD_MMIO = Form(
         -,global  {_NARROW},{_WIDE}  8.2 sm_70
         -,global  b128               8.4 sm_70
     """,
-    operands={"d": out("type", 0, "wide", "braces"), "a": memory()},
+    operands={"d": out("type", 0, "wide", "braces"), "a": memory(also="unified", eased="special")},
     source="PTX ISA 9.7.9.8",
 )
 
@@ -142,7 +142,7 @@ LD_NC = Form(
         (f"-,ca,cg,cs - {_HINT} {_PREFETCH}", "global"),
         (f"- {_LEVEL1} {_HINT} {_PREFETCH}", "global"),
     ),
-    operands={"d": _loaded(), "a": memory(), "cache_policy": _policy()},
+    operands={"d": _loaded(), "a": memory(also="unified", eased="special"), "cache_policy": _policy()},
     source="PTX ISA 9.7.9.9",
 )
 
@@ -155,7 +155,7 @@ LDU = Form(
         -,global  v4    {_NARROW}          2.0 -
         -,global  -     b128               8.3 sm_70
     """,
-    operands={"d": _loaded(), "a": memory()},
+    operands={"d": _loaded(), "a": memory(also="unified", eased="special")},
     source="PTX ISA 9.7.9.10",
 )
 
@@ -270,7 +270,7 @@ ST_ASYNC = Form(
         -       cluster    -,shared::cluster  v4    {_WORD}          8.1 sm_90
     """,
     operands={
-        "a": address(barred=NARROW),
+        "a": address(barred=NARROW, eased="special"),
         "b": inp("type", "vec", also="braces integers", eased="function"),
         "mbar": address(barred=barred_barrier),
     },
@@ -286,7 +286,7 @@ ST_ASYNC_RELEASE = Form(
         -     gpu,sys  -,global  {_SMALL},{_WORD},{_WIDE}         8.7 sm_100
         mmio  sys      -,global  {_SMALL},{_WORD},{_WIDE}         8.7 sm_100
     """,
-    operands={"a": address(barred=NARROW), "b": inp("type")},
+    operands={"a": address(barred=NARROW, eased="special"), "b": inp("type")},
     touches="async",
     source="PTX ISA 9.7.9.12",
 )
@@ -526,7 +526,7 @@ CREATEPOLICY_RANGE = Form(
     """,
     operands={
         "d": out("u64"),
-        "a": address(space=_global, barred=NARROW),
+        "a": address(space=_global, barred=NARROW, also="unified", eased="special"),
         "primary_size": inp("u32"),
         "total_size": inp("u32"),
     },

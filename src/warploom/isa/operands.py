@@ -56,18 +56,18 @@ class Place:
     for: "function", or directives. `eased` lists what only assemblers take there: "function", the address of a
     function; "vector" and "vectors", one of up to four registers or of any number; "predicate"; "packed",
     `f16x2` for a predicate; "base", an odd base of an address; "untyped", one of any type; "bare", an address
-    without its brackets; each with the target that it begins with, as in "packed@sm_90". `space` is the state
-    space of an address: a word or a slot; what is not known to be in it is refused, and for "register" every
-    variable; or that of the variable of a "symbol". In "tensor" a register of the type alone addresses.
-    `barred` are widths of registers that are no base of an address, on the target of some number. `plain` says
-    that registers and numbers alone may stand there: no sink or predicate in a vector, no address made from a
-    name. `target` is what is needed where the operand stands. `legend` says how lanes hold a fragment. `by`
-    gives what is otherwise for some slots, `hold` which registers hold a fragment, for slots and on the target
-    of a number.
+    without its brackets; "special", a special register for its base; each with the target that it begins with,
+    as in "packed@sm_90". `space` is the state space of an address: a word or a slot; what is not known to be in
+    it is refused, and for "register" every variable; or that of the variable of a "symbol". In "tensor" a
+    register of the type alone addresses. `barred` are widths of registers that are no base of an address, on
+    the target of some number. `plain` says that registers and numbers alone may stand there: no sink or
+    predicate in a vector, no address made from a name. `target` is what is needed where the operand stands.
+    `legend` says how lanes hold a fragment. `by` gives what is otherwise for some slots, `hold` which registers
+    hold a fragment, for slots and on the target of a number.
 
-    `also` has "gap" where elements of a source vector may be the sink, for an address "output" where a
-    parameter stands only if it goes out, and "minus" where a register may be negated; `parts` is the pattern of
-    the selectors that may follow a register, as in `%r1.b0`.
+    `also` has "gap" where elements of a source vector may be the sink, for an address "unified" where it may be
+    so and "output" where a parameter stands only if it goes out, and "minus" where a register may be negated;
+    `parts` is the pattern of the selectors that may follow a register, as in `%r1.b0`.
     """
 
     kind: Literal["register", "predicate", "address", "immediate", "label", "symbol", "tuple", "sink", "any"]
@@ -228,9 +228,9 @@ def address(
     return Place("address", "read", "b64", coordinates, also=also, space=space, eased=eased, barred=barred)
 
 
-def memory(also: str = "") -> Place:
+def memory(also: str = "", eased: str = "") -> Place:
     """The address of what a load, a store or an atomic operation accesses."""
-    return address(barred=_no_addresses, also=also)
+    return address(barred=_no_addresses, also=also, eased=eased)
 
 
 def _no_addresses(slots: Slots, target: int) -> tuple[int, ...]:

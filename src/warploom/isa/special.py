@@ -20,7 +20,8 @@ _MAX_WARPS_PER_SM = 64
 class SpecialRegister:
     """A special register, or one member of one (`%tid.x`).
 
-    `dynamic` registers change while the kernel runs; the others hold one value per thread.
+    `dynamic` registers change while the kernel runs; the others hold one value per thread. `least` is the width
+    down to which it may be read, where it was narrower once.
     """
 
     name: str
@@ -29,6 +30,14 @@ class SpecialRegister:
     ptx: tuple[int, int] = (1, 0)
     target: str = ""
     dynamic: bool = False
+    least: int = 0
+
+    def holds(self, type_word: str) -> bool:
+        """Whether a move of a type may read it."""
+        asked, own = TYPES[type_word], TYPES[self.type]
+        if asked.kind in ("float", "packed") or "predicate" in (asked.kind, own.kind):
+            return asked.kind == own.kind
+        return (self.least or own.bits) <= asked.bits <= own.bits
 
     def read(self, geometry: Geometry) -> Array:
         """Its value in the NumPy dtype of its type. Shapes: broadcasts to (warps, 32)."""
@@ -61,6 +70,10 @@ def _nclusterid(geometry: Geometry) -> list[int]:
     return [grid // extent for grid, extent in zip(geometry.grid, geometry.cluster, strict=True)]
 
 
+def _nothing(geometry: Geometry) -> int:
+    return 0
+
+
 def _nanoseconds(geometry: Geometry) -> int:
     return geometry.ticks * _TICK_NANOSECONDS
 
@@ -80,7 +93,7 @@ def _registers() -> list[SpecialRegister]:
         SpecialRegister("%nwarpid", "u32", lambda g: _MAX_WARPS_PER_SM, (2, 0)),
         SpecialRegister("%smid", "u32", lambda g: _linear(g.cta, g.grid) % np.uint64(g.sm_count), (1, 3)),
         SpecialRegister("%nsmid", "u32", lambda g: g.sm_count, (2, 0)),
-        SpecialRegister("%gridid", "u64", lambda g: 1, (1, 0)),
+        SpecialRegister("%gridid", "u64", lambda g: 1, (1, 0), least=16),
         SpecialRegister("%is_explicit_cluster", "pred", lambda g: g.explicit_cluster, (7, 8), "sm_90"),
         SpecialRegister(
             "%cluster_ctarank", "u32", lambda g: _linear(_cluster_ctaid(g), g.cluster), (7, 8), "sm_90"
@@ -115,9 +128,12 @@ def _registers() -> list[SpecialRegister]:
         ("%cluster_nctaid", lambda g: g.cluster, (7, 8), "sm_90"),
     ]
     for name, of, ptx, target in vectors:
-        for axis, member in enumerate("xyz"):
-            found.append(SpecialRegister(f"{name}.{member}", "u32", _axis(axis, of), ptx, target))
-        found.append(SpecialRegister(f"{name}.w", "u32", lambda g: 0, ptx, target))
+        members = [(member, _axis(axis, of)) for axis, member in enumerate("xyz")] + [("w", _nothing)]
+        least = 0 if target else 16
+        found.extend(
+            SpecialRegister(f"{name}.{member}", "u32", value, ptx, target, least=least)
+            for member, value in members
+        )
     # Nobody counts events here.
     counters = [(f"%pm{index}", "u32", (1, 3) if index < 4 else (3, 0)) for index in range(8)]
     counters += [(f"%pm{index}_64", "u64", (4, 0)) for index in range(8)]

@@ -199,4 +199,4 @@ def _address(cursor: Cursor, depth: int) -> Address:
         extra = operands(cursor, "]", depth)
     else:
         cursor.expect("]", "+", ",")
-    return Address(base, offset, extra)
+    return Address(base, offset, extra, cursor.accept(".unified"))

@@ -57,8 +57,8 @@ def operand_text(operand: Operand) -> str:
     match operand:
         case Name(text) | Integer(text=text) | Float(text=text):
             return text
-        case Address(base, offset, extra):
-            return _address_text(base, offset, extra)
+        case Address(base, offset, extra, unified):
+            return _address_text(base, offset, extra) + (".unified" if unified else "")
         case Vector(items):
             return f"{{{_joined(items)}}}"
         case Negated(name, sign):

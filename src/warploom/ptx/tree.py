@@ -117,11 +117,15 @@ class Vector:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """`[%rd1+16]`, `[sym+4]`, `[16]`; `extra` holds what follows a comma, as in `[%rd1, {%r0, %r1}]`."""
+    """`[%rd1+16]`, `[sym+4]`, `[16]`; `extra` holds what follows a comma, as in `[%rd1, {%r0, %r1}]`.
+
+    `unified` for `[%rd1].unified`, an address that host and device share.
+    """
 
     base: Operand | None
     offset: int = 0
     extra: tuple[Operand, ...] = ()
+    unified: bool = False
 
 
 @dataclass(frozen=True, slots=True)
