@@ -12,7 +12,7 @@ from warploom.oracle.points import Version
 from warploom.oracle.record import by_text, disagreements, families, read
 
 RECORD = Path(__file__).with_name("ptxas")
-SOME = 150
+SOME = 40
 
 
 @pytest.mark.parametrize("family", families(RECORD))
