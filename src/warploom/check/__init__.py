@@ -8,10 +8,10 @@ import warploom.isa  # noqa: F401  # pyright: ignore[reportUnusedImport] -- decl
 from warploom.check.functions import Walk
 from warploom.check.module import asked_target, asked_version, head
 from warploom.check.report import Report
-from warploom.diag import Diagnostic
+from warploom.diag import Diagnostic, Severity
 from warploom.ptx import Module, parse_readable, text_of
 
-__all__ = ["Report", "check"]
+__all__ = ["Report", "check", "verdicts"]
 
 _HEAD = 2  # .version and .target, without which nothing can be judged
 
@@ -37,6 +37,16 @@ def check(
     if any(_in_declaration(error) for error in unreadable):
         found = [each for each in found if each.code != "name/undeclared"]
     return Report([*unreadable, *found])
+
+
+def verdicts(module: Module, target: str, ptx_version: tuple[int, int]) -> list[Diagnostic]:
+    """The errors of a readable module, as `check` finds them and with little of an explanation: for who judges
+    many instructions and only counts.
+
+    Errors: UsageError for a target or version that is not there; every rule code for the rest
+    """
+    walk = Walk(module, asked_target(target), asked_version(ptx_version), explains=False)
+    return [found for found in walk.all() if found.severity is Severity.ERROR]
 
 
 def _in_declaration(error: Diagnostic) -> bool:

@@ -20,11 +20,11 @@ _SCOPE = "PTX ISA 5.4"
 class Walk:
     """One walk through a module, from its first item to its last."""
 
-    def __init__(self, module: Module, target: Target, ptx: Version) -> None:
+    def __init__(self, module: Module, target: Target, ptx: Version, *, explains: bool = True) -> None:
         self.module = module
         self.target = target
         self.ptx = ptx
-        self.statements = Statements(target, ptx)
+        self.statements = Statements(target, ptx, explains=explains)
         self.functions: dict[str, Function] = {}
         self.names = Names(None, self.functions)
         self.granularity = Granularity()
@@ -160,8 +160,13 @@ class Walk:
             wrong = self.statements.guard(instruction, names)
             if wrong is not None:
                 problems = [wrong, *problems]
-        if problems:
+        if self.statements.explains:
             self.found.extend(problem.at(instruction) for problem in problems)
+        else:
+            self.found.extend(
+                Diagnostic(p.code, p.severity, p.message, instruction.source, instruction.span)
+                for p in problems
+            )
         body.steps.append(Step(instruction, names))
 
 

@@ -37,17 +37,20 @@ from warploom.ptx import (
 
 Shape = tuple[object, ...]
 
+_REFUSED = Problem("isa.unknown", "no form has this opcode")
 _REASONS = 3  # tolerances that may be needed together
 
 
 class Statements:
     """Judges instructions. What was found right once is known again by its opcode and the shapes of its
-    operands: two operands have one shape where nothing that a rule looks at tells them apart.
+    operands: two operands have one shape where nothing that a rule looks at tells them apart. Who only asks
+    for verdicts has nothing explained.
     """
 
-    def __init__(self, target: Target, ptx: Version) -> None:
+    def __init__(self, target: Target, ptx: Version, *, explains: bool = True) -> None:
         self.target = target
         self.ptx = ptx
+        self.explains = explains
         self._numbers: dict[Shape, int] = {}
         self._right: set[tuple[str | int, ...]] = set()
         self._tolerances = tuple(tolerance for tolerance in TOLERATED if _is_there(tolerance, target))
@@ -108,12 +111,14 @@ class Statements:
         if best is None:
             in_order = tuple(match for _, match in reordered(instruction.opcode))
             best = self._best(in_order, instruction, names)
+        if best is None and not self.explains:
+            return [_REFUSED, *unknown]
         if best is None:
             judge = Judge(names, self.target, self.ptx)
             problem = explain_opcode(instruction, lambda match: self._misfits(match, instruction, judge))
             return [problem, *unknown]
         stage, problems, match = best
-        if stage > 1:
+        if stage > 1 and self.explains:
             problems = self._with_fitting_change(match, instruction, names, problems)
         return [*problems, *unknown]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from warploom.check import check
+from warploom.check import verdicts
 from warploom.diag import Diagnostic
 from warploom.oracle.points import Version
 from warploom.oracle.probe import Probe, write_module
@@ -33,7 +33,7 @@ class Checker:
             self._read(tuple(probes))
         refused = set(self._unreadable)
         if self._module is not None:
-            errors = check(self._module, target, version).errors
+            errors = verdicts(self._module, target, version)
             refused |= {_owner(error, self._owners) for error in errors}
         return [k not in refused for k in range(len(probes))]
 

@@ -1,0 +1,34 @@
+"""`check` against the record: every verdict of ptxas 12.9 and 13.1, and no disagreement."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from warploom.check import check
+from warploom.oracle.judging import Checker
+from warploom.oracle.points import Version
+from warploom.oracle.record import by_text, disagreements, families, read
+
+RECORD = Path(__file__).with_name("ptxas")
+SOME = 40
+
+
+@pytest.mark.parametrize("family", families(RECORD))
+def test_check_says_what_ptxas_says(family: str) -> None:
+    found = [str(each) for each in disagreements(RECORD, Checker(), [family])]
+    assert found[:10] == [], f"{len(found)} verdicts differ"
+
+
+@pytest.mark.parametrize("family", families(RECORD))
+def test_together_is_as_alone(family: str) -> None:
+    cases = [case for case, _ in read(RECORD, [family])]
+    probes = [case.probe for case in cases[:: max(1, len(cases) // SOME)]]
+    together, alone = Checker(), by_text(is_legal)
+    for target, version in (("sm_90a", (9, 1)), ("sm_75", (7, 0))):
+        assert together(probes, target, version) == alone(probes, target, version)
+
+
+def is_legal(text: str, target: str, version: Version) -> bool:
+    return check(text, target, version).ok
