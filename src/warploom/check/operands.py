@@ -465,9 +465,10 @@ class Judge:
             if meaning.type != "pred" and movable and self._eases(place, "untyped"):
                 return None
             return f"has the register '{text}' of .{meaning.type} for a base", "one of .b64, .u64 or .s64"
-        whole = isinstance(meaning, SpecialRegister) and "." not in text and meaning.type != "pred"
-        if whole and self._eases(place, "special"):
-            return self._lack(meaning)
+        if isinstance(meaning, SpecialRegister):
+            is_whole = "." not in text and meaning.type != "pred"
+            if is_whole and self._eases(place, "special"):
+                return self._lack(meaning)
         if not isinstance(meaning, Variable):
             return f"has {_what(text, meaning)} for a base", "a register or a variable"
         if space == "register":
