@@ -10,7 +10,8 @@ import warploom as wl
 def verdict(statement: str) -> str:
     """The first code that a statement is given, "" where nothing is wrong with it."""
     text = (
-        ".version 9.0\n.target sm_90a\n.address_size 64\n.entry k() { .reg .b32 %r<4>; .reg .b16 %h<4>;"
+        ".version 9.0\n.target sm_90a\n.address_size 64\n.func callee() { ret; }\n"
+        ".entry k() { .reg .b32 %r<4>; .reg .b16 %h<4>;"
         ".reg .v4 .b32 %v; .reg .v2 .f32 %w; .reg .f32 %f<2>; .reg .pred %p<4>; .reg .b64 %rd<4>;"
         f".reg .f16x2 %x<4>; .reg .f64 %d<4>;\n{statement}\nret; }}\n"
     )
@@ -109,3 +110,10 @@ def test_constants_of_a_bit_field_have_eight_bits() -> None:
     assert verdict("bfe.u32 %r0, %r1, 255, 0;") == ""
     assert verdict("bfe.u32 %r0, %r1, 256, 0;") == "bits.bfe/b"
     assert verdict("bfi.b32 %r0, %r1, %r2, 0, -1;") == "bits.bfi/d"
+
+
+def test_a_function_s_address_is_divided_in_32_bits_alone() -> None:
+    assert verdict("add.u64 %rd0, callee, %rd1;") == "tolerated/function"
+    assert verdict("div.u32 %r0, %r1, callee;") == "tolerated/function"
+    assert verdict("div.u64 %rd0, %rd1, callee;") == "integer.div/b"
+    assert verdict("rem.u16 %h0, callee, %h1;") == "integer.div/a"

@@ -12,7 +12,7 @@ from warploom.isa.bind import Binding, bind
 
 BITS = {"f64": 64, "f32": 32, "s32": 32, "tf32": 32, "f16": 16, "bf16": 16, "s4": 4, "u4": 4, "b1": 1}
 CHECKED = (
-    mma.HALF, mma.FLOAT, mma.DOUBLE, mma.INTEGER, mma.BIT, mma.SCALED, sparse.FLOAT, sparse.INTEGER,
+    mma.HALF, mma.FLOAT, mma.DOUBLE, mma.INTEGER, mma.BIT, mma.SCALED, sparse.FLOAT, sparse.INTEGER, sparse.SCALED,
     wmma.FLOAT, wmma.INTEGER, wmma.BIT, wgmma.HALF_REGISTERS, wgmma.FLOAT_REGISTERS, wgmma.INTEGER_REGISTERS,
     wgmma.BIT_REGISTERS, wgmma.SPARSE_HALF_REGISTERS, wgmma.SPARSE_FLOAT_REGISTERS,
     wgmma.SPARSE_INTEGER_REGISTERS,

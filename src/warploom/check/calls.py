@@ -24,6 +24,7 @@ def call_problems(match: Match, operands: dict[str, BoundOperand], names: Names)
     """What is wrong with the names of an instruction, and with the arguments of a call."""
     form = match.form
     signatures: list[Signature] = []
+    named = True
     for name, bound in operands.items():
         if bound.place.kind != "symbol" or not isinstance(bound.operand, Name):
             continue
@@ -40,6 +41,7 @@ def call_problems(match: Match, operands: dict[str, BoundOperand], names: Names)
             if not wrong:
                 signatures += _signatures(names.table(text), names)
         if wrong:
+            named = False
             yield Problem(
                 f"{form.name}/{name}",
                 f"operand {name.replace('_', '-')} is {wrong}",
@@ -48,7 +50,7 @@ def call_problems(match: Match, operands: dict[str, BoundOperand], names: Names)
                 form.source,
             )
     lists = {bound.place.access: (name, bound) for name, bound in operands.items() if _is_list(bound)}
-    for signature in signatures:
+    for signature in signatures if named else ():
         problems = [
             problem
             for access, formals in (("write", signature.returns), ("read", signature.params))

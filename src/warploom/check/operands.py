@@ -268,6 +268,8 @@ class Judge:
                 if not coded or not takes_floats(type_word, width):
                     return f"is the floating constant {operand.text}", expected
                 return None
+            case Symbol(name) if operand.generic or operand.mask is not None:
+                return f"makes an address from '{name}' as initial values alone do", expected
             case Symbol(name):
                 meaning = self.names.find(name)
                 if isinstance(meaning, Function):

@@ -88,7 +88,12 @@ _OTHER_KINDS = "vector vectors predicate packed base bare untyped"
 TOLERATED = (
     Tolerance("aligned", "wgmma needs .sync alone", "off-table 45", _aligned),
     Tolerance("kind", "a .kind changes nothing for fp8", "off-table 19", form="lenient.kind"),
-    Tolerance("bit-operation", "four bits have the words of single bits", "record: and xor", form="lenient.four_bits"),
+    Tolerance(
+        "bit-operation",
+        "four bits have the words of single bits",
+        "record: and xor",
+        form="lenient.four_bits",
+    ),
     Tolerance("moved", "fragments are moved as f32, or without a type", "record: type", form="lenient.moved"),
     Tolerance("doubled", "a word that is said twice counts once", "record: doubled", _once),
     Tolerance("ignored", "some words of other instructions are passed over", "record: and", _without_spare),
@@ -105,8 +110,7 @@ TOLERATED = (
     Tolerance("f64-wmma", "f64 is taken as m16n16k16 and m16n16k8", "off-table 46", form="lenient.wide"),
     Tolerance("copy", "a copy takes the operands of another", "record: %rd90 there", form="lenient.copy"),
     Tolerance("row", "a row that the manual does not have", "off-table: rows", form="lenient.row"),
-    Tolerance("x8", ".x8 is taken with 1, 2 or 4 registers", "off-table 33", form="lenient.load"),
-    Tolerance("x8", ".x8 is taken with 1, 2 or 4 registers", "off-table 33", form="lenient.store"),
+    Tolerance("x8", ".x8 and more are taken with 1, 2 or 4 registers", "off-table 33", form="lenient.many"),
     Tolerance("without", "a part that the manual needs may be left out", "record", form="lenient.without"),
     Tolerance("with", "a part that it has not may be added", "record", form="lenient.with_"),
     Tolerance("lanes", "a predicate stands for the masks of lanes", "record: and %p95", form="lenient.lane"),

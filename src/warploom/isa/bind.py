@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import islice
 
 from warploom.diag import Diagnostic, Severity, Source, Span
-from warploom.isa.kit import LONGEST_OPCODE, Form, Match, forms_of, heads, match_opcode
+from warploom.isa.kit import LONGEST_OPCODE, Form, Match, heads, match_opcode
 from warploom.isa.nearest import Fix, fixes, reordered, respell, spell
 from warploom.isa.operands import Place
 from warploom.isa.syntax import PlaceName
@@ -594,8 +594,3 @@ def list_values(values: Collection[int | str]) -> str:
         return ", ".join(str(value) for value in values)
     *few, last = (*islice(values, 5), values[-1] if isinstance(values, Sequence) else max(values))
     return f"{', '.join(str(value) for value in few)}, … {last}"
-
-
-def family_of(opcode: str) -> tuple[Form, ...]:
-    """The forms that an opcode's first word may begin."""
-    return forms_of(opcode.partition(".")[0])

@@ -281,6 +281,12 @@ FOUR_STOCHASTIC = Form(
     source="PTX ISA 9.7.9.21",
 )
 
+
+def _by_scaling(slots: Slots) -> dict[str, str]:
+    """Assemblers take a vector where nothing is scaled."""
+    return {} if slots["scaling"] else {"eased": "vector"}
+
+
 FIXED = Form(
     name="convert.fixed",
     syntax="cvt.rn.satfinite{.scaling}{.relu}.s2f6x2.f32  d, a, b{, scale-factor};",
@@ -289,7 +295,7 @@ FIXED = Form(
         -,scaled::n2::ue8m0  -,relu  9.1  sm_100a,sm_103a,sm_110a,sm_120a,sm_121a
     """,
     operands={
-        "d": out("b16"),
+        "d": replace(out("b16"), by=_by_scaling),
         "a": arg("f32"),
         "b": arg("f32"),
         "scale_factor": inp("b16", when="scaling", accepts="bits"),

@@ -63,13 +63,18 @@ def _in_software(slots: Slots, target: int, *, sparse: bool) -> bool:
     element = slots["atype"]
     if element in _EIGHT_BITS:
         return 90 <= target < 120
-    if sparse:
-        return target >= 90 if element in _FEW_BITS else target >= 100 and _is_unordered(slots)
     if element in _FEW_BITS:
-        return target >= 90
+        return target >= _last_unit(slots)
+    if sparse:
+        return target >= 100 and _is_unordered(slots)
     if element in _BYTES:
         return slots["shape"] == "m8n8k16" and target >= 100
     return element == "f16" and slots["shape"] == "m8n8k4" and target >= 80
+
+
+def _last_unit(slots: Slots) -> int:
+    """The first number of targets without a unit for elements of few bits: Hopper has one, for AND."""
+    return 100 if (slots["atype"], slots.get("bitOp")) == ("b1", "and") else 90
 
 
 def _is_unordered(slots: Slots) -> bool:
@@ -162,8 +167,10 @@ def _of_integers(letter: str, slots: Slots, target: int) -> frozenset[str]:
             return frozenset({"special"})
         return frozenset({"predicate", "special"}) if (letter, shape) == ("b", "m16n16k16") else _SOURCE
     if letter == "c":
-        return _CONSTANTS if target >= 90 else _SOURCE
-    return frozenset({"integer", "constants"}) if target >= 90 and multiplied != "b1" else _NOTHING
+        return _CONSTANTS if target >= _last_unit(slots) else _SOURCE
+    if multiplied == "b1":
+        return frozenset({"special"}) if 90 <= target < _last_unit(slots) else _NOTHING
+    return frozenset({"integer", "constants"}) if target >= 90 else _NOTHING
 
 
 def opaque_load(slots: Slots, target: int) -> Hold:

@@ -5,6 +5,9 @@ The bit-field instructions of 9.7.1 are in `bits`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 import numpy as np
 
 from warploom.isa.kit import Form
@@ -170,6 +173,13 @@ def sad(warps: Warps, i: Bound) -> None:
     warps.write(i.d, d)
 
 
+def _by_width(slots: Slots) -> Mapping[str, str]:
+    """Assemblers divide by routines, which take the address of a function in 32 bits alone."""
+    return {} if TYPES[slots["type"]].bits == 32 else {"eased": ""}
+
+
+_DIVIDED = replace(arg("type"), by=_by_width)
+
 DIV = Form(
     name="integer.div",
     syntax="op.type  d, a, b;",
@@ -177,7 +187,7 @@ DIV = Form(
         op       type
         div,rem  u16,u32,u64,s16,s32,s64
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
+    operands={"d": out("type"), "a": _DIVIDED, "b": _DIVIDED},
     source="PTX ISA 9.7.1.8",
 )
 

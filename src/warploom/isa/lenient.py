@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from warploom.isa import holds
 from warploom.isa.bulk import SIZES
 from warploom.isa.fragments import fragment
 from warploom.isa.kit import Form
+from warploom.isa.matrix import ROWS
 from warploom.isa.multimem import EIGHTS
-from warploom.isa.operands import NARROW, Slots, address, arg, immediate, inp, out, pred_in, pred_out
+from warploom.isa.operands import NARROW, Place, Slots, address, arg, immediate, inp, out, pred_in, pred_out
 from warploom.isa.sparse import METADATA
 from warploom.isa.tensor import FOUR_ROWS, SOURCE
 
@@ -19,6 +21,10 @@ from warploom.isa.tensor import FOUR_ROWS, SOURCE
 def _eighth(slots: Slots) -> int:
     """Registers of an 8x8x4 fragment of A or B: eight elements of a quad, in fours or in pairs."""
     return 4 if slots["atype"] == "tf32" else 2
+
+
+def _loaded(count: int) -> Place:
+    return replace(out("b32", count, eased="predicate"), hold=holds.loaded)
 
 
 def _depth(slots: Slots) -> int:
@@ -170,30 +176,48 @@ LOAD_UNTYPED = Form(
     source="PTX ISA 9.7.14.4.3",
 )
 
-LOAD_EIGHT = tuple(
+MANY_LOADED = tuple(
     Form(
-        name=f"lenient.load_eight_{count}",
-        syntax="ldmatrix.sync.aligned.shape.x8{.trans}{.ss}.b16  r, [p];",
+        name=f"lenient.many_loaded_{count}",
+        syntax="ldmatrix.sync.aligned.shape.num{.trans}{.ss}.type  r, [p];",
         rows="""
-            shape  trans    ss                    ptx  target
-            m8n8   -,trans  -,shared,shared::cta  6.5  sm_75
-        """,
-        operands={"r": out("b32", count), "p": address(barred=NARROW)},
+            shape   num                  trans    ss                    type  ptx  target
+            m8n8    x8,x16,x32,x64,x128  -,trans  -,shared,shared::cta  b16   6.5  sm_75
+            m16n16  x8,x16,x32,x64,x128  trans    -,shared,shared::cta  b8    8.6  sm_100a,sm_100f,sm_110a,sm_110f,sm_120a,sm_120f
+        """,  # noqa: E501
+        operands={"r": _loaded(count), "p": ROWS},
         lenient=True,
         source="PTX ISA 9.7.14.5.15",
     )
     for count in (1, 2, 4)
 )
 
-STORE_EIGHT = tuple(
+MANY_WIDENED = tuple(
     Form(
-        name=f"lenient.store_eight_{count}",
-        syntax="stmatrix.sync.aligned.shape.x8{.trans}{.ss}.b16  [p], r;",
+        name=f"lenient.many_widened_{count}",
+        syntax="ldmatrix.sync.aligned.shape.num{.trans}{.ss}.dst_fmt.src_fmt  r, [p];",
         rows="""
-            shape  trans    ss                    ptx  target
-            m8n8   -,trans  -,shared,shared::cta  7.8  sm_90
-        """,
-        operands={"p": address(barred=NARROW), "r": inp("b32", count)},
+            shape   num                  trans  ss                    dst_fmt  src_fmt              ptx  target
+            m8n16   x8,x16,x32,x64,x128  -      -,shared,shared::cta  b8x16    b6x16_p32,b4x16_p64  8.6  sm_100a,sm_100f,sm_110a,sm_110f,sm_120a,sm_120f
+            m16n16  x8,x16,x32,x64,x128  trans  -,shared,shared::cta  b8x16    b6x16_p32,b4x16_p64  8.6  sm_100a,sm_100f,sm_110a,sm_110f,sm_120a,sm_120f
+        """,  # noqa: E501
+        operands={"r": _loaded(count), "p": ROWS},
+        lenient=True,
+        source="PTX ISA 9.7.14.5.15",
+    )
+    for count in (1, 2, 4)
+)
+
+MANY_STORED = tuple(
+    Form(
+        name=f"lenient.many_stored_{count}",
+        syntax="stmatrix.sync.aligned.shape.num{.trans}{.ss}.type  [p], r;",
+        rows="""
+            shape  num                  trans    ss                    type  ptx  target
+            m8n8   x8,x16,x32,x64,x128  -,trans  -,shared,shared::cta  b16   7.8  sm_90
+            m16n8  x8,x16,x32,x64,x128  trans    -,shared,shared::cta  b8    8.6  sm_100a,sm_100f,sm_110a,sm_110f,sm_120a,sm_120f
+        """,  # noqa: E501
+        operands={"p": ROWS, "r": replace(inp("b32", count), hold=holds.stored)},
         lenient=True,
         source="PTX ISA 9.7.14.5.16",
     )

@@ -48,6 +48,11 @@ def _write(warps: Warps, i: Bound, matrix: NDArray[Any]) -> None:
     warps.write_fragment(i.r, order, matrix.reshape(warps.count, -1).view(order.dtype))
 
 
+def _barred(slots: Slots, target: int) -> tuple[int, ...]:
+    return () if slots["ss"] else NARROW
+
+
+ROWS = address(barred=_barred)
 _LOADED = replace(out("b32", _registers, eased="predicate"), hold=holds.loaded)
 
 LDMATRIX = Form(
@@ -58,7 +63,7 @@ LDMATRIX = Form(
         m8n8    x1,x2,x4  -,trans  -,shared,shared::cta  b16   6.5  sm_75
         m16n16  x1,x2     trans    -,shared,shared::cta  b8    8.6  sm_100a,sm_100f,sm_110a,sm_110f,sm_120a,sm_120f
     """,
-    operands={"r": _LOADED, "p": address(barred=NARROW)},
+    operands={"r": _LOADED, "p": ROWS},
     spellings=("ldmatrix.sync.aligned.shape.num{.ss}{.trans}.type",),
     touches="warp",
     source="PTX ISA 9.7.14.5.15",
@@ -83,7 +88,7 @@ LDMATRIX_WIDENED = Form(
         m8n16   x1,x2,x4  -      -,shared,shared::cta  b8x16    b6x16_p32,b4x16_p64  8.6  sm_100a,sm_100f,sm_110a,sm_110f,sm_120a,sm_120f
         m16n16  x1,x2     trans  -,shared,shared::cta  b8x16    b6x16_p32,b4x16_p64  8.6  sm_100a,sm_100f,sm_110a,sm_110f,sm_120a,sm_120f
     """,  # noqa: E501
-    operands={"r": _LOADED, "p": address(barred=NARROW)},
+    operands={"r": _LOADED, "p": ROWS},
     touches="warp",
     source="PTX ISA 9.7.14.5.15",
 )
@@ -124,7 +129,7 @@ STMATRIX = Form(
         m8n8   x1,x2,x4  -,trans  -,shared,shared::cta  b16   7.8  sm_90
         m16n8  x1,x2,x4  trans    -,shared,shared::cta  b8    8.6  sm_100a,sm_100f,sm_110a,sm_110f,sm_120a,sm_120f
     """,
-    operands={"p": address(barred=NARROW), "r": replace(inp("b32", _registers), hold=holds.stored)},
+    operands={"p": ROWS, "r": replace(inp("b32", _registers), hold=holds.stored)},
     spellings=("stmatrix.sync.aligned.shape.num{.ss}{.trans}.type",),
     touches="warp",
     source="PTX ISA 9.7.14.5.16",

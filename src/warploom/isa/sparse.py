@@ -36,12 +36,8 @@ def selectors(slots: Slots) -> tuple[int, ...]:
 
 
 def _selector_bits(slots: Slots) -> int:
-    """Of a selector beside elements in bytes the low 32 bits are looked at."""
-    return (
-        32
-        if TYPE_BITS[slots["atype"]] == 8 and slots["dtype"] != "s32" and slots["shape"] == "m16n8k64"
-        else 0
-    )
+    """Of a selector beside floats of a byte or less the low 32 bits are looked at."""
+    return 32 if slots["dtype"] != "s32" and TYPE_BITS[slots["atype"]] <= 8 else 0
 
 
 METADATA = replace(inp("b32", values=(), eased="vectors predicate"), hold=holds.metadata)

@@ -90,7 +90,7 @@ def _symbol_text(symbol: Symbol) -> str:
     if symbol.minus:
         text += f"-{symbol.minus}"
     if symbol.offset:
-        text += f"{symbol.offset:+d}"
+        text += f"+{symbol.offset}"
     return text if symbol.mask is None else f"0x{symbol.mask:X}({text})"
 
 
