@@ -348,3 +348,9 @@ def test_types_keep_their_order() -> None:
 def test_nothing_is_passed_over_in_an_instruction_s_name() -> None:
     assert findings("match.any.sync.b32.finite %b32_1, %b32_2, %b32_3;")[0].startswith("tolerated/ignored")
     assert findings("wgmma.finite.fence.sync.aligned;")[0].startswith("wgmma.fence/")
+
+
+def test_a_vector_register_stands_for_its_members() -> None:
+    assert findings("{ .reg .v4 .f32 %v; ld.global.v4.f32 %v, [%u64_1]; mov.f32 %f32_1, %v.w; }") == []
+    (finding,) = findings("{ .reg .v2 .f32 %v; ld.global.v4.f32 %v, [%u64_1]; }")
+    assert finding.startswith("memory.ld/d: ")

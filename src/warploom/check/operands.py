@@ -194,18 +194,22 @@ class Judge:
     ) -> Iterator[tuple[str, str, int | None]]:
         """What a vector may not hold, in a place that says what it may."""
         expected = _expected_type(bound.place, bound.type)
-        taken = holders(bound.type, bound.place.accepts, bound.place.implied) | {"pred"}
+        taken = holders(bound.type, bound.place.accepts, bound.place.implied)
         sorts = [self._sort(item) for item in operand.items]
+        declared = [self._declared(item, bound.place) for item in operand.items]
+        constants = [_constant_type(item) for item in operand.items]
         for k, (item, sort) in enumerate(zip(operand.items, sorts, strict=True)):
-            declared = self._declared(item, bound.place)
-            apart = sort == "" and "singly" in hold.words and declared != "" and declared not in taken
             coded = isinstance(item, Float) and item.width == 32 and "coded" in hold.words
-            if apart or (sort not in ("", *hold.words) and not coded):
+            if sort not in ("", *hold.words) and not coded:
                 yield f"has {describe(item)} in its vector", expected, k
-        constants = {_constant_type(item) for item in operand.items}
-        if "constants" not in hold.words and "" not in constants and not constants <= taken:
-            yield "has nothing but constants", expected, None
-        if "special" in sorts and constants > {""}:
+        size, count = hold.group or len(sorts), hold.judged or len(sorts)
+        for first in range(0, count if hold.group or all(constants) else 0, size):
+            registers, numbers = declared[first : first + size], constants[first : first + size]
+            if any(registers) and inferred_type(registers, numbers) not in taken:
+                yield f"has {describe(operand.items[first])} in its vector", expected, first
+            if all(numbers) and "constants" not in hold.words and not {*numbers} <= taken:
+                yield "has nothing but constants", expected, None
+        if "special" in sorts and any(constants):
             yield "has a special register beside constants", expected, None
 
     def _sort(self, item: Operand) -> str:

@@ -103,6 +103,11 @@ class Statements:
         best = self._best(matches, instruction, names)
         if best is not None and not best[1]:
             return unknown
+        spread = _spread(instruction, names)
+        if spread is not instruction and not any(
+            problem.severity is Severity.ERROR for problem in self._judge(spread, names)
+        ):
+            return unknown
         tolerated = self._tolerated(instruction, names)
         if tolerated:
             return [*tolerated, *unknown]
@@ -272,6 +277,20 @@ def _warning(instruction: Instruction, tolerance: Tolerance, match: Match) -> Pr
     message = f"'{instruction.opcode}': {tolerance.reason}; the manual does not have it"
     code, section = f"tolerated/{tolerance.name}", match.form.source
     return Problem(code, message, ("opcode",), "", section, Severity.WARNING)
+
+
+def _spread(instruction: Instruction, names: Names) -> Instruction:
+    """An instruction with the members of its vector registers in their stead."""
+    operands = tuple(
+        Vector(tuple(Name(f"{operand.text}.{member}") for member in "xyzw"[: meaning.vector]))
+        if isinstance(operand, Name)
+        and isinstance(meaning := names.find(operand.text), Variable)
+        and meaning.space == "reg"
+        and meaning.vector > 1
+        else operand
+        for operand in instruction.operands
+    )
+    return instruction if operands == instruction.operands else replace(instruction, operands=operands)
 
 
 def undeclared(name: str, names: Names, where: Where) -> Problem:

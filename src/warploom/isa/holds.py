@@ -10,6 +10,7 @@ Source: ptxas 12.9 and 13.1, asked for each form, operand and target
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from warploom.isa.operands import Hold, Slots
 
@@ -48,7 +49,8 @@ def product(letter: str, *, sparse: bool = False) -> Holding:
         words = _within(letter, slots, target, sparse)
         pair = int(slots["shape"].rpartition("k")[2]) <= (64 if slots["atype"] in _FEW_BITS else 32)
         bare = sparse and letter == "a" and slots["atype"] in _INTEGERS and (pair or target < 90)
-        return _hold(_held(letter, slots, target, sparse), words, "bare" if bare else "", letter)
+        whole = _hold(_held(letter, slots, target, sparse), words, "bare" if bare else "", letter)
+        return replace(whole, group=1) if _is_apart(letter, slots, target, sparse) else whole
 
     return hold
 
@@ -72,6 +74,14 @@ def _in_software(slots: Slots, target: int, *, sparse: bool) -> bool:
     if element in _BYTES:
         return slots["shape"] == "m8n8k16" and target >= 100
     return element == "f16" and slots["shape"] == "m8n8k4" and target >= 80
+
+
+def _is_apart(letter: str, slots: Slots, target: int, sparse: bool) -> bool:
+    """Whether software reads or writes each register of sums by itself."""
+    if "stype" in slots or not _in_software(slots, target, sparse=sparse):
+        return False
+    of_bytes = slots["atype"] in _BYTES and letter == "c" and not sparse
+    return of_bytes or (slots["atype"] in _EIGHT_BITS and letter in "cd")
 
 
 def _last_unit(slots: Slots) -> int:
@@ -101,13 +111,13 @@ def _within(letter: str, slots: Slots, target: int, sparse: bool) -> frozenset[s
     if element in _EIGHT_BITS:
         if letter in "ab":
             return frozenset({"special", "integer"})
-        return frozenset({"singly", "float"} if (letter, slots["ctype"]) == ("c", "f32") else {"singly"})
+        return frozenset({"float"}) if (letter, slots["ctype"]) == ("c", "f32") else _NOTHING
     if letter == "d":
         return _RESULT
     if sparse and element not in _FEW_BITS:
         return _CONSTANTS if letter == "a" else _SOURCE
     if element in _BYTES:
-        return {"a": _NOTHING, "b": _SOURCE, "c": frozenset({"singly", "integer"})}[letter]
+        return {"a": _NOTHING, "b": _SOURCE, "c": frozenset({"integer"})}[letter]
     return _CONSTANTS
 
 
@@ -134,9 +144,33 @@ def opaque_product(letter: str) -> Holding:
         element = slots.get(f"{letter}type", "f16")
         held = "s32" if multiplied in _INTEGERS else _TYPES[element]
         words = _of_integers if multiplied in _INTEGERS else _of_floats
-        return _hold(held, words(letter, slots, target), letter=letter)
+        whole = _hold(held, words(letter, slots, target), letter=letter)
+        group, judged = _groups(letter, slots, target)
+        return replace(whole, group=group, judged=judged)
 
     return hold
+
+
+def _groups(letter: str, slots: Slots, target: int) -> tuple[int, int]:
+    """How many registers go together into each of the smaller products that make one, and how many go at all."""
+    multiplied, shape = slots.get("atype", "f16"), slots["shape"]
+    if multiplied in _FEW_BITS:
+        return 0, 0
+    if letter in "cd":
+        element = slots[f"{letter}type"]
+        if multiplied in _BYTES:
+            return 2 if target < 80 else 4, 0
+        converted = element == "f16" and slots["dtype"] != slots["ctype"]
+        return (0 if target < 75 or converted else 2 if element == "f16" else 4), 0
+    if multiplied in _BYTES:
+        return int(target < 80), 0
+    if target < 75:
+        return 2, 0
+    long, short = ("m32n8k16", "m8n32k16") if letter == "a" else ("m8n32k16", "m32n8k16")
+    size = 4 if shape == long or (letter == "a" and shape != short) else 2
+    if multiplied != "f16":
+        return (size // 2 if multiplied == "tf32" else size), 0
+    return (size // 2 if target < 80 else size), {long: 8, short: 2}.get(shape, 4)
 
 
 def _of_floats(letter: str, slots: Slots, target: int) -> frozenset[str]:
@@ -144,7 +178,7 @@ def _of_floats(letter: str, slots: Slots, target: int) -> frozenset[str]:
     if multiplied == "bf16":
         return _RESULT if letter == "d" else _SOURCE
     if multiplied == "tf32":
-        others = {"b": frozenset({"special", "singly"}), "d": _RESULT - {"sink"}}
+        others = {"b": frozenset({"special"}), "d": _RESULT - {"sink"}}
         return others.get(letter, _SOURCE)
     types = slots["dtype"], slots["ctype"]
     if letter == "d":
@@ -164,7 +198,7 @@ def _of_integers(letter: str, slots: Slots, target: int) -> frozenset[str]:
         if letter == "c":
             return _SOURCE
         if target < 80:
-            return frozenset({"singly", "integer", "constants"})
+            return frozenset({"integer", "constants"})
         if (letter, shape) in (("a", "m8n32k16"), ("b", "m32n8k16")):
             return frozenset({"special"})
         return frozenset({"predicate", "special"}) if (letter, shape) == ("b", "m16n16k16") else _SOURCE
@@ -180,7 +214,7 @@ def opaque_load(slots: Slots, target: int) -> Hold:
     element = slots["type"]
     if element in ("f16", "f32") and target < 75:
         return _hold(_moved(element), _RESULT)
-    return Hold(_moved(element), frozenset({"sink", "singly"} if element == "f64" else {"sink"}))
+    return Hold(_moved(element), frozenset({"sink"}), group=int(element == "f64"))
 
 
 def opaque_store(slots: Slots, target: int) -> Hold:
@@ -188,8 +222,9 @@ def opaque_store(slots: Slots, target: int) -> Hold:
     element = slots["type"]
     if element in ("f16", "f32") and target < 75:
         return _hold(_moved(element), _SOURCE)
-    others = {"f64": frozenset({"float", "singly"}), "s32": frozenset({"integer", "coded", "constants"})}
-    return Hold(_moved(element), others.get(element, frozenset({"integer", "coded"})))
+    others = {"f64": frozenset({"float"}), "s32": frozenset({"integer", "coded", "constants"})}
+    words = others.get(element, frozenset({"integer", "coded"}))
+    return Hold(_moved(element), words, group=int(element == "f64"))
 
 
 def _moved(element: str) -> str:

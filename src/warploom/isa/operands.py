@@ -31,13 +31,15 @@ class Hold:
 
     "predicate": one among registers of 32 bits; "special": special registers; "integer", "float" and "coded"
     (of 32 bits): constants among registers; "constants": nothing but them; "sink": a result that is not
-    wanted. "singly" where each register is judged by itself. `eased` is as that of a place, whose words it
-    chooses from.
+    wanted. `eased` is as that of a place, whose words it chooses from. Registers are judged together, and then
+    again in groups of `group` (0: no groups), as far as the first `judged` (0: all).
     """
 
     type: str
     words: frozenset[str]
     eased: str = ""
+    group: int = 0
+    judged: int = 0
 
 
 @dataclass(frozen=True, slots=True)
