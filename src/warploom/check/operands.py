@@ -349,6 +349,8 @@ class Judge:
                     return None
                 if "symbol" not in place.also or not takes_integers(type_word) or type_word == "pred":
                     return f"is the address of '{text}'", expected
+                if isinstance(meaning, Variable) and meaning.space == "param" and self.names.role(text) == "call":
+                    return f"is the address of the parameter '{text}' of a call", expected
                 return None
             case Label():
                 return f"is the label '{text}'", expected

@@ -315,11 +315,11 @@ def _shape(operand: Operand, names: Names) -> Shape:
             return ("float", width)
         case Negated(name, sign):
             return ("negated", sign, _name_shape(name, names))
-        case Symbol(name):
-            return ("symbol", _name_shape(name, names))
-        case Address(base, _, extra, unified):
+        case Symbol(name, _, generic, mask, minus):
+            return ("symbol", generic, mask is None, minus == "", _name_shape(name, names))
+        case Address(base, offset, extra, unified):
             inner = ("none",) if base is None else _shape(base, names)
-            return ("address", unified, inner, *(_shape(item, names) for item in extra))
+            return ("address", offset == 0, unified, inner, *(_shape(item, names) for item in extra))
         case Vector(items) | Tuple(items):
             return (type(operand).__name__, *(_shape(item, names) for item in items))
         case Pair(first, second):
@@ -343,7 +343,7 @@ def _name_shape(text: str, names: Names) -> Shape:
         case Function():
             return ("function", text)
         case Label():
-            return ("label",)
+            return ("label", names.table(text) is not None)
         case int():
             return ("constant",)
         case None:

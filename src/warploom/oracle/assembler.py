@@ -44,7 +44,12 @@ _OPTIONS = ("-O0", "-w", "-o", os.devnull)
 _OPTIMISED = ("-w", "-o", os.devnull)
 _ASTRAY = "Memory allocation failure"
 _BROKEN = "Internal compiler error"  # -O0 alone breaks on some that every other level takes
-_NARROW = re.compile(r"\[%(?:b|bu|bs|h|uh|sh|r|u|s)\d")  # of 32 bits a module is refused, but not beside 16
+_NARROW = re.compile(
+    r"""\[%(?:b|bu|bs|h|uh|sh|r|u|s)\d  # an access by a register of few bits: of 32 a module is refused,
+    | \bcvta\b.*32                     # but not where it has one of 16 beside it
+    | 32\ .*\bgmem\b""",
+    re.VERBOSE,
+)
 _COMPLAINT = re.compile(r"^ptxas (?:.*?, line (\d+); )?(error|fatal)\s*: (.*)$", re.MULTILINE)
 _ENTRY = re.compile(r"'e(\d+)'")
 _NAMED = re.compile(r"for instruction '([^']*)'")
