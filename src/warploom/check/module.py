@@ -60,7 +60,7 @@ def head(module: Module, target: Target | None, ptx: Version | None) -> tuple[Ta
         return target, judged_ptx, found
     named, problems = _target(directives, judged_ptx)
     found += problems
-    found += _address_size(module, directives, named, judged_ptx)
+    found += _address_size(module, directives, judged_ptx)
     return named, judged_ptx, found
 
 
@@ -112,15 +112,13 @@ def _target(directives: dict[str, Directive], ptx: Version) -> tuple[Target, lis
     return target, found
 
 
-def _address_size(
-    module: Module, directives: dict[str, Directive], target: Target, ptx: Version
-) -> Iterator[Found]:
+def _address_size(module: Module, directives: dict[str, Directive], ptx: Version) -> Iterator[Found]:
     directive = directives.get(".address_size")
     if directive is None:
         return
     if ptx < (2, 3):
         message = f".address_size needs PTX 2.3; the text is PTX {ptx[0]}.{ptx[1]}"
         yield error("module/address-size", message, directive, section="PTX ISA 11.1.3")
-    if module.address_size == 32 and target.number >= 90:
-        message = f"addresses of 32 bits are not supported on {target.name}; expected .address_size 64"
+    if module.address_size == 32:
+        message = "addresses of 32 bits are no longer supported by ptxas 12.9 and later; expected .address_size 64"
         yield error("module/address-size", message, directive, section="PTX ISA 11.1.3")

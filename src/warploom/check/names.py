@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from warploom.isa.special import SPECIAL_REGISTERS, SpecialRegister
+from warploom.isa.vectors import member_of
 from warploom.ptx import Function, Label, Variable
 from warploom.ptx.scopes import Scope
 
-CONSTANTS = {"WARP_SZ": 32}
 _SUGGESTIONS = 100  # names of a text that similar ones are looked for; it takes long among many
 _LONGEST = 64
 
@@ -24,8 +24,7 @@ class Part:
     selector: str
 
 
-Meaning = Variable | Part | Function | Label | SpecialRegister | int | None
-_MEMBERS = ("xyzw", "rgba")
+Meaning = Variable | Part | Function | Label | SpecialRegister | None
 
 
 class Names(Scope[Variable, Variable, Label]):
@@ -70,6 +69,11 @@ class Names(Scope[Variable, Variable, Label]):
         digits = name.removeprefix(stem)
         return digits != name and digits.isdecimal() and len(digits) < 10 and int(digits) < count
 
+    def members(self, name: str) -> int:
+        """Registers in a vector register; 1 in a plain one, 0 in what is none."""
+        found = self.register(name)
+        return found[0].vector if found is not None else 0
+
     def find(self, name: str) -> Meaning:
         """What a name stands for, from these braces outwards; None where nothing."""
         if self.parent is None:
@@ -87,7 +91,6 @@ class Names(Scope[Variable, Variable, Label]):
             or self.functions.get(name)
             or SPECIAL_REGISTERS.get(name)
             or self.label(name)
-            or CONSTANTS.get(name)
             or self._part(name)
         )
 
@@ -100,8 +103,7 @@ class Names(Scope[Variable, Variable, Label]):
         register = found[0]
         if register.vector == 1:
             return Part(register, selector)
-        is_member = any(selector and selector in names[: register.vector] for names in _MEMBERS)
-        return replace(register, vector=1) if is_member and len(selector) == 1 else None
+        return replace(register, vector=1) if member_of(selector, register.vector) >= 0 else None
 
     def range_of(self, name: str) -> tuple[str, int] | None:
         """The range that a numbered name would be in, and its count: `%r<8>` for `%r9`."""

@@ -125,7 +125,8 @@ class Judge:
                     ):
                         yield f"is {describe(operand)}", _expected_type(place, bound.type), None
                         return
-                    odd = [] if hold is None else list(self._odd_items(operand, bound, hold))
+                    odd = list(self._unavailable(operand))
+                    odd += [] if hold is None else self._odd_items(operand, bound, hold)
                     yield from odd or self._vector(operand, bound)
                     return
                 if bound.registers != 0 and operand != Name("_") and not self._eases(place, "bare"):
@@ -169,6 +170,9 @@ class Judge:
             inferred in holders(bound.type, place.accepts, place.implied)
             or (inferred == "pred" and self._eases(place, "predicate"))
         )
+        if place.access == "read" and any(constants) and "special" in map(self._sort, operand.items):
+            yield "has a special register beside constants", "registers, or constants, alone", None
+            return
         clean = True
         for k, (item, name, constant) in enumerate(zip(operand.items, declared, constants, strict=True)):
             if accepted and (name or (constant and place.access == "read" and not place.plain)):
@@ -188,6 +192,14 @@ class Judge:
         sinks = [item for item in operand.items if item == Name("_")]
         if clean and len(sinks) == len(operand.items):
             yield "has nothing but sinks", "at least one register", None
+
+    def _unavailable(self, operand: Vector) -> Iterator[tuple[str, str, int | None]]:
+        """The special registers in a vector that the target or the version does not have."""
+        for k, item in enumerate(operand.items):
+            meaning = self.names.find(item.text) if isinstance(item, Name) else None
+            lack = self._lack(meaning) if isinstance(meaning, SpecialRegister) else None
+            if lack is not None:
+                yield (*lack, k)
 
     def _odd_items(
         self, operand: Vector, bound: BoundOperand, hold: Hold
@@ -225,8 +237,7 @@ class Judge:
                 meaning = self.names.find(text)
                 if isinstance(meaning, SpecialRegister):
                     return "special"
-                is_predicate = isinstance(meaning, Variable) and meaning.type == "pred"
-                return "predicate" if is_predicate else "integer" if isinstance(meaning, int) else ""
+                return "predicate" if isinstance(meaning, Variable) and meaning.type == "pred" else ""
             case _:
                 return ""
 
@@ -283,11 +294,12 @@ class Judge:
                 if isinstance(meaning, Function):
                     return f"is an address made from the function '{name}'", expected
                 if isinstance(meaning, Variable) and meaning.space == "reg":
-                    if not self.lenient or in_vector:
+                    if not self.lenient or in_vector or place.parts:
                         return f"adds to the register '{name}'", expected
                     self.eased.add("sum")
                     return self._name(name, place, type_word, in_vector)
-                if meaning is None or (takes_integers(type_word) and type_word != "pred" and not place.plain):
+                is_plain = place.plain or bool(place.parts)
+                if meaning is None or (takes_integers(type_word) and type_word != "pred" and not is_plain):
                     return None
                 return f"is an address made from '{name}'", expected
             case _:
@@ -336,12 +348,6 @@ class Judge:
                 return f"is '.{meaning.selector}' of a register", expected
             case SpecialRegister():
                 return self._special(meaning, place, type_word)
-            case int():
-                return (
-                    None
-                    if takes_integers(type_word) and place.access == "read"
-                    else (f"is '{text}'", expected)
-                )
             case Variable() | Function():
                 if place.access != "read":
                     return f"is the variable '{text}'", expected

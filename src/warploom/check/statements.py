@@ -10,13 +10,15 @@ from warploom.check.names import Names, Part
 from warploom.check.operands import Judge, names_in
 from warploom.check.tolerated import TOLERATED, Tolerance
 from warploom.diag import Severity
-from warploom.isa.availability import Target, Version, lacking, read_target, word_lack
+from warploom.isa.availability import EVER, Target, Version, lacking, read_target, word_lack
 from warploom.isa.bind import changes_of_one_word, explain_opcode
 from warploom.isa.kit import LONGEST_OPCODE, Match, match_lenient, match_opcode
 from warploom.isa.nearest import is_named_alike, reordered
 from warploom.isa.places import Problem, Where, place_operands, takes_count, wrong_constants
+from warploom.isa.spare import bare
 from warploom.isa.special import SpecialRegister
 from warploom.isa.unjudged import is_unjudged
+from warploom.isa.vectors import spread
 from warploom.ptx import (
     Address,
     Element,
@@ -93,6 +95,11 @@ class Statements:
         )
 
     def _judge(self, instruction: Instruction, names: Names) -> list[Problem]:
+        whole = spread(instruction, names.members)
+        if whole is not instruction:
+            problems = self._judge(whole, names)
+            if not any(problem.severity is Severity.ERROR for problem in problems):
+                return problems
         unknown = [
             undeclared(name, names, ("operand", k))
             for k, operand in enumerate(instruction.operands)
@@ -102,11 +109,6 @@ class Statements:
         matches = match_opcode(instruction.opcode)
         best = self._best(matches, instruction, names)
         if best is not None and not best[1]:
-            return unknown
-        spread = _spread(instruction, names)
-        if spread is not instruction and not any(
-            problem.severity is Severity.ERROR for problem in self._judge(spread, names)
-        ):
             return unknown
         tolerated = self._tolerated(instruction, names)
         if tolerated:
@@ -213,7 +215,8 @@ class Statements:
             said = f"has '.{found}', which is no more" if found else f"has no '.{wanted}', which it needs"
             at = instruction.words.index(found) if found in instruction.words else 0
             where = ("word", at) if at else ("opcode",)
-            message = f"'{instruction.opcode}' {said} from PTX {since[0]}.{since[1]} on"
+            once = "" if since == EVER else f" from PTX {since[0]}.{since[1]} on"
+            message = f"'{instruction.opcode}' {said}{once}"
             return Problem(f"{form.name}/{slot}", message, where, "", form.source)
         return None
 
@@ -250,7 +253,7 @@ def _readings(
         (eased, why, match)
         for eased, why in _eased(instruction, tolerances)
         for match in (*match_opcode(eased.opcode), *match_lenient(eased.opcode))
-        if is_named_alike(match.form, instruction.words, eased.words)
+        if is_named_alike(match.form, bare(instruction.words), eased.words)
     )
 
 
@@ -277,20 +280,6 @@ def _warning(instruction: Instruction, tolerance: Tolerance, match: Match) -> Pr
     message = f"'{instruction.opcode}': {tolerance.reason}; the manual does not have it"
     code, section = f"tolerated/{tolerance.name}", match.form.source
     return Problem(code, message, ("opcode",), "", section, Severity.WARNING)
-
-
-def _spread(instruction: Instruction, names: Names) -> Instruction:
-    """An instruction with the members of its vector registers in their stead."""
-    operands = tuple(
-        Vector(tuple(Name(f"{operand.text}.{member}") for member in "xyzw"[: meaning.vector]))
-        if isinstance(operand, Name)
-        and isinstance(meaning := names.find(operand.text), Variable)
-        and meaning.space == "reg"
-        and meaning.vector > 1
-        else operand
-        for operand in instruction.operands
-    )
-    return instruction if operands == instruction.operands else replace(instruction, operands=operands)
 
 
 def undeclared(name: str, names: Names, where: Where) -> Problem:
@@ -344,7 +333,5 @@ def _name_shape(text: str, names: Names) -> Shape:
             return ("function", text)
         case Label():
             return ("label", names.table(text) is not None)
-        case int():
-            return ("constant",)
         case None:
             return ("table", text) if names.table(text) is not None else ("undeclared", text)

@@ -22,7 +22,8 @@ from warploom.isa.types import TYPES
 
 Update = Callable[[Array, NDArray[np.intp]], Array]
 
-_SCOPES = "-,cta,cluster,gpu,sys"
+_WITHIN = "-,cta,cluster,gpu"
+_SCOPES = f"{_WITHIN},sys"
 _SPACES = "-,global,shared,shared::cta,shared::cluster"
 _GLOBAL = "-,global"
 _SHARED = "shared,shared::cta,shared::cluster"
@@ -52,12 +53,13 @@ def _spellings(line: str) -> tuple[str, ...]:
 
 
 def _table(sem: str, more: str = "") -> str:
-    """The table of the operations; a cache hint is for global memory."""
+    """The table of the operations; a cache hint is for global memory, and 128 bits are younger of the system."""
     rows = [
-        f"{sem} {_SCOPES} {op} {noftz} {kind} {space} {hint} {ptx} {target}"
+        f"{sem} {scope} {op} {noftz} {kind} {space} {hint} {since} {target}"
         for op, noftz, kind, ptx, target in (
             line.split() for line in (_ARITHMETIC + more).splitlines() if line.strip()
         )
+        for scope, since in (((_WITHIN, ptx), ("sys", "8.4")) if kind == "b128" else ((_SCOPES, ptx),))
         for space, hint in ((_GLOBAL, _HINT), (_SHARED, "-"))
     ]
     return "\n".join(("sem scope op noftz type space level::cache_hint ptx target", *rows))
@@ -107,7 +109,8 @@ CAS = Form(
         sem                                scope      space                type     ptx target
         -,relaxed,acquire,release,acq_rel  {_SCOPES}  {_GLOBAL},{_SHARED}  b32,b64  1.1 sm_20
         -,relaxed,acquire,release,acq_rel  {_SCOPES}  {_GLOBAL},{_SHARED}  b16      6.3 sm_70
-        -,relaxed,acquire,release,acq_rel  {_SCOPES}  {_GLOBAL},{_SHARED}  b128     8.3 sm_90
+        -,relaxed,acquire,release,acq_rel  {_WITHIN}  {_GLOBAL},{_SHARED}  b128     8.3 sm_90
+        -,relaxed,acquire,release,acq_rel  sys        {_GLOBAL},{_SHARED}  b128     8.4 sm_90
     """,
     operands={"d": out("type", also="sink"), "a": memory(also="unified"), "b": arg("type"), "c": arg("type")},
     source="PTX ISA 9.7.13.5",

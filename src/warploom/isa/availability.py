@@ -17,6 +17,9 @@ from warploom.isa.table import Row
 
 Version = tuple[int, int]
 
+EVER: Version = (1, 0)
+"""What is no more since this version is no more in any text."""
+
 _TARGET = re.compile(r"(?:sm|compute)_(\d{1,3})([af]?)")
 
 _LATEST_OF_MAJOR = {1: 5, 2: 3, 3: 2, 4: 3, 5: 1, 6: 5, 7: 8, 8: 8, 9: 5}

@@ -87,7 +87,7 @@ def _outline(operand: Operand) -> object:
             return Pair, _outline(first), _outline(second)
         case Address(_, _, extra):
             return Address, *map(_outline, extra)
-        case Tuple((Integer() | Float() | Name("WARP_SZ") as constant,)):
+        case Tuple((Integer() | Float() as constant,)):
             return Tuple, type(constant)
         case _:
             return type(operand)

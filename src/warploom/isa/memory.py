@@ -6,12 +6,14 @@ access in program order, and all threads see it at once.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from warploom.isa.kit import Form, no_effect
 from warploom.isa.operands import NARROW, Place, Slots, address, arg, immediate, inp, memory, out
 from warploom.isa.protocol import Array, Bound, Warps
-from warploom.isa.types import bits_of
+from warploom.isa.types import TYPES, bits_of
 
 _NARROW = "b8,b16,b32,u8,u16,u32,s8,s16,s32,f32"
 _WIDE = "b64,u64,s64,f64"
@@ -278,6 +280,11 @@ ST_ASYNC = Form(
     source="PTX ISA 9.7.9.12",
 )
 
+def _by_width(slots: Slots) -> dict[str, str]:
+    """Assemblers take the address of a function for 16 bits alone."""
+    return {} if TYPES[slots["type"]].bits == 16 else {"eased": ""}
+
+
 ST_ASYNC_RELEASE = Form(
     name="memory.st_async_release",
     syntax="st.async{.mmio}.release.scope{.ss}.type  [a], b;",
@@ -286,7 +293,10 @@ ST_ASYNC_RELEASE = Form(
         -     gpu,sys  -,global  {_SMALL},{_WORD},{_WIDE}         8.7 sm_100
         mmio  sys      -,global  {_SMALL},{_WORD},{_WIDE}         8.7 sm_100
     """,
-    operands={"a": address(barred=NARROW, eased="special"), "b": inp("type")},
+    operands={
+        "a": address(barred=NARROW, eased="special"),
+        "b": replace(inp("type", eased="function"), by=_by_width),
+    },
     touches="async",
     source="PTX ISA 9.7.9.12",
 )

@@ -21,6 +21,9 @@ Barred = Collection[int] | Callable[[Slots, int], Collection[int]]
 
 _NAMED_PARAMETERS = 75  # the first target whose assembler asks for a name in .param::func
 
+VECTORS = (1, 2, 4)
+"""Numbers of registers that a vector has where no formula says it."""
+
 NARROW = (8, 16)
 """Widths of registers that assemblers cannot move to where an address belongs."""
 
@@ -47,7 +50,7 @@ class Place:
     """One operand place.
 
     `kind` is what the text shows there; `access` whether the instruction reads or writes it; `type` its PTX
-    type; `count` the number of registers in its vector (0: a single register, no braces; -1: any), or of the
+    type; `count` the number of registers in its vector (0: a single register, no braces; -1: 1, 2 or 4), or of the
     coordinates after the base of an address. `when` names a slot whose word the place stands with: it is there
     exactly when the word is. `values` are the constants that may stand there, of which the low `bits` are
     looked at, and `upto` the operand whose constant is the highest. `accepts` is "wide" where registers wider

@@ -9,7 +9,7 @@ from itertools import islice
 from warploom.diag import Diagnostic, Severity, Span
 from warploom.isa.kit import Match
 from warploom.isa.nearest import spell
-from warploom.isa.operands import Place
+from warploom.isa.operands import VECTORS, Place
 from warploom.isa.syntax import PlaceName
 from warploom.ptx import (
     Address,
@@ -87,7 +87,7 @@ def span_of(instruction: Instruction, where: Where) -> Span | None:
 def unparenthesised(operand: Operand) -> Operand:
     """A constant in parentheses is that constant, but among the operands of a call."""
     match operand:
-        case Tuple((Integer() | Float() | Name("WARP_SZ") as constant,)):
+        case Tuple((Integer() | Float() as constant,)):
             return constant
         case Vector(items) if any(isinstance(item, Tuple) for item in items):
             return Vector(tuple(map(unparenthesised, items)))
@@ -272,9 +272,11 @@ def _fits_register(operand: Operand, place: Place, count: int, slots: Mapping[st
     if count != 0:
         is_sink = operand == Name("_") and "sink" in place.also
         is_bare = "bare" in eased and isinstance(operand, (Name, Float, Negated))
-        return is_sink or is_bare or (isinstance(operand, Vector) and count in (-1, len(operand.items)))
+        if is_sink or is_bare or not isinstance(operand, Vector):
+            return is_sink or is_bare
+        return len(operand.items) in (VECTORS if count < 0 else (count,))
     if isinstance(operand, Vector):
-        return "vectors" in eased or ("vector" in eased and len(operand.items) in (1, 2, 4))
+        return "vectors" in eased or ("vector" in eased and len(operand.items) in VECTORS)
     if isinstance(operand, Negated) and "predicate" in eased:
         return True
     if place.access == "read":
@@ -361,7 +363,7 @@ def _expected(place: Place, count: int, slots: Mapping[str, str]) -> str:
 
 def list_values(values: Collection[int | str]) -> str:
     """Alternatives as a message lists them; long ranges are cut."""
-    if len(values) <= 8:
-        return ", ".join(str(value) for value in values)
-    *few, last = (*islice(values, 5), values[-1] if isinstance(values, Sequence) else max(values))
-    return f"{', '.join(str(value) for value in few)}, … {last}"
+    first = [str(value) for value in islice(values, 9)]
+    if len(first) <= 8:
+        return ", ".join(first)
+    return f"{', '.join(first[:5])}, … {values[-1] if isinstance(values, Sequence) else max(values)}"

@@ -7,6 +7,7 @@ Source: ptxas 12.9 to 13.1, asked for each form and each word of the language
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -71,13 +72,22 @@ _SPARE = (
 )
 
 
+_TAILS = re.compile(r"::(?:ld|st|before_thread_sync|after_thread_sync)$")
+_WITH_TAILS = frozenset({"tcgen05", "griddepcontrol"})
+"""What assemblers pass over at the end of any word, and the instructions where it belongs to a word."""
+
 SAYS_LENGTH = frozenset({"mma", "wmma", "wgmma"})
 """Instructions that may say how many registers their vectors have, as loads do."""
 
 
+def bare(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The words of an opcode without the tails that are passed over."""
+    return words if words[0] in _WITH_TAILS else (words[0], *(_TAILS.sub("", word) for word in words[1:]))
+
+
 def without_spare(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """The words of an opcode without those that are passed over, where there are any."""
-    left = words
+    left = bare(words)
     for spare in _SPARE:
         found = [word for word in left[1:] if word in spare.words]
         if found and (not spare.most or len(found) <= spare.most) and spare.is_for(words):

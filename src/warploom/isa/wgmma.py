@@ -429,7 +429,7 @@ WAIT = Form(
     name="wgmma.wait_group",
     syntax="wgmma.wait_group.sync.aligned  N;",
     rows="ptx target\n8.0 sm_90a",
-    operands={"N": immediate(values=range((1 << 63) - 1))},
+    operands={"N": immediate(values=range(1 << 63))},
     touches="warpgroup async",
     source="PTX ISA 9.7.15.7.3",
 )

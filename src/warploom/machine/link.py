@@ -33,7 +33,6 @@ from warploom.ptx import Address, Float, Integer, Name, Negated, Operand, Symbol
 
 CODE_BASE = 0x100_0000_0000  # addresses of device functions
 
-_CONSTANT_NAMES = {"WARP_SZ": 32}
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,8 +227,6 @@ class Linker:
     def _name(self, scope: Scope, text: str, type: str) -> Any:
         if scope.place(text) is not None:
             return self._register(scope, text, type)
-        if text in _CONSTANT_NAMES:
-            return integer_constant(_CONSTANT_NAMES[text], type)
         if text.startswith("%"):
             known = special(text)
             if known is not None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from warploom.diag import Diagnostic, Source, Span
 from warploom.isa.bind import Binding, bind
 from warploom.isa.types import TYPES
+from warploom.isa.vectors import member_of, spread
 from warploom.machine.faults import Unsupported, diagnostic
 from warploom.machine.registers import Declared
 from warploom.ptx import (
@@ -35,11 +36,14 @@ from warploom.ptx.scopes import Scope as Names
 
 @dataclass(frozen=True, slots=True)
 class RegisterPlace:
-    """A register: width in bits, index in the file of that width, declared type."""
+    """A register: width in bits, index in the file of that width, declared type, and how many members follow
+    each other where it is a vector.
+    """
 
     width: int
     index: int
     type: str
+    members: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +73,22 @@ class Scope(Names[RegisterPlace, Storage, int]):
         """The register of a name, from this scope outwards."""
         known = self.found.get(name)
         if known is None:
-            declared = self.register(name)
+            stem, _, member = name.rpartition(".")
+            declared = self.register(stem or name)
             if declared is None:
                 return None
-            known = self.found[name] = replace(declared[0], index=declared[0].index + declared[1])
+            first, number = declared
+            offset = member_of(member, first.members) if stem else 0
+            if offset < 0:
+                return None
+            index = first.index + number * first.members + offset
+            known = self.found[name] = replace(first, index=index, members=1 if stem else first.members)
         return known
+
+    def members(self, name: str) -> int:
+        """Members of a vector register; 1 of a plain one, 0 where there is no register of that name."""
+        declared = self.register(name)
+        return declared[0].members if declared is not None else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,16 +335,12 @@ class _Loader:
             )
 
     def _place_register(self, variable: Variable, scope: Scope) -> None:
-        if variable.type not in TYPES or TYPES[variable.type].bits > 64 or variable.vector != 1:
-            vector = f".v{variable.vector} " if variable.vector != 1 else ""
-            self._refuse(
-                "machine.register",
-                f"registers of type {vector}.{variable.type} are not implemented",
-                variable.span,
-            )
+        if variable.type not in TYPES or TYPES[variable.type].bits > 64:
+            message = f"registers of type .{variable.type} are not implemented"
+            self._refuse("machine.register", message, variable.span)
             return
-        width, first = self.registers.declare(variable.type, variable.count or 1)
-        place = RegisterPlace(width, first, variable.type)
+        width, first = self.registers.declare(variable.type, (variable.count or 1) * variable.vector)
+        place = RegisterPlace(width, first, variable.type, variable.vector)
         if variable.count is None:
             scope.registers[variable.name] = place
         else:
@@ -402,7 +413,7 @@ class _Loader:
             last_label = None
 
     def _flatten_instruction(self, instruction: Instruction, scope: Scope, function: str) -> None:
-        bound = bind(instruction, self.source)
+        bound = bind(spread(instruction, scope.members), self.source)
         if isinstance(bound, Diagnostic):
             self.problems.append(bound)
         elif bound.form.act is None:

@@ -43,7 +43,7 @@ _BATCH = 400
 _OPTIONS = ("-O0", "-w", "-o", os.devnull)
 _OPTIMISED = ("-w", "-o", os.devnull)
 _ASTRAY = "Memory allocation failure"
-_BROKEN = "Internal compiler error"  # -O0 alone breaks on some that every other level takes
+_BROKEN = re.compile("Internal compiler error|Register allocation failed")  # at -O0 alone, on some texts
 _NARROW = re.compile(
     r"""\[%(?:b|bu|bs|h|uh|sh|r|u|s)\d  # an access by a register of few bits: of 32 a module is refused,
     | \bcvta\b.*32                     # but not where it has one of 16 beside it
@@ -89,10 +89,17 @@ class Assembler:
         return cls(path, found[1])
 
     def judge(self, probes: Sequence[Probe], target: str, version: Version) -> list[Verdict]:
-        """A verdict for each probe, each as if it had been asked alone."""
+        """A verdict for each probe, each as if it had been asked alone.
+
+        Errors: UsageError where the assembler does not answer for an empty kernel.
+        """
         status, output = self.run(Probe("").module(target, version), target)
         if status != 0:
-            return [Verdict(False, _first_complaint(output))] * len(probes)
+            complaint = _first_complaint(output)
+            if not complaint:
+                at = f"{target}, PTX {version[0]}.{version[1]}"
+                raise UsageError(f"{self.path} gives no answer for an empty kernel at {at}: exit status {status}")
+            return [Verdict(False, complaint)] * len(probes)
         verdicts: dict[int, Verdict] = {}
         together: list[int] = []
         for k, probe in enumerate(probes):
@@ -170,11 +177,11 @@ class Assembler:
     def _alone(self, probe: Probe, target: str, version: Version) -> Verdict:
         text, owners = write_module((probe,), target, version)
         status, output = self.run(text, target)
-        if _BROKEN in output:
+        if _BROKEN.search(output):
             status, output = self.run(text, target, _OPTIMISED)
         if status == 0:
             return Verdict(True)
-        if status < 0 or _ASTRAY in output or _BROKEN in output:
+        if status < 0 or _ASTRAY in output or _BROKEN.search(output):
             return Verdict(False, NO_ANSWER)
         refused, _ = _attribute(output, owners)
         return Verdict(False, refused.get(0) or _first_complaint(output) or f"exit status {status}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from warploom.isa.kit import Form
 from warploom.isa.operands import Place
@@ -160,8 +161,9 @@ def _values(place: Place, slots: Slots) -> Iterator[tuple[str, str]]:
         ends = (constants[0], constants[-1]) if isinstance(constants, range) else constants
         low, high = min(ends), max(ends)
         edges = {low - 1, low, low + 1, high - 1, high, high + 1, high * 2}
-        if len(constants) <= 8:
-            edges |= {edge + step for edge in constants for step in (-1, 0, 1)}
+        few = list(islice(constants, 9))
+        if len(few) <= 8:
+            edges |= {edge + step for edge in few for step in (-1, 0, 1)}
     written = (str(edge) for edge in sorted(edges) if edge.bit_length() <= _CONSTANT_BITS)
     for text in dict.fromkeys((*_CONSTANTS, *written)):
         yield f"constant {text}", text

@@ -15,7 +15,7 @@ from warploom.ptx.lexer import Token, floating, integer_value
 from warploom.ptx.tree import Float, Initializer, Integer, Name, Property, Symbol
 
 _BITS = 64
-_WARP_SIZE = 32
+WARP_SZ, WARP_SIZE = "WARP_SZ", 32
 _LONGEST = _BITS + 2
 """Characters of the longest 64-bit literal, a binary one; leading zeros beyond it are taken for a fault."""
 
@@ -156,13 +156,13 @@ def _binary(cursor: Cursor, level: int, depth: int) -> _Value:
 
 
 def _apply(cursor: Cursor, sign: str, left: _Value, right: _Value, start: int, right_start: int) -> _Value:
-    if isinstance(left, Symbol) and left.name != "WARP_SZ" and sign in ("+", "-"):
+    if isinstance(left, Symbol) and sign in ("+", "-"):
         if isinstance(right, Symbol) and sign == "-" and not left.minus:
             return Symbol(left.name, left.offset, left.generic, left.mask, right.name)
         step = _number(cursor, right, right_start).value
         offset = left.offset + (step if sign == "+" else -step)
         return Symbol(left.name, offset, left.generic, left.mask, left.minus)
-    if isinstance(right, Symbol) and right.name != "WARP_SZ" and sign == "+":
+    if isinstance(right, Symbol) and sign == "+":
         offset = right.offset + _number(cursor, left, start).value
         return Symbol(right.name, offset, right.generic, right.mask, right.minus)
     a, b = _number(cursor, left, start), _number(cursor, right, right_start)
@@ -191,8 +191,6 @@ def _wrap(value: int, unsigned: bool) -> _Number:
 def _number(cursor: Cursor, value: _Value, start: int) -> _Number:
     if isinstance(value, _Number):
         return value
-    if isinstance(value, Symbol) and value.name == "WARP_SZ":
-        return _Number(_WARP_SIZE)
     span = Span(start, cursor.pos)
     return cursor.fail(
         "constant", f"found '{cursor.text[start : cursor.pos]}'; expected an integer constant", span
@@ -238,7 +236,7 @@ def _primary(cursor: Cursor, depth: int) -> _Value:
         cursor.expect(")")
         return Symbol(name, generic=True)
     if token.kind in ("name", "word"):
-        return Symbol(cursor.take().text)
+        return _Number(WARP_SIZE) if cursor.take().text == WARP_SZ else Symbol(token.text)
     return cursor.expected("a constant")
 
 

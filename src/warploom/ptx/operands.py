@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from warploom.diag import Span
-from warploom.ptx.constants import constant, constant_or_name
+from warploom.ptx.constants import WARP_SIZE, WARP_SZ, constant, constant_or_name
 from warploom.ptx.cursor import Cursor
 from warploom.ptx.lexer import BITS, DECIMAL, INTEGER, MEMBER, NAME, OPERAND_PARTS, floating, integer
 from warploom.ptx.tree import (
@@ -69,12 +69,14 @@ class OperandReader(dict[str, Operand]):
             return None
 
     def __missing__(self, part: str) -> Operand:
-        operand = self[part] = Name(part) if _NAME(part) else self._usual(part.strip(_BLANKS))
+        operand = self[part] = self._usual(part.strip(_BLANKS))
         return operand
 
     def _usual(self, text: str) -> Operand:
         if _NAME(text):
-            return Name(text)
+            return Integer.spelled(WARP_SIZE, WARP_SZ) if text == WARP_SZ else Name(text)
+        if WARP_SZ in text:
+            raise _Unusual
         first = text[:1]
         if first == "[" and (match := _ADDRESS(text)):
             name, offset = match.groups()
@@ -145,7 +147,7 @@ def _single(cursor: Cursor, depth: int) -> Operand:
     if token.text in ("!", "-"):
         cursor.take()
         name = cursor.peek()
-        if name.kind == "name" and name.text != "WARP_SZ":
+        if name.kind == "name" and name.text != WARP_SZ:
             return Negated(cursor.take().text, token.text)
         cursor.seek(token.start)
         return constant_or_name(cursor)
@@ -157,12 +159,15 @@ def _single(cursor: Cursor, depth: int) -> Operand:
 
 
 def _named(cursor: Cursor, depth: int) -> Operand:
-    token = cursor.take()
+    token = cursor.peek()
+    if token.text == WARP_SZ:
+        return constant_or_name(cursor)
+    cursor.take()
     if cursor.at("["):
         return Element(token.text, _address(cursor, depth))
     if cursor.at(",", ";", "|", "}", ")", "]"):
         return Name(token.text)
-    if cursor.at("-") and token.text != "WARP_SZ":
+    if cursor.at("-"):
         cursor.expected("'+'", "','", "';'")
     signs = ("+",) if token.text[0] == "%" else ("+", "-", "*", "/", "%", "<<", ">>", "(")
     if cursor.at(*signs) and "." not in token.text:
