@@ -120,5 +120,7 @@ def _address_size(module: Module, directives: dict[str, Directive], ptx: Version
         message = f".address_size needs PTX 2.3; the text is PTX {ptx[0]}.{ptx[1]}"
         yield error("module/address-size", message, directive, section="PTX ISA 11.1.3")
     if module.address_size == 32:
-        message = "addresses of 32 bits are no longer supported by ptxas 12.9 and later; expected .address_size 64"
+        message = (
+            "addresses of 32 bits are no longer supported by ptxas 12.9 and later; expected .address_size 64"
+        )
         yield error("module/address-size", message, directive, section="PTX ISA 11.1.3")

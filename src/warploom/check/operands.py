@@ -297,7 +297,11 @@ class Judge:
                     if not self.lenient or in_vector or place.parts:
                         return f"adds to the register '{name}'", expected
                     self.eased.add("sum")
-                    return self._name(name, place, type_word, in_vector)
+                    is_number = meaning.type[0] in "bus" and type_word != "pred"
+                    is_judged = place.type in TYPES and type_word[0] != "b"
+                    return (
+                        None if is_number and not is_judged else self._name(name, place, type_word, in_vector)
+                    )
                 is_plain = place.plain or bool(place.parts)
                 if meaning is None or (takes_integers(type_word) and type_word != "pred" and not is_plain):
                     return None
@@ -355,7 +359,11 @@ class Judge:
                     return None
                 if "symbol" not in place.also or not takes_integers(type_word) or type_word == "pred":
                     return f"is the address of '{text}'", expected
-                if isinstance(meaning, Variable) and meaning.space == "param" and self.names.role(text) == "call":
+                if (
+                    isinstance(meaning, Variable)
+                    and meaning.space == "param"
+                    and self.names.role(text) == "call"
+                ):
                     return f"is the address of the parameter '{text}' of a call", expected
                 return None
             case Label():

@@ -280,6 +280,7 @@ ST_ASYNC = Form(
     source="PTX ISA 9.7.9.12",
 )
 
+
 def _by_width(slots: Slots) -> dict[str, str]:
     """Assemblers take the address of a function for 16 bits alone."""
     return {} if TYPES[slots["type"]].bits == 16 else {"eased": ""}

@@ -34,7 +34,6 @@ from warploom.ptx import Address, Float, Integer, Name, Negated, Operand, Symbol
 CODE_BASE = 0x100_0000_0000  # addresses of device functions
 
 
-
 @dataclass(frozen=True, slots=True)
 class LocalBytes:
     """A parameter of a device function, in each thread's local memory."""

@@ -98,7 +98,9 @@ class Assembler:
             complaint = _first_complaint(output)
             if not complaint:
                 at = f"{target}, PTX {version[0]}.{version[1]}"
-                raise UsageError(f"{self.path} gives no answer for an empty kernel at {at}: exit status {status}")
+                raise UsageError(
+                    f"{self.path} gives no answer for an empty kernel at {at}: exit status {status}"
+                )
             return [Verdict(False, complaint)] * len(probes)
         verdicts: dict[int, Verdict] = {}
         together: list[int] = []
