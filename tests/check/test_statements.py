@@ -239,7 +239,7 @@ def test_what_may_stand(statement: str) -> None:
             "wgmma.wait_group.sync.aligned %u32_1;",
             (
                 "wgmma.wait_group/N: operand N is '%u32_1'; "
-                "expected an integer constant: 0, 1, 2, 3, 4, … 9223372036854775806"
+                "expected an integer constant: 0, 1, 2, 3, 4, … 9223372036854775807"
             ),
         ),
         ("{ L: }\nbra L;", "name/undeclared: 'L' is not declared"),

@@ -1,4 +1,4 @@
-"""`check` against the record: every verdict of ptxas 12.9 and 13.1, and no disagreement."""
+"""`check` against the record: the verdicts of ptxas 12.9 and 13.1, and no disagreement."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from warploom.oracle.points import Version
 from warploom.oracle.record import by_text, disagreements, families, read
 
 RECORD = Path(__file__).with_name("ptxas")
+EVERY = 4  # probes; `warploom evidence legality --judge` compares them all
 SOME = 40
 
 
 @pytest.mark.parametrize("family", families(RECORD))
 def test_check_says_what_ptxas_says(family: str) -> None:
-    found = [str(each) for each in disagreements(RECORD, Checker(), [family])]
+    found = [str(each) for each in disagreements(RECORD, Checker(), [family], every=EVERY)]
     assert found[:10] == [], f"{len(found)} verdicts differ"
 
 

@@ -33,7 +33,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
         "legality",
         help="verdicts of ptxas on instruction forms",
         description=_DESCRIPTION,
-        epilog="exit status: 0 well; 1 with --compare or --fresh, verdicts differ; 2 it could not be asked.",
+        epilog="exit status: 0 well; 1 with --compare, --fresh or --judge, verdicts differ; 2 it could not be asked.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     legality.set_defaults(verb=run)
@@ -45,6 +45,9 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     kind.add_argument("--compare", action="store_true", help="ask what is recorded, and write nothing")
     kind.add_argument(
         "--fresh", type=int, metavar="N", help="ask N probes that are not recorded, and compare with `check`"
+    )
+    kind.add_argument(
+        "--judge", action="store_true", help="ask nothing: compare `check` with every recorded verdict"
     )
     legality.add_argument("--seed", type=int, default=1, help="other fresh probes (1)")
     legality.add_argument("--workers", type=int, default=2, metavar="N", help="assemblers at a time (2)")
@@ -58,6 +61,8 @@ def run(options: argparse.Namespace) -> int:
         if options.fresh < 1:
             raise UsageError(f"--fresh is {options.fresh}; expected 1 or more")
         return _fresh(options)
+    if options.judge:
+        return _judge(options)
     return _compare(options) if options.compare else _write(options)
 
 
@@ -107,6 +112,26 @@ def _compare(options: argparse.Namespace) -> int:
     if len(different) > _SHOWN:
         print(f"… and {len(different) - _SHOWN} more, at {len(by_point)} points")
     print(f"{len(different)} of {len(questions)} recorded verdicts differ")
+    return DIFFERENT if different else OK
+
+
+def _judge(options: argparse.Namespace) -> int:
+    from warploom.oracle.judging import Checker
+    from warploom.oracle.points import NEWEST
+    from warploom.oracle.record import counted, disagreements, families
+
+    wanted = [family for family in families(options.record) if family in options.family or not options.family]
+    different = 0
+    with _progress("judging") as progress:
+        for done, family in enumerate(wanted, 1):
+            for each in disagreements(options.record, Checker(), [family]):
+                different += 1
+                print(each)
+            if progress:
+                progress(done, len(wanted))
+    counts = counted(options.record, wanted)
+    judged = sum(count for at, count in counts.items() if at.release != NEWEST)
+    print(f"{different} of {judged} recorded verdicts are judged otherwise by check")
     return DIFFERENT if different else OK
 
 

@@ -19,6 +19,7 @@ import lzma
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from warploom.diag import UsageError
@@ -140,10 +141,10 @@ def read(directory: Path, wanted: Iterable[str] = ()) -> Iterator[tuple[Case, Ve
                 yield case, {point: bool(accepted >> k & 1) for k, point in enumerate(points)}
 
 
-def counted(directory: Path) -> Counter[Point]:
+def counted(directory: Path, wanted: Iterable[str] = ()) -> Counter[Point]:
     """The recorded verdicts at each point, counted."""
     counts: Counter[Point] = Counter()
-    for _, verdicts in read(directory):
+    for _, verdicts in read(directory, wanted):
         counts.update(verdicts.keys())
     return counts
 
@@ -152,14 +153,15 @@ def counted(directory: Path) -> Counter[Point]:
 
 
 def disagreements(
-    directory: Path, judge: Judge, wanted: Iterable[str] = (), *, newest: bool = False
+    directory: Path, judge: Judge, wanted: Iterable[str] = (), *, newest: bool = False, every: int = 1
 ) -> Iterator[Disagreement]:
-    """What a judge says otherwise than the record, with `newest` than the newest assembler's verdicts.
+    """What a judge says otherwise than the record, with `newest` than the newest assembler's verdicts, of each
+    probe or of `every` so many.
 
     A judge is asked about the same probes at one point after the other.
     """
     waiting: dict[tuple[Point, ...], list[tuple[Case, Verdicts]]] = {}
-    for case, verdicts in read(directory, wanted):
+    for case, verdicts in islice(read(directory, wanted), None, None, every):
         points = tuple(at for at in verdicts if newest or at.release != NEWEST)
         batch = waiting.setdefault(points, [])
         batch.append((case, verdicts))
