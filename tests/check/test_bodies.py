@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 
 import warploom as wl
@@ -114,3 +116,16 @@ INCREASE = "setmaxnreg.inc.sync.aligned.u32 232;\n"
 )
 def test_register_counts(body: str, directives: str, found: list[str]) -> None:
     assert findings(body, directives) == found
+
+
+def test_thousands_of_multiplications_in_flight_take_little_memory() -> None:
+    one = "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%f0, %f1, %f2, %f3}, %rd0, %rd1, %p0, 1, 1;"
+    text = HEAD + ".entry e() { .reg .f32 %f<4>; .reg .b64 %rd<2>; .reg .pred %p<1>;" + one * 4000 + "}"
+    tracemalloc.start()
+    try:
+        report = wl.check(text)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert report.ok
+    assert peak < 64 << 20

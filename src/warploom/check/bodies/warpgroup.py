@@ -9,7 +9,7 @@ Source: PTX ISA 9.7.15.2, 9.7.15.7
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from warploom.check.bodies.body import Body, Register
@@ -32,27 +32,29 @@ _OLDEST = 9
 class _State:
     """What holds before an instruction, whichever way led there.
 
-    `flight` maps each multiplication that may be in flight to the least number of groups closed since its
-    issue; `written` holds registers written since the last fence; `fenced` is False where no fence may
-    have been yet.
+    Sets are the bits of integers, for a body may have thousands of multiplications. `flight[age]` are those
+    that may be in flight, by the least number of groups closed since their issue; `written` the registers
+    written since the last fence; `fenced` is False where no fence may have been yet.
     """
 
-    flight: frozenset[tuple[int, int]]
-    written: frozenset[Register]
+    flight: tuple[int, ...]
+    written: int
     fenced: bool
 
     def merged(self, other: _State) -> _State:
         """What holds where two ways meet."""
-        least = dict(self.flight)
-        for place, age in other.flight:
-            least[place] = min(age, least.get(place, age))
-        return _State(frozenset(least.items()), self.written | other.written, self.fenced and other.fenced)
+        younger, flight = 0, list[int]()
+        for mine, theirs in zip(self.flight, other.flight, strict=True):
+            flight.append((mine | theirs) & ~younger)
+            younger |= flight[-1]
+        return _State(tuple(flight), self.written | other.written, self.fenced and other.fenced)
 
 
 @dataclass(frozen=True, slots=True)
 class _Issue:
-    """A multiplication: its accumulators, and every register it touches."""
+    """A multiplication: its number, its accumulators, and every register it touches."""
 
+    number: int
     accumulators: frozenset[Register]
     registers: frozenset[Register]
 
@@ -72,17 +74,17 @@ class _Analysis:
         self.body = body
         self.places = places
         self.following = body.following()
-        self.issues = {
-            place: self._issue(place) for place, form in places.items() if form in _MULTIPLICATIONS
-        }
-        self.watched = frozenset(register for issue in self.issues.values() for register in issue.registers)
+        self.multiplications = [place for place, form in places.items() if form in _MULTIPLICATIONS]
+        self.issues = {place: self._issue(number, place) for number, place in enumerate(self.multiplications)}
+        self.bits = _numbered(register for issue in self.issues.values() for register in issue.registers)
+        self.users = _users(self.issues.values())
         self.touched = self._touched()
 
-    def _issue(self, place: int) -> _Issue:
+    def _issue(self, number: int, place: int) -> _Issue:
         bound = self.body.bound(place)
         operands = bound[1] if bound is not None else {}
         accumulators = self._registers(place, operands.get("d"))
-        return _Issue(accumulators, accumulators | self._registers(place, operands.get("a")))
+        return _Issue(number, accumulators, accumulators | self._registers(place, operands.get("a")))
 
     def _registers(self, place: int, bound: BoundOperand | None) -> frozenset[Register]:
         if bound is None or not isinstance(bound.operand, Vector):
@@ -106,7 +108,7 @@ class _Analysis:
                     texts = known[id(operand)] = tuple(text for text in names_in(operand) if text in names)
                 for text in texts:
                     register = self.body.register(place, text)
-                    if register in self.watched:
+                    if register in self.bits:
                         mentioned[register] = k
             if mentioned:
                 found[place] = mentioned, self._written(place) & mentioned.keys()
@@ -133,7 +135,7 @@ class _Analysis:
 
     def _states(self) -> dict[int, _State]:
         """What holds before every instruction that can be reached."""
-        states = {0: _State(frozenset(), frozenset(), fenced=False)}
+        states = {0: _State((0,) * (_OLDEST + 1), 0, fenced=False)}
         pending = [0]
         while pending:
             place = pending.pop()
@@ -154,19 +156,22 @@ class _Analysis:
             touched = self.touched.get(place)
             if touched is None or not touched[1]:
                 return state
-            return _State(state.flight, state.written | touched[1], state.fenced)
+            return _State(state.flight, state.written | self._mask(touched[1]), state.fenced)
+        flight = state.flight
         if form is FENCE:
-            return _State(state.flight, frozenset(), fenced=True)
+            return _State(flight, 0, fenced=True)
         if form is COMMIT:
-            older = frozenset((issue, min(age + 1, _OLDEST)) for issue, age in state.flight)
+            older = (0, *flight[: _OLDEST - 1], flight[_OLDEST - 1] | flight[_OLDEST])
             return _State(older, state.written, state.fenced)
         if form is WAIT:
-            left = self._left(place)
-            return _State(
-                frozenset((i, age) for i, age in state.flight if age <= left), state.written, state.fenced
-            )
-        others = frozenset((issue, age) for issue, age in state.flight if issue != place)
-        return _State(others | {(place, 0)}, state.written, state.fenced)
+            left = self._left(place) + 1
+            return _State((*flight[:left], *(0 for _ in flight[left:])), state.written, state.fenced)
+        issued = 1 << self.issues[place].number
+        others = [issues & ~issued for issues in flight]
+        return _State((others[0] | issued, *others[1:]), state.written, state.fenced)
+
+    def _mask(self, registers: Iterable[Register]) -> int:
+        return _bits(self.bits[register] for register in registers)
 
     def _left(self, place: int) -> int:
         """How many groups a wait leaves in flight; those not closed are never waited for."""
@@ -177,7 +182,7 @@ class _Analysis:
 
     def findings(self) -> Iterator[Found]:
         """Every warning, each once."""
-        ended: set[int] = set()
+        ended = 0
         for place, state in self._states().items():
             if place in self.issues:
                 yield from self._unfenced(place, state)
@@ -185,14 +190,14 @@ class _Analysis:
                 yield from self._in_flight(place, state)
             if EXIT in self.following[place]:
                 after = self._after(place, state)
-                for issue, age in sorted(after.flight):
-                    if issue not in ended:
-                        ended.add(issue)
-                        yield self._unended(issue, age)
+                for age, issues in enumerate(after.flight):
+                    for number in _ones(issues & ~ended):
+                        yield self._unended(self.multiplications[number], age)
+                    ended |= issues
 
     def _unfenced(self, place: int, state: _State) -> Iterator[Found]:
         instruction = self.body.steps[place].instruction
-        written = self.issues[place].registers & state.written
+        written = state.written and self._mask(self.issues[place].registers) & state.written
         if not state.fenced:
             what = "no fence stands before this multiplication on some path"
         elif written:
@@ -205,19 +210,23 @@ class _Analysis:
 
     def _in_flight(self, place: int, state: _State) -> Iterator[Found]:
         mentioned, written = self.touched[place]
-        for issue, _ in sorted(state.flight):
-            for register, operand in mentioned.items():
-                if register in self.issues[issue].accumulators or (
-                    register in self.issues[issue].registers and register in written
-                ):
-                    step = self.body.steps[place]
-                    verb = "written" if register in written else "read"
-                    line = self._line(issue)
-                    message = f"a register of the multiplication {line}is {verb} before a wait covers it"
-                    where = ("operand", operand)
-                    problem = Problem("warpgroup/in-flight", message, where, "", _ORDER, Severity.WARNING)
-                    yield problem.at(step.instruction)
-                    return
+        flying = 0
+        for issues in state.flight:
+            flying |= issues
+        found: list[tuple[int, Register]] = []
+        for register in mentioned:
+            summing, using = self.users[register]
+            at_fault = flying & (using if register in written else summing)
+            if at_fault:
+                found.append((next(_ones(at_fault)), register))
+        if found:
+            number, register = min(found, key=lambda each: each[0])
+            verb = "written" if register in written else "read"
+            line = self._line(self.multiplications[number])
+            message = f"a register of the multiplication {line}is {verb} before a wait covers it"
+            where = ("operand", mentioned[register])
+            problem = Problem("warpgroup/in-flight", message, where, "", _ORDER, Severity.WARNING)
+            yield problem.at(self.body.steps[place].instruction)
 
     def _unended(self, issue: int, age: int) -> Found:
         instruction = self.body.steps[issue].instruction
@@ -232,3 +241,36 @@ class _Analysis:
         if instruction.source is None or instruction.span is None:
             return ""
         return f"of line {instruction.source.position(instruction.span.start)[0]} "
+
+
+def _numbered(registers: Iterable[Register]) -> dict[Register, int]:
+    return {register: number for number, register in enumerate(dict.fromkeys(registers))}
+
+
+def _users(issues: Iterable[_Issue]) -> dict[Register, tuple[int, int]]:
+    """For each register the multiplications that sum in it, and those that use it at all, as bits."""
+    summing: dict[Register, list[int]] = {}
+    using: dict[Register, list[int]] = {}
+    for issue in issues:
+        for register in issue.registers:
+            using.setdefault(register, []).append(issue.number)
+        for register in issue.accumulators:
+            summing.setdefault(register, []).append(issue.number)
+    return {register: (_bits(summing.get(register, ())), _bits(found)) for register, found in using.items()}
+
+
+def _bits(numbers: Iterable[int]) -> int:
+    """The integer with these bits."""
+    listed = list(numbers)
+    held = bytearray(max(listed, default=-1) // 8 + 1)
+    for number in listed:
+        held[number // 8] |= 1 << number % 8
+    return int.from_bytes(held, "little")
+
+
+def _ones(mask: int) -> Iterator[int]:
+    """The numbers of the bits of an integer, from the lowest."""
+    while mask:
+        lowest = mask & -mask
+        yield lowest.bit_length() - 1
+        mask ^= lowest
