@@ -1,9 +1,11 @@
-"""Speed of the matrix units' sums on one thread: products a second, beside NumPy and mmaemu.
+"""Speed of the matrix units' sums on one thread: products a second, beside NumPy, mmaemu and MMA-Sim.
 
     python bench/mma.py [--repeat 20]
 
-Every row is checked first: NumPy's bits, and mmaemu's where it has the type, must equal Warploom's.
-mmaemu (PyPI) is left out where it is not installed.
+Every row is checked first: NumPy's bits, and those of mmaemu and MMA-Sim where they have the type, must equal
+Warploom's. mmaemu and mmasim (PyPI) are left out where they are not installed. The last column is the share of
+the integer SIMD limit: products of 16-bit integers added up in 32 bits, from the first-level cache, as fast as
+compiled code does them on this thread.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from rich.console import Console
 from rich.table import Table
 
 from warploom.num import fused, models
+from warploom.num._compile import njit
 from warploom.num.elements import FLOATS
 from warploom.num.models import Engine, Model, Sum
 
@@ -178,6 +181,60 @@ def mmaemu_call(a: Array, b: Array, case: Case) -> Callable[[], Array] | None:
     return lambda: chain_gemm(left, right, fmt_a="e4m3", fmt_b="e4m3", preset="hopper").numpy()[None]
 
 
+def mmasim_call(a: Array, b: Array, c: Array, case: Case) -> Callable[[], Array] | None:
+    """MMA-Sim on the same operands, instruction by instruction, where it has such an instruction."""
+    a_type, b_type, d_type = case.model.a_type, case.model.b_type, case.model.d_type
+    dense = not case.sparse and case.data in FINITE and a_type in ("f16", "bf16", "tf32", "e4m3")
+    if not dense or case.shape[0] == 1 or "sm_89" in case.name or "sm_90" in case.name:
+        return None
+    if find_spec("mmasim") is None:
+        return None
+    import torch
+    from mmasim.nv_ptx.sim import MMA, WGMMA
+
+    torch.set_num_threads(1)
+    shape = case.name.partition(" ")[0]
+    one = WGMMA if shape.startswith("m64") else MMA
+    types = f"{d_type}.{a_type}.{b_type}" + ("" if one is WGMMA else f".{d_type}")
+    simulated = one("Hopper", f"{shape}.{types}")
+    kinds = {"f16": torch.float16, "bf16": torch.bfloat16, "tf32": torch.float32, "e4m3": torch.float8_e4m3fn}
+    signed = {1: np.int8, 2: np.int16, 4: np.int32}
+
+    def tensor(words: Array, kind: Any) -> Any:
+        return torch.from_numpy(words.view(signed[words.itemsize])).view(kind)
+
+    sums = torch.float32 if d_type == "f32" else torch.float16
+    given = [
+        (tensor(a[k], kinds[a_type]), tensor(b[k], kinds[b_type]).T, tensor(c[k], sums))
+        for k in range(min(case.shape[0], 64))
+    ]
+    return lambda: np.stack([simulated(*each).numpy() for each in given])
+
+
+def simd_limit() -> float:
+    """Millions of 16-bit products that integer SIMD adds up in a second."""
+    first, *others = (np.ones(2048, np.int16) for _ in range(5))
+    rounds = 2000
+    _add_products(first, *others, 1)
+    return 4 * len(first) * rounds / seconds(lambda: _add_products(first, *others, rounds), 20) / 1e6
+
+
+@njit
+def _add_products(x: Array, a: Array, b: Array, c: Array, d: Array, rounds: int) -> np.int32:
+    total = np.int32(0)
+    for k in range(rounds):
+        s, t, u, v = np.int32(0), np.int32(0), np.int32(0), np.int32(0)
+        for i in range(len(x)):
+            one = np.int32(x[i])
+            s += one * np.int32(a[i])
+            t += one * np.int32(b[i])
+            u += one * np.int32(c[i])
+            v += one * np.int32(d[i])
+        total ^= s ^ t ^ u ^ v
+        x[k % len(x)] += np.int16(1)
+    return total
+
+
 def seconds(call: Callable[[], Any], repeat: int) -> float:
     """The best of `repeat` runs, or of as many as fit in two seconds."""
     best, spent = float("inf"), 0.0
@@ -191,26 +248,31 @@ def seconds(call: Callable[[], Any], repeat: int) -> float:
     return best
 
 
-def measure(case: Case, repeat: int) -> list[str]:
+def measure(case: Case, repeat: int, limit: float) -> list[str]:
     """One row of the table."""
     a, b, c, index = operands(case)
     d = fused.multiply(a, b, c, case.model, index=index)
 
-    def rate(call: Callable[[], Any], repeat: int) -> float:
-        return case.products / seconds(call, repeat) / 1e6
+    def rate(call: Callable[[], Any], repeat: int, share: float = 1.0) -> float:
+        return share * case.products / seconds(call, repeat) / 1e6
 
     own = rate(lambda: fused.multiply(a, b, c, case.model, index=index), repeat)
     row = [case.name, str(case.shape[0]), case.data, f"{own:,.0f}"]
     numpy_call = partial(plain_numpy, a, b, c, case.model, index) if case.data in FINITE else None
-    for name, call in (("NumPy", numpy_call), ("mmaemu", mmaemu_call(a, b, case))):
+    calls = (
+        ("NumPy", numpy_call),
+        ("mmaemu", mmaemu_call(a, b, case)),
+        ("MMA-Sim", mmasim_call(a, b, c, case)),
+    )
+    for name, call in calls:
         other = None if call is None else call()
         if call is None or other is None:
             row += ["", ""]
             continue
-        np.testing.assert_array_equal(other.view(d.dtype), d, f"{case.name}, {name}")
-        theirs = rate(call, 3)
+        np.testing.assert_array_equal(other.view(d.dtype), d[: len(other)], f"{case.name}, {name}")
+        theirs = rate(call, 3, len(other) / len(d))
         row += [f"{theirs:,.1f}", f"{own / theirs:,.0f}"]
-    return row
+    return [*row, f"{own / limit:.0%}"]
 
 
 def main() -> None:
@@ -219,11 +281,25 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=20)
     repeat: int = parser.parse_args().repeat
     table = Table(title=f"Millions of products a second on one thread ({processor()})")
-    for heading in ("kernel", "batch", "operands", "Warploom", "NumPy", "ratio", "mmaemu", "ratio"):
+    for heading in (
+        "kernel",
+        "batch",
+        "operands",
+        "Warploom",
+        "NumPy",
+        "ratio",
+        "mmaemu",
+        "ratio",
+        "MMA-Sim",
+        "ratio",
+        "of SIMD",
+    ):
         table.add_column(heading, justify="left" if heading in ("kernel", "operands") else "right")
+    limit = simd_limit()
     for case in cases():
-        table.add_row(*measure(case, repeat))
-    Console(width=130).print(table)
+        table.add_row(*measure(case, repeat, limit))
+    Console(width=150).print(table)
+    print(f"integer SIMD: {limit:,.0f} million 16-bit products a second")
 
 
 def processor() -> str:

@@ -1,0 +1,97 @@
+"""The GEMMs of the corpus, ready to be run at any size: what the benchmarks of whole kernels share."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+import warploom as wl
+
+Array = NDArray[Any]
+CORPUS = Path(__file__).parents[1] / "tests" / "corpus"
+TYPES: dict[str, Any] = {
+    "fp16": np.float16, "bf16": ml_dtypes.bfloat16, "fp32": np.float32, "fp64": np.float64, "i8": np.int8,
+    "i32": np.int32, "fp8e4nv": ml_dtypes.float8_e4m3fn,
+}  # fmt: skip
+_RELATIVE = {"fp16": 2e-3, "bf16": 2e-2, "fp32": 2e-3, "fp64": 1e-12, "i32": 0.0}  # of the largest element
+
+
+@dataclass(frozen=True)
+class Gemm:
+    """A GEMM of the corpus: `blocks` are its M, N and K; B is stored as N x K where it is `transposed`."""
+
+    file: str
+    types: tuple[str, str, str]
+    blocks: tuple[int, int, int]
+    transposed: bool
+    threads: int
+    shared: int
+
+    @property
+    def by_tensors(self) -> bool:
+        """Whether it copies by tensor maps."""
+        return "_tma_" in self.file or "_ws_" in self.file
+
+    def operands(self, size: int) -> tuple[Array, Array]:
+        """A and B, normal or over all of s8."""
+        rng = np.random.default_rng(1)
+        whole = self.types[0] == "i8"
+        a, b = rng.integers(-128, 128, (2, size, size)) if whole else rng.standard_normal((2, size, size))
+        return a.astype(TYPES[self.types[0]]), b.astype(TYPES[self.types[1]])
+
+    def run(self, a: Array, b: Array, workers: int) -> Array:
+        """The kernel on the abstract machine, from its text on."""
+        size = len(a)
+        c = np.zeros((size, size), TYPES[self.types[2]])
+        rows, columns, depth = self.blocks
+        grid: tuple[int, ...] = (size // rows, size // columns)
+        arguments: list[object] = [a, b, c, *[size] * 6, None, None]
+        if "_devdesc_" in self.file:
+            arguments = [a, b, c, *[size] * 3, np.zeros(384 * grid[0] * grid[1], np.uint8), None]
+        elif self.by_tensors:
+            width = columns if "_hostdesc_" in self.file else depth
+            maps = [
+                part
+                for array, box in ((a, (rows, depth)), (b, (columns, depth)), (c, (rows, min(width, 64))))
+                for part in (wl.TensorMap.tiled(array, box, swizzle=128), size, size, size, 1)
+            ]
+            arguments = [*maps, *([size] if "gluon" in self.file else [size] * 3), None, None]
+        if "persistent" in self.file:
+            grid = (grid[0] * grid[1],)
+        wl.launch(
+            CORPUS / self.file, grid=grid, block=self.threads, shared=self.shared, args=arguments, workers=workers
+        )  # fmt: skip
+        return c
+
+    def check(self, a: Array, b: Array, c: Array, who: str) -> None:
+        """Compare with float64; raises AssertionError."""
+        right = b.astype(np.float64)
+        expected = a.astype(np.float64) @ (right.T if self.transposed else right)
+        allowed = _RELATIVE[self.types[2]] * np.abs(expected).max()
+        found = c.astype(np.float64)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=allowed, err_msg=f"{self.file}, {who}")
+
+
+def corpus_gemms(word: str = "") -> list[Gemm]:
+    """The GEMMs, in the order of the corpus; those with a word in their file's name."""
+    index = json.loads((CORPUS / "index.json").read_text(encoding="utf-8"))
+    return [_gemm(entry) for entry in index if "gemm" in entry["file"] and word in entry["file"]]
+
+
+def _gemm(entry: dict[str, Any]) -> Gemm:
+    words = [word.lstrip("*").removeprefix("tensordesc<").partition("[")[0] for _, word in entry["args"][:3]]
+    rows, columns, depth = (int(entry["consts"][name]) for name in ("BM", "BN", "BK"))
+    return Gemm(
+        entry["file"],
+        (words[0], words[1], words[2]),
+        (rows, columns, depth),
+        "_nn_" not in entry["file"],
+        entry["block"],
+        entry["shared"],
+    )
