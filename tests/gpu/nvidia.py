@@ -24,13 +24,14 @@ class ProgramError(Exception):
 @dataclass
 class Fake:
     """A GPU that writes down what is asked of it. `fails` names the driver's calls that fail, `log` what the
-    assembler complains of, `ends` the function that plays the kernel: it gets the parameter block.
+    assembler complains of, `kernel` the function that plays the kernel: it gets the parameters, of these `sizes`.
     """
 
     fails: dict[str, Status] = field(default_factory=dict[str, Status])
     log: str = ""
     no_driver: bool = False
     kernel: Any = None
+    sizes: tuple[int, ...] = (8, 4)
     calls: list[str] = field(default_factory=list[str])
     launched: list[Any] = field(default_factory=list[Any])
     memory: dict[int, Any] = field(default_factory=dict[int, Any])
@@ -85,12 +86,14 @@ class Fake:
             return status(call)
 
         def launch(config: Any, _: Any, parameters: int, extra: int) -> tuple[Status]:
-            assert parameters == 0
-            found = (ctypes.c_void_p * 5).from_address(extra)
-            size = ctypes.c_size_t.from_address(found[3]).value
+            assert extra == 0
+            places = (ctypes.c_void_p * len(self.sizes)).from_address(parameters)
             self.launched.append(config)
             if self.kernel is not None:
-                self.kernel(ctypes.string_at(found[1], size))
+                found = (
+                    ctypes.string_at(place, size) for place, size in zip(places, self.sizes, strict=True)
+                )
+                self.kernel(b"".join(found))
             return status("launch")
 
         attributes = SimpleNamespace(

@@ -64,6 +64,18 @@ def test_arrays_go_to_the_gpu_and_come_back(fake: Fake) -> None:
     assert fake.memory == {}
 
 
+def test_parameters_go_one_by_one(fake: Fake) -> None:
+    # The driver places parameters that are aligned to 64 bytes otherwise than PTX does.
+    text = KERNEL.replace("(.param .u64", "(.param .align 64 .b8 map[128], .param .u64")
+    assert text != KERNEL
+    found: list[bytes] = []
+    fake.sizes, fake.kernel = (128, 8, 4), found.append
+    data = np.zeros(3, np.float32)
+    wl.launch(text, grid=1, block=64, args=[bytes(range(128)), data, 7], device="cuda")
+    assert found[0][:128] == bytes(range(128))
+    assert found[0][136:] == struct.pack("<I", 7)
+
+
 def test_shared_memory_and_large_clusters_are_asked_for(fake: Fake) -> None:
     wl.launch(KERNEL, grid=32, block=64, cluster=16, shared=100_000, args=[np.zeros(1), 1], device="cuda")
     assert fake.calls.index("shared 100000") < fake.calls.index("launch")

@@ -3,7 +3,7 @@
     with Gpu() as gpu:
         kernel = gpu.kernel(text, "scale")
         address = gpu.allocate(1024)
-        gpu.run(kernel, grid=(1, 1, 1), block=(32, 1, 1), parameters=address.to_bytes(8, "little"))
+        gpu.run(kernel, grid=(1, 1, 1), block=(32, 1, 1), parameters=[address.to_bytes(8, "little")])
 
 NVIDIA's Python packages (cuda-core and cuda-bindings, extra `gpu`) are imported when a Gpu is opened.
 """

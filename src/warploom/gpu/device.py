@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import io
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
@@ -17,7 +18,6 @@ from warploom.gpu.packages import package
 
 Extents = tuple[int, int, int]
 
-_PARAMETERS, _PARAMETER_BYTES, _END = 1, 2, 0  # CU_LAUNCH_PARAM_BUFFER_POINTER, _BUFFER_SIZE, _END
 _LOG_LINE = re.compile(r"ptxas (?:[^,;]*, line (\d+); )?(fatal|error|warning)\s*: (.*)")
 
 
@@ -131,11 +131,11 @@ class Gpu:
         *,
         grid: Extents,
         block: Extents,
-        parameters: bytes,
+        parameters: Sequence[bytes],
         cluster: Extents | None = None,
         shared: int = 0,
     ) -> None:
-        """Launch a kernel and wait for its end. `parameters` is the whole parameter block.
+        """Launch a kernel and wait for its end. `parameters` are the bytes of each parameter.
 
         Units: `shared` is dynamic shared memory in bytes.
         Errors: UsageError gpu.launch; DeviceFault gpu.fault, after which the GPU can be used by a new
@@ -155,13 +155,11 @@ class Gpu:
             config.numAttrs = 1
         function = driver.CUkernel(int(kernel.handle))
         self._allow(function, shared, cluster)
-        block_of = ctypes.create_string_buffer(parameters, max(len(parameters), 1))
-        size = ctypes.c_size_t(len(parameters))
-        extra = (ctypes.c_void_p * 5)(
-            _PARAMETERS, ctypes.addressof(block_of), _PARAMETER_BYTES, ctypes.addressof(size), _END
-        )
+        # One by one: in the driver's own block, parameters aligned to 64 bytes stand elsewhere than in PTX.
+        held = [ctypes.create_string_buffer(parameter, len(parameter)) for parameter in parameters]
+        places = (ctypes.c_void_p * max(len(held), 1))(*map(ctypes.addressof, held))
         status, *_ = driver.cuLaunchKernelEx(
-            config, driver.CUfunction(int(kernel.handle)), 0, ctypes.addressof(extra)
+            config, driver.CUfunction(int(kernel.handle)), ctypes.addressof(places), 0
         )
         if status:
             raise UsageError(

@@ -46,7 +46,8 @@ def encode_tensor_map(fields: TensorMapFields) -> bytes:
         "tensorRank": rank,
         "globalAddress": fields.global_address,
         "globalDim": [driver.cuuint64_t(extent) for extent in fields.global_dim[:rank]],
-        "globalStrides": [driver.cuuint64_t(stride) for stride in fields.global_stride[: rank - 1]],
+        # The driver asks for a stride of a single dimension too, and does not look at it.
+        "globalStrides": [driver.cuuint64_t(stride) for stride in fields.global_stride[: max(rank - 1, 1)]],
         "elementStrides": [driver.cuuint32_t(stride) for stride in fields.element_stride[:rank]],
         "interleave": driver.CUtensorMapInterleave(fields.interleave),
         "swizzle": driver.CUtensorMapSwizzle(fields.swizzle + atomicity),

@@ -163,7 +163,8 @@ def _on_gpu(
         source = program.source or Source("<ptx>", str(program.module))  # a module made by program has none
         kernel = gpu.kernel(source, program.kernel.name)
         buffers.send(gpu)
-        parameters = pack(program, args, buffers, encode_tensor_map)
+        packed = pack(program, args, buffers, encode_tensor_map)
+        parameters = [packed[each.offset : each.offset + each.size] for each in program.parameters]
         gpu.run(kernel, grid=grid, block=block, cluster=cluster, shared=shared, parameters=parameters)
         buffers.fetch(gpu)
     return Run()
