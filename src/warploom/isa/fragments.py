@@ -99,6 +99,23 @@ def scatter(
     warps.write_vector(value, registers.view(TYPES[register_type(element)].dtype))
 
 
+def update(
+    warps: Warps,
+    value: Value,
+    fragment_map: layout.FragmentMap,
+    element: str,
+    change: Callable[[Matrix], None],
+) -> None:
+    """Change, in place, the matrix that each warpgroup holds. Shapes: `change` is given (warpgroups, rows, cols)."""
+    order = fragment_map.order()
+    assert order is not None, "the elements of accumulators are whole, and each is in one place"
+
+    def change_units(units: Matrix) -> None:
+        change(units.view(STORAGE[element]).reshape(-1, *fragment_map.matrix_shape))
+
+    warps.update_fragment(value, order, change_units)
+
+
 def read_operands(
     warps: Warps, i: Bound, family: str, *, sparse: bool = False
 ) -> tuple[Matrix, Matrix, Matrix]:
@@ -123,7 +140,7 @@ def multiply_run(
 ) -> None:
     """Multiply and write what instructions that do not need each other's results say, shared by the workers."""
     pool = warps.pool()
-    assert pool is not None
+    each: Callable[..., Any] = map if pool is None else pool.pool.map
 
     def multiply(i: Bound) -> Matrix:
         return product(warps, i)
@@ -131,8 +148,8 @@ def multiply_run(
     def write(i: Bound, d: Matrix) -> None:
         scatter(warps, i.d, _maps(i, family, False)[-1], i.dtype, d)
 
-    products = list(pool.pool.map(multiply, run))
-    for _ in pool.pool.map(write, run, products):
+    products = list(each(multiply, run))
+    for _ in each(write, run, products):
         pass
     warps.count_macs(sum(d.size * k_of(i.shape) for i, d in zip(run, products, strict=True)))
 

@@ -84,6 +84,13 @@ class Warps(Protocol):
         """Write the matrix of each warp, or each warpgroup, into a vector: the inverse of `read_fragment`."""
         ...
 
+    def update_fragment(self, value: Value, order: Order, change: Callable[[Array], None]) -> None:
+        """Change the matrix that each warpgroup holds in a vector: `change` is given them, to be written to.
+
+        Shapes: (warpgroups in the order of `warpgroups()`, units).
+        """
+        ...
+
     def read_carry(self) -> Lanes:
         """The carry flag CC.CF of every lane. Shapes: (warps, 32)."""
         ...
@@ -266,13 +273,16 @@ class Warps(Protocol):
         swizzle: int,
         base_offset: int,
         width: int,
-        groups: NDArray[np.intp] | None = None,
+        groups: NDArray[np.intp] | slice,
+        down: bool,
     ) -> Array:
-        """A matrix in shared memory for each warpgroup: start address plus a table of offsets, swizzled.
+        """Tiles of shared memory for some warpgroups: start addresses plus a table of offsets, swizzled.
 
-        `groups` picks some of the batch's warpgroups (rows of `warpgroups()`); `starts` is then for those.
+        `groups` are rows of `warpgroups()`. The tiles of a warpgroup stand one below the other where `down`,
+        else side by side.
 
-        Shapes: starts (groups,), offsets (rows, k); result (groups, rows, k) of unsigned integers.
+        Shapes: starts (groups, tiles), offsets (rows, k); result (groups, rows, tiles * k), or (groups,
+            tiles * rows, k), of unsigned integers.
         Units: offsets and width in bytes; swizzle is the span, 0, 32, 64 or 128 bytes.
         Errors: machine.out-of-bounds.
         """

@@ -159,6 +159,17 @@ class Batch:
         """Write the matrix of each warp, or each warpgroup."""
         value.scatter(self, order, self._by_matrix(order), units.reshape(self.count, -1))
 
+    def update_fragment(self, value: Any, order: Order, change: Callable[[Array], None]) -> None:
+        """Change the matrix that each warpgroup holds, in place."""
+        if self.mask is None and value.run is not None and order.warps == 4:
+            groups = self.machine.warpgroup_of[self.warp_index[self.warpgroups()[:, 0]]]
+            self.machine.accumulators.update(value, order, groups, change)
+            return
+        self.machine.accumulators.settle()
+        units = self.read_fragment(value, order)
+        change(units)
+        self.write_fragment(value, order, units)
+
     def _by_matrix(self, order: Order) -> Rows | slice:
         """Positions of the warps as their matrices stand one upon the other."""
         return slice(None) if order.warps == 1 else self.warpgroups().reshape(-1)
@@ -276,12 +287,13 @@ class Batch:
         swizzle: int,
         base_offset: int,
         width: int,
-        groups: NDArray[np.intp] | None = None,
+        groups: NDArray[np.intp] | slice,
+        down: bool,
     ) -> Array:
-        """A matrix in shared memory for each warpgroup of the batch, or for some of them."""
-        leaders = self.warpgroups()[:, 0] if groups is None else self.warpgroups()[groups, 0]
+        """Matrices in shared memory, side by side or one below the other, for some warpgroups of the batch."""
+        leaders = self.warpgroups()[groups, 0]
         return self.machine.memory.tile(
-            self.place.cta[leaders], leaders, starts, offsets, swizzle, base_offset, width
+            self.place.cta[leaders], leaders, starts, offsets, swizzle, base_offset, width, down
         )
 
     # Control ----------------------------------------------------------------------------------------------

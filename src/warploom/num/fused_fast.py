@@ -247,8 +247,12 @@ def _emit(
                     build.store(build.or_(build.load(wrong[r]), beyond), wrong[r])
                 with toward_zero:
                     build.store(_toward_zero(v, value, mask), accumulators[r])
+    # Outputs that are not right keep their addend, for d may be where c is.
+    addends = build.select(present, c, d)
     for r in rows:
-        v.store(build.load(accumulators[r]), d, out_start[r])
+        kept = v.load(v.f32, addends, out_start[r])
+        result = build.select(build.load(wrong[r]), kept, build.load(accumulators[r]))
+        v.store(result, d, out_start[r])
         bits = build.bitcast(build.load(wrong[r]), ir.IntType(v.count))
         v.store(bits, flags, ir.Constant(_I64, r))
 
@@ -421,6 +425,8 @@ def run(
     index: NDArray[np.int32] | None, negate_a: bool, negate_b: bool,
 ) -> Numbers:  # fmt: skip
     """Fills d with f32 values and returns the flat positions of the outputs that are not right.
+
+    c may be d itself, which then holds the addends of the outputs that are not right.
 
     Shapes: a (G, M, K), b (G, N, K), c and d (G, M, N); M a multiple of 4, N of 8, K of 4 and, beyond L,
     of L. All C-contiguous.
