@@ -5,7 +5,7 @@ It has of the `Warps` protocol what matrix instructions ask for, and every lane 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -114,9 +114,13 @@ class FakeWarps:
         held[:, self._holders(order)] = np.ascontiguousarray(registers).view(held.dtype)
         self.write_vector(value, held)
 
-    def update_fragment(self, value: Value, order: layout.Order, change: Callable[[Array], None]) -> None:
+    def each(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        return [work(item) for item in items]
+
+    def update_fragment(self, value: Value, order: layout.Order, change: Callable[..., Any]) -> None:
         units = self.read_fragment(value, order)
-        change(units)
+        for work in change(units):
+            work()
         self.write_fragment(value, order, units)
 
     def _holders(self, order: layout.Order) -> Array:
@@ -165,16 +169,15 @@ class FakeWarps:
         offsets: Array,
         swizzle: int,
         base_offset: int,
-        width: int,
         groups: NDArray[np.intp] | slice,
         down: bool,
     ) -> Array:
         self.tiles += 1
-        tiles = np.empty((*starts.shape, *offsets.shape), f"u{width}")
+        tiles = np.empty((*starts.shape, *offsets.shape), np.uint64)
         for at, group in enumerate(np.arange(self.count // 4)[groups]):
             for step, start in enumerate(starts[at]):
                 where = layout.swizzle(offsets.astype(np.int64) + int(start), swizzle, base_offset)
-                tiles[at, step] = self.shared[group].view(tiles.dtype)[where // width]
+                tiles[at, step] = self.shared[group].view(tiles.dtype)[where // 8]
         return np.concatenate(list(tiles.swapaxes(0, 1)), axis=1 if down else 2)
 
     def defer(self, channel: str, action: Callable[..., None], captured: Mapping[str, Array]) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -367,32 +367,36 @@ def _sum(
         words = np.broadcast_to(warps.read(i.sp_meta), (warps.count, 32))[groups].reshape(-1, 128)
         index = layout.metadata("wgmma", i.shape, i.atype, i.sp_sel).decode(words)
 
+    products = len(groups) * 64 * int(i.n) * k * descriptors["b_desc"].shape[1]
+    parts = fused.shares(warps.pool(), len(groups), products)
+
+    def operands(part: slice) -> tuple[Matrix, Matrix]:
+        def tiles(name: str, rows: int, depth: int, element: str, transposed: bool) -> Matrix:
+            return _read_tiles(warps, descriptors[name][part], part, rows, depth, element, transposed)
+
+        b = tiles("b_desc", int(i.n), k, i.btype, bool(getattr(i, "imm_trans_b", 0)))
+        if registers is not None:
+            return registers[part], b
+        return tiles("a_desc", 64, k // 2 if sparse else k, i.atype, bool(getattr(i, "imm_trans_a", 0))), b
+
+    taken = warps.each(operands, parts)
+
     # COMPUTE, WRITE
-    def change(d: Matrix) -> None:
+    def change(d: Matrix) -> list[Callable[[], object]]:
         if not keeps.all():
             d[~keeps] = 0
         c = d if keeps.any() else None
-
-        def share(part: slice, workers: fused.Workers | None) -> None:
-            def tiles(name: str, rows: int, depth: int, element: str, transposed: bool) -> Matrix:
-                return _read_tiles(warps, descriptors[name][part], part, rows, depth, element, transposed)
-
-            b = tiles("b_desc", int(i.n), k, i.btype, bool(getattr(i, "imm_trans_b", 0)))
-            if registers is None:
-                a = tiles("a_desc", 64, k // 2 if sparse else k, i.atype, bool(getattr(i, "imm_trans_a", 0)))
-            else:
-                a = registers[part]
-            fused.multiply(
-                a, b, None if c is None else c[part], model,
-                index=None if index is None else index[part], **variant(i), out=d[part], workers=workers,
-            )  # fmt: skip
-
-        steps = descriptors["b_desc"].shape[1]
-        products = d.size * k * steps
-        fused.share(warps.pool(), len(groups), products, share)
-        warps.count_macs(products)
+        workers = warps.pool() if len(parts) == 1 else None
+        return [
+            partial(
+                fused.multiply, a, b, None if c is None else c[part], model, **variant(i),
+                index=None if index is None else index[part], out=d[part], workers=workers,
+            )
+            for part, (a, b) in zip(parts, taken, strict=True)
+        ]  # fmt: skip
 
     update(warps, i.d, layout.fragment("wgmma", "D", i.shape, i.dtype), i.dtype, change)
+    warps.count_macs(products)
 
 
 _FIXED = (
@@ -421,7 +425,7 @@ def _read_tiles(
     starts = (descriptors.astype(np.int64) & 0x3FFF) << 4
     if (fields == fields[0, 0]).all():
         table = _offsets(int(fields[0, 0]), rows, k, element, transposed)
-        words = warps.shared_tile(starts, *table, 8, part, transposed)
+        words = warps.shared_tile(starts, *table, part, transposed)
     else:
         words = _read_each(warps, fields, starts, part, rows, k, element, transposed)
     elements = words.view(STORAGE[element])
@@ -441,7 +445,6 @@ def _read_each(
             warps.shared_tile(
                 starts[some, step, None],
                 *_offsets(int(kind), rows, k, element, transposed),
-                8,
                 numbers[some],
                 False,
             )
@@ -457,7 +460,7 @@ def _read_each(
 @lru_cache(maxsize=256)
 def _offsets(
     fields: int, rows: int, k: int, element: str, transposed: bool
-) -> tuple[NDArray[np.int32], int, int]:
+) -> tuple[NDArray[np.int64], int, int]:
     """Offsets of the 8-byte words of a tile from its start, the swizzle and the base offset.
 
     `fields` is a descriptor without its start address. Words run along K, or along the rows of a transposed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -373,8 +373,10 @@ def _registers(value: Any) -> set[tuple[int, int]]:
             return _registers(value.register)
         case VectorValue(run=run) if run is not None:
             return {(run.dtype.itemsize, number) for number in value.numbers.tolist()}
-        case VectorValue(items=items) | tuple(items):
-            return set[tuple[int, int]]().union(*map(_registers, items))
+        case VectorValue():
+            return _registers(value.items)
+        case tuple():
+            return set[tuple[int, int]]().union(*map(_registers, cast("tuple[Any, ...]", value)))
         case AddressValue():
             return _registers(value.base) | _registers(value.extra)
         case _:

@@ -117,7 +117,7 @@ class Machine:
         self.rank = np.arange(resident, dtype=np.int64) % self.cluster_size
         self.files = program.registers.allocate(self.warps)
         members = np.arange(self.warps_per_cta // 4 * 4 * resident).reshape(-1, 4, resident)
-        self.accumulators = Accumulators(members.transpose(0, 2, 1).reshape(-1, 4))
+        self.accumulators = Accumulators(members.transpose(0, 2, 1).reshape(-1, 4), pool)
         self.used = False  # whether CTAs have run that left values in the registers
         self.carry = np.zeros((self.warps, 32), np.bool_)
         self.control = Control(self)
@@ -163,7 +163,7 @@ class Machine:
         self.grid.cta = tuple(coordinates[:, axis : axis + 1].astype(np.uint32) for axis in range(3))  # type: ignore[assignment]
         self.coordinates = ctas
         masks = self.present & (self.cta_of < held)[:, None]
-        self.accumulators.held.clear()
+        self.accumulators.forget()
         if self.used:
             for file in self.files.values():
                 file[:] = 0
@@ -274,6 +274,7 @@ class Machine:
 
     def _finish(self) -> None:
         self.engines.left(np.arange(self.warps))
+        self.accumulators.forget()
 
     # What parts of the machine ask of it ------------------------------------------------------------------
 

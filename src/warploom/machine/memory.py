@@ -333,27 +333,27 @@ class Memory:
         offsets: Array,
         swizzle: int,
         base_offset: int,
-        width: int,
         down: bool,
     ) -> Array:
-        """Swizzled tiles of each CTA's shared memory, for groups of warps led by `leaders` of the batch.
+        """Swizzled tiles of 8-byte words of each CTA's shared memory, for groups of warps led by `leaders`.
 
         Shapes: cta and leaders (groups,), starts (groups, tiles), offsets (rows, k); the tiles stand one below
         the other where `down`, else side by side.
         """
-        dtype = _UNSIGNED[width]
         groups, tiles = starts.shape
         rows, columns = offsets.shape
-        out = np.empty((groups, tiles * rows, columns) if down else (groups, rows, tiles * columns), dtype)
+        out = np.empty(
+            (groups, tiles * rows, columns) if down else (groups, rows, tiles * columns), np.uint64
+        )
         origins = cta * self.shared_stride
         missed = access.gather_tiles(
-            self.shared.view(dtype), origins, starts.astype(np.int64), offsets, CHUNK_MASK[swizzle],
+            self.shared.view(np.uint64), origins, starts.astype(np.int64), offsets, CHUNK_MASK[swizzle],
             base_offset, SHARED_START, SHARED_START + self.shared_bytes, out, down,
         )  # fmt: skip
         if missed >= 0:
             group, tile = divmod(missed, tiles)
             first = int(starts[group, tile])
-            low, high = first + int(offsets.min()), first + int(offsets.max()) + width
+            low, high = first + int(offsets.min()), first + int(offsets.max()) + 8
             raise Fault(
                 "machine.out-of-bounds",
                 f"a matrix at shared addresses {low:#x} to {high:#x} is out of bounds: the CTA has "

@@ -35,20 +35,11 @@ class Workers:
     count: int
 
 
-def share(
-    workers: Workers | None, groups: int, products: int, work: Callable[[slice, Workers | None], None]
-) -> None:
-    """Let `work` do a part of the groups after the other, or each worker its own part at the same time.
-
-    `work` is told which workers are left to it: all of them where the groups are too few to be shared.
-    """
-    count = 1 if workers is None else min(workers.count, products // _SHARE)
-    if workers is None or not 1 < count <= groups:
-        work(slice(0, groups), workers)
-        return
+def shares(workers: Workers | None, groups: int, products: int) -> list[slice]:
+    """Parts of the groups, one for each worker that is worth its while."""
+    count = 1 if workers is None else max(1, min(workers.count, groups, products // _SHARE))
     edges = [groups * i // count for i in range(count + 1)]
-    for _ in workers.pool.map(lambda i: work(slice(edges[i], edges[i + 1]), None), range(count)):
-        pass
+    return [slice(*pair) for pair in pairwise(edges)]
 
 
 @dataclass(slots=True)
