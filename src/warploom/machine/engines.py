@@ -228,11 +228,13 @@ class Engines:
         return False
 
     def left(self, warps: Array) -> None:
-        """Warps left the kernel: what they queued takes effect."""
-        limit = np.full(self.machine.warps, np.iinfo(np.int64).min)
-        limit[warps] = np.iinfo(np.int64).max
+        """Warps left the kernel: what they queued takes effect, of a warpgroup what all of it queued."""
+        groups = self.machine.warpgroup_of
         for channel, queue in self.queues.items():
             if queue:
+                limit = np.full(self.machine.warps, np.iinfo(np.int64).min)
+                gone = np.isin(groups, groups[warps]) if channel == "wgmma" else warps
+                limit[gone] = np.iinfo(np.int64).max
                 self._run(channel, limit)
         gone = set(warps.tolist())
         self._carry_out([c for c in self.copies if c.warp in gone])

@@ -192,7 +192,9 @@ class Machine:
                 if not (strands.state != State.DONE).any() and not strands.waiting_to_meet():
                     self._finish()
                     return
-                if not self._guarded(self.engines.unblock) and not strands.release_stuck():
+                if not (
+                    self._guarded(self.engines.unblock) or strands.release_stuck() or self.mbarriers.expire()
+                ):
                     raise self._deadlock()
                 continue
             self._guarded(partial(self._block, self._choose(ready)))
