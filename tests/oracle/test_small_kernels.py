@@ -78,12 +78,9 @@ def test_a_kernel_that_hangs_ends_its_own_process_alone(monkeypatch: pytest.Monk
     good = one("votes")
     body = good.text.partition("    and.b32 %r5, %x, 3;")[0]
     hanging = replace(good, name="hangs", text=f"{body}{HANGS}\nret;\n}}\n")
-    with Guarded("cpu", timeout=30) as run:
-        first = run(good)
-        run.timeout = 1
+    with Guarded("cpu", timeout=1) as run:
         failed = run(hanging)
-        run.timeout = 30
-        second = run(good)
+        run.timeout = 60
+        found = run(good)
     assert failed == "no answer within 1 s"
-    assert np.array_equal(first, good.run("cpu"))
-    assert np.array_equal(second, first)
+    assert np.array_equal(found, good.run("cpu"))

@@ -177,6 +177,13 @@ class Warps(Protocol):
         """Every lane of the member mask must be here (or, `anywhere`, at some barrier of the warp)."""
         ...
 
+    def gather_warp(self) -> None:
+        """Every live lane of each warp must be here, as an `.aligned` instruction demands.
+
+        Errors: machine.aligned.
+        """
+        ...
+
     def cta_barrier(self, number: Array, threads: Array | None, mode: str) -> None:
         """Arrive at a CTA barrier; `mode` "sync" suspends until it completes, "arrive" does not."""
         ...
@@ -193,6 +200,12 @@ class Warps(Protocol):
 
     def cluster_wait(self) -> None:
         """Suspend until every live thread of the cluster has arrived."""
+        ...
+
+    def change_registers(self, count: int, take: bool) -> None:
+        """Take registers of the CTA's pool up to `count` for each thread, suspended until it has them, or
+        release those above `count`.
+        """
         ...
 
     # mbarrier -----------------------------------------------------------------------------------------

@@ -313,6 +313,11 @@ class Batch:
         """Every lane of the member mask must be here."""
         self.machine.control.gather_members(self, members, anywhere)
 
+    def gather_warp(self) -> None:
+        """Every live lane of each warp must be here."""
+        self.machine.control.gather_warps(self)
+        self.machine.control.check_whole(self)
+
     def cta_barrier(self, number: Array, threads: Array | None, mode: str) -> None:
         """Arrive at a CTA barrier."""
         self.machine.barriers.arrive(self, number, threads, mode == "sync")
@@ -330,6 +335,10 @@ class Batch:
     def cluster_wait(self) -> None:
         """Suspend until every live thread of the cluster has arrived."""
         self.machine.barriers.cluster_wait(self)
+
+    def change_registers(self, count: int, take: bool) -> None:
+        """Take registers of the CTA's pool, or release some."""
+        self.machine.pools.change(self, count, take)
 
     def mbarrier(
         self,

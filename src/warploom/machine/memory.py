@@ -155,6 +155,7 @@ class Memory:
         self.local_bytes = local_bytes
         self.local_stride = -(-max(local_bytes, 1) // 16) * 16
         self.local = np.zeros(warps * 32 * self.local_stride if local_bytes else 0, np.uint8)
+        self.exited = np.zeros(len(rank), np.bool_)  # CTAs of clusters whose threads have all left the kernel
         self.written: NDArray[np.bool_] | None = None
         self.unwritten_reads: list[tuple[int, int]] = []
         self._fault = np.zeros(1, np.int64)
@@ -172,10 +173,26 @@ class Memory:
         rank = self.rank[place.cta]
         first = (place.cta - rank) * self.shared_stride
         remote = space not in ("shared", "shared::cta")
-        return self._window(
+        index = self._window(
             "shared", addresses, mask, SHARED_START, SHARED_START + self.shared_bytes, self.shared_stride, 0,
             first, rank, self.cluster_size, remote, size,
         )  # fmt: skip
+        if remote and self.cluster_size > 1 and self.exited.any():
+            gone = mask & self.exited[index // self.shared_stride]
+            if gone.any():
+                lane = int(np.flatnonzero(gone)[0])
+                raise self.fault_of_exited(int(index.reshape(-1)[lane]) // self.shared_stride, lane)
+        return index
+
+    def fault_of_exited(self, cta: int, lane: int = -1) -> Fault:
+        """What is wrong with an access to the shared memory of a CTA that is gone."""
+        return Fault(
+            "machine.exited-cta",
+            f"an access to the shared memory of the CTA of rank {int(self.rank[cta])}, all of whose threads have left "
+            "the kernel",
+            lane,
+            "a cluster barrier before the end keeps every CTA until its peers are done with it",
+        )
 
     def local_index(self, place: Place, addresses: Array, mask: Lanes, size: int) -> NDArray[np.int64]:
         """Checked byte offsets in `local`. Shapes: (warps, 32)."""
