@@ -120,12 +120,12 @@ class Warps(Protocol):
         ...
 
     def atomic(
-        self, space: str, addresses: Array, type: str, update: Callable[[Array, NDArray[np.intp]], Array]
+        self, space: str, addresses: Array, op: str, type: str, values: Array, compares: Array | None = None
     ) -> Array:
-        """Read-modify-write, lane after lane where addresses collide.
+        """Read-modify-write, lane after lane where addresses collide, by `reductions.combine(op, type, space)`,
+        by "exch", or by "cas", which stores `values` where `compares` stands. Returns the old values.
 
-        `update(old, lanes)` gets the old values of some lanes (1-D) and their flat positions warp * 32 + lane,
-        and returns the new ones. Returns the old values. Shapes: (warps, 32).
+        Shapes: (warps, 32).
         """
         ...
 
@@ -251,8 +251,9 @@ class Warps(Protocol):
 
         `action(warps, captured)` gets a batch (maybe fewer warps than now, the same lanes of them) and the
         captured arrays, whose first axis is the warps, cut down to it; it reads registers and memory then.
-        Channels: "copy" (groups of the warp's threads), "wgmma" (groups of the warpgroup). The actions of a
-        lane on a channel take effect in order, and without a wait at the latest when nothing else can go on.
+        Channels: "copy" (groups of the warp's threads), "wgmma" (groups of the warpgroup), "remote" (no groups).
+        The actions of a lane on a channel take effect in order, those on "remote" in any, and without a wait at
+        the latest when nothing else can go on.
         """
         ...
 
