@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from warploom.isa.reductions import combine
+
 
 class Recorder:
     """Two warps, or as many as `active` has rows; names stand for destinations."""
@@ -76,11 +78,17 @@ class Recorder:
             data = np.ascontiguousarray(wide[:, warp, lane]).view(np.uint8)
             self.memory[start : start + len(data)] = data
 
-    def atomic(self, space: str, addresses: Any, type: str, update: Any) -> Any:
+    def atomic(
+        self, space: str, addresses: Any, op: str, type: str, values: Any, compares: Any = None
+    ) -> Any:
         """Every lane on a word of its own, whose old value is the lane's place."""
         old = np.arange(self.count * 32).astype(type.replace("s", "i").replace("b", "u")[0] + "4")
-        self.results["memory"] = update(old, np.arange(self.count * 32))
-        return old.reshape(self.count, 32)
+        old = old.reshape(self.count, 32)
+        if op == "cas":
+            self.results["memory"] = np.where(old == compares, values, old)
+        else:
+            self.results["memory"] = combine(op, type, space or "global")(old, values)
+        return old
 
 
 def bound(**parts: Any) -> SimpleNamespace:

@@ -98,5 +98,5 @@ def test_an_asynchronous_store_counts_its_bytes(vec: str, type: str, size: int) 
     value = np.stack([lanes(5, f"u{size // count}")] * count)
     i = bound(ss="shared::cluster", vec=vec, type=type, a=lanes(0, np.uint64), mbar=lanes(64, np.uint64))
     memory.store_async(warps, bound(**vars(i), b=value if vec else value[0]))
-    assert warps.events == [("mbarrier", "shared::cluster", "complete_tx", 0, size)]
+    assert warps.events == [("defer", "remote"), ("mbarrier", "shared::cluster", "complete_tx", 0, size)]
     assert np.count_nonzero(warps.memory[:size]) == count

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 
-@pytest.fixture(scope="package", autouse=True)
-def _budget() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("WARPLOOM_STEP_BUDGET", "400000")
-        yield
+@pytest.fixture(autouse=True)
+def _budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WARPLOOM_STEP_BUDGET", "400000")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 OK = 0
 DIFFERENT = 1
 _SHOWN = 20
+_KERNELS = "kernels"
 
 _DESCRIPTION = """\
 Run instructions on the GPU that is here and on the abstract machine, on inputs made to go wrong: cancelling
@@ -39,7 +40,10 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     )
     parser.set_defaults(verb=run)
     parser.add_argument(
-        "name", nargs="*", help="families, forms or instructions; without one, those that tensor cores serve"
+        "name",
+        nargs="*",
+        help="families, forms or instructions; without one, those that tensor cores serve; or `kernels`, and "
+        "areas or names of small kernels, which are compared whole",
     )
     parser.add_argument(
         "--cases", type=int, default=1024, metavar="N", help="inputs of each experiment (1024)"
@@ -48,6 +52,9 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     parser.add_argument("--every", type=int, default=1, metavar="N", help="take only every Nth experiment")
     parser.add_argument("--workers", type=int, default=0, metavar="N", help="processes (one for each core)")
     parser.add_argument("--record", type=Path, metavar="FILE", help="write a sample of what the GPU returns")
+    parser.add_argument(
+        "--timeout", type=float, default=60, metavar="S", help="seconds that a small kernel may take (60)"
+    )
     parser.add_argument(
         "--against", type=Path, metavar="FILE", help="compare the machine with a sample; needs no GPU"
     )
@@ -64,6 +71,8 @@ def run(options: argparse.Namespace) -> int:
             )
     if options.cases % 4:
         raise UsageError(f"--cases is {options.cases}; expected a multiple of 4", code="compare.option")
+    if options.name[:1] == [_KERNELS]:
+        return _kernels(options)
     chosen = list(experiments(options.name or FAMILIES))[:: options.every]
     if options.record is not None:
         return _record(options, chosen)
@@ -94,6 +103,37 @@ def _against(options: argparse.Namespace, chosen: Sequence[Experiment]) -> int:
         print(f"{name}: case {case} is not what the GPU returned")
     print(f"{len(found)} of {len(taken.digests)} experiments differ")
     return DIFFERENT if found else OK
+
+
+def _kernels(options: argparse.Namespace) -> int:
+    """Small kernels: recorded from the GPU, or the machine compared with a record or with the GPU that is here."""
+    from warploom.gpu import Gpu
+    from warploom.oracle.campaign.guarded import Guarded
+    from warploom.oracle.campaign.small import Record, disagreements, kernels, record
+
+    if not 0 < options.timeout < float("inf"):
+        raise UsageError(f"--timeout is {options.timeout}; expected seconds above 0", code="compare.option")
+    chosen = kernels(options.name[1:])[:: options.every]
+    if options.against is not None:
+        recorded = Record.read(options.against)
+    else:
+        with Gpu() as gpu:  # there is one, or this says so
+            print(f"{gpu.name}, driver for CUDA {gpu.driver}")
+        with _progress("running", len(chosen)) as step, Guarded("cuda", options.timeout) as run:
+            recorded = record(chosen, run, step)
+    for name, said in recorded.failures.items():
+        print(f"{name} did not run on the GPU: {said}")
+    if options.record is not None:
+        recorded.write(options.record)
+        print(f"{len(recorded.outputs)} of {len(chosen)} kernels in {options.record}")
+        return DIFFERENT if recorded.failures else OK
+    ran = [kernel for kernel in chosen if kernel.key not in recorded.failures]
+    with _progress("comparing", len(ran)) as step:
+        found = list(disagreements(recorded, ran, progress=step))
+    for each in found:
+        print(each)
+    print(f"{len(found)} of {len(ran)} kernels differ")
+    return DIFFERENT if found or recorded.failures else OK
 
 
 def _stepping(chosen: Iterable[Experiment], step: Callable[[], object]) -> Iterator[Experiment]:

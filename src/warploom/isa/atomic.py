@@ -7,20 +7,18 @@ one another.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Mapping
+from functools import partial
 from itertools import permutations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warploom.isa.kit import Form
 from warploom.isa.lanes import spread
 from warploom.isa.operands import NARROW, Slots, address, arg, inp, memory, out
 from warploom.isa.protocol import Array, Bound, Warps
-from warploom.isa.reductions import combine
+from warploom.isa.remote import later
 from warploom.isa.types import TYPES
-
-Update = Callable[[Array, NDArray[np.intp]], Array]
 
 _WITHIN = "-,cta,cluster,gpu"
 _SCOPES = f"{_WITHIN},sys"
@@ -65,17 +63,6 @@ def _table(sem: str, more: str = "") -> str:
     return "\n".join(("sem scope op noftz type space level::cache_hint ptx target", *rows))
 
 
-def _update(warps: Warps, i: Bound, where: Array, b: Array) -> Update:
-    values = spread(warps, b).ravel()
-    act = combine(i.op, i.type, i.space or "global")
-    if i.space or (i.op, i.type) != ("add", "f32"):
-        return lambda old, lanes: act(old, values[lanes])
-    # A generic address: whether subnormals are flushed depends on where each lane points.
-    keep = combine(i.op, i.type, "shared")
-    shared = spread(warps, warps.is_space("shared::cluster", where)).ravel()
-    return lambda old, lanes: np.where(shared[lanes], keep(old, values[lanes]), act(old, values[lanes]))
-
-
 ATOM = Form(
     name="atomic.atom",
     syntax="atom{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.type  d, [a], b{, cache-policy};",
@@ -96,7 +83,7 @@ def atom(warps: Warps, i: Bound) -> None:
     # READ
     where, b = warps.addresses(i.a), warps.read(i.b)
     # COMPUTE
-    old = warps.atomic(i.space, where, i.type, _update(warps, i, where, b))
+    old = warps.atomic(i.space, where, i.op, i.type, b)
     # WRITE
     warps.write(i.d, old)
 
@@ -120,10 +107,9 @@ CAS = Form(
 @CAS.meaning
 def compare_and_swap(warps: Warps, i: Bound) -> None:
     # READ
-    b, c = spread(warps, warps.read(i.b)).ravel(), spread(warps, warps.read(i.c)).ravel()
+    where, b, c = warps.addresses(i.a), warps.read(i.b), warps.read(i.c)
     # COMPUTE
-    update: Update = lambda old, lanes: np.where(old == b[lanes], c[lanes], old)  # noqa: E731
-    old = warps.atomic(i.space, warps.addresses(i.a), i.type, update)
+    old = warps.atomic(i.space, where, "cas", i.type, c, b)
     # WRITE
     warps.write(i.d, old)
 
@@ -143,7 +129,7 @@ def red(warps: Warps, i: Bound) -> None:
     # READ
     where, b = warps.addresses(i.a), warps.read(i.b)
     # WRITE
-    warps.atomic(i.space, where, i.type, _update(warps, i, where, b))
+    warps.atomic(i.space, where, i.op, i.type, b)
 
 
 ATOM_VECTOR = Form(
@@ -179,7 +165,7 @@ def _each_element(warps: Warps, i: Bound) -> Array:
     where, b = warps.addresses(i.a), warps.read_vector(i.b)
     step = TYPES[i.type].bytes
     olds = [
-        warps.atomic(i.space, element, i.type, _update(warps, i, element, values))
+        warps.atomic(i.space, element, i.op, i.type, values)
         for element, values in ((where + np.uint64(n * step), values) for n, values in enumerate(b))
     ]
     return np.stack(olds)
@@ -251,16 +237,18 @@ def red_release(warps: Warps, i: Bound) -> None:
     # READ
     where, b = warps.addresses(i.a), warps.read(i.b)
     # WRITE
-    warps.atomic(i.space, where, i.type, _update(warps, i, where, b))
+    warps.atomic(i.space, where, i.op, i.type, b)
 
 
 @RED_ASYNC.meaning
 def red_async(warps: Warps, i: Bound) -> None:
     # READ
-    values = spread(warps, warps.read(i.b)).ravel()
-    act = combine(i.op, i.type, "shared")
-    # WRITE
-    warps.atomic("shared::cluster", warps.addresses(i.a), i.type, lambda old, lanes: act(old, values[lanes]))
-    warps.mbarrier(
-        "shared::cluster", warps.addresses(i.mbar), "complete_tx", transactions=TYPES[i.type].bytes
-    )
+    b = spread(warps, warps.read(i.b))
+    # WRITE, later
+    later(warps, i, TYPES[i.type].bytes, partial(_reduce_now, i.ss, i.op, i.type), {"b": b})
+
+
+def _reduce_now(
+    space: str, op: str, type: str, warps: Warps, where: Array, captured: Mapping[str, Array]
+) -> None:
+    warps.atomic(space, where, op, type, captured["b"])

@@ -31,9 +31,16 @@ BARRIER_SYNC = Form(
 )
 
 
+def _meet(warps: Warps, i: Bound) -> None:
+    """Bring the lanes of an aligned barrier together; the short spelling is always aligned."""
+    if i.aligned or i.barrier == "bar":
+        warps.gather_warp()
+
+
 @BARRIER_SYNC.meaning
 def synchronise(warps: Warps, i: Bound) -> None:
     # READ
+    _meet(warps, i)
     number = warps.read(i.a)
     threads = None if i.b is None else warps.read(i.b)
     # WRITE
@@ -59,6 +66,7 @@ BARRIER_ARRIVE = Form(
 @BARRIER_ARRIVE.meaning
 def arrive(warps: Warps, i: Bound) -> None:
     # READ
+    _meet(warps, i)
     number, threads = warps.read(i.a), warps.read(i.b)
     # WRITE
     warps.cta_barrier(number, threads, "arrive")
@@ -92,6 +100,7 @@ BARRIER_RED = Form(
 @BARRIER_RED.meaning
 def reduce(warps: Warps, i: Bound) -> None:
     # READ
+    _meet(warps, i)
     number, predicate = warps.read(i.a), warps.read(i.c)
     threads = None if i.b is None else warps.read(i.b)
     # WRITE
@@ -114,6 +123,8 @@ CLUSTER_ARRIVE = Form(
 
 @CLUSTER_ARRIVE.meaning
 def arrive_in_cluster(warps: Warps, i: Bound) -> None:
+    if i.aligned:
+        warps.gather_warp()
     warps.cluster_arrive()
 
 
@@ -133,6 +144,8 @@ CLUSTER_WAIT = Form(
 
 @CLUSTER_WAIT.meaning
 def wait_for_cluster(warps: Warps, i: Bound) -> None:
+    if i.aligned:
+        warps.gather_warp()
     warps.cluster_wait()
 
 

@@ -106,8 +106,15 @@ SETMAXNREG = Form(
         inc,dec  8.0 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
     """,
     operands={"imm_reg_count": immediate("u32", range(24, 257, 8))},
+    touches="warp waits",
     source="PTX ISA 9.7.19.5",
 )
+
+
+@SETMAXNREG.meaning
+def change_registers(warps: Warps, i: Bound) -> None:
+    warps.change_registers(i.imm_reg_count, take=i.action == "inc")
+
 
 GRIDDEPCONTROL = Form(
     name="control.griddepcontrol",
@@ -123,5 +130,4 @@ GRIDDEPCONTROL = Form(
 BRKPT.meaning(no_effect)
 PMEVENT.meaning(no_effect)
 NANOSLEEP.meaning(no_effect)
-SETMAXNREG.meaning(no_effect)
 GRIDDEPCONTROL.meaning(no_effect)

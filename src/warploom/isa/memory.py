@@ -6,13 +6,17 @@ access in program order, and all threads see it at once.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from warploom.isa.kit import Form, no_effect
+from warploom.isa.lanes import spread
 from warploom.isa.operands import NARROW, Place, Slots, address, arg, immediate, inp, memory, out
 from warploom.isa.protocol import Array, Bound, Warps
+from warploom.isa.remote import later
 from warploom.isa.types import TYPES, bits_of
 
 _NARROW = "b8,b16,b32,u8,u16,u32,s8,s16,s32,f32"
@@ -264,13 +268,16 @@ def barred_barrier(slots: Slots, target: int) -> tuple[int, ...]:
 ST_ASYNC = Form(
     name="memory.st_async",
     syntax="st.async{.weak}{.scope}{.ss}.mbarrier::complete_tx::bytes{.vec}.type  [a], b, [mbar];",
-    rows=f"""
-        weak    scope      ss                 vec   type             ptx target
-        -,weak  -          -,shared::cluster  -,v2  {_WORD},{_WIDE}  8.1 sm_90
-        -,weak  -          -,shared::cluster  v4    {_WORD}          8.1 sm_90
-        -       cluster    -,shared::cluster  -,v2  {_WORD},{_WIDE}  8.1 sm_90
-        -       cluster    -,shared::cluster  v4    {_WORD}          8.1 sm_90
-    """,
+    rows="\n".join(
+        (
+            "weak scope ss vec type ptx target",
+            *(
+                f"{order} -,shared::cluster {elements} 8.1 sm_90"
+                for order in ("-,weak -", "- cluster")
+                for elements in (f"-,v2 {_WORD},{_WIDE}", f"v4 {_WORD}")
+            ),
+        )
+    ),
     operands={
         "a": address(barred=NARROW, eased="special"),
         "b": inp("type", "vec", also="braces integers", eased="function"),
@@ -306,11 +313,14 @@ ST_ASYNC_RELEASE = Form(
 @ST_ASYNC.meaning
 def store_async(warps: Warps, i: Bound) -> None:
     # READ
-    values = warps.read_vector(i.b) if i.vec else warps.read(i.b)[np.newaxis]
-    # WRITE
-    warps.store(i.ss, warps.addresses(i.a), i.type, values)
-    size = len(values) * int(i.type[1:]) // 8
-    warps.mbarrier(i.ss, warps.addresses(i.mbar), "complete_tx", transactions=size)
+    values = warps.read_vector(i.b) if i.vec else spread(warps, warps.read(i.b))[np.newaxis]
+    # WRITE, later
+    size = len(values) * TYPES[i.type].bytes
+    later(warps, i, size, partial(_store_now, i.ss, i.type), {"values": np.moveaxis(values, 0, -1)})
+
+
+def _store_now(space: str, type: str, warps: Warps, where: Array, captured: Mapping[str, Array]) -> None:
+    warps.store(space, where, type, np.moveaxis(captured["values"], -1, 0))
 
 
 @ST_ASYNC_RELEASE.meaning

@@ -132,12 +132,12 @@ class Warps(Protocol):
         ...
 
     def atomic(
-        self, space: str, addresses: Array, type: str, update: Callable[[Array, NDArray[np.intp]], Array]
+        self, space: str, addresses: Array, op: str, type: str, values: Array, compares: Array | None = None
     ) -> Array:
-        """Read-modify-write, lane after lane where addresses collide.
+        """Read-modify-write, lane after lane where addresses collide, by `reductions.combine(op, type, space)`,
+        by "exch", or by "cas", which stores `values` where `compares` stands. Returns the old values.
 
-        `update(old, lanes)` gets the old values of some lanes (1-D) and their flat positions warp * 32 + lane,
-        and returns the new ones. Returns the old values. Shapes: (warps, 32).
+        Shapes: (warps, 32).
         """
         ...
 
@@ -189,6 +189,13 @@ class Warps(Protocol):
         """Every lane of the member mask must be here (or, `anywhere`, at some barrier of the warp)."""
         ...
 
+    def gather_warp(self) -> None:
+        """Every live lane of each warp must be here, as an `.aligned` instruction demands.
+
+        Errors: machine.aligned.
+        """
+        ...
+
     def cta_barrier(self, number: Array, threads: Array | None, mode: str) -> None:
         """Arrive at a CTA barrier; `mode` "sync" suspends until it completes, "arrive" does not."""
         ...
@@ -205,6 +212,12 @@ class Warps(Protocol):
 
     def cluster_wait(self) -> None:
         """Suspend until every live thread of the cluster has arrived."""
+        ...
+
+    def change_registers(self, count: int, take: bool) -> None:
+        """Take registers of the CTA's pool up to `count` for each thread, suspended until it has them, or
+        release those above `count`.
+        """
         ...
 
     # mbarrier -----------------------------------------------------------------------------------------
@@ -250,8 +263,9 @@ class Warps(Protocol):
 
         `action(warps, captured)` gets a batch (maybe fewer warps than now, the same lanes of them) and the
         captured arrays, whose first axis is the warps, cut down to it; it reads registers and memory then.
-        Channels: "copy" (groups of the warp's threads), "wgmma" (groups of the warpgroup). The actions of a
-        lane on a channel take effect in order, and without a wait at the latest when nothing else can go on.
+        Channels: "copy" (groups of the warp's threads), "wgmma" (groups of the warpgroup), "remote" (no groups).
+        The actions of a lane on a channel take effect in order, those on "remote" in any, and without a wait at
+        the latest when nothing else can go on.
         """
         ...
 

@@ -15,7 +15,8 @@ from warploom.num.formats import BF16, F16
 Combine = Callable[[Array, Array], Array]
 """New contents of memory from the old ones and the operand."""
 
-_HALVES = {"f16": F16, "f16x2": F16, "bf16": BF16, "bf16x2": BF16}
+HALVES = {"f16": F16, "f16x2": F16, "bf16": BF16, "bf16x2": BF16}
+"""The formats of types that hold numbers of 16 bits."""
 
 
 def _increment(old: Array, value: Array) -> Array:
@@ -54,8 +55,8 @@ def combine(op: str, type: str, space: str = "global") -> Combine:
     """
     if op in _ANY:
         return _ANY[op]
-    if type in _HALVES:
-        return partial(_HALF[op], fmt=_HALVES[type])
+    if type in HALVES:
+        return partial(_HALF[op], fmt=HALVES[type])
     if TYPES[type].kind != "float":
         return _INTEGER[op]
     if (op, type) == ("add", "f32") and not space.startswith("shared"):

@@ -43,10 +43,10 @@ class Barriers:
         self.waiting: dict[int, list[int]] = {}
         self._votes: dict[int, tuple[str, list[int], list[_Reduction]]] = {}
         clusters = ctas // machine.cluster_size
-        self.cluster_arrived = np.zeros(clusters, np.int64)
         self.cluster_phase = np.zeros(clusters, np.int64)
-        self.cluster_joined = np.full(machine.warps, -1, np.int64)  # phase each warp last arrived in
-        self.cluster_waiting: dict[int, list[int]] = {}
+        # The phase that each thread has arrived in and not waited for.
+        self.cluster_joined = np.full((machine.warps, 32), -1, np.int64)
+        self.cluster_waiting: dict[int, list[tuple[int, Array]]] = {}  # strands, and their lanes that wait
 
     # CTA barriers -----------------------------------------------------------------------------------------
 
@@ -159,40 +159,58 @@ class Barriers:
     def cluster_arrive(self, batch: Batch) -> None:
         """Arrive at the barrier of the cluster."""
         clusters = batch.place.cta // self.machine.cluster_size
-        again = self.cluster_joined[batch.warp_index] == self.cluster_phase[clusters]
-        if again.any() and not self.machine.strands.diverged:
-            lane = int(np.flatnonzero(again)[0]) * 32
+        active = batch.active()
+        again = active & (self.cluster_joined[batch.warp_index] >= 0)
+        if again.any():
             raise Fault(
-                "machine.cluster-barrier", "a warp arrives twice at one phase of the cluster barrier", lane
+                "machine.cluster-barrier",
+                "a thread arrives at the cluster barrier again before it has waited for its last arrival",
+                int(np.flatnonzero(again)[0]),
             )
-        self.cluster_joined[batch.warp_index] = self.cluster_phase[clusters]
-        np.add.at(self.cluster_arrived, clusters, batch.active().sum(axis=1))
+        phases = np.broadcast_to(self.cluster_phase[clusters][:, None], active.shape)
+        warps, lanes = np.nonzero(active)
+        self.cluster_joined[batch.warp_index[warps], lanes] = phases[active]
         self._complete_clusters(np.unique(clusters))
 
     def cluster_wait(self, batch: Batch) -> None:
         """Suspend strands until the phase they arrived in is complete."""
         clusters = batch.place.cta // self.machine.cluster_size
+        active = batch.active()
         joined = self.cluster_joined[batch.warp_index]
-        if (joined < 0).any():
-            lane = int(np.flatnonzero(joined < 0)[0]) * 32
+        absent = active & (joined < 0)
+        if absent.any():
             raise Fault(
-                "machine.cluster-barrier", "a warp waits at the cluster barrier without having arrived", lane
+                "machine.cluster-barrier",
+                "a thread waits at the cluster barrier without having arrived",
+                int(np.flatnonzero(absent)[0]),
             )
-        waits = self.cluster_phase[clusters] <= joined
-        if not waits.any():
-            return
-        rows = batch.suspend(waits, self.machine.pc + 1, State.WAITING)
-        for row, cluster in zip(rows, clusters[waits], strict=True):
-            self.cluster_waiting.setdefault(int(cluster), []).append(int(row))
+        waits = (active & (joined == self.cluster_phase[clusters][:, None])).any(axis=1)
+        for warp, lanes in zip(batch.warp_index[~waits], active[~waits], strict=True):
+            self.cluster_joined[warp, lanes] = -1
+        if waits.any():
+            held, of = active[waits].copy(), clusters[waits]
+            rows = batch.suspend(waits, self.machine.pc + 1, State.WAITING)
+            for row, lanes, cluster in zip(rows, held, of, strict=True):
+                self.cluster_waiting.setdefault(int(cluster), []).append((int(row), lanes))
+
+    def _missing(self, cluster: int) -> tuple[int, int]:
+        """Threads of a cluster that the barrier still waits for, and all that have not left the kernel."""
+        machine = self.machine
+        inside = machine.cta_of // machine.cluster_size == cluster
+        live = machine.strands.live[inside]
+        missing = live & (self.cluster_joined[inside] != self.cluster_phase[cluster])
+        return int(missing.sum()), int(live.sum())
 
     def _complete_clusters(self, clusters: Array) -> None:
+        strands = self.machine.strands
         for cluster in (int(c) for c in clusters):
-            live = int(self.machine.live_threads(cluster))
-            if live and self.cluster_arrived[cluster] >= live:
-                self.cluster_arrived[cluster] = 0
-                self.cluster_phase[cluster] += 1
-                for slot in self.cluster_waiting.pop(cluster, ()):
-                    self.machine.strands.state[slot] = State.READY
+            missing, live = self._missing(cluster)
+            if missing or not live:
+                continue
+            self.cluster_phase[cluster] += 1
+            for slot, lanes in self.cluster_waiting.pop(cluster, ()):
+                self.cluster_joined[strands.warp[slot], lanes] = -1
+                strands.state[slot] = State.READY
 
     # Exits ------------------------------------------------------------------------------------------------
 
@@ -210,10 +228,10 @@ class Barriers:
             if slot in slots:
                 needed = int(self.needed(np.array([key]))[0])
                 return f"barrier {key % BARRIERS}, where {int(self.arrived[key])} of {needed} threads have arrived"
-        for cluster, slots in self.cluster_waiting.items():
-            if slot in slots:
-                live = int(self.machine.live_threads(cluster))
-                return f"the cluster barrier, where {int(self.cluster_arrived[cluster])} of {live} threads have arrived"
+        for cluster, held in self.cluster_waiting.items():
+            if any(row == slot for row, _ in held):
+                missing, live = self._missing(cluster)
+                return f"the cluster barrier, where {live - missing} of {live} threads have arrived"
         return ""
 
 

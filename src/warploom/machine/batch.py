@@ -220,23 +220,21 @@ class Batch:
         self.machine.memory.store(_memory_of(space), self.place, addresses, mask, values)
 
     def atomic(
-        self, space: str, addresses: Array, type: str, update: Callable[[Array, NDArray[np.intp]], Array]
+        self, space: str, addresses: Array, op: str, type: str, values: Array, compares: Array | None = None
     ) -> Array:
         """Read-modify-write, lane after lane where addresses collide. Returns the old values."""
-        memory, place = self.machine.memory, self.place
-        where = _memory_of(space)
-        dtype = TYPES[type].dtype
         mask = self.active()
+        dtype = TYPES[type].dtype
+        given = self._patterns(values, dtype)
+        wanted = given if compares is None else self._patterns(compares, dtype)
         wide = np.broadcast_to(addresses, mask.shape)
-        old = np.zeros(mask.shape, dtype)
-        for turn in memory.turns(where, place, wide, mask, dtype.itemsize):
-            loaded = memory.load(where, place, wide, turn, dtype, 1)[0]
-            lanes = np.flatnonzero(turn)
-            fresh = np.zeros(mask.shape, dtype)
-            fresh.reshape(-1)[lanes] = update(loaded.reshape(-1)[lanes], lanes)
-            old[turn] = loaded[turn]
-            memory.store(where, place, wide, turn, fresh[None])
-        return old
+        memory = self.machine.memory
+        return memory.atomic(_memory_of(space), self.place, wide, mask, op, type, given, wanted).view(dtype)
+
+    def _patterns(self, values: Array, dtype: np.dtype[Any]) -> Array:
+        """Operands as unsigned numbers, one for each lane."""
+        wide = np.broadcast_to(values.astype(dtype, copy=False), (self.count, 32))
+        return np.ascontiguousarray(wide).view(f"u{dtype.itemsize}")
 
     def to_generic(self, space: str, addresses: Array) -> Array:
         """Generic addresses of addresses in a state space."""
@@ -330,6 +328,11 @@ class Batch:
         """Every lane of the member mask must be here."""
         self.machine.control.gather_members(self, members, anywhere)
 
+    def gather_warp(self) -> None:
+        """Every live lane of each warp must be here."""
+        self.machine.control.gather_warps(self)
+        self.machine.control.check_whole(self)
+
     def cta_barrier(self, number: Array, threads: Array | None, mode: str) -> None:
         """Arrive at a CTA barrier."""
         self.machine.barriers.arrive(self, number, threads, mode == "sync")
@@ -347,6 +350,10 @@ class Batch:
     def cluster_wait(self) -> None:
         """Suspend until every live thread of the cluster has arrived."""
         self.machine.barriers.cluster_wait(self)
+
+    def change_registers(self, count: int, take: bool) -> None:
+        """Take registers of the CTA's pool, or release some."""
+        self.machine.pools.change(self, count, take)
 
     def mbarrier(
         self,

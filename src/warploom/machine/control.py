@@ -8,13 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.machine.faults import Fault
-from warploom.machine.strands import State
+from warploom.machine.strands import State, lanes_named
 
 if TYPE_CHECKING:
     from warploom.machine.batch import Batch
     from warploom.machine.machine import Machine
 
 Array = NDArray[Any]
+
+Rows = NDArray[np.intp]
 
 _LANE_BITS = np.uint32(1) << np.arange(32, dtype=np.uint32)
 
@@ -27,6 +29,7 @@ class Control:
         self.anywhere: dict[
             int, int
         ] = {}  # member masks of strands that gather at some barrier of their warp
+        self.aligned: set[int] = set()  # strands that gather at an `.aligned` instruction
 
     def branch(self, batch: Batch, target: int) -> None:
         """The active lanes go to `target`, the others to the next instruction."""
@@ -166,6 +169,7 @@ class Control:
         rows = batch.suspend(missing, self.machine.pc, State.GATHERING)
         for row, mask, lanes in zip(rows, members, wanted, strict=True):
             self.anywhere[int(row)] = int(mask)
+            self.aligned.discard(int(row))
             strands.merge_gathering(int(row))
             same = np.flatnonzero((strands.warp == strands.warp[row]) & (strands.state == State.GATHERING))
             there = np.array([slot for slot in same if self.anywhere.get(int(slot)) == int(mask)], np.intp)
@@ -180,7 +184,52 @@ class Control:
         strands = self.machine.strands
         if strands.diverged:
             missing = np.any(strands.live[batch.warp_index] & ~strands.mask[batch.rows], axis=1)
-            self.gather(batch, missing)
+            for row in self.gather(batch, missing):
+                self.aligned.add(int(row))
+
+    def check_whole(self, batch: Batch) -> None:
+        """An `.aligned` instruction's guard holds for all lanes of a warp or for none."""
+        if batch.mask is None or batch.mask is batch.base:
+            return
+        out = self.machine.strands.mask[batch.rows] & ~batch.mask
+        apart = np.flatnonzero(out.any(axis=1) & batch.mask.any(axis=1))
+        if len(apart):
+            warp = int(apart[0])
+            lane = int(np.flatnonzero(batch.mask[warp])[0])
+            raise Fault(
+                "machine.aligned",
+                "an .aligned instruction is executed by all lanes of a warp together; "
+                f"its guard keeps {lanes_named(out[warp])} away",
+                warp * 32 + lane,
+            )
+
+    def torn(self) -> dict[int, int]:
+        """Warps some of whose lanes wait at an `.aligned` instruction for the others, each with that strand."""
+        strands = self.machine.strands
+        held = [row for row in sorted(self.aligned) if strands.state[row] == State.GATHERING]
+        return {int(strands.warp[row]): row for row in held}
+
+    def fault_of_torn(self) -> Fault | None:
+        """What is wrong where lanes of a warp wait at an `.aligned` instruction and the others do not come."""
+        strands, machine = self.machine.strands, self.machine
+        for warp, row in self.torn().items():
+            others = np.flatnonzero((strands.warp == warp) & (strands.state != State.DONE)).tolist()
+            places = [
+                f"{lanes_named(strands.mask[other])} at line {machine.program.line_of(int(strands.pc[other]))}"
+                for other in others
+                if other != row
+            ]
+            met = strands.live[warp] & ~np.any(strands.mask[others], axis=0)
+            if met.any():
+                places.append(f"{lanes_named(met)} where branches meet")
+            machine.at(int(strands.pc[row]), warp, -1)
+            here = f"{lanes_named(strands.mask[row])} {'is' if strands.mask[row].sum() == 1 else 'are'} here"
+            return Fault(
+                "machine.aligned",
+                "an .aligned instruction is executed by all lanes of a warp together; "
+                f"{here}, {', '.join(places)}",
+            )
+        return None
 
     def gather_warpgroups(self, batch: Batch) -> None:
         """Strands of a warpgroup instruction wait for the other warps of their warpgroup."""
@@ -194,17 +243,21 @@ class Control:
             return
         for row in batch.suspend(~np.isin(group, ids[counts == 4]), machine.pc, State.GATHERING):
             self.anywhere.pop(int(row), None)
+            self.aligned.discard(int(row))
         gathering = np.flatnonzero((strands.state == State.GATHERING) & (strands.pc == machine.pc))
         groups = machine.warpgroup_of[strands.warp[gathering]]
         ids, counts = np.unique(groups, return_counts=True)
         strands.state[gathering[np.isin(groups, ids[counts == 4])]] = State.READY
 
-    def gather(self, batch: Batch, missing: Array) -> None:
-        """Suspend the strands in `missing`; wake those that this completes."""
+    def gather(self, batch: Batch, missing: Array) -> Rows:
+        """Suspend the strands in `missing`, wake those that this completes; returns the slots of all."""
         if not missing.any():
-            return
+            return batch.rows[:0]
         strands = self.machine.strands
-        for row in batch.suspend(missing, self.machine.pc, State.GATHERING):
+        rows = batch.suspend(missing, self.machine.pc, State.GATHERING)
+        for row in rows:
             self.anywhere.pop(int(row), None)
+            self.aligned.discard(int(row))
             if strands.state[row] == State.GATHERING and strands.merge_gathering(int(row)):
                 strands.state[row] = State.READY
+        return rows

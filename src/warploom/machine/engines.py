@@ -33,6 +33,11 @@ PATIENCE = (
     256  # epochs after which a lazy copy takes effect although its issuer never waits: it may be polled
 )
 _CHANCE = 0.3
+CHANNELS = ("copy", "remote", "wgmma")  # of deferred actions
+UNAWAITED = (
+    "copy",
+    "remote",
+)  # those whose actions may take effect although no wait of their issuer is coming
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +97,8 @@ class Engines:
         self.kind = schedule.kind
         self.random = random.Random(schedule.seed)
         self.copier = Copier(machine)
-        self.committed = {channel: np.zeros(machine.warps, np.int64) for channel in ("copy", "wgmma")}
-        self.queues: dict[str, list[_Deferred]] = {"copy": [], "wgmma": []}
+        self.committed = {channel: np.zeros(machine.warps, np.int64) for channel in CHANNELS}
+        self.queues: dict[str, list[_Deferred]] = {channel: [] for channel in CHANNELS}
         self.copies: list[_Copy] = []
         self.bulk_groups = np.zeros((machine.warps, 32), np.int64)
 
@@ -199,18 +204,22 @@ class Engines:
 
     def between_blocks(self) -> None:
         """Called between basic blocks: a schedule may let queued operations take effect."""
-        if self.kind == "lazy" and (self.copies or self.queues["copy"]):
+        if self.kind == "lazy" and (self.copies or any(self.queues[channel] for channel in UNAWAITED)):
             latest = int(self.machine.strands.epoch.max(initial=0)) - PATIENCE
             self._carry_out([c for c in self.copies if c.epoch < latest])
-            old = next((k for k, item in enumerate(self.queues["copy"]) if item.epoch >= latest), None)
-            if old != 0:
-                self._run("copy", self._everything(), old)
+            for channel in UNAWAITED:
+                queue = self.queues[channel]
+                old = next((k for k, item in enumerate(queue) if item.epoch >= latest), None)
+                if queue and old != 0:
+                    self._run(channel, self._everything(), old)
         elif self.kind == "random":
             for copy in list(self.copies):
                 if self.random.random() < _CHANCE:
                     self._carry_out([copy])
             for channel, queue in self.queues.items():
                 if queue and self.random.random() < _CHANCE:
+                    if channel == "remote":
+                        self.random.shuffle(queue)  # nothing orders them
                     self._run(channel, self._everything(), self.random.randint(1, len(queue)))
 
     def _everything(self) -> Array:
@@ -222,17 +231,20 @@ class Engines:
             place = self.random.randrange(len(self.copies)) if self.kind == "random" else 0
             self._carry_out([self.copies[place]])
             return True
-        if self.queues["copy"]:
-            self._run("copy", self._everything(), 1)
-            return True
+        for channel in UNAWAITED:
+            if self.queues[channel]:
+                self._run(channel, self._everything(), 1)
+                return True
         return False
 
     def left(self, warps: Array) -> None:
-        """Warps left the kernel: what they queued takes effect."""
-        limit = np.full(self.machine.warps, np.iinfo(np.int64).min)
-        limit[warps] = np.iinfo(np.int64).max
+        """Warps left the kernel: what they queued takes effect, of a warpgroup what all of it queued."""
+        groups = self.machine.warpgroup_of
         for channel, queue in self.queues.items():
             if queue:
+                limit = np.full(self.machine.warps, np.iinfo(np.int64).min)
+                gone = np.isin(groups, groups[warps]) if channel == "wgmma" else warps
+                limit[gone] = np.iinfo(np.int64).max
                 self._run(channel, limit)
         gone = set(warps.tolist())
         self._carry_out([c for c in self.copies if c.warp in gone])

@@ -22,6 +22,7 @@ from warploom.machine.faults import Deadlock, Fault, Trap, Unsupported, diagnost
 from warploom.machine.link import CODE_BASE, Linker, LocalBytes
 from warploom.machine.mbarriers import Mbarriers
 from warploom.machine.memory import Arena, Memory
+from warploom.machine.pools import Pools
 from warploom.machine.program import Program, RegisterPlace, Storage
 from warploom.machine.strands import State, Strands
 
@@ -180,6 +181,7 @@ class Machine:
         )
         self.barriers = Barriers(self, self.ctas)
         self.mbarriers = Mbarriers(self)
+        self.pools = Pools(self, self.ctas)
         self.engines = Engines(self, self.schedule)
         self.ctas_done = 0
         self.linker.refresh()
@@ -196,8 +198,12 @@ class Machine:
                 if not (strands.state != State.DONE).any() and not strands.waiting_to_meet():
                     self._finish()
                     return
-                if not self._guarded(self.engines.unblock) and not strands.release_stuck():
-                    raise self._deadlock()
+                if not (
+                    self._guarded(self.engines.unblock)
+                    or strands.release_stuck({*self.control.torn()})
+                    or self.mbarriers.expire()
+                ):
+                    raise self._stuck()
                 continue
             self._guarded(partial(self._block, self._choose(ready)))
             self._guarded(self.engines.between_blocks)
@@ -252,6 +258,8 @@ class Machine:
                     continue
                 if step.whole:
                     batch.dismiss_idle(pc + 1)
+                if step.gather == "warp":
+                    control.check_whole(batch)
             if step.settles and self.accumulators.held:
                 self.accumulators.settle()
             together = step.together if step.run and pc + len(step.run) <= end else None
@@ -332,12 +340,9 @@ class Machine:
         alive = strands.live.any(axis=1)
         self.live_warps = np.bincount(self.cta_of, weights=alive, minlength=self.ctas).astype(np.int64)
         self.ctas_done = int((self.live_warps[: len(self.coordinates)] == 0).sum())
+        if self.cluster_size > 1:
+            self.memory.exited = self.live_warps == 0
         self.barriers.left(ctas)
-
-    def live_threads(self, cluster: int) -> int:
-        """Threads of a cluster that have not left the kernel."""
-        inside = self.cta_of // self.cluster_size == cluster
-        return int(self.strands.live[inside].sum())
 
     def at(self, pc: int, warp: int, lane: int) -> None:
         """What happens now is the doing of an earlier instruction."""
@@ -385,17 +390,21 @@ class Machine:
         place = f"{kernel}, CTA ({x}, {y}, {z}), warp {int(self.in_cta[warp])}"
         return place if lane < 0 else f"{place}, lane {lane}"
 
+    def _stuck(self) -> Trap | Deadlock:
+        torn = self.control.fault_of_torn()
+        return self._deadlock() if torn is None else Trap([self._diagnose(torn)])
+
     def _deadlock(self) -> Deadlock:
         strands = self.strands
         groups: dict[tuple[int, str], list[int]] = {}
         for slot in np.flatnonzero((strands.state == State.WAITING) | (strands.state == State.GATHERING)):
             row = int(slot)
-            what = self.barriers.describe(row) or self.mbarriers.describe(row)
+            pc, what = int(strands.pc[row]), self.mbarriers.describe(row) or self.pools.describe(row)
+            if not what and (what := self.barriers.describe(row)):
+                pc -= 1
             if not what:
-                whole = self.linked[int(strands.pc[row])].gather == "warpgroup"
+                whole = self.linked[pc].gather == "warpgroup"
                 what = f"the other {'warps of its warpgroup' if whole else 'lanes of its warp'} at this instruction"
-            waits_after = strands.state[row] == State.WAITING and not self.mbarriers.describe(row)
-            pc = int(strands.pc[row]) - (1 if waits_after else 0)
             groups.setdefault((pc, what), []).append(int(strands.warp[row]))
         found = [self._waiting(pc, what, warps) for (pc, what), warps in groups.items()]
         return Deadlock(found)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 MAX_COUNT = 2**20 - 1
+TRIES = 16  # how often a wait that nothing can end comes back without its phase before that is a deadlock
+_GIVES_UP = 1 / 16  # how often, under a random schedule, a wait comes back although it could wait on
 _ACTIONS = {
     "init": 0,
     "inval": 1,
@@ -114,6 +116,9 @@ class Mbarriers:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self.waiting: dict[int, list[int]] = {}
+        self._places: dict[int, set[int]] = {}  # where each strand waits
+        self._tries: dict[int, int] = {}  # of strands that waited in vain: how often
+        self._expired: set[int] = set()  # strands whose time is up
         self._problem = np.zeros(1, np.int64)
         self._none = np.zeros((1, 1), np.int64)
 
@@ -159,11 +164,9 @@ class Mbarriers:
         )
         if done < 0:
             raise self._fault(action, -1 - done, index, amounts)
-        strands = self.machine.strands
         for where in completed[:done]:
-            for slot in self.waiting.pop(int(where), ()):
-                if strands.state[slot] == State.WAITING:
-                    strands.state[slot] = State.READY
+            for row in list(self.waiting.get(int(where), ())):
+                self._wake(row)
 
     def _fault(self, action: str, lane: int, index: Array, amounts: Array) -> Fault:
         problem = int(self._problem[0])
@@ -202,7 +205,10 @@ class Mbarriers:
         blocking: bool,
         result: Any,
     ) -> None:
-        """Write whether a phase is complete; blocking strands none of whose lanes would succeed are suspended."""
+        """Write whether a phase is complete; blocking strands none of whose lanes would succeed are suspended.
+
+        A suspended strand comes back with its phase, or when nothing else can go on: a wait may end at any time.
+        """
         mask = batch.active()
         index = self._index(batch, space, addresses, mask)
         words = self.machine.memory.shared.view(np.uint64)[index // 8]
@@ -215,12 +221,42 @@ class Mbarriers:
         asked = (asked if parity else asked >> np.uint64(_PHASE_SHIFT)) & np.uint64(1)
         done = now != asked
         if blocking:
-            stuck = ~(done & mask).any(axis=1)
+            stuck = self._stuck(batch, (done & mask).any(axis=1))
             if stuck.any():
                 self._suspend(batch, index, mask, stuck)
                 done = done[~stuck]
         if batch.count:
             batch.write(result, done)
+
+    def _stuck(self, batch: Batch, succeeds: Array) -> Array:
+        """Which strands are to be suspended: those that do not succeed, and have time."""
+        stuck = ~succeeds
+        engines = self.machine.engines
+        if not stuck.any() and not self._tries:
+            return stuck
+        for position, row in enumerate(batch.rows.tolist()):
+            if succeeds[position]:
+                self._tries.pop(row, None)
+            elif row in self._expired or (engines.kind == "random" and engines.random.random() < _GIVES_UP):
+                self._expired.discard(row)
+                stuck[position] = False
+        return stuck
+
+    def expire(self) -> bool:
+        """Nothing can go on: waits come back without their phase, unless they have done so too often."""
+        due = [row for row in self._places if self._tries.get(row, 0) < TRIES]
+        for row in due:
+            self._tries[row] = self._tries.get(row, 0) + 1
+            self._expired.add(row)
+            self._wake(row)
+        return bool(due)
+
+    def _wake(self, row: int) -> None:
+        for where in self._places.pop(row):
+            self.waiting[where].remove(row)
+            if not self.waiting[where]:
+                del self.waiting[where]
+        self.machine.strands.state[row] = State.READY
 
     def _fault_of_wait(self, lane: int, index: Array) -> Fault:
         self._problem[0] = _UNINITIALISED
@@ -229,7 +265,8 @@ class Mbarriers:
     def _suspend(self, batch: Batch, index: Array, mask: Array, stuck: Array) -> None:
         rows = batch.suspend(stuck, self.machine.pc, State.WAITING)
         for row, position in zip(rows, np.flatnonzero(stuck), strict=True):
-            for where in set((index[position][mask[position]] // 8).tolist()):
+            places = self._places[int(row)] = set((index[position][mask[position]] // 8).tolist())
+            for where in places:
                 self.waiting.setdefault(where, []).append(int(row))
 
     def describe(self, slot: int) -> str:

@@ -8,7 +8,7 @@ generic space maps the shared and local windows at SHARED_WINDOW and LOCAL_WINDO
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,8 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diag import UsageError
+from warploom.isa.reductions import HALVES
+from warploom.isa.types import TYPES
 from warploom.machine import access
 from warploom.machine.faults import Fault
+from warploom.num import atomics
 
 Array = NDArray[Any]
 Lanes = NDArray[np.bool_]
@@ -155,6 +158,7 @@ class Memory:
         self.local_bytes = local_bytes
         self.local_stride = -(-max(local_bytes, 1) // 16) * 16
         self.local = np.zeros(warps * 32 * self.local_stride if local_bytes else 0, np.uint8)
+        self.exited = np.zeros(len(rank), np.bool_)  # CTAs of clusters whose threads have all left the kernel
         self.written: NDArray[np.bool_] | None = None
         self.unwritten_reads: list[tuple[int, int]] = []
         self._fault = np.zeros(1, np.int64)
@@ -172,10 +176,26 @@ class Memory:
         rank = self.rank[place.cta]
         first = (place.cta - rank) * self.shared_stride
         remote = space not in ("shared", "shared::cta")
-        return self._window(
+        index = self._window(
             "shared", addresses, mask, SHARED_START, SHARED_START + self.shared_bytes, self.shared_stride, 0,
             first, rank, self.cluster_size, remote, size,
         )  # fmt: skip
+        if remote and self.cluster_size > 1 and self.exited.any():
+            gone = mask & self.exited[index // self.shared_stride]
+            if gone.any():
+                lane = int(np.flatnonzero(gone)[0])
+                raise self.fault_of_exited(int(index.reshape(-1)[lane]) // self.shared_stride, lane)
+        return index
+
+    def fault_of_exited(self, cta: int, lane: int = -1) -> Fault:
+        """What is wrong with an access to the shared memory of a CTA that is gone."""
+        return Fault(
+            "machine.exited-cta",
+            f"an access to the shared memory of the CTA of rank {int(self.rank[cta])}, all of whose threads have left "
+            "the kernel",
+            lane,
+            "a cluster barrier before the end keeps every CTA until its peers are done with it",
+        )
 
     def local_index(self, place: Place, addresses: Array, mask: Lanes, size: int) -> NDArray[np.int64]:
         """Checked byte offsets in `local`. Shapes: (warps, 32)."""
@@ -299,31 +319,28 @@ class Memory:
             lane,
         )
 
-    def turns(self, space: str, place: Place, addresses: Array, mask: Lanes, size: int) -> Iterator[Lanes]:
-        """Lane masks that together are `mask`, in order, each without two lanes at one address."""
-        keys = np.zeros(mask.shape, np.int64)
+    def atomic(
+        self, space: str, place: Place, addresses: Array, mask: Lanes, op: str, type: str, values: Array,
+        compares: Array,
+    ) -> Array:  # fmt: skip
+        """Read-modify-write, lane after lane; returns the old contents. Shapes: (warps, 32), of unsigned patterns."""
+        raw = _UNSIGNED[values.dtype.itemsize]
+        out = np.zeros(mask.shape, raw)
         for part, kind, local in self._by_window(space, addresses, mask):
-            if kind in ("global", "const"):
-                np.copyto(keys, local.astype(np.int64), where=part)
-            elif kind == "local":
-                np.copyto(keys, -1 - self.local_index(place, local, part, size), where=part)
+            held, index = self._reach(kind, place, local, part, raw.itemsize, storing=True)
+            if self.written is not None and held is self.shared:
+                self._check_written(index, part, raw.itemsize)
+                self.mark_written(index[part], raw.itemsize)
+            lanes = access.uniform(part)
+            if type in HALVES:
+                atomics.halves(held.view(np.uint16), index, lanes, op, HALVES[type], values, out)
+            elif TYPES[type].kind == "float":
+                # A sum of f32 flushes subnormals in global memory and keeps them in shared memory.
+                atomics.sums(held.view(raw), index, lanes, kind == "global", values, out)
             else:
-                np.copyto(keys, self.shared_index(kind, place, local, part, size), where=part)
-        lanes = np.flatnonzero(mask)
-        wanted = keys.reshape(-1)[lanes]
-        order = np.argsort(wanted, kind="stable")
-        ordered = wanted[order]
-        starts = np.concatenate([[True], ordered[1:] != ordered[:-1]])
-        if starts.all():
-            yield mask
-            return
-        first = np.maximum.accumulate(np.where(starts, np.arange(len(ordered)), 0))
-        turn = np.empty(len(ordered), np.int64)
-        turn[order] = np.arange(len(ordered)) - first
-        for number in range(int(turn.max()) + 1):
-            chosen = np.zeros(mask.size, np.bool_)
-            chosen[lanes[turn == number]] = True
-            yield chosen.reshape(mask.shape)
+                signed = TYPES[type].kind == "signed"
+                atomics.integers(held.view(raw), index, lanes, op, signed, values, compares, out)
+        return out
 
     def tile(
         self,

@@ -156,6 +156,11 @@ class Program:
         """Where the instruction at a program counter stands in the text."""
         return self.steps[pc].instruction.span
 
+    def line_of(self, pc: int) -> int:
+        """The line of an instruction in the text, from 1; 0 where there is no text."""
+        span = self.span_of(pc)
+        return 0 if self.source is None or span is None else self.source.position(span.start)[0]
+
     def directive(self, name: str) -> tuple[int, ...] | None:
         """The integer arguments of a directive of the kernel, or None."""
         found = next((d for d in self.kernel.directives if d.name == name), None)

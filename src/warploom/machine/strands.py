@@ -150,10 +150,13 @@ class Strands:
         """Whether lanes wait at a meeting point."""
         return any(join.arrived.any() for join in self._open)
 
-    def release_stuck(self) -> bool:
-        """Nothing else can run: let the lanes that wait at one meeting point go on without lanes that cannot come."""
+    def release_stuck(self, torn: set[int]) -> bool:
+        """Nothing else can run: let the lanes that wait at one meeting point go on without lanes that cannot come.
+
+        Not in the warps `torn`, whose lanes would have to come to one instruction together.
+        """
         for join in self._open:
-            if join.arrived.any():
+            if join.arrived.any() and join.warp not in torn:
                 self._release(join)
                 return True
         return False
@@ -289,3 +292,15 @@ def _common(one: Join | None, other: Join | None) -> Join | None:
     while other is not None and id(other) not in seen:
         other = other.parent
     return other
+
+
+def lanes_named(mask: Mask) -> str:
+    """The lanes of a mask, in a phrase: "lane 3", "lanes 0 to 7, 9"."""
+    runs: list[list[int]] = []
+    for lane in np.flatnonzero(mask).tolist():
+        if runs and runs[-1][1] == lane - 1:
+            runs[-1][1] = lane
+        else:
+            runs.append([lane, lane])
+    named = ", ".join(f"{first}" if first == last else f"{first} to {last}" for first, last in runs)
+    return f"lane{'' if mask.sum() == 1 else 's'} {named}"

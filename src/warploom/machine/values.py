@@ -61,7 +61,8 @@ class Dynamic:
         self.read = read
 
     def fetch(self, batch: Batch) -> Array:
-        """Its value now."""
+        """Its value now; a clock that is read goes on."""
+        batch.machine.grid.ticks += 1
         return self.read()
 
 
