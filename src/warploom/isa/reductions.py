@@ -17,6 +17,23 @@ Combine = Callable[[Array, Array], Array]
 
 _HALVES = {"f16": F16, "f16x2": F16, "bf16": BF16, "bf16x2": BF16}
 
+_WHOLE = ("u32", "s32", "u64", "s64")
+_OF_TENSORS = {
+    "add": ("u32", "s32", "u64", "f16", "bf16", "f32", "f32.ftz", "f64"),
+    "min": (*_WHOLE, "f16", "bf16"),
+    "max": (*_WHOLE, "f16", "bf16"),
+    "inc": ("u32",),
+    "dec": ("u32",),
+    "and": _WHOLE,
+    "or": _WHOLE,
+    "xor": _WHOLE,
+}
+
+
+def of_tensors(op: str) -> tuple[str, ...]:
+    """The element types of tensor maps that a reduction of tensors has."""
+    return _OF_TENSORS[op]
+
 
 def _increment(old: Array, value: Array) -> Array:
     return np.where(old >= value, 0, old + 1).astype(old.dtype)

@@ -340,10 +340,10 @@ class TensorMap:
         promotion = 0 if l2_promotion == "none" else l2_promotion
         unplaced = TensorMapFields(
             rank=array.ndim,
-            global_dim=_five(array.shape[::-1]),
-            global_stride=_five(_outer_strides(array))[:4],
-            box=_five(box[::-1]),
-            element_stride=_five(steps[::-1]),
+            global_dim=five(array.shape[::-1]),
+            global_stride=five(_outer_strides(array))[:4],
+            box=five(box[::-1]),
+            element_stride=five(steps[::-1]),
             elemtype=[name for name, _, _ in ELEMENT_TYPES].index(word),
             interleave=_code("interleave", interleave, INTERLEAVES),
             swizzle=_code("swizzle", swizzle, SWIZZLE_SPANS[:4]),
@@ -413,7 +413,8 @@ def _outer_strides(array: NDArray[Any]) -> list[int]:
     return outer
 
 
-def _five(values: Sequence[int]) -> tuple[int, ...]:
+def five(values: Sequence[int]) -> tuple[int, ...]:
+    """Entries of a field for each dimension, those of dimensions that a map has not 0."""
     return (*(int(value) for value in values), *[0] * (5 - len(values)))
 
 

@@ -109,7 +109,7 @@ def boxes(fields: TensorMapFields, coordinates: NDArray[np.int64]) -> Boxes:
 
 def box_bytes(fields: TensorMapFields) -> int:
     """The bytes of a box's own elements: what a copy counts as transferred, out of bounds or not."""
-    return prod(_counts(fields)) * fields.shared_bits // 8
+    return prod(_counts(fields)) * _unit_bits(fields) // 8
 
 
 def shared_bytes(fields: TensorMapFields) -> int:
@@ -138,14 +138,31 @@ def misaligned(fields: TensorMapFields, coordinates: Sequence[int]) -> str:
     return ""
 
 
+def _unit_bits(fields: TensorMapFields) -> int:
+    """Bits in shared memory of what dimension 0 counts: elements, or of interleaved tensors whole slices."""
+    return 8 * INTERLEAVES[fields.interleave] or fields.shared_bits
+
+
 def _counts(fields: TensorMapFields) -> list[int]:
-    """Elements that a box has along each dimension; the stride along dimension 0 is not used."""
-    steps = (1, *fields.element_stride[1 : fields.rank])
-    return [-(-extent // step) for extent, step in zip(fields.box, steps)]
+    """What a box has along each dimension.
+
+    Without an interleave the stride along dimension 0 is not used; with one, the last dimension but one is
+    that of slices, of which a box has one. A column of pixels has its channels, or a slice, and the pixels.
+    """
+    if fields.is_im2col:
+        return [1 if fields.interleave else fields.channels_per_pixel, fields.pixels_per_column]
+    steps = list(fields.element_stride[: fields.rank])
+    if not fields.interleave:
+        steps[0] = 1
+    counts = [-(-extent // max(step, 1)) for extent, step in zip(fields.box, steps)]
+    if fields.interleave:
+        counts[fields.rank - 2] = 1
+    return counts
 
 
 def _row_pitch(fields: TensorMapFields) -> int:
-    return fields.swizzle_span or fields.box[0] * fields.shared_bits // 8
+    row = _counts(fields)[0] * _unit_bits(fields) // 8
+    return row if fields.interleave else fields.swizzle_span or row
 
 
 @lru_cache(maxsize=256)

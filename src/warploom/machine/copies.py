@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from warploom.diag import UsageError
 from warploom.isa.bulk import BulkCopy, TensorCopy
-from warploom.isa.reductions import combine
+from warploom.isa.reductions import combine, of_tensors
 from warploom.isa.types import TYPES
 from warploom.layout import TensorMapFields, TileRows, box_bytes, fill_bytes, misaligned, tile_rows
 from warploom.machine.boxes import chosen, tile_in, tile_out, whole_boxes
@@ -169,6 +169,12 @@ class Copier:
             rows = tile_rows(fields, coordinates)
         except UsageError as error:
             raise Fault("machine.tensor-map", str(error)) from None
+        if request.reduction and fields.element_type not in of_tensors(request.reduction):
+            legal = ", ".join(of_tensors(request.reduction))
+            message = (
+                f"a reduction by {request.reduction} of elements of {fields.element_type}; expected {legal}"
+            )
+            raise Fault("machine.tensor-map", message)
         address = pick.number(request.shared)
         if (address % 128 and fields.swizzle_span == 0) or address % (fields.swizzle_span * 8 or 128):
             expected = fields.swizzle_span * 8 or 128
