@@ -1,4 +1,4 @@
-"""Bulk copies of tensors (PTX ISA 9.7.9.25.5.2 and 9.7.9.27). Those in tile mode are executed."""
+"""Bulk copies of tensors (PTX ISA 9.7.9.25.5.2 and 9.7.9.27). Those that sm_90 has are executed."""
 
 from __future__ import annotations
 
@@ -74,8 +74,7 @@ LOAD = Form(
 )
 
 
-@LOAD.meaning
-def load(warps: Warps, i: Bound) -> None:
+def _load(warps: Warps, i: Bound, *, is_im2col: bool) -> None:
     warps.bulk(
         TensorCopy(
             direction="load",
@@ -87,9 +86,16 @@ def load(warps: Warps, i: Bound) -> None:
             completion="mbarrier",
             mbarrier=address_of(warps, i.mbar),
             multicast=mask_of(warps, i.ctaMask),
+            is_im2col=is_im2col,
+            offsets=warps.read_vector(i.im2colInfo).astype(np.uint16) if is_im2col else None,
             cta_group=2 if i.cta_group == "cta_group::2" else 1,
         )
     )
+
+
+@LOAD.meaning
+def load(warps: Warps, i: Bound) -> None:
+    _load(warps, i, is_im2col=False)
 
 
 STORE = Form(
@@ -123,7 +129,7 @@ REDUCE = Form(
 )
 
 
-def _store(warps: Warps, i: Bound, reduction: str) -> None:
+def _store(warps: Warps, i: Bound, reduction: str, *, is_im2col: bool = False) -> None:
     warps.bulk(
         TensorCopy(
             direction="store",
@@ -134,6 +140,7 @@ def _store(warps: Warps, i: Bound, reduction: str) -> None:
             shared=spread(warps, warps.addresses(i.srcMem)),
             completion="group",
             reduction=reduction,
+            is_im2col=is_im2col,
         )
     )
 
@@ -244,6 +251,12 @@ LOAD_IM2COL = Form(
     source="PTX ISA 9.7.9.27.1.2",
 )
 
+
+@LOAD_IM2COL.meaning
+def load_im2col(warps: Warps, i: Bound) -> None:
+    _load(warps, i, is_im2col=True)
+
+
 STORE_IM2COL = Form(
     name="tensor.store_im2col",
     syntax=(
@@ -259,6 +272,12 @@ STORE_IM2COL = Form(
     source="PTX ISA 9.7.9.27.1.2",
 )
 
+
+@STORE_IM2COL.meaning
+def store_im2col(warps: Warps, i: Bound) -> None:
+    _store(warps, i, "", is_im2col=True)
+
+
 REDUCE_IM2COL = Form(
     name="tensor.reduce_im2col",
     syntax=(
@@ -273,6 +292,12 @@ REDUCE_IM2COL = Form(
     touches="async",
     source="PTX ISA 9.7.9.27.1.3",
 )
+
+
+@REDUCE_IM2COL.meaning
+def reduce_im2col(warps: Warps, i: Bound) -> None:
+    _store(warps, i, i.redOp, is_im2col=True)
+
 
 PREFETCH_IM2COL = Form(
     name="tensor.prefetch_im2col",

@@ -15,8 +15,10 @@ from warploom.layout.tile import (
     boxes,
     fill_bytes,
     misaligned,
+    row_bytes,
     shared_bytes,
     tile_rows,
+    unit_bits,
 )
 
 __all__ = [
@@ -37,8 +39,10 @@ __all__ = [
     "matrix_addresses",
     "metadata",
     "misaligned",
+    "row_bytes",
     "scale_factors",
     "shared_bytes",
     "swizzle",
     "tile_rows",
+    "unit_bits",
 ]

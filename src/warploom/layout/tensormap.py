@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from warploom.diag import UsageError
+from warploom.layout.im2col import OFFSET_BITS, spatial_axes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -233,26 +234,24 @@ def _complaints(fields: TensorMapFields) -> list[str]:
             f"the stride of {_dimension(axis)} is {stride} bytes",
             f"a multiple of {unit} below 2^40",
         )
-    for axis, extent in enumerate(fields.box[:rank]):
-        expect(1 <= extent <= 256, f"the box has {extent} elements along {_dimension(axis)}", "1 to 256")
+    if fields.is_im2col:
+        found += _column_complaints(fields, rank)
+    else:
+        for axis, extent in enumerate(fields.box[:rank]):
+            expect(1 <= extent <= 256, f"the box has {extent} elements along {_dimension(axis)}", "1 to 256")
     for axis, stride in enumerate(fields.element_stride[:rank]):
         expect(1 <= stride <= 8, f"the element stride of {_dimension(axis)} is {stride}", "1 to 8")
-    inner_bits = fields.box[0] * fields.shared_bits
+    row = fields.channels_per_pixel if fields.is_im2col else fields.box[0]
+    what = "a pixel" if fields.is_im2col else "the box"
+    along = "" if fields.is_im2col else f" along {_dimension(0)}"
+    inner_bits = row * fields.shared_bits
     if word in _PADDED:
-        expect(
-            fields.box[0] == 128,
-            f"the box has {fields.box[0]} elements of {word} along {_dimension(0)}",
-            "128",
-        )
+        expect(row == 128, f"{what} has {row} elements of {word}{along}", "128")
     if interleave == 0:
-        expect(
-            inner_bits % 128 == 0,
-            f"the box is {inner_bits / 8:g} bytes along {_dimension(0)}",
-            "a multiple of 16",
-        )
+        expect(inner_bits % 128 == 0, f"{what} is {inner_bits / 8:g} bytes{along}", "a multiple of 16")
         expect(
             span == 0 or inner_bits <= 8 * span,
-            f"the box is {inner_bits / 8:g} bytes along {_dimension(0)} with a swizzle of {span} bytes",
+            f"{what} is {inner_bits / 8:g} bytes{along} with a swizzle of {span} bytes",
             f"at most {span}",
         )
     else:
@@ -267,6 +266,32 @@ def _complaints(fields: TensorMapFields) -> list[str]:
         f"elements out of bounds are filled with NaN and are of type {word}",
         f"a type with NaN ({', '.join(_FLOATS)})",
     )
+    return found
+
+
+def _column_complaints(fields: TensorMapFields, rank: int) -> list[str]:
+    """What is wrong with the fields that a map for convolutions has and others have not."""
+    found: list[str] = []
+    if rank < 3:
+        found.append(f"the rank of a map for convolutions is {rank}; expected 3 to 5")
+    axes = spatial_axes(fields)
+    half = 1 << (OFFSET_BITS[max(rank, 3)] - 1)
+    for name, corners in (("lower", fields.im2col_lower), ("upper", fields.im2col_upper)):
+        found += [
+            f"the {name} corner of the pixels is {corner} along {_dimension(axis)}; expected {-half} to {half - 1}"
+            for axis, corner in zip(axes, corners)
+            if not -half <= corner < half
+        ]
+    for axis, low, high in zip(axes, fields.im2col_lower, fields.im2col_upper):
+        end = fields.global_dim[axis] + high
+        if low >= end:
+            found.append(
+                f"the box of pixels reaches from {low} to {end} along {_dimension(axis)}; expected some pixel"
+            )
+    if not 1 <= fields.channels_per_pixel <= 256:
+        found.append(f"a pixel has {fields.channels_per_pixel} channels; expected 1 to 256")
+    if not 1 <= fields.pixels_per_column <= 1024:
+        found.append(f"a column has {fields.pixels_per_column} pixels; expected 1 to 1024")
     return found
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from warploom.diag import UsageError
+from warploom.layout.im2col import pixels
 from warploom.layout.tensormap import INTERLEAVES, SWIZZLE_ATOMICITIES, TensorMapFields
 
 if TYPE_CHECKING:
@@ -41,8 +42,11 @@ class TileRows(NamedTuple):
     shared_offset: NDArray[np.int64]
 
 
-def tile_rows(fields: TensorMapFields, coordinates: Sequence[int]) -> TileRows:
+def tile_rows(fields: TensorMapFields, coordinates: Sequence[int], offsets: Sequence[int] = ()) -> TileRows:
     """The rows of the box at some coordinates (innermost first; negative ones are legal).
+
+    Through a map for convolutions they are pixels, the one at the coordinates first; the offsets into the
+    filter are added to each.
 
     Errors: UsageError for a map that cannot be used, and for a number of coordinates other than its rank.
     Source: PTX ISA 5.5 (tensors).
@@ -52,29 +56,39 @@ def tile_rows(fields: TensorMapFields, coordinates: Sequence[int]) -> TileRows:
         raise UsageError(
             f"{len(coordinates)} coordinates into a tensor map of rank {fields.rank}; expected {fields.rank}"
         )
-    inner = int(coordinates[0])
-    first = min(max(-inner, 0), fields.box[0])
-    valid = max(min(fields.global_dim[0] - inner, fields.box[0]) - first, 0)
-    base = (inner + first) * fields.element_bits // 8
-    inside: NDArray[np.bool_] | None = None
-    for axis in range(1, fields.rank):
-        start, step, extent = int(coordinates[axis]), fields.element_stride[axis], fields.global_dim[axis]
-        base += start * fields.global_stride[axis - 1]
-        if start < 0 or start + (counts[axis] - 1) * step >= extent:
-            at = start + step * np.arange(counts[axis], dtype=np.int64)
-            shape = [1] * (fields.rank - 1)
-            shape[fields.rank - 1 - axis] = counts[axis]
-            legal = ((at >= 0) & (at < extent)).reshape(shape)
-            inside = legal if inside is None else inside & legal
-    nothing = TileRows(np.full(shared_offset.shape, -1, np.int64), first, valid, shared_offset)
-    if valid == 0:
-        return nothing
+    along = _rows_along(fields)
+    if fields.is_im2col:
+        at = pixels(fields, coordinates, offsets)
+        inside = np.ones(len(shared_offset), np.bool_)
+        relative = np.zeros(len(shared_offset), np.int64)
+        for axis, position in at.items():
+            inside &= (position >= 0) & (position < fields.global_dim[axis])
+            relative += position * _stride(fields, axis)
+        base = 0
+    else:
+        inside, base = None, 0
+        for axis in range(along, fields.rank):
+            start, step, extent = int(coordinates[axis]), fields.element_stride[axis], fields.global_dim[axis]
+            base += start * _stride(fields, axis)
+            if start < 0 or start + (counts[axis] - 1) * step >= extent:
+                at_axis = start + step * np.arange(counts[axis], dtype=np.int64)
+                shape = [1] * (fields.rank - along)
+                shape[fields.rank - 1 - axis] = counts[axis]
+                legal = ((at_axis >= 0) & (at_axis < extent)).reshape(shape)
+                inside = legal if inside is None else inside & legal
+        if inside is not None:
+            inside = np.broadcast_to(inside, tuple(counts[along:][::-1])).reshape(-1)
+    first, valid = 0, 1
+    if along:
+        inner, whole = int(coordinates[0]), _counts(fields)[0]
+        first = min(max(-inner, 0), whole)
+        valid = max(min(fields.global_dim[0] - inner, whole) - first, 0)
+        base += (inner + first) * unit_bits(fields) // 8
+    if valid == 0 or (inside is not None and not inside.any()):
+        return TileRows(np.full(shared_offset.shape, -1, np.int64), first, valid, shared_offset)
     if inside is None:
         return TileRows(relative + base, first, valid, shared_offset)
-    mask = np.broadcast_to(inside, tuple(counts[:0:-1])).reshape(-1)
-    if not mask.any():
-        return nothing
-    return TileRows(np.where(mask, relative + base, -1), first, valid, shared_offset)
+    return TileRows(np.where(inside, relative + base, -1), first, valid, shared_offset)
 
 
 class Boxes(NamedTuple):
@@ -109,12 +123,13 @@ def boxes(fields: TensorMapFields, coordinates: NDArray[np.int64]) -> Boxes:
 
 def box_bytes(fields: TensorMapFields) -> int:
     """The bytes of a box's own elements: what a copy counts as transferred, out of bounds or not."""
-    return prod(_counts(fields)) * _unit_bits(fields) // 8
+    return prod(_counts(fields)) * unit_bits(fields) // 8
 
 
 def shared_bytes(fields: TensorMapFields) -> int:
     """The bytes of shared memory that a box covers, a swizzled row padded to its span."""
-    return prod(_counts(fields)[1:]) * _row_pitch(fields)
+    rows = prod(_counts(fields)[_rows_along(fields) :])
+    return rows * _row_pitch(fields)
 
 
 def fill_bytes(fields: TensorMapFields) -> bytes:
@@ -138,45 +153,68 @@ def misaligned(fields: TensorMapFields, coordinates: Sequence[int]) -> str:
     return ""
 
 
-def _unit_bits(fields: TensorMapFields) -> int:
-    """Bits in shared memory of what dimension 0 counts: elements, or of interleaved tensors whole slices."""
+def row_bytes(fields: TensorMapFields) -> int:
+    """The bytes of a row of a box, all of them consecutive in global memory."""
+    return (_counts(fields)[0] if _rows_along(fields) else 1) * unit_bits(fields) // 8
+
+
+def unit_bits(fields: TensorMapFields) -> int:
+    """Bits in shared memory of what rows consist of: elements, or of interleaved tensors whole slices."""
     return 8 * INTERLEAVES[fields.interleave] or fields.shared_bits
 
 
-def _counts(fields: TensorMapFields) -> list[int]:
-    """What a box has along each dimension.
+def slice_axis(fields: TensorMapFields) -> int:
+    """The dimension that counts the slices of an interleaved tensor, the last but one; -1 without."""
+    return fields.rank - 2 if fields.interleave else -1
 
-    Without an interleave the stride along dimension 0 is not used; with one, the last dimension but one is
-    that of slices, of which a box has one. A column of pixels has its channels, or a slice, and the pixels.
+
+def _rows_along(fields: TensorMapFields) -> int:
+    """1 where rows are consecutive along dimension 0, 0 where slices, or pixels of slices, are rows of their own."""
+    return int(not fields.interleave or (fields.element_stride[0] == 1 and not fields.is_im2col))
+
+
+def _stride(fields: TensorMapFields, axis: int) -> int:
+    """Bytes from one position of an interleaved tensor, or row of another, to the next along a dimension."""
+    return fields.global_stride[axis - 1] if axis else unit_bits(fields) // 8
+
+
+def _counts(fields: TensorMapFields) -> list[int]:
+    """What a box has along each dimension; of a map for convolutions, channels or slices and pixels.
+
+    Without an interleave the stride along dimension 0 is not used; with one, a box has one slice.
     """
     if fields.is_im2col:
         return [1 if fields.interleave else fields.channels_per_pixel, fields.pixels_per_column]
     steps = list(fields.element_stride[: fields.rank])
     if not fields.interleave:
         steps[0] = 1
-    counts = [-(-extent // max(step, 1)) for extent, step in zip(fields.box, steps)]
+    counts = [-(-extent // step) for extent, step in zip(fields.box, steps)]
     if fields.interleave:
-        counts[fields.rank - 2] = 1
+        counts[slice_axis(fields)] = 1
     return counts
 
 
 def _row_pitch(fields: TensorMapFields) -> int:
-    row = _counts(fields)[0] * _unit_bits(fields) // 8
-    return row if fields.interleave else fields.swizzle_span or row
+    own = row_bytes(fields)
+    return own if fields.interleave else fields.swizzle_span or own
 
 
 @lru_cache(maxsize=256)
 def _box(fields: TensorMapFields) -> tuple[NDArray[np.int64], NDArray[np.int64], list[int]]:
-    """Global and shared offset of every row from the first, and the elements along each dimension."""
+    """Global and shared offset of every row from the first, and what the box has along each dimension.
+
+    Where rows are pixels, the global offsets depend on where the box is, and are none here.
+    """
     complaints = [*fields.validate(), *_uncovered(fields)]
     if complaints:
         raise UsageError(f"the tensor map cannot be used: {complaints[0]}")
     counts = _counts(fields)
     relative = np.zeros(1, np.int64)
-    for axis in range(1, fields.rank):
-        step = fields.element_stride[axis] * fields.global_stride[axis - 1]
+    for axis in range(_rows_along(fields), 0 if fields.is_im2col else fields.rank):
+        step = fields.element_stride[axis] * _stride(fields, axis)
         relative = (np.arange(counts[axis], dtype=np.int64)[:, None] * step + relative).reshape(-1)
-    shared_offset = np.arange(relative.size, dtype=np.int64) * _row_pitch(fields)
+    rows = fields.pixels_per_column if fields.is_im2col else relative.size
+    shared_offset = np.arange(rows, dtype=np.int64) * _row_pitch(fields)
     relative.flags.writeable = False
     shared_offset.flags.writeable = False
     return relative, shared_offset, counts
@@ -185,12 +223,6 @@ def _box(fields: TensorMapFields) -> tuple[NDArray[np.int64], NDArray[np.int64],
 def _uncovered(fields: TensorMapFields) -> list[str]:
     """What a map may say and this geometry does not follow."""
     found: list[str] = []
-    if fields.interleave:
-        found.append(
-            f"it is interleaved by {INTERLEAVES[fields.interleave]} bytes; only plain maps are copied"
-        )
-    if fields.is_im2col:
-        found.append("it is an im2col map; only tiled maps are copied")
     if fields.swizzle_span == 96 or fields.swizzle_atomicity:
         atomicity = SWIZZLE_ATOMICITIES[fields.swizzle_atomicity]
         found.append(

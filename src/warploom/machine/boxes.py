@@ -152,7 +152,7 @@ def whole_boxes(
     Errors: Fault and UsageError where no copy can be done in this way.
     """
     memory = machine.memory
-    if fields.rank != request.dimensions:
+    if fields.rank != request.dimensions or request.is_im2col or fields.is_im2col or fields.interleave:
         return None
     coordinates = np.stack([chosen(part, positions, lanes) for part in request.coordinates]).astype(np.int64)
     found = boxes(fields, coordinates)

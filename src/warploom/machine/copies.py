@@ -12,7 +12,16 @@ from warploom.diag import UsageError
 from warploom.isa.bulk import BulkCopy, TensorCopy
 from warploom.isa.reductions import combine, of_tensors
 from warploom.isa.types import TYPES
-from warploom.layout import TensorMapFields, TileRows, box_bytes, fill_bytes, misaligned, tile_rows
+from warploom.layout import (
+    TensorMapFields,
+    TileRows,
+    box_bytes,
+    fill_bytes,
+    misaligned,
+    row_bytes,
+    tile_rows,
+    unit_bits,
+)
 from warploom.machine.boxes import chosen, tile_in, tile_out, whole_boxes
 from warploom.machine.faults import Fault
 from warploom.machine.memory import CHUNK_MASK, GLOBAL_BASE, SHARED_START
@@ -163,10 +172,17 @@ class Copier:
             message = f"a {request.dimensions}-dimensional copy through a tensor map of rank {fields.rank}"
             raise Fault("machine.tensor-map", message)
         coordinates = [pick.number(part) for part in request.coordinates]
+        if fields.is_im2col != request.is_im2col:
+            own, other = ("im2col", "tile")[:: 1 if request.is_im2col else -1]
+            message = (
+                f"a copy in {own} mode through a tensor map for {other} mode; expected one for {own} mode"
+            )
+            raise Fault("machine.tensor-map", message)
         if complaint := misaligned(fields, coordinates):
             raise Fault("machine.tensor-map", complaint)
         try:
-            rows = tile_rows(fields, coordinates)
+            offsets = [] if request.offsets is None else [pick.number(part) for part in request.offsets]
+            rows = tile_rows(fields, coordinates, offsets)
         except UsageError as error:
             raise Fault("machine.tensor-map", str(error)) from None
         if request.reduction and fields.element_type not in of_tensors(request.reduction):
@@ -201,7 +217,7 @@ class Copier:
         inside = rows.global_offset[rows.global_offset >= 0]
         if not len(inside):
             return 0
-        low, high = int(inside.min()), int(inside.max()) + rows.valid * fields.element_bits // 8
+        low, high = int(inside.min()), int(inside.max()) + rows.valid * unit_bits(fields) // 8
         return arena.find(fields.global_address + low, high - low, "a tensor copy") - low
 
     def _tile_load(
@@ -215,8 +231,8 @@ class Copier:
     ) -> None:
         memory = self.machine.memory
         base = self._global_span(fields, rows)
-        left, inside, row_bytes = _row_parts(fields, rows)
-        covered = int(rows.shared_offset[-1]) + max(row_bytes, fields.swizzle_span)
+        left, inside, whole = _row_parts(fields, rows)
+        covered = int(rows.shared_offset[-1]) + max(whole, fields.swizzle_span)
         mask = CHUNK_MASK[fields.swizzle_span]
         element = fill_bytes(fields)
         fill = np.uint64(int.from_bytes(element * (8 // len(element)), "little"))
@@ -224,7 +240,7 @@ class Copier:
         for owner, low in self._targets(request.shared_space, address, cta, pick.optional(request.multicast)):
             origin = self._origin(owner, low, covered, "a tensor copy")
             tile_in(
-                memory.arena.bytes, base, rows.global_offset, left, inside, rows.shared_offset, row_bytes, low, mask,
+                memory.arena.bytes, base, rows.global_offset, left, inside, rows.shared_offset, whole, low, mask,
                 memory.shared, origin, fill,
             )  # fmt: skip
             memory.mark_written(np.array([origin + low]), covered)
@@ -236,8 +252,8 @@ class Copier:
     ) -> None:
         memory = self.machine.memory
         base = self._global_span(fields, rows)
-        left, inside, row_bytes = _row_parts(fields, rows)
-        covered = int(rows.shared_offset[-1]) + max(row_bytes, fields.swizzle_span)
+        left, inside, whole = _row_parts(fields, rows)
+        covered = int(rows.shared_offset[-1]) + max(whole, fields.swizzle_span)
         mask = CHUNK_MASK[fields.swizzle_span]
         ((owner, low),) = self._targets(request.shared_space, address, cta, None)
         origin = self._origin(owner, low, covered, "a tensor copy")
@@ -263,8 +279,8 @@ class Copier:
 
 def _row_parts(fields: TensorMapFields, rows: TileRows) -> tuple[int, int, int]:
     """Bytes of a row of the box before those that are in bounds, bytes that are, and all of them."""
-    bits = fields.element_bits
-    return rows.first * bits // 8, rows.valid * bits // 8, fields.box[0] * bits // 8
+    bits = unit_bits(fields)
+    return rows.first * bits // 8, rows.valid * bits // 8, row_bytes(fields)
 
 
 class _Pick:
