@@ -227,6 +227,13 @@ PREFETCH_ROWS.meaning(no_effect)
 
 # Columns of images ------------------------------------------------------------------------------------------
 
+
+def _wide(arch: str, slots: Slots) -> str:
+    """The limit of a form that has pixels along W alone among its modes."""
+    mode = slots["load_mode"]
+    return f"columns of mode {mode} are not copied" if mode != "im2col" else ""
+
+
 LOAD_IM2COL = Form(
     name="tensor.load_im2col",
     syntax=(
@@ -248,6 +255,7 @@ LOAD_IM2COL = Form(
     """,  # noqa: E501 - rows are as long as they are
     operands=DESTINATION | OFFSETS,
     touches="async",
+    limit=_wide,
     source="PTX ISA 9.7.9.27.1.2",
 )
 
