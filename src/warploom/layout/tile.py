@@ -17,13 +17,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_NAN = {
-    "f16": bytes.fromhex("ff7f"),
-    "bf16": bytes.fromhex("ff7f"),
-    "f32": bytes.fromhex("ffffff7f"),
-    "f64": bytes.fromhex("ffffffffffffff7f"),
-    "tf32": bytes.fromhex("ffffff7f"),
-}
+_OOB_NAN = bytes.fromhex("f77f")
+"""What every 16 bits of an element are that is filled with NaN, whatever its type."""
 
 
 class TileRows(NamedTuple):
@@ -136,7 +131,7 @@ def fill_bytes(fields: TensorMapFields) -> bytes:
     """One element as it arrives when it is out of bounds."""
     if fields.fill == 0:
         return bytes(-(-fields.shared_bits // 8))
-    return _NAN[fields.element_type.removesuffix(".ftz")]
+    return _OOB_NAN * (fields.shared_bits // 16)
 
 
 def misaligned(fields: TensorMapFields, coordinates: Sequence[int]) -> str:

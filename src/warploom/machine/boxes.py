@@ -163,7 +163,7 @@ def whole_boxes(
     end = SHARED_START + memory.shared_bytes
     fits = found.inside & (coordinates[0] * fields.element_bits % 128 == 0)
     fits &= (starts >= SHARED_START) & (starts + covered <= end)
-    fits &= addresses % (fields.swizzle_span * 8 or 128) == 0
+    fits &= addresses % 128 == 0
     if request.multicast is None:
         own = memory.rank[ctas]
         fits &= (rank == own) | ((rank < memory.cluster_size) & (request.shared_space != "shared::cta"))
