@@ -13,7 +13,7 @@ from warploom.layout import (
     TensorMapFields,
     box_bytes,
     fill_bytes,
-    misaligned,
+    misplaced,
     row_bytes,
     shared_bytes,
     tile_rows,
@@ -171,10 +171,10 @@ def test_rows_hang_over_either_edge():
 
 
 def test_the_innermost_coordinate_stands_at_16_bytes():
-    assert misaligned(HALF, (8, 0)) == ""
-    assert misaligned(HALF, (-8, 1)) == ""
+    assert misplaced(HALF, (8, 0)) == ""
+    assert misplaced(HALF, (-8, 1)) == ""
     assert (
-        misaligned(HALF, (3, 0)) == "the innermost coordinate 3 is at byte 6; expected a multiple of 16 bytes"
+        misplaced(HALF, (3, 0)) == "the innermost coordinate 3 is at byte 6; expected a multiple of 16 bytes"
     )
 
 

@@ -169,7 +169,26 @@ PREFETCH = Form(
     source="PTX ISA 9.7.9.27.1.4",
 )
 
-PREFETCH.meaning(no_effect)
+
+def _prefetch(warps: Warps, i: Bound, *, is_im2col: bool) -> None:
+    where = spread(warps, warps.addresses(i.tensorMap))
+    warps.prefetch(
+        TensorCopy(
+            direction="load",
+            dimensions=int(i.dim[0]),
+            tensor_map=where,
+            coordinates=_coordinates(warps, i.tensorMap),
+            shared_space="shared::cta",
+            shared=np.zeros_like(where),
+            completion="group",
+            is_im2col=is_im2col,
+        )
+    )
+
+
+@PREFETCH.meaning
+def prefetch(warps: Warps, i: Bound) -> None:
+    _prefetch(warps, i, is_im2col=False)
 
 
 # Four rows at once ------------------------------------------------------------------------------------------
@@ -319,7 +338,11 @@ PREFETCH_IM2COL = Form(
         {_VOLUMES}  im2col::w,im2col::w::128  -,L2::cache_hint   8.6 {_PAIRED}
     """,
     operands=PREFETCHED | OFFSETS,
+    limit=_wide,
     source="PTX ISA 9.7.9.27.1.4",
 )
 
-PREFETCH_IM2COL.meaning(no_effect)
+
+@PREFETCH_IM2COL.meaning
+def prefetch_im2col(warps: Warps, i: Bound) -> None:
+    _prefetch(warps, i, is_im2col=True)

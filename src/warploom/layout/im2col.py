@@ -32,7 +32,7 @@ def pixels(
 
     From the pixel at the coordinates on, W runs fastest by its traversal stride; what passes the upper corner
     of the box goes on at the lower corner one step further along the next dimension, in the end one image on.
-    The box is that of the pixels' positions without the offsets.
+    The box is that of the pixels' positions without the offsets; the coordinates are inside it.
 
     Shapes: each (pixels,).
     Errors: UsageError for a number of offsets other than the dimensions of an image.
@@ -50,8 +50,7 @@ def pixels(
         start, step = int(coordinates[axis]), fields.element_stride[axis]
         low = fields.im2col_lower[number]
         end = fields.global_dim[axis] + fields.im2col_upper[number]
-        first = max(-(-(end - start) // step), 1)
-        each = max(-(-(end - low) // step), 1)
+        first, each = -(-(end - start) // step), -(-(end - low) // step)
         later, place = np.divmod(index - first, each)
         is_first = index < first
         found[axis] = np.where(is_first, start + index * step, low + place * step) + shifts[number]

@@ -316,7 +316,8 @@ _WHOLE_BYTE_WORDS = tuple(word for word, bits, _ in ELEMENT_TYPES if bits % 8 ==
 class TensorMap:
     """A tensor map over an array, to be passed to a kernel as its 128-byte parameter.
 
-    Built by ``TensorMap.tiled`` and ``TensorMap.im2col``. It holds the array, so that a launch can place it and fill in its address.
+    Built by ``TensorMap.tiled`` and ``TensorMap.im2col``. It holds the array, so that a launch can place it and
+    fill in its address.
 
     Source: PTX ISA 5.5 (tensors), CUDA driver API (cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col).
     """

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from warploom.diag import UsageError
-from warploom.layout.im2col import pixels
+from warploom.layout.im2col import pixels, spatial_axes
 from warploom.layout.tensormap import INTERLEAVES, SWIZZLE_ATOMICITIES, TensorMapFields
 
 if TYPE_CHECKING:
@@ -134,17 +134,35 @@ def fill_bytes(fields: TensorMapFields) -> bytes:
     return _OOB_NAN * (fields.shared_bits // 16)
 
 
-def misaligned(fields: TensorMapFields, coordinates: Sequence[int]) -> str:
+def misplaced(fields: TensorMapFields, coordinates: Sequence[int], *, stores: bool = False) -> str:
     """What the hardware refuses about coordinates, in a sentence; empty when nothing.
 
-    Without an interleave, the innermost coordinate must stand at a multiple of 16 bytes.
+    Without an interleave, the innermost coordinate must stand at a multiple of 16 bytes. A column of pixels
+    must begin inside the box of the map. Stores begin at no negative coordinate, and through maps whose box
+    of pixels leaves the images there are none.
     """
     bits = int(coordinates[0]) * fields.element_bits
-    if INTERLEAVES[fields.interleave] == 0 and bits % 128:
+    if not fields.interleave and bits % 128:
         return (
             f"the innermost coordinate {int(coordinates[0])} is at byte {bits / 8:g};"
             " expected a multiple of 16 bytes"
         )
+    if stores and min(coordinates) < 0:
+        return f"a store to the coordinates {tuple(int(at) for at in coordinates)}; expected none below 0"
+    if not fields.is_im2col:
+        return ""
+    if stores and (min(fields.im2col_lower) < 0 or max(fields.im2col_upper) > 0):
+        return (
+            f"a store of pixels through a map with corners {fields.im2col_lower} and {fields.im2col_upper};"
+            " expected a box of pixels that does not leave the images"
+        )
+    for axis, low, high in zip(spatial_axes(fields), fields.im2col_lower, fields.im2col_upper):
+        end = fields.global_dim[axis] + high
+        if not low <= coordinates[axis] < end:
+            return (
+                f"the coordinate {int(coordinates[axis])} along dimension {axis} is outside the map's box of"
+                f" pixels; expected {low} to {end - 1}"
+            )
     return ""
 
 
