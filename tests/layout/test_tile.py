@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warploom.diag import UsageError
-from warploom.layout import TensorMapFields, box_bytes, fill_bytes, misaligned, shared_bytes, tile_rows
+from warploom.layout import (
+    TensorMapFields,
+    box_bytes,
+    fill_bytes,
+    misplaced,
+    row_bytes,
+    shared_bytes,
+    tile_rows,
+)
 
 
 @st.composite
@@ -81,6 +89,70 @@ HALF = TensorMapFields(
 )
 
 
+PIXELS = TensorMapFields(
+    global_address=0x10000,
+    rank=4,
+    global_dim=(16, 5, 4, 3, 0),
+    global_stride=(32, 160, 640, 0),
+    element_stride=(1, 2, 1, 1, 0),
+    elemtype=6,
+    im2col_lower=(-1, 0, 0),
+    im2col_upper=(0, -1, 0),
+    channels_per_pixel=16,
+    pixels_per_column=9,
+)
+
+
+@given(st.integers(-1, 4), st.integers(0, 2), st.integers(0, 2), st.tuples(*[st.integers(0, 3)] * 2))
+def test_pixels_agree_with_a_walk(w, h, image, offsets):
+    at, expected = [w, h, image], []
+    for _ in range(9):
+        whole = at[0] + offsets[0], at[1] + offsets[1], at[2]
+        inside = all(0 <= c < extent for c, extent in zip(whole, (5, 4, 3)))
+        expected.append(whole[0] * 32 + whole[1] * 160 + whole[2] * 640 if inside else -1)
+        at[0] += 2
+        if at[0] >= 5:
+            at[0], at[1] = -1, at[1] + 1
+        if at[1] >= 3:
+            at[1], at[2] = 0, at[2] + 1
+    rows = tile_rows(PIXELS, (0, w, h, image), offsets)
+    assert rows.global_offset.tolist() == expected
+    assert rows.shared_offset.tolist() == list(range(0, 9 * 32, 32))
+    assert (rows.first, rows.valid, box_bytes(PIXELS), shared_bytes(PIXELS)) == (0, 16, 288, 288)
+
+
+SLICES = TensorMapFields(
+    global_address=0x10000,
+    rank=4,
+    global_dim=(6, 5, 4, 3, 0),
+    global_stride=(96, 480, 1920, 0),
+    box=(4, 3, 2, 2, 0),
+    element_stride=(1, 1, 1, 1, 0),
+    elemtype=6,
+    interleave=1,
+)
+
+
+@pytest.mark.parametrize("step", [1, 2, 3])
+@given(coordinates=st.tuples(*[st.integers(-3, 6)] * 4))
+def test_a_box_of_an_interleaved_tensor_has_one_slice_of_channels(step, coordinates):
+    fields = replace(SLICES, element_stride=(step, 1, 1, 1, 0))
+    expected = []
+    for n, h, w in product(range(2), range(3), range(0, 4, step)):
+        whole = [at + by for at, by in zip(coordinates, (w, h, 0, n))]
+        inside = all(0 <= c < extent for c, extent in zip(whole, (6, 5, 4, 3)))
+        expected.append(sum(c * s for c, s in zip(whole, (16, 96, 480, 1920))) if inside else -1)
+    rows = tile_rows(fields, coordinates)
+    whole = row_bytes(fields) // 16
+    found = [
+        source + 16 * (k - rows.first) if source >= 0 and rows.first <= k < rows.first + rows.valid else -1
+        for source in rows.global_offset.tolist()
+        for k in range(whole)
+    ]
+    assert found == expected
+    assert box_bytes(fields) == shared_bytes(fields) == 16 * len(expected)
+
+
 def test_a_narrow_swizzled_box_advances_a_span_a_row():
     rows = tile_rows(HALF, (32, 30))
     assert rows.shared_offset.tolist() == [0, 128, 256, 384]
@@ -99,10 +171,10 @@ def test_rows_hang_over_either_edge():
 
 
 def test_the_innermost_coordinate_stands_at_16_bytes():
-    assert misaligned(HALF, (8, 0)) == ""
-    assert misaligned(HALF, (-8, 1)) == ""
+    assert misplaced(HALF, (8, 0)) == ""
+    assert misplaced(HALF, (-8, 1)) == ""
     assert (
-        misaligned(HALF, (3, 0)) == "the innermost coordinate 3 is at byte 6; expected a multiple of 16 bytes"
+        misplaced(HALF, (3, 0)) == "the innermost coordinate 3 is at byte 6; expected a multiple of 16 bytes"
     )
 
 
@@ -123,22 +195,11 @@ def test_fill_values():
             ("the tensor map cannot be used: dimension 0 (the innermost) has 0 elements; expected 1 to 2^32"),
         ),
         (
-            replace(
-                HALF,
-                rank=3,
-                global_dim=(64, 32, 1, 0, 0),
-                box=(32, 4, 1, 0, 0),
-                element_stride=(1,) * 5,
-                interleave=1,
-            ),
-            (0, 0, 0),
-            "the tensor map cannot be used: it is interleaved by 16 bytes; only plain maps are copied",
-        ),
-        (
-            replace(HALF, pixels_per_column=4),
+            replace(HALF, pixels_per_column=4, channels_per_pixel=8),
             (0, 0),
-            "the tensor map cannot be used: it is an im2col map; only tiled maps are copied",
+            "the tensor map cannot be used: the rank of a map for convolutions is 2; expected 3 to 5",
         ),
+        (PIXELS, (0, 0, 0, 0), "1 offsets into the filter of a tensor map of rank 4; expected 2"),
         (
             replace(HALF, swizzle_atomicity=1),
             (0, 0),
@@ -164,5 +225,5 @@ def test_fill_values():
 )
 def test_mistakes_end_in_one_sentence(fields, coordinates, message):
     with pytest.raises(UsageError) as caught:
-        tile_rows(fields, coordinates)
+        tile_rows(fields, coordinates, (1,) if fields is PIXELS else ())
     assert str(caught.value) == message

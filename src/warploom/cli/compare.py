@@ -12,6 +12,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from warploom.cli import _compare_tensor
 from warploom.diag import UsageError, WarploomError
 
 if TYPE_CHECKING:
@@ -21,11 +22,15 @@ OK = 0
 DIFFERENT = 1
 _SHOWN = 20
 _KERNELS = "kernels"
+_TENSOR = "tensor"
 
 _DESCRIPTION = """\
 Run instructions on the GPU that is here and on the abstract machine, on inputs made to go wrong: cancelling
 sums, subnormals, values near overflow, raw bits with NaN and infinities, signed zeros, integers near their
 limits; random descriptors, strides and rows. Prints what differs, with bit patterns and coordinates.
+
+`compare tensor` compares tensor copies instead, by random tensor maps: --cases of them in all, each in a
+process that it may break; the verdicts on the maps, every byte of shared and global memory, the mbarriers.
 """
 
 
@@ -58,6 +63,12 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--against", type=Path, metavar="FILE", help="compare the machine with a sample; needs no GPU"
     )
+    parser.add_argument(
+        "--differences",
+        type=Path,
+        metavar="FILE",
+        help="of tensor copies: write those that differ, byte by byte",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -69,6 +80,12 @@ def run(options: argparse.Namespace) -> int:
             raise UsageError(
                 f"--{name} is {getattr(options, name)}; expected 1 or more", code="compare.option"
             )
+    if options.name == [_TENSOR]:
+        return _compare_tensor.run(options, _progress)
+    if _TENSOR in options.name or options.differences is not None:
+        raise UsageError(
+            f"--differences and '{_TENSOR}' go together, and with no other name", code="compare.option"
+        )
     if options.cases % 4:
         raise UsageError(f"--cases is {options.cases}; expected a multiple of 4", code="compare.option")
     if options.name[:1] == [_KERNELS]:

@@ -57,7 +57,7 @@ class BulkCopy:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TensorCopy:
-    """A copy of one box of a tensor between global memory and shared memory (tile mode).
+    """A copy of one box of a tensor, or one column of its pixels, between global memory and shared memory.
 
     `tensor_map` are generic addresses of 128-byte tensor maps in global, const or param space; they are
     decoded when the request is carried out. A "load" writes the box at `shared` and counts the bytes of the
@@ -65,8 +65,12 @@ class TensorCopy:
     multicast mask is as in BulkCopy. A "store" joins the lane's open bulk group and touches the elements in
     bounds only; with a reduction word it combines them with what is there, in the element type of the map.
 
-    Shapes: coordinates (dimensions, warps, 32), int32, innermost dimension first; other arrays (warps, 32).
-    Units: coordinates count elements of the tensor.
+    `is_im2col` is the instruction's mode, which must be the map's; `offsets` into the filter are those of a load
+    of pixels.
+
+    Shapes: coordinates (dimensions, warps, 32), int32, and offsets (dimensions - 2, warps, 32), innermost
+        dimension first; other arrays (warps, 32).
+    Units: coordinates count elements of the tensor, or of an interleaved one slices.
     Errors: the engine checks the map, its rank against `dimensions`, and alignment.
     Source: PTX ISA 9.7.9.27.
     """
@@ -81,6 +85,8 @@ class TensorCopy:
     mbarrier: NDArray[np.uint64] | None = None
     multicast: NDArray[np.uint16] | None = None
     reduction: str = ""  # add, min, max, inc, dec, and, or, xor
+    is_im2col: bool = False
+    offsets: NDArray[np.uint16] | None = None
     cta_group: int = 1  # 2: the mbarrier may be in either CTA of the pair that owns the destination
 
 

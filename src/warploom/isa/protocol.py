@@ -281,6 +281,10 @@ class Warps(Protocol):
         """Hand one bulk request per active lane to the copy engine (see isa.bulk)."""
         ...
 
+    def prefetch(self, request: Any) -> None:
+        """Have the tensor copies of a request looked at, one per active lane, and not carried out."""
+        ...
+
     def warpgroups(self) -> NDArray[np.intp]:
         """Positions in the batch of the four warps of each warpgroup. Shapes: (groups, 4)."""
         ...

@@ -18,6 +18,34 @@ Combine = Callable[[Array, Array], Array]
 HALVES = {"f16": F16, "f16x2": F16, "bf16": BF16, "bf16x2": BF16}
 """The formats of types that hold numbers of 16 bits."""
 
+_BITS = ("u32", "s32", "u64")
+_WHOLE = (*_BITS, "s64")
+_OF_TENSORS = {
+    "add": ("u32", "s32", "u64", "f16", "bf16", "f32", "f32.ftz", "f64", "tf32", "tf32.ftz"),
+    "min": (*_WHOLE, "f16", "bf16"),
+    "max": (*_WHOLE, "f16", "bf16"),
+    "inc": ("u32",),
+    "dec": ("u32",),
+    "and": _BITS,
+    "or": _BITS,
+    "xor": _BITS,
+}
+
+
+def of_tensors(op: str) -> tuple[str, ...]:
+    """The element types of tensor maps that a reduction of tensors has."""
+    return _OF_TENSORS[op]
+
+
+def combine_tensors(op: str, type: str) -> Combine:
+    """The function of a reduction word on elements of a tensor map.
+
+    An f32 sum keeps subnormals but for f32.ftz; one of tf32 is one of f32.
+    """
+    if (op, type) in (("add", "f32"), ("add", "tf32")):
+        return floats.add
+    return combine(op, "f32" if type.startswith("tf32") else type.removesuffix(".ftz"))
+
 
 def _increment(old: Array, value: Array) -> Array:
     return np.where(old >= value, 0, old + 1).astype(old.dtype)

@@ -1,4 +1,4 @@
-"""Bulk copies of tensors (PTX ISA 9.7.9.25.5.2 and 9.7.9.27). Those in tile mode are executed."""
+"""Bulk copies of tensors (PTX ISA 9.7.9.25.5.2 and 9.7.9.27). Those that sm_90 has are executed."""
 
 from __future__ import annotations
 
@@ -74,8 +74,7 @@ LOAD = Form(
 )
 
 
-@LOAD.meaning
-def load(warps: Warps, i: Bound) -> None:
+def _load(warps: Warps, i: Bound, *, is_im2col: bool) -> None:
     warps.bulk(
         TensorCopy(
             direction="load",
@@ -87,9 +86,16 @@ def load(warps: Warps, i: Bound) -> None:
             completion="mbarrier",
             mbarrier=address_of(warps, i.mbar),
             multicast=mask_of(warps, i.ctaMask),
+            is_im2col=is_im2col,
+            offsets=warps.read_vector(i.im2colInfo).astype(np.uint16) if is_im2col else None,
             cta_group=2 if i.cta_group == "cta_group::2" else 1,
         )
     )
+
+
+@LOAD.meaning
+def load(warps: Warps, i: Bound) -> None:
+    _load(warps, i, is_im2col=False)
 
 
 STORE = Form(
@@ -123,7 +129,7 @@ REDUCE = Form(
 )
 
 
-def _store(warps: Warps, i: Bound, reduction: str) -> None:
+def _store(warps: Warps, i: Bound, reduction: str, *, is_im2col: bool = False) -> None:
     warps.bulk(
         TensorCopy(
             direction="store",
@@ -134,6 +140,7 @@ def _store(warps: Warps, i: Bound, reduction: str) -> None:
             shared=spread(warps, warps.addresses(i.srcMem)),
             completion="group",
             reduction=reduction,
+            is_im2col=is_im2col,
         )
     )
 
@@ -162,7 +169,26 @@ PREFETCH = Form(
     source="PTX ISA 9.7.9.27.1.4",
 )
 
-PREFETCH.meaning(no_effect)
+
+def _prefetch(warps: Warps, i: Bound, *, is_im2col: bool) -> None:
+    where = spread(warps, warps.addresses(i.tensorMap))
+    warps.prefetch(
+        TensorCopy(
+            direction="load",
+            dimensions=int(i.dim[0]),
+            tensor_map=where,
+            coordinates=_coordinates(warps, i.tensorMap),
+            shared_space="shared::cta",
+            shared=np.zeros_like(where),
+            completion="group",
+            is_im2col=is_im2col,
+        )
+    )
+
+
+@PREFETCH.meaning
+def prefetch(warps: Warps, i: Bound) -> None:
+    _prefetch(warps, i, is_im2col=False)
 
 
 # Four rows at once ------------------------------------------------------------------------------------------
@@ -220,6 +246,13 @@ PREFETCH_ROWS.meaning(no_effect)
 
 # Columns of images ------------------------------------------------------------------------------------------
 
+
+def _wide(arch: str, slots: Slots) -> str:
+    """The limit of a form that has pixels along W alone among its modes."""
+    mode = slots["load_mode"]
+    return f"columns of mode {mode} are not copied" if mode != "im2col" else ""
+
+
 LOAD_IM2COL = Form(
     name="tensor.load_im2col",
     syntax=(
@@ -241,8 +274,15 @@ LOAD_IM2COL = Form(
     """,  # noqa: E501 - rows are as long as they are
     operands=DESTINATION | OFFSETS,
     touches="async",
+    limit=_wide,
     source="PTX ISA 9.7.9.27.1.2",
 )
+
+
+@LOAD_IM2COL.meaning
+def load_im2col(warps: Warps, i: Bound) -> None:
+    _load(warps, i, is_im2col=True)
+
 
 STORE_IM2COL = Form(
     name="tensor.store_im2col",
@@ -259,6 +299,12 @@ STORE_IM2COL = Form(
     source="PTX ISA 9.7.9.27.1.2",
 )
 
+
+@STORE_IM2COL.meaning
+def store_im2col(warps: Warps, i: Bound) -> None:
+    _store(warps, i, "", is_im2col=True)
+
+
 REDUCE_IM2COL = Form(
     name="tensor.reduce_im2col",
     syntax=(
@@ -274,6 +320,12 @@ REDUCE_IM2COL = Form(
     source="PTX ISA 9.7.9.27.1.3",
 )
 
+
+@REDUCE_IM2COL.meaning
+def reduce_im2col(warps: Warps, i: Bound) -> None:
+    _store(warps, i, i.redOp, is_im2col=True)
+
+
 PREFETCH_IM2COL = Form(
     name="tensor.prefetch_im2col",
     syntax=(
@@ -286,7 +338,11 @@ PREFETCH_IM2COL = Form(
         {_VOLUMES}  im2col::w,im2col::w::128  -,L2::cache_hint   8.6 {_PAIRED}
     """,
     operands=PREFETCHED | OFFSETS,
+    limit=_wide,
     source="PTX ISA 9.7.9.27.1.4",
 )
 
-PREFETCH_IM2COL.meaning(no_effect)
+
+@PREFETCH_IM2COL.meaning
+def prefetch_im2col(warps: Warps, i: Bound) -> None:
+    _prefetch(warps, i, is_im2col=True)

@@ -14,9 +14,11 @@ from warploom.layout.tile import (
     box_bytes,
     boxes,
     fill_bytes,
-    misaligned,
+    misplaced,
+    row_bytes,
     shared_bytes,
     tile_rows,
+    unit_bits,
 )
 
 __all__ = [
@@ -36,9 +38,11 @@ __all__ = [
     "fragment",
     "matrix_addresses",
     "metadata",
-    "misaligned",
+    "misplaced",
+    "row_bytes",
     "scale_factors",
     "shared_bytes",
     "swizzle",
     "tile_rows",
+    "unit_bits",
 ]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from warploom.diag import UsageError
+from warploom.layout.im2col import OFFSET_BITS, spatial_axes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -233,40 +234,59 @@ def _complaints(fields: TensorMapFields) -> list[str]:
             f"the stride of {_dimension(axis)} is {stride} bytes",
             f"a multiple of {unit} below 2^40",
         )
-    for axis, extent in enumerate(fields.box[:rank]):
-        expect(1 <= extent <= 256, f"the box has {extent} elements along {_dimension(axis)}", "1 to 256")
+    if fields.is_im2col:
+        found += _column_complaints(fields, rank)
+    else:
+        for axis, extent in enumerate(fields.box[:rank]):
+            expect(1 <= extent <= 256, f"the box has {extent} elements along {_dimension(axis)}", "1 to 256")
     for axis, stride in enumerate(fields.element_stride[:rank]):
         expect(1 <= stride <= 8, f"the element stride of {_dimension(axis)} is {stride}", "1 to 8")
-    inner_bits = fields.box[0] * fields.shared_bits
+    row = fields.channels_per_pixel if fields.is_im2col else fields.box[0]
+    what = "a pixel" if fields.is_im2col else "the box"
+    along = "" if fields.is_im2col else f" along {_dimension(0)}"
+    inner_bits = row * fields.shared_bits
     if word in _PADDED:
-        expect(
-            fields.box[0] == 128,
-            f"the box has {fields.box[0]} elements of {word} along {_dimension(0)}",
-            "128",
-        )
+        expect(row == 128, f"{what} has {row} elements of {word}{along}", "128")
+    expect(inner_bits % 128 == 0, f"{what} is {inner_bits / 8:g} bytes{along}", "a multiple of 16")
     if interleave == 0:
         expect(
-            inner_bits % 128 == 0,
-            f"the box is {inner_bits / 8:g} bytes along {_dimension(0)}",
-            "a multiple of 16",
-        )
-        expect(
             span == 0 or inner_bits <= 8 * span,
-            f"the box is {inner_bits / 8:g} bytes along {_dimension(0)} with a swizzle of {span} bytes",
+            f"{what} is {inner_bits / 8:g} bytes{along} with a swizzle of {span} bytes",
             f"at most {span}",
         )
     else:
         expect(rank >= 3, f"the rank is {rank} with an interleave of {interleave} bytes", "3 to 5")
-        expect(
-            interleave == 16 or span == 32,
-            f"the swizzle is {span} bytes with an interleave of 32 bytes",
-            "a swizzle of 32",
-        )
     expect(
         fields.fill == 0 or word in _FLOATS,
         f"elements out of bounds are filled with NaN and are of type {word}",
         f"a type with NaN ({', '.join(_FLOATS)})",
     )
+    return found
+
+
+def _column_complaints(fields: TensorMapFields, rank: int) -> list[str]:
+    """What is wrong with the fields that a map for convolutions has and others have not."""
+    found: list[str] = []
+    if rank < 3:
+        found.append(f"the rank of a map for convolutions is {rank}; expected 3 to 5")
+    axes = spatial_axes(fields)
+    half = 1 << (OFFSET_BITS[max(rank, 3)] - 1)
+    for name, corners in (("lower", fields.im2col_lower), ("upper", fields.im2col_upper)):
+        found += [
+            f"the {name} corner of the pixels is {corner} along {_dimension(axis)}; expected {-half} to {half - 1}"
+            for axis, corner in zip(axes, corners)
+            if not -half <= corner < half
+        ]
+    for axis, low, high in zip(axes, fields.im2col_lower, fields.im2col_upper):
+        end = fields.global_dim[axis] + high
+        if low >= end:
+            found.append(
+                f"the box of pixels reaches from {low} to {end} along {_dimension(axis)}; expected some pixel"
+            )
+    if not 1 <= fields.channels_per_pixel <= 256:
+        found.append(f"a pixel has {fields.channels_per_pixel} channels; expected 1 to 256")
+    if not 1 <= fields.pixels_per_column <= 1024:
+        found.append(f"a column has {fields.pixels_per_column} pixels; expected 1 to 1024")
     return found
 
 
@@ -296,9 +316,10 @@ _WHOLE_BYTE_WORDS = tuple(word for word, bits, _ in ELEMENT_TYPES if bits % 8 ==
 class TensorMap:
     """A tensor map over an array, to be passed to a kernel as its 128-byte parameter.
 
-    Built by ``TensorMap.tiled``. It holds the array, so that a launch can place it and fill in its address.
+    Built by ``TensorMap.tiled`` and ``TensorMap.im2col``. It holds the array, so that a launch can place it and
+    fill in its address.
 
-    Source: PTX ISA 5.5 (tensors), CUDA driver API (cuTensorMapEncodeTiled).
+    Source: PTX ISA 5.5 (tensors), CUDA driver API (cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col).
     """
 
     array: NDArray[Any]
@@ -322,38 +343,58 @@ class TensorMap:
         ``box`` and ``element_strides`` are in the array's axis order, outermost first. ``dtype`` names an
         element type other than the array's own, of the same width ("tf32" over float32).
 
+        An interleaved array has axes (N, C/8, D, H, W, 8), D or D and H left out at will: the last one, of
+        ``interleave`` bytes, is a slice of the channels and no dimension of the map, so that ``box`` and
+        ``element_strides`` have an entry less. A box has one slice, whatever its entry for them.
+
         Units: ``box`` in elements, ``interleave`` (0, 16, 32) and ``swizzle`` (0, 32, 64, 128) in bytes;
             ``oob_fill`` is "zero" or "nan", ``l2_promotion`` "none", 64, 128 or 256.
         Errors: UsageError for everything that cuTensorMapEncodeTiled refuses.
         """
-        if not 1 <= array.ndim <= 5:
-            raise UsageError(f"a tensor map over an array of {array.ndim} axes; expected 1 to 5")
-        steps = [1] * array.ndim if element_strides is None else list(element_strides)
-        for what, given in (("box", list(box)), ("element_strides", steps)):
-            if len(given) != array.ndim:
+        slices = _code("interleave", interleave, INTERLEAVES)
+        rank = _rank_of(array, slices)
+        own = {"box": five(_entries("box", box, rank)[::-1])}
+        return _map_of(array, slices, element_strides, swizzle, oob_fill, l2_promotion, dtype, own)
+
+    @staticmethod
+    def im2col(
+        array: NDArray[Any],
+        lower_corner: Sequence[int],
+        upper_corner: Sequence[int],
+        channels_per_pixel: int,
+        pixels_per_column: int,
+        *,
+        element_strides: Sequence[int] | None = None,
+        interleave: int = 0,
+        swizzle: int = 0,
+        oob_fill: str = "zero",
+        l2_promotion: str | int = "none",
+        dtype: str | None = None,
+    ) -> TensorMap:
+        """A map that copies columns of pixels of a batch of images, for convolutions.
+
+        The array has axes (N, D, H, W, C), D or D and H left out at will, or if it is interleaved those of
+        ``tiled``. The corners, in the array's axis order, move the box of the pixels that a column runs
+        through: the lower one from the first position of each axis of an image, the upper one from its last.
+
+        Units: as ``tiled``.
+        Errors: UsageError for everything that cuTensorMapEncodeIm2col refuses.
+        """
+        slices = _code("interleave", interleave, INTERLEAVES)
+        rank = _rank_of(array, slices)
+        if rank < 3:
+            raise UsageError(f"a map for convolutions over a tensor of {rank} dimensions; expected 3 to 5")
+        corners = {"im2col_lower": lower_corner, "im2col_upper": upper_corner}
+        for name, given in (("lower_corner", lower_corner), ("upper_corner", upper_corner)):
+            if len(given) != rank - 2:
                 raise UsageError(
-                    f"{what} has {len(given)} entries for {array.ndim} axes; expected {array.ndim}"
+                    f"{name} has {len(given)} entries for images of {rank - 2} dimensions; expected {rank - 2}"
                 )
-            if not all(0 <= entry < 1 << 32 for entry in given):
-                raise UsageError(f"{what} is {tuple(given)}; expected positive extents")
-        word = _element_word(array.dtype, dtype)
-        promotion = 0 if l2_promotion == "none" else l2_promotion
-        unplaced = TensorMapFields(
-            rank=array.ndim,
-            global_dim=_five(array.shape[::-1]),
-            global_stride=_five(_outer_strides(array))[:4],
-            box=_five(box[::-1]),
-            element_stride=_five(steps[::-1]),
-            elemtype=[name for name, _, _ in ELEMENT_TYPES].index(word),
-            interleave=_code("interleave", interleave, INTERLEAVES),
-            swizzle=_code("swizzle", swizzle, SWIZZLE_SPANS[:4]),
-            fill=_code("oob_fill", oob_fill, FILLS),
-            l2_promotion=_code("l2_promotion", promotion, L2_PROMOTIONS, ("'none'", 64, 128, 256)),
-        )
-        complaints = unplaced.validate()
-        if complaints:
-            raise UsageError(f"the tensor map cannot be made: {complaints[0]}")
-        return TensorMap(array, unplaced)
+        if pixels_per_column < 1:
+            raise UsageError(f"pixels_per_column is {pixels_per_column}; expected 1 to 1024")
+        own: dict[str, Any] = {name: five(given[::-1])[:3] for name, given in corners.items()}
+        own |= {"channels_per_pixel": channels_per_pixel, "pixels_per_column": pixels_per_column}
+        return _map_of(array, slices, element_strides, swizzle, oob_fill, l2_promotion, dtype, own)
 
     def fields(self, global_address: int) -> TensorMapFields:
         """The map once the array's first element has an address.
@@ -365,6 +406,64 @@ class TensorMap:
         if complaints:
             raise UsageError(f"the tensor map cannot be placed: {complaints[0]}")
         return placed
+
+
+def _rank_of(array: NDArray[Any], slices: int) -> int:
+    """The dimensions of a map over an array, in which slices of channels are no dimension."""
+    if not slices:
+        if not 1 <= array.ndim <= 5:
+            raise UsageError(f"a tensor map over an array of {array.ndim} axes; expected 1 to 5")
+        return array.ndim
+    if not 4 <= array.ndim <= 6:
+        raise UsageError(
+            f"a tensor map over an interleaved array of {array.ndim} axes; expected 4 to 6, slices last"
+        )
+    own, wanted = array.shape[-1] * array.itemsize, INTERLEAVES[slices]
+    if own != wanted:
+        raise UsageError(
+            f"the slices of an array interleaved by {wanted} bytes, its last axis, are {own} bytes"
+        )
+    return array.ndim - 1
+
+
+def _entries(what: str, given: Sequence[int], rank: int) -> list[int]:
+    if len(given) != rank:
+        raise UsageError(f"{what} has {len(given)} entries for {rank} axes; expected {rank}")
+    if not all(0 <= entry < 1 << 32 for entry in given):
+        raise UsageError(f"{what} is {tuple(given)}; expected positive extents")
+    return list(given)
+
+
+def _map_of(
+    array: NDArray[Any],
+    slices: int,
+    element_strides: Sequence[int] | None,
+    swizzle: int,
+    oob_fill: str,
+    l2_promotion: str | int,
+    dtype: str | None,
+    own: dict[str, Any],
+) -> TensorMap:
+    """The map, `own` being the fields that its mode alone has."""
+    rank = _rank_of(array, slices)
+    steps = [1] * rank if element_strides is None else _entries("element_strides", element_strides, rank)
+    promotion = 0 if l2_promotion == "none" else l2_promotion
+    unplaced = TensorMapFields(
+        rank=rank,
+        global_dim=five(array.shape[rank - 1 :: -1]),
+        global_stride=five(_outer_strides(array, rank))[:4],
+        element_stride=five(steps[::-1]),
+        elemtype=[name for name, _, _ in ELEMENT_TYPES].index(_element_word(array.dtype, dtype)),
+        interleave=slices,
+        swizzle=_code("swizzle", swizzle, SWIZZLE_SPANS[:4]),
+        fill=_code("oob_fill", oob_fill, FILLS),
+        l2_promotion=_code("l2_promotion", promotion, L2_PROMOTIONS, ("'none'", 64, 128, 256)),
+        **own,
+    )
+    complaints = unplaced.validate()
+    if complaints:
+        raise UsageError(f"the tensor map cannot be made: {complaints[0]}")
+    return TensorMap(array, unplaced)
 
 
 def _element_word(array_dtype: np.dtype[Any], asked: str | None) -> str:
@@ -392,17 +491,21 @@ def _element_word(array_dtype: np.dtype[Any], asked: str | None) -> str:
     return asked
 
 
-def _outer_strides(array: NDArray[Any]) -> list[int]:
-    """Byte strides of every axis but the last, innermost first."""
+def _outer_strides(array: NDArray[Any], rank: int) -> list[int]:
+    """Byte strides of every axis that is a dimension of the map but the innermost, innermost first."""
     if array.size == 0:
         raise UsageError(f"a tensor map over an empty array of shape {array.shape}; expected some element")
-    if array.shape[-1] > 1 and array.strides[-1] != array.itemsize:
-        raise UsageError(
-            f"the array's last axis has a stride of {array.strides[-1]} bytes;"
-            f" expected a contiguous last axis ({array.itemsize} bytes)"
-        )
+    pitch = array.itemsize
+    for axis in range(array.ndim - 1, rank - 2, -1):
+        if array.shape[axis] > 1 and array.strides[axis] != pitch:
+            name = "last axis" if axis == array.ndim - 1 else "axis before the slices"
+            raise UsageError(
+                f"the array's {name} has a stride of {array.strides[axis]} bytes;"
+                f" expected a contiguous {name} ({pitch} bytes)"
+            )
+        pitch *= array.shape[axis]
     outer: list[int] = []
-    for axis in range(array.ndim - 2, -1, -1):
+    for axis in range(rank - 2, -1, -1):
         stride = array.strides[axis]
         if stride < 0:
             raise UsageError(
@@ -413,7 +516,8 @@ def _outer_strides(array: NDArray[Any]) -> list[int]:
     return outer
 
 
-def _five(values: Sequence[int]) -> tuple[int, ...]:
+def five(values: Sequence[int]) -> tuple[int, ...]:
+    """Entries of a field for each dimension, those of dimensions that a map has not 0."""
     return (*(int(value) for value in values), *[0] * (5 - len(values)))
 
 

@@ -396,6 +396,10 @@ class Batch:
         """Hand one request per active lane to the copy engine."""
         self.machine.engines.bulk(self, request)
 
+    def prefetch(self, request: Any) -> None:
+        """Check one tensor copy per active lane."""
+        self.machine.engines.copier.prefetch(self, request)
+
     def warpgroups(self) -> NDArray[np.intp]:
         """Positions in the batch of the four warps of each warpgroup. Shapes: (groups, 4)."""
         if self._groups is None:

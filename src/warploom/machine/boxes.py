@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 
+TF32_WORDS = ("tf32", "tf32.ftz")
+"""Element types whose loads round."""
+
 
 @njit
 def tile_in(
@@ -50,25 +53,21 @@ def tile_in(
 
 @njit
 def tile_out(
-    arena: Array, base: int, rows: Array, left: int, inside: int, offsets: Array, start: int, mask: int,
-    shared: Array, origin: int,
+    arena: Array, base: int, rows: Array, inside: int, offsets: Array, start: int, mask: int, shared: Array,
+    origin: int,
 ) -> None:  # fmt: skip
-    """Store a box: bytes [left, left + inside) of each row in bounds go to the arena, at base + rows[r]."""
+    """Store a box: `inside` bytes of each row in bounds, a multiple of 16, go to the arena, at base + rows[r]."""
     from_words = shared.view(np.uint64)
     to_words = arena.view(np.uint64)
     for r in range(len(rows)):
         if rows[r] < 0:
             continue
         for chunk in range(0, inside, 16):
-            address = start + offsets[r] + left + chunk
+            address = start + offsets[r] + chunk
             source = origin + (address ^ (((address >> 7) & mask) << 4))
             target = base + rows[r] + chunk
-            if chunk + 16 <= inside:
-                to_words[target // 8] = from_words[source // 8]
-                to_words[target // 8 + 1] = from_words[source // 8 + 1]
-                continue
-            for byte in range(inside - chunk):
-                arena[target + byte] = shared[source + byte]
+            to_words[target // 8] = from_words[source // 8]
+            to_words[target // 8 + 1] = from_words[source // 8 + 1]
 
 
 @njit
@@ -169,7 +168,9 @@ def whole_boxes(
     Errors: Fault and UsageError where no copy can be done in this way.
     """
     memory = machine.memory
-    if fields.rank != request.dimensions:
+    if fields.rank != request.dimensions or request.is_im2col or fields.is_im2col or fields.interleave:
+        return None
+    if request.direction == "load" and fields.element_type in TF32_WORDS:
         return None
     coordinates = np.stack([chosen(part, positions, lanes) for part in request.coordinates]).astype(np.int64)
     found = boxes(fields, coordinates)
@@ -180,7 +181,7 @@ def whole_boxes(
     end = SHARED_START + memory.shared_bytes
     fits = found.inside & (coordinates[0] * fields.element_bits % 128 == 0)
     fits &= (starts >= SHARED_START) & (starts + covered <= end)
-    fits &= addresses % (fields.swizzle_span * 8 or 128) == 0
+    fits &= addresses % 128 == 0
     if request.multicast is None:
         own = memory.rank[ctas]
         fits &= (rank == own) | ((rank < memory.cluster_size) & (request.shared_space != "shared::cta"))

@@ -11,12 +11,23 @@ from numpy.typing import NDArray
 
 from warploom.diag import UsageError
 from warploom.isa.bulk import BulkCopy, TensorCopy
-from warploom.isa.reductions import combine
+from warploom.isa.reductions import combine, combine_tensors, of_tensors
 from warploom.isa.types import TYPES
-from warploom.layout import TensorMapFields, TileRows, box_bytes, fill_bytes, misaligned, tile_rows
-from warploom.machine.boxes import chosen, tile_in, tile_out, whole_boxes
+from warploom.layout import (
+    TensorMapFields,
+    TileRows,
+    box_bytes,
+    fill_bytes,
+    misplaced,
+    row_bytes,
+    tile_rows,
+    unit_bits,
+)
+from warploom.machine.boxes import TF32_WORDS, chosen, tile_in, tile_out, whole_boxes
 from warploom.machine.faults import Fault
 from warploom.machine.memory import CHUNK_MASK, GLOBAL_BASE, SHARED_START
+from warploom.num.convert import tf32_from_float
+from warploom.num.formats import TF32
 
 if TYPE_CHECKING:
     from warploom.machine.batch import Batch
@@ -166,22 +177,47 @@ class Copier:
 
     # Tensor tiles -----------------------------------------------------------------------------------------
 
-    def _tensor(self, request: TensorCopy, pick: _Pick, cta: int) -> None:
+    def _place(self, request: TensorCopy, pick: _Pick) -> tuple[TensorMapFields, list[int]]:
+        """The map and the coordinates of a copy, once nothing is wrong with them."""
         fields = self.fields(pick.number(request.tensor_map))
         if fields.rank != request.dimensions:
             message = f"a {request.dimensions}-dimensional copy through a tensor map of rank {fields.rank}"
             raise Fault("machine.tensor-map", message)
+        if fields.is_im2col != request.is_im2col:
+            own, other = ("im2col", "tile")[:: 1 if request.is_im2col else -1]
+            message = (
+                f"a copy in {own} mode through a tensor map for {other} mode; expected one for {own} mode"
+            )
+            raise Fault("machine.tensor-map", message)
         coordinates = [pick.number(part) for part in request.coordinates]
-        if complaint := misaligned(fields, coordinates):
+        if complaint := misplaced(fields, coordinates, stores=request.direction == "store"):
             raise Fault("machine.tensor-map", complaint)
+        return fields, coordinates
+
+    def prefetch(self, batch: Batch, request: TensorCopy) -> None:
+        """Say what is wrong with the copies that a prefetch stands for; nothing else of it can be seen."""
+        for position, lane in np.argwhere(batch.active()).tolist():
+            try:
+                self._place(request, _Pick(position, lane))
+            except Fault as fault:
+                raise Fault(fault.code, fault.message, position * 32 + lane) from None
+
+    def _tensor(self, request: TensorCopy, pick: _Pick, cta: int) -> None:
+        fields, coordinates = self._place(request, pick)
         try:
-            rows = tile_rows(fields, coordinates)
+            offsets = [] if request.offsets is None else [pick.number(part) for part in request.offsets]
+            rows = tile_rows(fields, coordinates, offsets)
         except UsageError as error:
             raise Fault("machine.tensor-map", str(error)) from None
+        if request.reduction and fields.element_type not in of_tensors(request.reduction):
+            legal = ", ".join(of_tensors(request.reduction))
+            message = (
+                f"a reduction by {request.reduction} of elements of {fields.element_type}; expected {legal}"
+            )
+            raise Fault("machine.tensor-map", message)
         address = pick.number(request.shared)
-        if (address % 128 and fields.swizzle_span == 0) or address % (fields.swizzle_span * 8 or 128):
-            expected = fields.swizzle_span * 8 or 128
-            message = f"a tensor copy's shared address is {address:#x}; expected a multiple of {expected}"
+        if address % 128:
+            message = f"a tensor copy's shared address is {address:#x}; expected a multiple of 128"
             raise Fault("machine.misaligned", message)
         if request.direction == "load":
             self._tile_load(request, pick, cta, fields, rows, address)
@@ -198,13 +234,13 @@ class Copier:
         first = arena.find(address, 128, "a tensor map")
         return self.machine.tensor_map(arena.bytes[first : first + 128].tobytes())
 
-    def _global_span(self, fields: TensorMapFields, rows: TileRows) -> int:
-        """Index in the arena of the map's address, once every byte the rows touch is known to be in bounds."""
+    def _global_span(self, fields: TensorMapFields, rows: TileRows, size: int) -> int:
+        """Index in the arena of the map's address, once `size` bytes of every row are known to be in bounds."""
         arena = self.machine.memory.arena
         inside = rows.global_offset[rows.global_offset >= 0]
         if not len(inside):
             return 0
-        low, high = int(inside.min()), int(inside.max()) + rows.valid * fields.element_bits // 8
+        low, high = int(inside.min()), int(inside.max()) + size
         return arena.find(fields.global_address + low, high - low, "a tensor copy") - low
 
     def _tile_load(
@@ -217,9 +253,14 @@ class Copier:
         address: int,
     ) -> None:
         memory = self.machine.memory
-        base = self._global_span(fields, rows)
-        left, inside, row_bytes = _row_parts(fields, rows)
-        covered = int(rows.shared_offset[-1]) + max(row_bytes, fields.swizzle_span)
+        bits, whole = unit_bits(fields), row_bytes(fields)
+        left, inside = rows.first * bits // 8, rows.valid * bits // 8
+        base = self._global_span(fields, rows, inside)
+        source, offsets = memory.arena.bytes, rows.global_offset
+        if fields.element_type in TF32_WORDS:
+            source, offsets = _as_tf32(source, base + offsets, offsets >= 0, inside)
+            base = 0
+        covered = int(rows.shared_offset[-1]) + max(whole, fields.swizzle_span)
         mask = CHUNK_MASK[fields.swizzle_span]
         element = fill_bytes(fields)
         fill = np.uint64(int.from_bytes(element * (8 // len(element)), "little"))
@@ -227,8 +268,8 @@ class Copier:
         for owner, low in self._targets(request.shared_space, address, cta, pick.optional(request.multicast)):
             origin = self._origin(owner, low, covered, "a tensor copy")
             tile_in(
-                memory.arena.bytes, base, rows.global_offset, left, inside, rows.shared_offset, row_bytes, low, mask,
-                memory.shared, origin, fill,
+                source, base, offsets, left, inside, rows.shared_offset, whole, low, mask, memory.shared, origin,
+                fill,
             )  # fmt: skip
             memory.mark_written(np.array([origin + low]), covered)
             if request.mbarrier is not None:
@@ -238,9 +279,10 @@ class Copier:
         self, request: TensorCopy, cta: int, fields: TensorMapFields, rows: TileRows, address: int
     ) -> None:
         memory = self.machine.memory
-        base = self._global_span(fields, rows)
-        left, inside, row_bytes = _row_parts(fields, rows)
-        covered = int(rows.shared_offset[-1]) + max(row_bytes, fields.swizzle_span)
+        # What is written is whole chunks of 16 bytes, the last one of a row beyond the end of the tensor too.
+        inside, whole = -(-rows.valid * unit_bits(fields) // 128) * 16, row_bytes(fields)
+        base = self._global_span(fields, rows, inside)
+        covered = int(rows.shared_offset[-1]) + max(whole, fields.swizzle_span)
         mask = CHUNK_MASK[fields.swizzle_span]
         ((owner, low),) = self._targets(request.shared_space, address, cta, None)
         origin = self._origin(owner, low, covered, "a tensor copy")
@@ -250,24 +292,28 @@ class Copier:
         memory.arena.touch(base + int(rows.global_offset.max()) + GLOBAL_BASE)
         if not request.reduction:
             tile_out(
-                memory.arena.bytes, base, rows.global_offset, left, inside, rows.shared_offset, low, mask,
+                memory.arena.bytes, base, rows.global_offset, inside, rows.shared_offset, low, mask,
                 memory.shared, origin,
             )  # fmt: skip
             return
         places = base + rows.global_offset[reached, None] + np.arange(inside)
-        sources = low + rows.shared_offset[reached, None] + np.arange(left, left + inside)
+        sources = low + rows.shared_offset[reached, None] + np.arange(inside)
         sources ^= ((sources >> 7) & mask) << 4
-        kind = fields.element_type.removesuffix(".ftz")
-        dtype = TYPES[kind].dtype
+        dtype = TYPES[fields.element_type.removesuffix(".ftz")].dtype
+        dtype = np.dtype(np.float32) if fields.element_type in TF32_WORDS else dtype
         old, new = memory.arena.bytes[places].view(dtype), memory.shared[origin + sources].view(dtype)
-        reduced = np.ascontiguousarray(combine(request.reduction, kind)(old, new))
-        memory.arena.bytes[places] = reduced.view(np.uint8)
+        reduced = combine_tensors(request.reduction, fields.element_type)(old, new)
+        memory.arena.bytes[places] = np.ascontiguousarray(reduced).view(np.uint8)
 
 
-def _row_parts(fields: TensorMapFields, rows: TileRows) -> tuple[int, int, int]:
-    """Bytes of a row of the box before those that are in bounds, bytes that are, and all of them."""
-    bits = fields.element_bits
-    return rows.first * bits // 8, rows.valid * bits // 8, fields.box[0] * bits // 8
+def _as_tf32(arena: Array, sources: Array, reached: Array, inside: int) -> tuple[Array, Array]:
+    """The rows of a box with f32 numbers rounded to tf32, and where they begin, -1 for those out of bounds."""
+    pitch = -(-inside // 16) * 16
+    rows = np.zeros((len(sources), pitch), np.uint8)
+    found = arena[sources[reached, None] + np.arange(inside)].view(np.float32)
+    rounded = np.where(np.isnan(found), np.uint32(TF32.nan_code), tf32_from_float(found))
+    rows[reached, :inside] = rounded.view(np.uint8)
+    return rows.reshape(-1), np.where(reached, np.arange(len(sources)) * pitch, -1)
 
 
 class _Pick:
