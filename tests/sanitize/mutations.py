@@ -1,48 +1,36 @@
 """Mutations of kernels: each changes one place of a parsed kernel in one way that people get wrong.
 
-A kind of mutation looks at the statements of an entry and yields, for every place it applies to, the edits that
-make the mutant. Edits work on the tree that `wl.parse` gives, so a mutant's other statements keep their lines.
-What a mutant must lead to is in `verdicts.py`.
+A kind of mutation looks at the instructions of an entry and yields, for every place it applies to, the edits that
+make the mutant. What a mutant must lead to is in `verdicts.py`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-import warploom as wl
+from sanitize.edits import (
+    Body,
+    Found,
+    added,
+    deleted,
+    edited,
+    integer,
+    moved_before,
+    moved_behind,
+    named,
+    scoped,
+    statements,
+    with_opcode,
+    with_operand,
+    with_word,
+)  # fmt: skip
+
 from warploom.ptx import Module
-from warploom.ptx.tree import Address, Block, Function, Instruction, Integer, Label, Name, Operand, Statement
+from warploom.ptx.tree import Address, Block, Instruction, Integer, Name
 
-Path = tuple[int, ...]  # positions of a statement in nested blocks, outermost first
-Edits = Mapping[Path, Sequence[Statement]]  # what stands in the place of a statement
-Found = Iterator[tuple["Place", Edits]]
-
-KINDS: dict[str, Callable[["Body"], Found]] = {}
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """An instruction of a body and where it stands."""
-
-    path: Path
-    instruction: Instruction
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The words of the opcode."""
-        return self.instruction.words
-
-    @property
-    def line(self) -> int:
-        """The line in the text; 0 for an instruction that no text has."""
-        source, span = self.instruction.source, self.instruction.span
-        return 0 if source is None or span is None else source.position(span.start)[0]
-
-    def has(self, *words: str) -> bool:
-        """Whether the opcode begins with the first word and has the others."""
-        return self.words[0] == words[0] and all(word in self.words for word in words[1:])
+KINDS: dict[str, Callable[[Body], Found]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,63 +41,6 @@ class Mutant:
     place: int
     line: int
     module: Module = field(repr=False)
-
-
-class Body:
-    """The instructions of an entry in order, nested blocks included."""
-
-    def __init__(self, function: Function) -> None:
-        assert function.body is not None
-        self.block = function.body
-        self.places = list(self._walk(function.body, ()))
-
-    def _walk(self, block: Block, path: Path) -> Iterator[Place]:
-        for position, statement in enumerate(block.statements):
-            if isinstance(statement, Block):
-                yield from self._walk(statement, (*path, position))
-            elif isinstance(statement, Instruction):
-                yield Place((*path, position), statement)
-
-    def all(self, *words: str) -> Iterator[Place]:
-        """The places whose opcode has these words, the first at its beginning."""
-        return (place for place in self.places if place.has(*words))
-
-    def before(self, place: Place) -> list[Place]:
-        """What stands before a place, nearest first."""
-        return self.places[: self.places.index(place)][::-1]
-
-    def after(self, place: Place) -> list[Place]:
-        """What stands behind a place, nearest first."""
-        return self.places[self.places.index(place) + 1 :]
-
-    def straight_before(self, place: Place) -> Iterator[Place]:
-        """Nearest first, what certainly ran before a place: back to a label or a branch."""
-        for candidate in self.before(place):
-            if candidate.words[0] in ("bra", "ret", "exit", "brx") or self._label_between(candidate, place):
-                return
-            yield candidate
-
-    def straight_after(self, place: Place) -> Iterator[Place]:
-        """Nearest first, what certainly runs next: up to a label or a branch."""
-        for candidate in self.after(place):
-            if candidate.words[0] in ("bra", "ret", "exit", "brx") or self._label_between(place, candidate):
-                return
-            yield candidate
-
-    def _label_between(self, first: Place, second: Place) -> bool:
-        return any(first.path < path < second.path for path in self.labels())
-
-    def labels(self) -> list[Path]:
-        """Where labels stand."""
-
-        def walk(block: Block, path: Path) -> Iterator[Path]:
-            for position, statement in enumerate(block.statements):
-                if isinstance(statement, Label):
-                    yield (*path, position)
-                elif isinstance(statement, Block):
-                    yield from walk(statement, (*path, position))
-
-        return list(walk(self.block, ()))
 
 
 def kind(function: Callable[[Body], Found]) -> Callable[[Body], Found]:
@@ -125,85 +56,9 @@ def mutants(module: Module, entry: str | None = None, kinds: Sequence[str] = ())
     body = Body(function)
     for name in kinds or KINDS:
         for number, (place, edits) in enumerate(KINDS[name](body)):
-            changed = replace(function, body=_edited(body.block, edits, ()))
+            changed = replace(function, body=edited(body.block, edits, ()))
             items = tuple(changed if item is function else item for item in module.items)
             yield Mutant(name, number, place.line, Module(items))
-
-
-def _edited(block: Block, edits: Edits, path: Path) -> Block:
-    statements: list[Statement] = []
-    for position, statement in enumerate(block.statements):
-        here = (*path, position)
-        if here in edits:
-            statements.extend(edits[here])
-        elif isinstance(statement, Block) and any(at[: len(here)] == here for at in edits):
-            statements.append(_edited(statement, edits, here))
-        else:
-            statements.append(statement)
-    return Block(tuple(statements))
-
-
-# Pieces -----------------------------------------------------------------------------------------------------
-
-
-def statements(text: str) -> tuple[Statement, ...]:
-    """Statements written as PTX."""
-    header = ".version 8.6\n.target sm_90a\n.address_size 64\n"
-    (function,) = wl.parse(f"{header}.entry k() {{ {text} }}").functions.values()
-    assert function.body is not None
-    return function.body.statements
-
-
-def scoped(text: str, *kept: Statement) -> Block:
-    """A block with registers of its own; `kept` statements stand where the text ends."""
-    return Block((*statements(text), *kept))
-
-
-def deleted(place: Place) -> Edits:
-    """Without this instruction."""
-    return {place.path: ()}
-
-
-def moved_behind(place: Place, anchor: Place) -> Edits:
-    """With the instruction behind another one instead."""
-    return {place.path: (), anchor.path: (anchor.instruction, place.instruction)}
-
-
-def moved_before(place: Place, anchor: Place) -> Edits:
-    """With the instruction ahead of another one instead."""
-    return {place.path: (), anchor.path: (place.instruction, anchor.instruction)}
-
-
-def with_operand(place: Place, index: int, operand: Operand) -> Edits:
-    """With another operand."""
-    operands = list(place.instruction.operands)
-    operands[index] = operand
-    return {place.path: (replace(place.instruction, operands=tuple(operands)),)}
-
-
-def with_opcode(place: Place, opcode: str) -> Edits:
-    """With another opcode."""
-    return {place.path: (replace(place.instruction, opcode=opcode),)}
-
-
-def with_word(place: Place, old: str, new: str) -> Edits:
-    """With another word in the opcode; an empty word goes."""
-    words = [new if word == old else word for word in place.words]
-    return with_opcode(place, ".".join(word for word in words if word))
-
-
-def integer(place: Place, index: int) -> int | None:
-    """The value of an operand, where it is a constant."""
-    operands = place.instruction.operands
-    operand = operands[index] if -len(operands) <= index < len(operands) else None
-    return operand.value if isinstance(operand, Integer) else None
-
-
-def added(place: Place, index: int, change: int) -> Edits:
-    """With a constant operand changed by so much."""
-    value = integer(place, index)
-    assert value is not None
-    return with_operand(place, index, Integer(value + change))
 
 
 # Dropped ----------------------------------------------------------------------------------------------------
@@ -377,9 +232,11 @@ def wrong_barrier(body: Body) -> Found:
 def wrong_barrier_count(body: Body) -> Found:
     """A barrier that counts a warp more."""
     for place in body.places:
-        if place.words[0] in ("bar", "barrier") and {"warp", "cluster", "red"}.isdisjoint(place.words):
-            if integer(place, 1) is not None:
-                yield place, added(place, 1, 32)
+        of_the_cta = place.words[0] in ("bar", "barrier") and {"warp", "cluster", "red"}.isdisjoint(
+            place.words
+        )
+        if of_the_cta and integer(place, 1) is not None:
+            yield place, added(place, 1, 32)
 
 
 @kind
@@ -495,15 +352,10 @@ def read_behind_release(body: Body) -> Found:
                         if isinstance(address, Address) and isinstance(address.base, Name)
                         else ""
                     )
-                    if str_name(result) not in passed and held not in passed:
+                    if named(result) not in passed and held not in passed:
                         yield place, moved_behind(other, place)
                     break
                 passed |= set(re.findall(r"%\w+", str(other.instruction)))
-
-
-def str_name(operand: Operand) -> str:
-    """The name of an operand that is one, or nothing."""
-    return operand.text if isinstance(operand, Name) else ""
 
 
 @kind
@@ -512,7 +364,8 @@ def exit_early(body: Body) -> Found:
     meetings = list(body.all("barrier", "cluster", "arrive"))
     for place in meetings[-1:]:
         leave = scoped(
-            ".reg .pred %leaves; .reg .b32 %who; mov.u32 %who, %cluster_ctarank; setp.eq.u32 %leaves, %who, 0; @%leaves exit;"
+            ".reg .pred %leaves; .reg .b32 %who; mov.u32 %who, %cluster_ctarank;"
+            " setp.eq.u32 %leaves, %who, 0; @%leaves exit;"
         )
         yield place, {place.path: (leave, place.instruction)}
 
@@ -530,8 +383,10 @@ def barrier_in_divergence(body: Body) -> Found:
     """A CTA barrier that half a warp executes."""
     for place in body.places:
         if (place.has("bar", "sync") and "warp" not in place.words) and place.instruction.guard is None:
-            text = ".reg .pred %half; .reg .b32 %lane_; mov.u32 %lane_, %laneid; setp.lt.u32 %half, %lane_, 16; @%half bar.sync 0;"
-            *front, guarded = statements(text)
+            *front, guarded = statements(
+                ".reg .pred %half; .reg .b32 %number; mov.u32 %number, %laneid;"
+                " setp.lt.u32 %half, %number, 16; @%half bar.sync 0;"
+            )
             assert isinstance(guarded, Instruction)
             yield place, {place.path: (Block((*front, replace(place.instruction, guard=guarded.guard))),)}
 
