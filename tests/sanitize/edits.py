@@ -46,6 +46,7 @@ class Body:
         assert function.body is not None
         self.block = function.body
         self.places = list(self._walk(function.body, ()))
+        self.labels = list(self._labels(function.body, ()))
 
     def _walk(self, block: Block, path: Path) -> Iterator[Place]:
         for position, statement in enumerate(block.statements):
@@ -81,19 +82,14 @@ class Body:
             yield candidate
 
     def _label_between(self, first: Place, second: Place) -> bool:
-        return any(first.path < path < second.path for path in self.labels())
+        return any(first.path < path < second.path for path in self.labels)
 
-    def labels(self) -> list[Path]:
-        """Where labels stand."""
-
-        def walk(block: Block, path: Path) -> Iterator[Path]:
-            for position, statement in enumerate(block.statements):
-                if isinstance(statement, Label):
-                    yield (*path, position)
-                elif isinstance(statement, Block):
-                    yield from walk(statement, (*path, position))
-
-        return list(walk(self.block, ()))
+    def _labels(self, block: Block, path: Path) -> Iterator[Path]:
+        for position, statement in enumerate(block.statements):
+            if isinstance(statement, Label):
+                yield (*path, position)
+            elif isinstance(statement, Block):
+                yield from self._labels(statement, (*path, position))
 
 
 def edited(block: Block, edits: Edits, path: Path) -> Block:
