@@ -53,6 +53,8 @@ class Barriers:
     def arrive(self, batch: Batch, number: Array, threads: Array | None, suspend: bool) -> None:
         """Arrive; with `suspend`, strands whose barrier is not complete wait and leave the batch."""
         keys = self._arrive(batch, number, threads)
+        if (watch := self.machine.watch) is not None:
+            watch.cta_arrive(batch, keys, suspend)
         done = self._complete(keys)
         if not suspend:
             return
@@ -131,6 +133,8 @@ class Barriers:
             raise Fault("machine.barrier", message, 0)
         done = [int(key) for key in unique[(arrived == needed) & (needed > 0)]]
         for key in done:
+            if self.machine.watch is not None:
+                self.machine.watch.cta_complete(key)
             self.arrived[key] = 0
             self.expected[key] = 0
             for slot in self.waiting.pop(key, ()):
@@ -166,6 +170,8 @@ class Barriers:
                 "machine.cluster-barrier", "a warp arrives twice at one phase of the cluster barrier", lane
             )
         self.cluster_joined[batch.warp_index] = self.cluster_phase[clusters]
+        if self.machine.watch is not None:
+            self.machine.watch.cluster_arrive(batch, clusters)
         np.add.at(self.cluster_arrived, clusters, batch.active().sum(axis=1))
         self._complete_clusters(np.unique(clusters))
 
@@ -178,6 +184,8 @@ class Barriers:
             raise Fault(
                 "machine.cluster-barrier", "a warp waits at the cluster barrier without having arrived", lane
             )
+        if self.machine.watch is not None:
+            self.machine.watch.cluster_wait(batch, clusters)
         waits = self.cluster_phase[clusters] <= joined
         if not waits.any():
             return
@@ -191,6 +199,8 @@ class Barriers:
             if live and self.cluster_arrived[cluster] >= live:
                 self.cluster_arrived[cluster] = 0
                 self.cluster_phase[cluster] += 1
+                if self.machine.watch is not None:
+                    self.machine.watch.cluster_complete(cluster)
                 for slot in self.cluster_waiting.pop(cluster, ()):
                     self.machine.strands.state[slot] = State.READY
 

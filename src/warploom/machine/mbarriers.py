@@ -130,9 +130,10 @@ class Mbarriers:
         mask = batch.active()
         index = self._index(batch, space, addresses, mask)
         tokens = np.zeros(mask.shape, np.uint64)
-        self._apply(index, mask, action, _wide(amount), _wide(transactions), tokens)
-        if action == "init":
-            self.machine.memory.mark_written(index[mask], 8)
+        amounts, counts = _wide(amount), _wide(transactions)
+        if self.machine.watch is not None:
+            self.machine.watch.mbarrier(batch, index, mask, action, amounts, counts)
+        self._apply(index, mask, action, amounts, counts, tokens)
         return tokens
 
     def complete(self, index: Array, transactions: int) -> None:
@@ -159,6 +160,8 @@ class Mbarriers:
         )
         if done < 0:
             raise self._fault(action, -1 - done, index, amounts)
+        if done and self.machine.watch is not None:
+            self.machine.watch.phases(completed[:done])
         strands = self.machine.strands
         for where in completed[:done]:
             for slot in self.waiting.pop(int(where), ()):
@@ -214,6 +217,8 @@ class Mbarriers:
         asked = phase.astype(np.uint64)
         asked = (asked if parity else asked >> np.uint64(_PHASE_SHIFT)) & np.uint64(1)
         done = now != asked
+        if self.machine.watch is not None:
+            self.machine.watch.waited(batch, index, mask & done, asked, parity)
         if blocking:
             stuck = ~(done & mask).any(axis=1)
             if stuck.any():
