@@ -40,7 +40,7 @@ _TENSOR_STEPS = {
     "gemm_f16_tma_devdesc_sm90": 5,
     "gemm_f16_tma_persistent_ws0_sm90": 5,
     "gluon_gemm_f16_tma_pipelined_sm90": 4,
-    "gluon_gemm_f16_ws_128x128_sm90": 5,
+    "gluon_gemm_f16_ws_128x128_sm90": 7,
 }
 _OTHERS = (
     "gluon_wgmma_rs_bf16_64x64x32_sm90", "gluon_wgmma_ss_f16_64x64x64_sm90", "gluon_wgmma_ss_f16_64x8x64_sm90",

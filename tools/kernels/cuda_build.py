@@ -305,10 +305,10 @@ def _refused() -> Iterator[Case]:
         ("allocates", "the function 'malloc' is not defined in the module", {"x": y}),
         (
             "samples",
-            "'tex.2d.v4.f32.f32' is not an instruction that is implemented",
+            "'tex.2d.v4.f32.f32' is an instruction that has no form here",
             {"t": scalar("i64", 0), "y": y},
         ),
-        ("writes_surface", "is not an instruction that is implemented", {"s": scalar("i64", 0)}),
+        ("writes_surface", "is an instruction that has no form here", {"s": scalar("i64", 0)}),
         ("calls_outside", "the function '_Z7outsidei' is not defined in the module", {"y": y}),
         ("recurses", "recursion is not implemented", {"y": y}),
     ):
