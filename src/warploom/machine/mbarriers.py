@@ -208,6 +208,8 @@ class Mbarriers:
         """Write whether a phase is complete; blocking strands none of whose lanes would succeed are suspended."""
         mask = batch.active()
         index = self._index(batch, space, addresses, mask)
+        if self.machine.watch is not None:
+            self.machine.watch.waits(batch, index, mask)
         words = self.machine.memory.shared.view(np.uint64)[index // 8]
         unready = mask & (words >> np.uint64(63) == 0)
         if unready.any():

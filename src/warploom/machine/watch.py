@@ -78,6 +78,10 @@ class Watcher(Protocol):
         """Phases of mbarrier objects are complete, once for each element: byte offset / 8."""
         ...
 
+    def waits(self, batch: Batch, index: Array, lanes: Array) -> None:
+        """Lanes are about to look at mbarriers."""
+        ...
+
     def waited(self, batch: Batch, index: Array, lanes: Array, phase: Array, parity: bool) -> None:
         """Lanes found that a phase is complete."""
         ...

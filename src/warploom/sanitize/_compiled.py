@@ -43,7 +43,7 @@ GENERIC, THREAD_COPY, ASYNC, REMOTE_STORE, STRONG = 0, 1, 2, 3, 4
 MANY = 32
 
 # What a conflict is: the new access, the old one.
-READ_WRITE, WRITE_WRITE, WRITE_READ, WRITE_ASYNC_READ, UNFENCED, UNWRITTEN, SWIZZLE = 0, 1, 2, 3, 4, 5, 6
+READ_WRITE, WRITE_WRITE, WRITE_READ, WRITE_ASYNC_READ, UNFENCED, UNWRITTEN, SWIZZLE, UNFENCED_READ = range(8)
 COLUMNS = 8  # of a conflict: what, position, lane, granule, agent or slot of the other, clock, pc, lane
 ROOM = 128
 
@@ -194,7 +194,7 @@ def _note(
 @njit
 def _check_readers(
     V: Array, few: Array, own: Array, per_cta: int, w: int, lane: int, covered: int, strong: bool, granule: int,
-    cta: int, ctas: int, slots: int, reads: Array, async_reads: Array, asynchronous: bool, position: int,
+    cta: int, ctas: int, slots: int, reads: Array, async_reads: Array, asynchronous: bool, proxy: bool, position: int,
     out: Array, found: int,
 ) -> int:  # fmt: skip
     """Whether all that read a granule of CTA `cta` did so before what a lane of a warp writes now."""
@@ -206,10 +206,11 @@ def _check_readers(
             record = (own[reader] << 44) | ((entry >> 32) << 16) | (entry & 0x3F0)
             if reader == w and lane >= 0 and ((entry >> 4) & 63) == MANY and covered != 15:
                 continue  # narrow accesses of several lanes share the granule
-            if not _known(V, few, g, per_cta, w, lane, record, 0):
+            ordered = _known(V, few, g, per_cta, w, lane, record, 0)
+            if not ordered or (proxy and not _known(V, few, g, per_cta, w, lane, record, 1)):
                 found = _note(
-                    out, found, WRITE_READ, position, lane, granule, own[reader], entry >> 32,
-                    (entry >> 10) & 0x1FFFFF, (entry >> 4) & 63,
+                    out, found, UNFENCED_READ if ordered else WRITE_READ, position, lane, granule, own[reader],
+                    entry >> 32, (entry >> 10) & 0x1FFFFF, (entry >> 4) & 63,
                 )  # fmt: skip
         if asynchronous:
             entry = async_reads[slot, granule >> 2]
@@ -325,7 +326,7 @@ def write_lanes(
                             )  # fmt: skip
                 found = _check_readers(
                     V, few, own, per_cta, w, lane, covered, strong, granule, cta, ctas, slots, reads, async_reads,
-                    asynchronous, i, out, found,
+                    asynchronous, False, i, out, found,
                 )  # fmt: skip
                 records[granule] = mixed
                 sites[granule] = pc
@@ -410,7 +411,7 @@ def write_rows(
                 good = record
             found = _check_readers(
                 V, few, own, per_cta, w, lane, 15, False, granule, cta, ctas, slots, reads, async_reads,
-                granule & 3 == 0, i, out, found,
+                granule & 3 == 0, True, i, out, found,
             )  # fmt: skip
             records[granule] = fresh
             sites[granule] = pc

@@ -42,7 +42,8 @@ class Clocks:
         self.first_barrier = 4 * self.warps
         self.first_cluster = self.first_barrier + self.ctas * BARRIERS
         self.first_mbarrier = self.first_cluster + 2 * self.ctas // machine.cluster_size
-        rows = self.first_mbarrier + 2 * self.ctas * mbarriers
+        self.kinds = 4 if machine.cluster_size > 1 else 2  # rows of an mbarrier
+        rows = self.first_mbarrier + self.kinds * self.ctas * mbarriers
         self.vectors = np.zeros((rows, PARTS, columns), np.int32)
         self.clock = np.ones(self.warps, np.int32)
         self.few = np.zeros(self.warps, np.int32)
@@ -111,6 +112,15 @@ class Clocks:
         """A row learns that a lane's operations in a stream are done, up to a clock."""
         self.vectors[row, SOME, column] = max(int(self.vectors[row, SOME, column]), clock)
         self.vectors[row, MASK, column] |= np.int32(np.uint32(1 << lane).view(np.int32))
+
+    def publish_phases(self, warps: Array, objects: Array) -> None:
+        """Bytes that come to an mbarrier show that the copy was issued, and so that the phases its warp knew of
+        are complete.
+        """
+        phases = np.arange(self.vectors.shape[2]) % self.agents >= STREAMS * self.per_cta
+        for warp, row in zip(warps.tolist(), self.arriving(objects).tolist(), strict=True):
+            known = np.maximum(self.vectors[warp, KNOWN], self.vectors[self.warps + warp, KNOWN])
+            self.vectors[row, KNOWN] = np.maximum(self.vectors[row, KNOWN], np.where(phases, known, 0))
 
     def clear(self, row: int) -> None:
         """A row forgets."""
@@ -196,11 +206,30 @@ class Clocks:
 
     def arriving(self, objects: Array) -> Array:
         """Rows that gather what arrivals at mbarriers publish. An object is cta * mbarriers + slot."""
-        return np.where(objects < 0, NOWHERE, self.first_mbarrier + objects)
+        return self._mbarrier_rows(objects, 0)
 
     def arrived(self, objects: Array) -> Array:
         """Rows of what the complete phases of mbarriers have published."""
-        return np.where(objects < 0, NOWHERE, self.first_mbarrier + self.ctas * self.mbarriers + objects)
+        return self._mbarrier_rows(objects, 1)
+
+    def arriving_here(self, objects: Array) -> Array:
+        """As `arriving`, from the mbarrier's own CTA alone."""
+        return self._mbarrier_rows(objects, 2)
+
+    def arrived_here(self, objects: Array) -> Array:
+        """As `arrived`, from the mbarrier's own CTA alone."""
+        return self._mbarrier_rows(objects, 3 if self.kinds > 2 else 1)
+
+    def _mbarrier_rows(self, objects: Array, kind: int) -> Array:
+        first = self.first_mbarrier + kind * self.ctas * self.mbarriers
+        return np.where(objects < 0, NOWHERE, first + objects)
+
+    def arrive(self, warps: Array, lanes: Array, full: Array, rows: Array, relaxed: bool) -> None:
+        """Lanes publish into rows; where the operation is relaxed, what their last fence covers."""
+        if relaxed:
+            self.copy(np.where(rows < 0, NOWHERE, rows), self.fenced(warps))
+        else:
+            self.release(warps, lanes, full, rows)
 
     def phase_column(self, objects: Array) -> Array:
         """The agents that mbarriers are."""
@@ -218,14 +247,14 @@ class Clocks:
         self.mbarriers = mbarriers
         self.agents = STREAMS * self.per_cta + mbarriers
         self.own = self.machine.rank[self.machine.cta_of] * self.agents + self.machine.in_cta
-        rows = self.first_mbarrier + 2 * self.ctas * mbarriers
+        rows = self.first_mbarrier + self.kinds * self.ctas * mbarriers
         wide = np.zeros((rows, PARTS, size, self.agents), np.int32)
         narrow = old.reshape(len(old), PARTS, size, before[0])
         first = self.first_mbarrier
         wide[:first, :, :, : before[0]] = narrow[:first]
-        kept = wide[first:].reshape(2, self.ctas, mbarriers, PARTS, size, self.agents)
+        kept = wide[first:].reshape(self.kinds, self.ctas, mbarriers, PARTS, size, self.agents)
         kept[:, :, : before[1], :, :, : before[0]] = narrow[first:].reshape(
-            2, self.ctas, before[1], PARTS, size, before[0]
+            self.kinds, self.ctas, before[1], PARTS, size, before[0]
         )
         self.vectors = wide.reshape(rows, PARTS, size * self.agents)
         return before[0], self.agents

@@ -59,9 +59,18 @@ class Objects:
             found = cta * self.clocks.mbarriers + int(self.used[cta])
             self.used[cta] += 1
         objects = np.array([found])
-        for rows in (self.clocks.arriving(objects), self.clocks.arrived(objects)):
+        for rows in self._rows(objects):
             self.clocks.clear(int(rows[0]))
         return found
+
+    def _rows(self, objects: Array) -> list[Array]:
+        clocks = self.clocks
+        near = [clocks.arriving(objects), clocks.arrived(objects)]
+        return (
+            near
+            if clocks.kinds == 2
+            else [*near, clocks.arriving_here(objects), clocks.arrived_here(objects)]
+        )
 
     def _grow(self) -> None:
         before = self.clocks.mbarriers
@@ -108,12 +117,12 @@ class Objects:
         objects = objects[objects >= 0]
         if not len(objects):
             return
-        arrived = self.clocks.arrived(objects)
-        self.clocks.copy(arrived, self.clocks.arriving(objects))
+        np.add.at(self.phase, objects, 1)
+        rows = self._rows(objects)
         columns = self.clocks.phase_column(objects)
-        for found, row, column in zip(objects.tolist(), arrived.tolist(), columns.tolist(), strict=True):
-            self.phase[found] += 1
-            self.clocks.vectors[row, KNOWN, column] = self.phase[found]
+        for arriving, arrived in zip(rows[::2], rows[1::2], strict=True):
+            self.clocks.copy(arrived, arriving)
+            self.clocks.vectors[arrived, KNOWN, columns] = self.phase[objects]
 
     def check_use(self, batch: Batch, index: Array, lanes: Array, pc: int, what: str) -> None:
         """Operations reach objects that are initialised."""
@@ -125,6 +134,77 @@ class Objects:
             self._tell(
                 "sanitize.mbarrier/uninitialised", pc, -1, word, f"is not initialised: {what}", warp, lane
             )
+
+    def check_counts(
+        self,
+        batch: Batch,
+        index: Array,
+        lanes: Array,
+        action: str,
+        amounts: Array,
+        transactions: Array,
+        pc: int,
+    ) -> None:
+        """Arrivals belong to the phase they come to, and counts stay in range."""
+        known = lanes & (self.of(index) >= 0)
+        positions, at = np.nonzero(known)
+        if not len(positions):
+            return
+        words, place = np.unique(index[positions, at] >> 3, return_inverse=True)
+        states = self.machine.memory.shared.view(np.uint64)[words].astype(np.int64)
+        count = np.broadcast_to(transactions, lanes.shape)[positions, at]
+        bytes_now = np.array([_signed(state >> 40 & 0x1FFFFF) for state in states.tolist()])
+        bytes_now += np.bincount(place, -count if action == "complete_tx" else count, len(words)).astype(
+            np.int64
+        )
+        for k in np.flatnonzero(np.abs(bytes_now) > _HIGHEST).tolist():
+            text = f"has its transaction count taken to {int(bytes_now[k])} bytes"
+            self._tell(
+                "sanitize.mbarrier/overflow",
+                pc,
+                -1,
+                int(words[k]),
+                text,
+                *self._who(batch, positions, at, place == k),
+            )
+        if not action.startswith("arrive"):
+            return
+        arrivals = np.bincount(place, np.broadcast_to(amounts, lanes.shape)[positions, at], len(words))
+        pending = states >> 20 & _HIGHEST
+        for k in np.flatnonzero(arrivals > pending).tolist():
+            text = f"expects {int(pending[k])} more arrivals in this phase, and {int(arrivals[k])} come"
+            self._tell(
+                "sanitize.mbarrier/arrivals",
+                pc,
+                -1,
+                int(words[k]),
+                text,
+                *self._who(batch, positions, at, place == k),
+            )
+        self._check_phase(batch, index, positions, at, pc)
+
+    @staticmethod
+    def _who(batch: Batch, positions: Array, at: Array, which: Array) -> tuple[int, int]:
+        first = int(np.flatnonzero(which)[0])
+        return int(batch.warp_index[positions[first]]), int(at[first])
+
+    def _check_phase(self, batch: Batch, index: Array, positions: Array, at: Array, pc: int) -> None:
+        """Who arrives knows that the phase before is complete; otherwise the arrival might count there."""
+        objects = self.of(index[positions, at])
+        complete = self.phase[objects]
+        later = np.flatnonzero(complete > 0)
+        if not len(later):
+            return
+        clocks = self.clocks
+        warps = batch.warp_index[positions[later]]
+        columns = clocks.phase_column(objects[later])
+        known = np.maximum(
+            clocks.vectors[warps, KNOWN, columns], clocks.vectors[warps + self.machine.warps, KNOWN, columns]
+        )
+        for k in np.flatnonzero(known < complete[later]).tolist():
+            word = int(index[positions[later[k]], at[later[k]]]) >> 3
+            text = "is arrived at, and nothing shows that its phase before is complete: the arrival may count there"
+            self._tell("sanitize.mbarrier/arrivals", pc, -1, word, text, int(warps[k]), int(at[later[k]]))
 
     def check_copies(self, words: Array, found: Array, warps: Array, lanes: Array, pc: int) -> None:
         """Bulk copies count their bytes off objects that are initialised. Shapes: all (copies,), `words` in bytes."""

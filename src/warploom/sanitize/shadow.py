@@ -21,6 +21,7 @@ from warploom.sanitize._compiled import (
     SWIZZLE,
     THREAD_COPY,
     UNFENCED,
+    UNFENCED_READ,
     UNWRITTEN,
     WRITE_ASYNC_READ,
     WRITE_READ,
@@ -224,16 +225,15 @@ class Shadow:
             return "sanitize.unwritten/shared"
         if what == SWIZZLE:
             return "sanitize.descriptor/swizzle"
-        if what == UNFENCED:
+        if what in (UNFENCED, UNFENCED_READ):
             return "sanitize.proxy/async"
         other, stream, cta = self._agent(granule, agent)
         if other < 0:
             return "sanitize.copy/destination"
-        if stream and not self.clocks.knows(other, agent, clock):
-            if what == WRITE_ASYNC_READ:
-                return "sanitize.wgmma/operand" if stream == MULTIPLICATIONS else "sanitize.copy/source"
-            if stream == THREAD_COPIES:
-                return "sanitize.cp-async/wait"
+        if what == WRITE_ASYNC_READ:
+            return "sanitize.wgmma/operand" if stream == MULTIPLICATIONS else "sanitize.copy/source"
+        if stream == THREAD_COPIES and not self.clocks.knows(other, agent, clock):
+            return "sanitize.cp-async/wait"
         if other == warp:
             return "sanitize.race/lanes"
         if cta != int(self.machine.cta_of[warp]):
@@ -268,9 +268,9 @@ class Shadow:
             if other < 0
             else f", {machine.describe(other)}{lanes},".replace(f"kernel {machine.program.kernel.name}, ", "")
         )
-        did = {WRITE_READ: "read", WRITE_ASYNC_READ: "read"}.get(what, "written")
+        did = "read" if what in (WRITE_READ, WRITE_ASYNC_READ, UNFENCED_READ) else "written"
         by_what = f"is {did} by line {line}{whose or ''}"
-        if what == UNFENCED:
+        if what in (UNFENCED, UNFENCED_READ):
             return f"this {verb} {place}, which {by_what} with no proxy fence between; {here}"
         if other < 0:
             copy = f"the copy of line {line}, and nothing waits for its phase"

@@ -105,6 +105,8 @@ class Transfers:
     def _read(self, warps: Array, lanes: Array, addresses: Array, sizes: Array, group: bool) -> None:
         starts = self._starts(warps, addresses >> 24, addresses & 0xFF_FFFF)
         good = self._fit(addresses & 0xFF_FFFF, sizes)
+        if group:
+            self.sanitizer.lifetimes.copy_out(warps, self.machine.pc)
         self.sanitizer.shadow.read_rows(
             warps[good], lanes[good].astype(np.int64), starts[good], sizes[good], self.machine.pc, group
         )
@@ -130,10 +132,22 @@ class Transfers:
         objects.check_overwritten(starts, sizes[copy], warps[copy], lanes[copy], self.machine.pc)
         known = found >= 0
         copy, found = copy[known], found[known]
+        self._expect(warps[copy], found, objects.phase[found] + 1)
         self.sanitizer.shadow.write_rows(
             warps[copy], lanes[copy].astype(np.int64), starts[known], sizes[copy], self.machine.pc, found,
             objects.phase[found] + 1, swizzle,
         )  # fmt: skip
+
+    def _expect(self, warps: Array, found: Array, phases: Array) -> None:
+        """Copies into other CTAs are done when a phase of a barrier over there is."""
+        if self.machine.cluster_size == 1:
+            return
+        self.sanitizer.clocks.publish_phases(warps, found)
+        owners = found // self.sanitizer.clocks.mbarriers
+        for k in np.flatnonzero(owners != self.machine.cta_of[warps]).tolist():
+            self.sanitizer.lifetimes.expect(
+                int(owners[k]), int(warps[k]), int(found[k]), int(phases[k]), self.machine.pc
+            )
 
     def _starts(self, warps: Array, rank: Array, low: Array) -> Array:
         memory = self.machine.memory
@@ -163,14 +177,17 @@ class Transfers:
             if len(known):
                 alone = np.zeros((len(known), 32), np.bool_)
                 alone[:, lane] = True
+                phases = objects.phase[found[known]] + 1
+                self._expect(batch.place.warp[known], found[known], phases)
                 self.sanitizer.shadow.remote(
-                    batch.place.warp[known], index[known], alone, size, pc, found[known],
-                    objects.phase[found[known]] + 1,
-                )  # fmt: skip
+                    batch.place.warp[known], index[known], alone, size, pc, found[known], phases
+                )
 
     # mbarriers --------------------------------------------------------------------------------------------
 
-    def mbarrier(self, batch: Batch, index: Array, lanes: Array, action: str, transactions: Array) -> None:
+    def mbarrier(
+        self, batch: Batch, index: Array, lanes: Array, action: str, amounts: Array, transactions: Array
+    ) -> None:
         """Lanes act on mbarriers."""
         sanitizer, pc = self.sanitizer, self.machine.pc
         objects, clocks, shadow = sanitizer.objects, sanitizer.clocks, sanitizer.shadow
@@ -186,15 +203,21 @@ class Transfers:
         found = objects.of(index)
         if action == "expect_tx" or transactions.any():
             objects.site[np.where(found < 0, 0, found)[lanes]] = pc
+        if action in ("expect_tx", "arrive", "arrive_drop", "complete_tx"):
+            objects.check_counts(batch, index, lanes, action, amounts, transactions, pc)
+        if self.machine.cluster_size > 1:
+            sanitizer.lifetimes.arrive_at(warps, index, lanes, found, objects.phase, pc)
         if action not in ("arrive", "arrive_drop"):
             return
-        relaxed = self.machine.linked[pc].operands.sem == "relaxed"
-        for bits, full, which in self._by_object(batch, found, lanes):
-            rows = clocks.arriving(which)
-            if relaxed:
-                clocks.copy(rows, clocks.fenced(warps))
-            else:
-                clocks.release(warps, bits, full, rows)
+        operands = self.machine.linked[pc].operands
+        relaxed = operands.sem == "relaxed"
+        narrow = operands.scope == "cta"
+        home = (index // self.machine.memory.shared_stride) == self.machine.cta_of[warps][:, None]
+        for bits, full, which in self._by_object(batch, np.where(home | (not narrow), found, -1), lanes):
+            clocks.arrive(warps, bits, full, clocks.arriving(which), relaxed)
+        if self.machine.cluster_size > 1:
+            for bits, full, which in self._by_object(batch, np.where(home, found, -1), lanes):
+                clocks.arrive(warps, bits, full, clocks.arriving_here(which), relaxed)
 
     def waited(self, batch: Batch, index: Array, lanes: Array) -> None:
         """Lanes found a phase complete."""
@@ -204,9 +227,10 @@ class Transfers:
         objects, clocks = sanitizer.objects, sanitizer.clocks
         warps = batch.place.warp
         sanitizer.shadow.read(warps, index, lanes, 8, pc, True, "mbarrier")
-        relaxed = self.machine.linked[pc].operands.sem == "relaxed"
+        operands = self.machine.linked[pc].operands
+        relaxed, narrow = operands.sem == "relaxed", operands.scope == "cta"
         for bits, full, which in self._by_object(batch, objects.of(index), lanes):
-            rows = clocks.arrived(which)
+            rows = clocks.arrived_here(which) if narrow else clocks.arrived(which)
             if relaxed:
                 clocks.copy(np.where(rows < 0, -1, clocks.seen(warps)), rows)
             else:
@@ -249,5 +273,6 @@ class Transfers:
         clocks = self.sanitizer.clocks
         rows = clocks.cluster_done(np.full(len(warps), cluster))
         full = bits == to_bits(self.machine.strands.live[warps])
+        self.sanitizer.lifetimes.pass_barrier(warps, int(self.machine.barriers.cluster_phase[cluster]))
         clocks.acquire(warps, bits, full, rows)
         clocks.synchronise(warps[full])

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,9 +13,11 @@ from numpy.typing import NDArray
 from warploom.diag import Diagnostic
 from warploom.isa.bulk import BulkCopy, TensorCopy
 from warploom.sanitize.clocks import Clocks, to_bits
+from warploom.sanitize.lifetimes import Lifetimes
 from warploom.sanitize.objects import FIRST, Objects
 from warploom.sanitize.products import Products
 from warploom.sanitize.report import Report
+from warploom.sanitize.rules import rules
 from warploom.sanitize.shadow import Shadow
 from warploom.sanitize.transfers import Transfers
 
@@ -38,6 +41,7 @@ class Sanitizer:
     objects: Objects
     products: Products
     transfers: Transfers
+    lifetimes: Lifetimes
 
     def __init__(self) -> None:
         self.report = Report()
@@ -125,6 +129,7 @@ class Sanitizer:
         self.shadow = Shadow(self.machine, self.clocks, self.report, self._asynchronous)
         self.objects = Objects(self.machine, self.clocks, self.shadow, self.report)
         self.products.start()
+        self.lifetimes = Lifetimes(self)
         self._syncing: dict[int, list[tuple[Array, Array]]] = {}
 
     def close(self) -> None:
@@ -137,7 +142,10 @@ class Sanitizer:
         """A trap or a deadlock ends the run."""
         self.close()
         for each in found:
-            if each.code == "machine.deadlock" or not self.report.told(self.machine.pc):
+            if each.code == "machine.deadlock":
+                rule = rules()["sanitize.deadlock"]
+                self.report.ended(replace(each, code=rule.code, hint=rule.cure, section=rule.source))
+            elif not self.report.told(self.machine.pc):
                 self.report.ended(each)
 
     def findings(self) -> tuple[Diagnostic, ...]:
@@ -154,6 +162,8 @@ class Sanitizer:
         if kind != "shared" or self.muted or place is not self.machine.batch.place:
             return
         pc = self.machine.pc
+        if self.machine.cluster_size > 1:
+            self.lifetimes.reach(place.warp, index, lanes, pc)
         strong = self._strong[pc] or self.atomic
         if values is None:
             if not self.atomic:
@@ -230,6 +240,7 @@ class Sanitizer:
 
     def cta_arrive(self, batch: Batch, keys: Array, waits: bool) -> None:
         """Warps arrive at CTA barriers: those that wait will know what all have done."""
+        self._check_aligned(batch)
         bits, full = self.clocks.lanes(batch, batch.base)
         warps = batch.warp_index
         self.clocks.release(warps, bits, full, self.clocks.barrier(keys))
@@ -237,6 +248,22 @@ class Sanitizer:
             for key in np.unique(keys).tolist():
                 here = keys == key
                 self._syncing.setdefault(key, []).append((warps[here], bits[here]))
+
+    def _check_aligned(self, batch: Batch) -> None:
+        """Aligned barriers are executed by whole warps."""
+        pc = self.machine.pc
+        words = self.machine.program.steps[pc].instruction.opcode.split(".")
+        if words[0] == "barrier" and "aligned" not in words:
+            return
+        full = self.clocks.lanes(batch)[1]
+        if not full.all():
+            position = int(np.flatnonzero(~full)[0])
+            active = batch.active()[position]
+            lanes = int(active.sum())
+            left = int(self.machine.strands.live[batch.warp_index[position]].sum())
+            place = self.machine.describe(int(batch.warp_index[position]), int(active.argmax()))
+            message = f"{lanes} of {left} lanes of a warp execute this aligned barrier; {place}"
+            self.report.add("sanitize.barrier/divergence", pc, -1, message)
 
     def cta_complete(self, key: int) -> None:
         """A barrier is complete."""
@@ -257,8 +284,10 @@ class Sanitizer:
 
     def cluster_arrive(self, batch: Batch, clusters: Array) -> None:
         """Warps arrive at the barriers of their clusters."""
+        self._check_aligned(batch)
         warps, rows = batch.warp_index, self.clocks.cluster(clusters)
         bits, full = self.clocks.lanes(batch)
+        self.lifetimes.arrive(warps)
         operands = self.machine.linked[self.machine.pc].operands
         if operands.sem == "relaxed":
             self.clocks.copy(rows, self.clocks.fenced(warps))
@@ -283,11 +312,15 @@ class Sanitizer:
         """Lanes act on mbarriers."""
         if self.muted or not len(batch.rows):
             return
-        self.transfers.mbarrier(batch, index, lanes, action, transactions)
+        self.transfers.mbarrier(batch, index, lanes, action, amounts, transactions)
 
     def phases(self, words: Array) -> None:
         """Phases are complete."""
         self.objects.complete(words)
+
+    def waits(self, batch: Batch, index: Array, lanes: Array) -> None:
+        """Lanes look at mbarriers."""
+        self.objects.check_use(batch, index, lanes, self.machine.pc, "a wait")
 
     def waited(self, batch: Batch, index: Array, lanes: Array, phase: Array, parity: bool) -> None:
         """Lanes found that a phase is complete."""
@@ -296,3 +329,4 @@ class Sanitizer:
     def left(self, warps: Array) -> None:
         """Warps have left the kernel."""
         self.products.left(warps)
+        self.lifetimes.left(warps)
