@@ -108,8 +108,6 @@ REASONS = {
     "same-thread": "the thread that needs the order is the one that made it",
     "joins-next": "the copies join the next group, which the same wait covers",
     "fewer-registers": "without it the warpgroup runs on with the registers it has",
-    "surplus": "one warp's wait ends the whole warpgroup's multiplication, and this launch ends before the surplus of "
-    "arrivals completes a phase that somebody waits for",
     "whole-group": "the thread's own wait ends the multiplication of the whole warpgroup, the only one there is",
     "apart": "the copies that may still be pending write other bytes than those used next",
     "nothing-pending": "nothing is pending here in this launch",
@@ -168,14 +166,11 @@ _TABLE = """
     remote_arrive                      drop-cluster-barrier       1            nobody-comes
     remote_arrive                      exit-early                 *            nobody-comes
     remote_arrive                      drop-mbarrier-wait         *            nothing-read
-    remote_arrive                      fewer-arrivals             *            nothing-read
     remote_arrive                      release-to-relaxed         0            published
     remote_arrive                      release-to-relaxed         1            nothing-read
     remote_arrive                      acquire-to-relaxed         *            nothing-read
     remote_arrive                      scope-narrowed             *            nothing-read
     remote_arrive                      release-to-relaxed         2            lifetime
-    double_buffer                      fewer-arrivals             *            surplus
-    warp_specialised                   fewer-arrivals             *            surplus
     gemm_f16_tma_hostdesc_sm90         drop-cta-barrier           0-19,21      covered
     gemm_f16_tma_hostdesc_sm90         wrong-barrier              *            one-place
     gemm_f16_tma_hostdesc_sm90         fence-behind-barrier       *            on-the-path
