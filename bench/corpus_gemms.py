@@ -45,7 +45,7 @@ class Gemm:
         a, b = rng.integers(-128, 128, (2, size, size)) if whole else rng.standard_normal((2, size, size))
         return a.astype(TYPES[self.types[0]]), b.astype(TYPES[self.types[1]])
 
-    def run(self, a: Array, b: Array, workers: int) -> Array:
+    def run(self, a: Array, b: Array, workers: int, sanitize: bool = False) -> Array:
         """The kernel on the abstract machine, from its text on."""
         size = len(a)
         c = np.zeros((size, size), TYPES[self.types[2]])
@@ -64,9 +64,11 @@ class Gemm:
             arguments = [*maps, *([size] if "gluon" in self.file else [size] * 3), None, None]
         if "persistent" in self.file:
             grid = (grid[0] * grid[1],)
-        wl.launch(
-            CORPUS / self.file, grid=grid, block=self.threads, shared=self.shared, args=arguments, workers=workers
+        done = wl.launch(
+            CORPUS / self.file, grid=grid, block=self.threads, shared=self.shared, args=arguments, workers=workers,
+            sanitize=sanitize,
         )  # fmt: skip
+        assert not done.findings, done.findings
         return c
 
     def check(self, a: Array, b: Array, c: Array, who: str) -> None:

@@ -388,9 +388,17 @@ def test_reads_of_unwritten_shared_memory_are_reported_on_request() -> None:
     text, target = kernel(body), words()
     assert wl.launch(text, grid=2, block=64, args=[target]).findings == ()
     found = wl.launch(text, grid=2, block=64, args=[target], sanitize=True).findings
-    said = "is read and was never written; kernel k, CTA (0, 0, 0)"
-    assert [str(finding) for finding in found] == [
-        f"<ptx>:16:1: shared memory at 0x408 {said}, warp 0, lane 0",
-        f"<ptx>:19:1: shared memory at 0x40f {said}, warp 1, lane 9",
+    unwritten = [finding for finding in found if finding.code == "sanitize.unwritten/shared"]
+    said = "which nothing wrote; kernel k, CTA (0, 0, 0)"
+    places = [
+        ("<ptx>:16:1", f"this reads shared memory at 0x40c to 0x410, {said}, warp 0, lane 0"),
+        ("<ptx>:19:1", f"this reads shared memory at 0x40c to 0x40d, {said}, warp 1, lane 9"),
     ]
-    assert {finding.code for finding in found} == {"machine.unwritten"}
+    assert [each.place for each in unwritten] == [place for place, _ in places]
+    for each, (_, message) in zip(unwritten, places, strict=True):
+        assert each.message.startswith(message)
+    assert {finding.code for finding in found} == {
+        "sanitize.race/lanes",
+        "sanitize.race/shared",
+        "sanitize.unwritten/shared",
+    }

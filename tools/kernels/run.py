@@ -17,6 +17,7 @@ import ml_dtypes
 import numpy as np
 import references_cuda  # noqa: F401 - registers its references
 import references_elements  # noqa: F401 - registers its references
+import references_hopper  # noqa: F401 - registers its references
 from numpy.typing import NDArray
 from references import derive
 from registry import REFERENCES
@@ -122,7 +123,7 @@ def difference(case: dict[str, Any], name: str, found: Array, expected: Any) -> 
     return f"{name}: {int(wrong.sum())} of {wrong.size} wrong{worst}; first at {at}: {found[at]}, expected {expected.reshape(found.shape)[at]}"
 
 
-def run(folder: Path, case: dict[str, Any], schedules: tuple[str, ...]) -> str:
+def run(folder: Path, case: dict[str, Any], schedules: tuple[str, ...], sanitize: bool) -> str:
     """Launch under every schedule; what is wrong, or nothing."""
     first: dict[str, Array] = {}
     for schedule in schedules:
@@ -130,10 +131,16 @@ def run(folder: Path, case: dict[str, Any], schedules: tuple[str, ...]) -> str:
         before = {
             name: value.copy() if isinstance(value, np.ndarray) else value for name, value in values.items()
         }
-        wl.launch(
+        done = wl.launch(
             folder / case["file"], case["entry"], grid=case["grid"], block=case["block"], cluster=case["cluster"],
-            shared=case["shared"], args=args, schedule=schedule,
+            shared=case["shared"], args=args, schedule=schedule, sanitize=sanitize,
         )  # fmt: skip
+        expected_codes = (
+            {"sanitize.wgmma/registers"} if sanitize and case["parameters"].get("unwaited") else set()
+        )
+        if {finding.code for finding in done.findings} != expected_codes:
+            found = "; ".join(f"{finding.code} {finding}" for finding in done.findings[:3])
+            return f"under {schedule}: {found or 'no finding, and there should be one'}"
         if not first:
             first = {name: value.copy() for name, value in values.items() if isinstance(value, np.ndarray)}
             with np.errstate(all="ignore"):
@@ -162,6 +169,7 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("words", nargs="*")
     parser.add_argument("--schedules", default=",".join(SCHEDULES))
+    parser.add_argument("--sanitize", action="store_true", help="no finding is right")
     parser.add_argument("--seconds", type=int, default=60, help="how long one kernel may take")
     options = parser.parse_args()
     signal.signal(signal.SIGALRM, _too_long)
@@ -174,7 +182,7 @@ def main() -> int:
         signal.alarm(options.seconds)
         try:
             schedules = "eager" if case["parameters"].get("unwaited") else options.schedules
-            problem = run(options.folder, case, tuple(schedules.split(",")))
+            problem = run(options.folder, case, tuple(schedules.split(",")), options.sanitize)
             problem = problem or ("it ran, and should be refused" if case["kind"] == "refused" else "")
         except WarploomError as error:
             words = case["parameters"].get("refused", "")

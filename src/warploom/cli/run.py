@@ -18,7 +18,7 @@ OK = 0
 FAILED = 1
 _GIB = 1 << 30
 
-_EPILOG = """\
+ARGUMENTS = """\
 arguments on the command line, in parameter order, one --arg each:
   512   -3   0.125         a scalar of the parameter's type
   u64:512   f32:0.125      a scalar of a type that is said
@@ -28,13 +28,16 @@ arguments on the command line, in parameter order, one --arg each:
   scratch:384              a zeroed buffer of so many bytes
   null                     a null pointer
 Tensor maps, references and comparisons need a launch file.
-
+"""
+_EPILOG = f"""{ARGUMENTS}
 exit status: 0 well; 1 the kernel failed or its result is wrong; 2 it could not be run as asked.
 """
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
+class Plan:
+    """A launch as it was asked for."""
+
     ptx: Path
     kernel: str | None
     geometry: Geometry
@@ -53,6 +56,18 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(verb=run)
+    declare_launch(parser)
+    parser.add_argument(
+        "--save",
+        metavar="BUFFER=FILE.npy",
+        action="append",
+        default=[],
+        help="write a buffer after the run; on the command line buffers are called arg0, arg1, …",
+    )
+
+
+def declare_launch(parser: argparse.ArgumentParser) -> None:
+    """Add what describes a launch."""
     parser.add_argument("file", type=Path, metavar="LAUNCH.toml | FILE.ptx", help="what to run")
     ptx = parser.add_argument_group("for a PTX file")
     ptx.add_argument("--kernel", metavar="NAME", help="the entry; needed when the file has several")
@@ -68,13 +83,11 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     both.add_argument(
         "--memory", type=_gib, metavar="GIB", default=4 * _GIB, help="limit for all buffers (4)"
     )
-    both.add_argument(
-        "--save",
-        metavar="BUFFER=FILE.npy",
-        action="append",
-        default=[],
-        help="write a buffer after the run; on the command line buffers are called arg0, arg1, …",
-    )
+
+
+def plan_of(options: argparse.Namespace) -> Plan:
+    """The launch that the options describe. Errors: UsageError."""
+    return _from_launch_file(options) if options.file.suffix == ".toml" else _from_command_line(options)
 
 
 def _gib(text: str) -> int:
@@ -90,7 +103,7 @@ def run(options: argparse.Namespace) -> int:
     from warploom.launch.api import execute
     from warploom.launch.prepare import prepare
 
-    plan = _from_launch_file(options) if options.file.suffix == ".toml" else _from_command_line(options)
+    plan = plan_of(options)
     saves = _saves(options.save, plan.buffers)
     args, arrays = prepare(plan.arguments, plan.buffers, options.memory)
     # The reference is computed first: a launch updates its buffers in place.
@@ -127,19 +140,19 @@ def _override(geometry: Geometry, options: argparse.Namespace) -> Geometry:
     return replace(geometry, **{name: value for name, value in given.items() if value is not None})
 
 
-def _from_launch_file(options: argparse.Namespace) -> _Plan:
+def _from_launch_file(options: argparse.Namespace) -> Plan:
     from warploom.launch.launchfile import read_launch_file
 
     for name in ("kernel", "grid", "block", "cluster", "shared", "arg"):
         if getattr(options, name) not in (None, []):
             raise UsageError(f"--{name} is for a PTX file; {options.file} says it itself")
     file = read_launch_file(options.file)
-    return _Plan(
+    return Plan(
         file.ptx, file.kernel, _override(file.geometry, options), file.buffers, file.arguments, file.expect
     )
 
 
-def _from_command_line(options: argparse.Namespace) -> _Plan:
+def _from_command_line(options: argparse.Namespace) -> Plan:
     from warploom.cli._arguments import dimensions, read_arguments
     from warploom.launch.launchfile import ONE, Geometry
 
@@ -157,7 +170,7 @@ def _from_command_line(options: argparse.Namespace) -> _Plan:
         shared=options.shared or 0,
     )
     arguments, buffers = read_arguments(options.arg)
-    return _Plan(options.file, options.kernel, _override(geometry, options), buffers, arguments, None)
+    return Plan(options.file, options.kernel, _override(geometry, options), buffers, arguments, None)
 
 
 def _saves(requests: list[str], buffers: Mapping[str, Buffer]) -> dict[Path, str]:

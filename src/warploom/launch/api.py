@@ -25,6 +25,7 @@ from warploom.machine.memory import Arena
 from warploom.machine.program import Program, load
 from warploom.num.fused import Workers
 from warploom.ptx import Module, parse, text_of
+from warploom.sanitize import Sanitizer
 
 __all__ = ["Progress", "Run", "Stats", "execute", "launch"]
 
@@ -63,8 +64,8 @@ def launch(
     None is a null pointer. `device` is "cpu", the abstract machine, or "cuda", the GPU that is there (extra
     `gpu`), which what follows does not concern. `arch` selects numerics and limits (default: the module's
     target), `schedule` when asynchronous operations take effect ("eager", "lazy", "random:SEED"). `sanitize`
-    reports reads of shared memory that nothing wrote. `workers` threads share the arithmetic; results do not
-    depend on them.
+    looks for what the order of accesses does not guarantee (sanitize.*); a trap or a deadlock is then a finding
+    too. `workers` threads share the arithmetic; results do not depend on them.
 
     Units: `shared` is dynamic shared memory in bytes.
     Errors: PtxSyntaxError; UsageError launch.*; machine.Unsupported before anything runs; machine.Trap and
@@ -144,7 +145,7 @@ def execute(
             when,
             explicit,
             budget,
-            sanitize,
+            Sanitizer() if sanitize else None,
             pool,
         )
         stats, findings = run_grid(request, arena, segments, progress)

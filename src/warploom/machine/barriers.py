@@ -53,6 +53,8 @@ class Barriers:
     def arrive(self, batch: Batch, number: Array, threads: Array | None, suspend: bool) -> None:
         """Arrive; with `suspend`, strands whose barrier is not complete wait and leave the batch."""
         keys = self._arrive(batch, number, threads)
+        if (watch := self.machine.watch) is not None:
+            watch.cta_arrive(batch, keys, suspend)
         self._complete(keys)
         if not suspend:
             return
@@ -132,8 +134,11 @@ class Barriers:
         done = unique[(arrived == needed) & (needed > 0)]
         self.arrived[done] = 0
         self.expected[done] = 0
-        if self.waiting or self._votes:
+        watch = self.machine.watch
+        if self.waiting or self._votes or watch is not None:
             for key in done.tolist():
+                if watch is not None:
+                    watch.cta_complete(key)
                 for slot in self.waiting.pop(key, ()):
                     self.machine.strands.state[slot] = State.READY
                 if key in self._votes:
@@ -170,6 +175,8 @@ class Barriers:
         phases = np.broadcast_to(self.cluster_phase[clusters][:, None], active.shape)
         warps, lanes = np.nonzero(active)
         self.cluster_joined[batch.warp_index[warps], lanes] = phases[active]
+        if self.machine.watch is not None:
+            self.machine.watch.cluster_arrive(batch, clusters)
         self._complete_clusters(np.unique(clusters))
 
     def cluster_wait(self, batch: Batch) -> None:
@@ -184,6 +191,8 @@ class Barriers:
                 "a thread waits at the cluster barrier without having arrived",
                 int(np.flatnonzero(absent)[0]),
             )
+        if self.machine.watch is not None:
+            self.machine.watch.cluster_wait(batch, clusters)
         waits = (active & (joined == self.cluster_phase[clusters][:, None])).any(axis=1)
         for warp, lanes in zip(batch.warp_index[~waits], active[~waits], strict=True):
             self.cluster_joined[warp, lanes] = -1
@@ -208,6 +217,8 @@ class Barriers:
             if missing or not live:
                 continue
             self.cluster_phase[cluster] += 1
+            if self.machine.watch is not None:
+                self.machine.watch.cluster_complete(cluster)
             for slot, lanes in self.cluster_waiting.pop(cluster, ()):
                 self.cluster_joined[strands.warp[slot], lanes] = -1
                 strands.state[slot] = State.READY

@@ -203,11 +203,7 @@ class Batch:
         memory = self.machine.memory
         if space.startswith("param"):
             addresses = self._whole_parameter(addresses)
-        loaded = memory.load(_memory_of(space), self.place, addresses, mask, TYPES[type].dtype, count)
-        if memory.unwritten_reads:
-            self.machine.note_unwritten(memory.unwritten_reads)
-            memory.unwritten_reads.clear()
-        return loaded
+        return memory.load(_memory_of(space), self.place, addresses, mask, TYPES[type].dtype, count)
 
     def store(
         self, space: str, addresses: Array, type: str, values: Array, lanes: Lanes | None = None

@@ -146,8 +146,6 @@ class WholeBoxes:
             memory.arena.bytes, self.bases, self.rows, self.offsets, self.row_bytes, self.starts, self.mask,
             memory.shared, self.origins,
         )  # fmt: skip
-        if self.loads:
-            memory.mark_written(self.origins + self.starts, self.covered)
         if self.mbarriers is not None:
             self.machine.mbarriers.complete(self.mbarriers, self.transferred)
 

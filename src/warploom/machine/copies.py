@@ -158,7 +158,6 @@ class Copier:
             for owner, low in self._targets(request.destination_space, destination, cta, ranks):
                 origin = self._origin(owner, low, size, "a bulk copy's destination")
                 self._put(memory.shared[origin + low : origin + low + size], data, request, pick)
-                memory.mark_written(np.array([origin + low]), size)
                 if request.mbarrier is not None:
                     self._complete(owner, pick.number(request.mbarrier), size)
 
@@ -271,7 +270,6 @@ class Copier:
                 source, base, offsets, left, inside, rows.shared_offset, whole, low, mask, memory.shared, origin,
                 fill,
             )  # fmt: skip
-            memory.mark_written(np.array([origin + low]), covered)
             if request.mbarrier is not None:
                 self._complete(owner, pick.number(request.mbarrier), transferred)
 

@@ -178,6 +178,8 @@ class Engines:
     def bulk(self, batch: Batch, request: Any) -> None:
         """Queue one copy for each active lane, or carry it out now."""
         self.copier.check(batch, request)
+        if self.machine.watch is not None:
+            self.machine.watch.bulk(batch, request)
         positions, lanes = np.nonzero(batch.active())
         warps = batch.warp_index[positions]
         ctas = self.machine.cta_of[warps]

@@ -13,9 +13,11 @@ import numpy as np
 from warploom.diag import Diagnostic
 from warploom.machine.data import initialise
 from warploom.machine.engines import Schedule
+from warploom.machine.faults import Deadlock, Trap
 from warploom.machine.machine import Grid, Machine
 from warploom.machine.memory import Arena
 from warploom.machine.program import Program
+from warploom.machine.watch import Watcher
 
 RESIDENT_WARPS = 1024
 REGISTER_BYTES = 1 << 30
@@ -63,7 +65,7 @@ class Request:
     schedule: Schedule
     explicit_cluster: bool = False
     step_budget: int = STEP_BUDGET
-    watch_unwritten: bool = False
+    watch: Watcher | None = None
     pool: Any = None
 
 
@@ -88,6 +90,8 @@ def execute(
 ) -> tuple[Stats, tuple[Diagnostic, ...]]:
     """Run the grid. The arena is sealed and holds the arguments; it holds the results afterwards.
 
+    With a watcher a trap or a deadlock ends the run, and is among the findings.
+
     Errors: Unsupported before anything runs; Trap and Deadlock while it runs.
     """
     started = time.perf_counter()
@@ -108,7 +112,7 @@ def execute(
         request.schedule,
         request.pool,
         request.step_budget,
-        request.watch_unwritten,
+        request.watch,
     )
     clusters = grid.clusters()
     per_wave = resident // grid.cluster_size
@@ -125,7 +129,13 @@ def execute(
         wave = clusters[first : first + per_wave].reshape(-1, 3)
         machine.start(wave)
         report()
-        machine.run(report)
+        try:
+            machine.run(report)
+        except (Trap, Deadlock) as end:
+            if request.watch is None:
+                raise
+            request.watch.stopped(end.diagnostics)
+            break
         done += len(wave)
         machine.ctas_done = 0
     report()
@@ -136,7 +146,7 @@ def execute(
         grid.ctas,
         machine.batches,
     )
-    return stats, tuple(machine.findings)
+    return stats, () if request.watch is None else request.watch.findings()
 
 
 def _resident(program: Program, grid: Grid) -> int:

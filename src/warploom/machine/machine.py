@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Any
@@ -25,6 +25,7 @@ from warploom.machine.memory import Arena, Memory
 from warploom.machine.pools import Pools
 from warploom.machine.program import Program, RegisterPlace, Storage
 from warploom.machine.strands import State, Strands
+from warploom.machine.watch import Watcher
 
 Array = NDArray[Any]
 Rows = NDArray[np.intp]
@@ -95,7 +96,7 @@ class Machine:
         schedule: Schedule,
         pool: Any,
         step_budget: int,
-        watch_unwritten: bool,
+        watch: Watcher | None,
     ) -> None:
         self.program = program
         self.grid = grid
@@ -103,7 +104,7 @@ class Machine:
         self.schedule = schedule
         self.pool = pool
         self.step_budget = step_budget
-        self.watch_unwritten = watch_unwritten
+        self.watch = watch
         self.arena = arena
         self.ctas = resident
         self.cluster_size = grid.cluster_size
@@ -131,8 +132,6 @@ class Machine:
         self.steps = 0
         self.pc = 0
         self.moved = False
-        self.findings: list[Diagnostic] = []
-        self._unwritten_seen: set[int] = set()
         self._where: tuple[int, int, int] | None = None
         self.tensor_map = lru_cache(maxsize=1024)(TensorMapFields.unpack)
         self._place_lanes()
@@ -143,8 +142,13 @@ class Machine:
         self.linked = [self.linker.link(step) for step in program.steps]
         if self.linker.problems:
             raise Unsupported(self.linker.problems)
-        self.linker.find_runs(self.linked)
         self.linker.find_settling(self.linked)
+        if watch is not None:
+            watch.attach(self)
+            for pc, each in enumerate(self.linked):
+                each.act = watch.wrap(pc, each.act, each.operands)
+        else:
+            self.linker.find_runs(self.linked)
 
     def _place_lanes(self) -> None:
         linear = self.in_cta[:, None] * 32 + np.arange(32)[None, :]
@@ -174,8 +178,7 @@ class Machine:
         self.memory = Memory(
             self.arena, self.rank, self.cluster_size, shared, self.warps, self.program.local_bytes
         )
-        if self.watch_unwritten:
-            self.memory.watch_unwritten()
+        self.memory.watch = self.watch
         self.live_warps = np.bincount(self.cta_of, weights=masks.any(axis=1), minlength=self.ctas).astype(
             np.int64
         )
@@ -185,6 +188,8 @@ class Machine:
         self.engines = Engines(self, self.schedule)
         self.ctas_done = 0
         self.linker.refresh()
+        if self.watch is not None:
+            self.watch.start()
 
     def run(self, report: Callable[[], None]) -> None:
         """Run the resident CTAs to their end; `report` is called now and then.
@@ -335,6 +340,8 @@ class Machine:
         strands.state[np.isin(strands.warp, warps) & (strands.state == State.GATHERING)] = State.READY
         gone = warps[~strands.live[warps].any(axis=1)]
         if len(gone):
+            if self.watch is not None:
+                self.watch.left(gone)
             self.engines.left(gone)
         ctas = np.unique(self.cta_of[warps])
         alive = strands.live.any(axis=1)
@@ -351,15 +358,6 @@ class Machine:
     def at_batch(self) -> None:
         """What happens now is again the doing of the batch's instruction."""
         self._where = None
-
-    def note_unwritten(self, reads: Sequence[tuple[int, int]]) -> None:
-        """Shared memory was read that nothing wrote: (flat lane in the batch, shared address)."""
-        if self.pc in self._unwritten_seen:
-            return
-        self._unwritten_seen.add(self.pc)
-        lane, address = reads[0]
-        message = f"shared memory at {address:#x} is read and was never written"
-        self.findings.append(self._diagnose(Fault("machine.unwritten", message, lane)))
 
     # Endings ----------------------------------------------------------------------------------------------
 

@@ -135,9 +135,10 @@ class Mbarriers:
         mask = batch.active()
         index = self._index(batch, space, addresses, mask)
         tokens = np.zeros(mask.shape, np.uint64)
-        self._apply(index, mask, action, _wide(amount), _wide(transactions), tokens)
-        if action == "init":
-            self.machine.memory.mark_written(index[mask], 8)
+        amounts, counts = _wide(amount), _wide(transactions)
+        if self.machine.watch is not None:
+            self.machine.watch.mbarrier(batch, index, mask, action, amounts, counts)
+        self._apply(index, mask, action, amounts, counts, tokens)
         return tokens
 
     def complete(self, index: Array, transactions: int) -> None:
@@ -164,6 +165,8 @@ class Mbarriers:
         )
         if done < 0:
             raise self._fault(action, -1 - done, index, amounts)
+        if done and self.machine.watch is not None:
+            self.machine.watch.phases(completed[:done])
         for where in completed[:done]:
             for row in list(self.waiting.get(int(where), ())):
                 self._wake(row)
@@ -211,6 +214,8 @@ class Mbarriers:
         """
         mask = batch.active()
         index = self._index(batch, space, addresses, mask)
+        if self.machine.watch is not None:
+            self.machine.watch.waits(batch, index, mask)
         words = self.machine.memory.shared.view(np.uint64)[index // 8]
         unready = mask & (words >> np.uint64(63) == 0)
         if unready.any():
@@ -220,6 +225,8 @@ class Mbarriers:
         asked = phase.astype(np.uint64)
         asked = (asked if parity else asked >> np.uint64(_PHASE_SHIFT)) & np.uint64(1)
         done = now != asked
+        if self.machine.watch is not None:
+            self.machine.watch.waited(batch, index, mask & done, asked, parity)
         if blocking:
             stuck = self._stuck(batch, (done & mask).any(axis=1))
             if stuck.any():

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from warploom.isa.types import TYPES
 from warploom.machine import access
 from warploom.machine.faults import Fault
 from warploom.num import atomics
+
+if TYPE_CHECKING:
+    from warploom.machine.watch import Watcher
 
 Array = NDArray[Any]
 Lanes = NDArray[np.bool_]
@@ -159,13 +162,8 @@ class Memory:
         self.local_stride = -(-max(local_bytes, 1) // 16) * 16
         self.local = np.zeros(warps * 32 * self.local_stride if local_bytes else 0, np.uint8)
         self.exited = np.zeros(len(rank), np.bool_)  # CTAs of clusters whose threads have all left the kernel
-        self.written: NDArray[np.bool_] | None = None
-        self.unwritten_reads: list[tuple[int, int]] = []
+        self.watch: Watcher | None = None
         self._fault = np.zeros(1, np.int64)
-
-    def watch_unwritten(self) -> None:
-        """Note which bytes of shared memory were written, so that reads of others are reported."""
-        self.written = np.zeros(len(self.shared), np.bool_)
 
     # Windows ----------------------------------------------------------------------------------------------
 
@@ -265,8 +263,8 @@ class Memory:
         size = count * raw.itemsize
         for part, kind, local in self._by_window(space, addresses, mask):
             held, index = self._reach(kind, place, local, part, size, storing=False)
-            if self.written is not None and held is self.shared:
-                self._check_written(index, part, size)
+            if self.watch is not None:
+                self.watch.access(self._kind(held), place, index, part, size, None)
             access.load_indexed(held.view(raw), index, access.uniform(part), out)
         return out.view(dtype)
 
@@ -276,9 +274,12 @@ class Memory:
         size = raw.itemsize * raw.shape[0]
         for part, kind, local in self._by_window(space, addresses, mask):
             held, index = self._reach(kind, place, local, part, size, storing=True)
-            if self.written is not None and held is self.shared:
-                self.mark_written(index[part], size)
+            if self.watch is not None:
+                self.watch.access(self._kind(held), place, index, part, size, raw)
             access.store_indexed(held.view(raw.dtype), index, access.uniform(part), raw)
+
+    def _kind(self, held: NDArray[np.uint8]) -> str:
+        return "shared" if held is self.shared else "local" if held is self.local else "global"
 
     def _reach(
         self, space: str, place: Place, addresses: Array, mask: Lanes, size: int, storing: bool
@@ -328,9 +329,9 @@ class Memory:
         out = np.zeros(mask.shape, raw)
         for part, kind, local in self._by_window(space, addresses, mask):
             held, index = self._reach(kind, place, local, part, raw.itemsize, storing=True)
-            if self.written is not None and held is self.shared:
-                self._check_written(index, part, raw.itemsize)
-                self.mark_written(index[part], raw.itemsize)
+            if self.watch is not None:
+                for stored in (None, values[None]):
+                    self.watch.access(self._kind(held), place, index, part, raw.itemsize, stored)
             lanes = access.uniform(part)
             if type in HALVES:
                 atomics.halves(held.view(np.uint16), index, lanes, op, HALVES[type], values, out)
@@ -401,25 +402,6 @@ class Memory:
             (in_local, "local", wide - np.uint64(LOCAL_WINDOW)),
         )
         return tuple(part for part in parts if part[0].any())
-
-    # Unwritten shared memory ------------------------------------------------------------------------------
-
-    def mark_written(self, starts: Array, size: int) -> None:
-        """Note that `size` bytes of shared memory at each of these byte offsets were written."""
-        if self.written is not None:
-            for byte in range(size):
-                self.written[starts + byte] = True
-
-    def _check_written(self, index: Array, mask: Lanes, size: int) -> None:
-        assert self.written is not None
-        known = np.ones(mask.shape, np.bool_)
-        for byte in range(size):
-            known &= self.written[np.where(mask, index + byte, 0)] | ~mask
-        if not known.all():
-            flat = int(np.flatnonzero(~known)[0])
-            self.unwritten_reads.append(
-                (flat, int(index.reshape(-1)[flat]) % self.shared_stride + SHARED_START)
-            )
 
 
 def _signed(addresses: Array) -> NDArray[np.int64]:

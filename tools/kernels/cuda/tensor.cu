@@ -104,6 +104,7 @@ KERNEL wgmma_plain(const half* a, const half* b, float* c) {
     __syncthreads();
     float d[8] = {};
     auto descriptor = [](const void* p) { uint64_t x = shared_address(p); return (x & 0x3ffff) >> 4 | (uint64_t)(128 >> 4) << 16 | (uint64_t)(256 >> 4) << 32; };
+    for (float& v : d) asm volatile("" : "+f"(v)); // or the compiler sets them behind the fence
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
     for (int k = 0; k < 4; ++k)
         asm volatile("{ .reg .pred p; setp.ne.b32 p, %10, 0; wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16 {%0,%1,%2,%3,%4,%5,%6,%7}, %8, %9, p, 1, 1, 0, 0; }"

@@ -1,0 +1,67 @@
+"""`warploom sanitize`: run a kernel and say what the order of its accesses does not guarantee."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+
+from warploom.cli.run import ARGUMENTS, declare_launch, plan_of
+
+OK = 0
+FINDINGS = 1
+
+_EPILOG = f"""{ARGUMENTS}
+exit status: 0 nothing to report; 1 findings; 2 it could not be run as asked.
+"""
+
+
+def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
+    """Add the verb to the command line; `add` is `add_parser` of its subparsers."""
+    parser = add(
+        "sanitize",
+        help="run a kernel and find its races, missing fences and waits",
+        description="Run a kernel with no GPU and say what the order of its accesses does not guarantee: races, "
+        "missing fences and waits, transaction counts, phases.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(verb=run)
+    declare_launch(parser)
+    parser.add_argument(
+        "--format", choices=("text", "json", "sarif"), default="text", help="how to report (text)"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the verb."""
+    from warploom.cli import _show
+    from warploom.diag import render, render_json, render_sarif
+    from warploom.launch.api import execute
+    from warploom.launch.prepare import prepare
+
+    plan = plan_of(options)
+    args, _ = prepare(plan.arguments, plan.buffers, options.memory)
+    geometry = plan.geometry
+    with _show.progress(plan.ptx.name) as advance:
+        found = execute(
+            plan.ptx,
+            plan.kernel,
+            grid=geometry.grid,
+            block=geometry.block,
+            args=args,
+            cluster=geometry.cluster,
+            shared=geometry.shared,
+            arch=geometry.arch,
+            schedule=geometry.schedule,
+            sanitize=True,
+            workers=geometry.workers,
+            progress=advance,
+        ).findings
+    if options.format == "text":
+        print(render(found, color=sys.stdout.isatty()), end="")
+        count = len(found)
+        print(f"{count} finding{'' if count == 1 else 's'}" if count else "nothing to report")
+    else:
+        print(render_json(found) if options.format == "json" else render_sarif(found), end="")
+    return FINDINGS if found else OK

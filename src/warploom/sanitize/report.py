@@ -1,0 +1,70 @@
+"""Findings: one for each rule and pair of places, with a count."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from warploom.diag import Diagnostic, Severity
+from warploom.sanitize.rules import rules
+
+if TYPE_CHECKING:
+    from warploom.machine.machine import Machine
+
+LIMIT = 200  # findings of a run; what comes after is in nobody's interest
+
+
+@dataclass(slots=True)
+class _Found:
+    message: str
+    hint: str
+    pc: int
+    count: int = 1
+    others: set[int] = field(default_factory=set[int])
+
+
+class Report:
+    """Collects findings, folding those that are alike."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, int, int], _Found] = {}
+        self._ended: list[Diagnostic] = []
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def again(self, code: str, pc: int, other: int, count: int = 1) -> bool:
+        """Whether a finding is known already, or there is no room for it; it is counted."""
+        known = self._found.get((code, pc, other))
+        if known is not None:
+            known.count += count
+            return True
+        return len(self._found) >= LIMIT
+
+    def add(self, code: str, pc: int, other: int, message: str, hint: str = "", count: int = 1) -> None:
+        """A finding at a program counter, against another one (-1: none)."""
+        if not self.again(code, pc, other, count):
+            self._found[code, pc, other] = _Found(message, hint, pc, count)
+
+    def ended(self, found: Diagnostic) -> None:
+        """What ended the run."""
+        self._ended.append(found)
+
+    def told(self, pc: int) -> bool:
+        """Whether something was found at a program counter."""
+        return any(key[1] == pc for key in self._found)
+
+    def diagnostics(self, machine: Machine) -> tuple[Diagnostic, ...]:
+        """The findings, in the order in which they came up."""
+        known = rules()
+        found: list[Diagnostic] = []
+        for (code, _, _), each in self._found.items():
+            times = f" ({each.count:,} times)" if each.count > 1 else ""
+            span = machine.program.span_of(each.pc) if each.pc >= 0 else None
+            found.append(
+                Diagnostic(
+                    code, Severity.ERROR, each.message + times, machine.program.source, span,
+                    each.hint or known[code].cure, known[code].source,
+                )
+            )  # fmt: skip
+        return (*found, *self._ended)

@@ -1,0 +1,332 @@
+# pyright: reportUnknownMemberType=false
+"""The sanitizer: watches a run of the machine and says what the order of its accesses does not guarantee."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.diag import Diagnostic
+from warploom.isa.bulk import BulkCopy, TensorCopy
+from warploom.sanitize.clocks import Clocks, to_bits
+from warploom.sanitize.lifetimes import Lifetimes
+from warploom.sanitize.objects import FIRST, Objects
+from warploom.sanitize.products import Products
+from warploom.sanitize.report import Report
+from warploom.sanitize.rules import rules
+from warploom.sanitize.shadow import Shadow
+from warploom.sanitize.transfers import Transfers
+
+if TYPE_CHECKING:
+    from warploom.machine.batch import Batch
+    from warploom.machine.machine import Machine
+    from warploom.machine.memory import Place
+
+Array = NDArray[Any]
+Act = Callable[[Any, Any], None]
+
+_ORDERED = frozenset({"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"})
+
+
+class Sanitizer:
+    """A watcher (machine.watch) for one launch."""
+
+    machine: Machine
+    clocks: Clocks
+    shadow: Shadow
+    objects: Objects
+    products: Products
+    transfers: Transfers
+    lifetimes: Lifetimes
+
+    def __init__(self) -> None:
+        self.report = Report()
+        self.muted = False  # the machine does what was already seen
+        self.atomic = False
+        self._started = False
+        self._strong: list[bool] = []
+        self._acts: dict[tuple[str, str], Callable[[int, Act], Act]] = {
+            ("async_copy", "cp_async"): self._thread_copy,
+            ("async_copy", "commit_group"): self._before(self._commit_copies),
+            ("async_copy", "wait_group"): self._before(self._wait_copies),
+            ("async_copy", "wait_all"): self._before(self._wait_all_copies),
+            ("async_copy", "mbarrier_arrive"): self._copy_arrival,
+            ("bulk", "commit_group"): self._before(self._commit_bulk),
+            ("bulk", "wait_group"): self._before(self._wait_bulk),
+            ("warp", "bar"): self._before(self._meet),
+            ("tensormap", "cp_fenceproxy"): self._before(self._meet),
+            ("barrier", "fence"): self._before(self._fence),
+            ("barrier", "membar"): self._before(self._fence),
+            ("barrier", "fence_restricted"): self._before(self._fence),
+            ("barrier", "fence_proxy"): self._before(self._proxy_fence),
+            ("barrier", "fence_proxy_release"): self._before(self._proxy_fence),
+            ("wgmma", "fence"): self._before(self._product_fence),
+            ("wgmma", "commit_group"): self._before(self._commit_products),
+            ("wgmma", "wait_group"): self._before(self._wait_products),
+            ("memory", "st_async"): self._remote_store,
+            ("atomic", "red_async"): self._remote_store,
+        }
+
+    # Beginning and end ------------------------------------------------------------------------------------
+
+    def attach(self, machine: Machine) -> None:
+        """The machine is made."""
+        self.machine = machine
+        steps = machine.program.steps
+        opcodes = [step.instruction.opcode.split(".") for step in steps]
+        self._strong = [not _ORDERED.isdisjoint(words) for words in opcodes]
+        families = {step.binding.form.family for step in steps}
+        self._asynchronous = not families.isdisjoint({"bulk", "tensor", "wgmma"})
+        self._mbarriers = FIRST if "mbarrier" in families else 0
+        self.products = Products(self)
+        self.transfers = Transfers(self)
+
+    def wrap(self, pc: int, act: Act, operands: Any) -> Act:
+        """Put what is to be seen before an instruction's act."""
+        form = self.machine.program.steps[pc].binding.form
+        family, _, part = form.name.partition(".")
+        if family == "atomic" and (family, part) not in self._acts:
+            return self._atomic(pc, act)
+        if (family, part) in self._acts:
+            act = self._acts[family, part](pc, act)
+        elif family == "wgmma":
+            act = self._then(act, self.products.issue)
+        return self.products.wrap(pc, act)
+
+    def _before(self, see: Callable[[Batch, Any], None]) -> Callable[[int, Act], Act]:
+        return lambda pc, act: self._then(act, see)
+
+    @staticmethod
+    def _then(act: Act, see: Callable[[Batch, Any], None]) -> Act:
+        def both(batch: Batch, operands: Any) -> None:
+            see(batch, operands)
+            act(batch, operands)
+
+        return both
+
+    def _quiet(self, act: Act, see: Callable[[Batch, Any], None]) -> Act:
+        """See an instruction whole, and nothing of what its act does."""
+
+        def both(batch: Batch, operands: Any) -> None:
+            see(batch, operands)
+            self.muted = True
+            try:
+                act(batch, operands)
+            finally:
+                self.muted = False
+
+        return both
+
+    def start(self) -> None:
+        """CTAs became resident."""
+        self.close()
+        self._started = True
+        self.clocks = Clocks(self.machine, self._mbarriers)
+        self.shadow = Shadow(self.machine, self.clocks, self.report, self._asynchronous)
+        self.objects = Objects(self.machine, self.clocks, self.shadow, self.report)
+        self.products.start()
+        self.lifetimes = Lifetimes(self)
+        self._syncing: dict[int, list[tuple[Array, Array]]] = {}
+
+    def close(self) -> None:
+        """CTAs have ended."""
+        if self._started:
+            self.objects.close()
+        self._started = False
+
+    def stopped(self, found: Sequence[Diagnostic]) -> None:
+        """A trap or a deadlock ends the run."""
+        self.close()
+        for each in found:
+            if each.code == "machine.deadlock":
+                rule = rules()["sanitize.deadlock"]
+                self.report.ended(replace(each, code=rule.code, hint=rule.cure, section=rule.source))
+            elif not self.report.told(self.machine.pc):
+                self.report.ended(each)
+
+    def findings(self) -> tuple[Diagnostic, ...]:
+        """What was found."""
+        self.close()
+        return self.report.diagnostics(self.machine)
+
+    # Accesses ---------------------------------------------------------------------------------------------
+
+    def access(
+        self, kind: str, place: Place, index: Array, lanes: Array, size: int, values: Array | None
+    ) -> None:
+        """Threads load or store."""
+        if kind != "shared" or self.muted or place is not self.machine.batch.place:
+            return
+        pc = self.machine.pc
+        if self.machine.cluster_size > 1:
+            self.lifetimes.reach(place.warp, index, lanes, pc)
+        strong = self._strong[pc] or self.atomic
+        if values is None:
+            if not self.atomic:
+                self.shadow.read(place.warp, index, lanes, size, pc, strong)
+            return
+        self.shadow.write(place.warp, index, lanes, size, pc, strong, values)
+
+    def _atomic(self, pc: int, act: Act) -> Act:
+        def whole(batch: Batch, operands: Any) -> None:
+            self.atomic = True
+            try:
+                act(batch, operands)
+            finally:
+                self.atomic = False
+
+        return whole
+
+    def _remote_store(self, pc: int, act: Act) -> Act:
+        return self._quiet(act, self.transfers.remote_store)
+
+    # Copies of single threads -----------------------------------------------------------------------------
+
+    def _thread_copy(self, pc: int, act: Act) -> Act:
+        return self._quiet(act, self.transfers.thread_copy)
+
+    def _commit_copies(self, batch: Batch, operands: Any) -> None:
+        self.clocks.commit_copies(batch.warp_index)
+
+    def _wait_copies(self, batch: Batch, operands: Any) -> None:
+        self.clocks.wait_copies(batch.warp_index, operands.N)
+
+    def _wait_all_copies(self, batch: Batch, operands: Any) -> None:
+        self.clocks.commit_copies(batch.warp_index)
+        self.clocks.wait_copies(batch.warp_index, 0)
+
+    def _copy_arrival(self, pc: int, act: Act) -> Act:
+        return self._quiet(act, self.transfers.copy_arrival)
+
+    # Bulk copies ------------------------------------------------------------------------------------------
+
+    def bulk(self, batch: Batch, request: BulkCopy | TensorCopy) -> None:
+        """Lanes issue bulk copies."""
+        self.transfers.bulk(batch, request)
+
+    def _commit_bulk(self, batch: Batch, operands: Any) -> None:
+        positions, lanes = np.nonzero(batch.active())
+        self.clocks.commit_bulk(batch.warp_index[positions], lanes)
+
+    def _wait_bulk(self, batch: Batch, operands: Any) -> None:
+        positions, lanes = np.nonzero(batch.active())
+        self.clocks.wait_bulk(batch.warp_index[positions], lanes, operands.N, operands.read != "")
+
+    # Multiplications --------------------------------------------------------------------------------------
+
+    def _product_fence(self, batch: Batch, operands: Any) -> None:
+        self.products.fence(batch)
+
+    def _commit_products(self, batch: Batch, operands: Any) -> None:
+        self.clocks.commit_products(batch.warp_index[batch.warpgroups()])
+
+    def _wait_products(self, batch: Batch, operands: Any) -> None:
+        self.clocks.wait_products(batch.warp_index[batch.warpgroups()], min(operands.N, 1 << 30))
+
+    # Synchronisation --------------------------------------------------------------------------------------
+
+    def _meet(self, batch: Batch, operands: Any) -> None:
+        self.clocks.synchronise(batch.warp_index)
+
+    def _fence(self, batch: Batch, operands: Any) -> None:
+        self.clocks.fence(batch.warp_index, *self.clocks.lanes(batch))
+
+    def _proxy_fence(self, batch: Batch, operands: Any) -> None:
+        self.clocks.proxy_fence(batch.warp_index, *self.clocks.lanes(batch))
+
+    def cta_arrive(self, batch: Batch, keys: Array, waits: bool) -> None:
+        """Warps arrive at CTA barriers: those that wait will know what all have done."""
+        self._check_aligned(batch)
+        bits, full = self.clocks.lanes(batch, batch.base)
+        warps = batch.warp_index
+        self.clocks.release(warps, bits, full, self.clocks.barrier(keys))
+        if waits:
+            for key in np.unique(keys).tolist():
+                here = keys == key
+                self._syncing.setdefault(key, []).append((warps[here], bits[here]))
+
+    def _check_aligned(self, batch: Batch) -> None:
+        """Aligned barriers are executed by whole warps."""
+        pc = self.machine.pc
+        words = self.machine.program.steps[pc].instruction.opcode.split(".")
+        if words[0] == "barrier" and "aligned" not in words:
+            return
+        full = self.clocks.lanes(batch)[1]
+        if not full.all():
+            position = int(np.flatnonzero(~full)[0])
+            active = batch.active()[position]
+            lanes = int(active.sum())
+            left = int(self.machine.strands.live[batch.warp_index[position]].sum())
+            place = self.machine.describe(int(batch.warp_index[position]), int(active.argmax()))
+            message = f"{lanes} of {left} lanes of a warp execute this aligned barrier; {place}"
+            self.report.add("sanitize.barrier/divergence", pc, -1, message)
+
+    def cta_complete(self, key: int) -> None:
+        """A barrier is complete."""
+        parts = self._syncing.pop(key, [])
+        row = int(self.clocks.barrier(np.array([key]))[0])
+        if parts:
+            warps = np.concatenate([part[0] for part in parts])
+            bits = np.concatenate([part[1] for part in parts])
+            if len(warps) > 1 and self.machine.strands.diverged:
+                warps, place = np.unique(warps, return_inverse=True)
+                joined = np.zeros(len(warps), np.int32)
+                np.bitwise_or.at(joined, place, bits)
+                bits = joined
+            full = bits == to_bits(self.machine.strands.live[warps])
+            self.clocks.acquire(warps, bits, full, np.full(len(warps), row))
+            self.clocks.synchronise(warps[full])
+        self.clocks.clear(row)
+
+    def cluster_arrive(self, batch: Batch, clusters: Array) -> None:
+        """Warps arrive at the barriers of their clusters."""
+        self._check_aligned(batch)
+        warps, rows = batch.warp_index, self.clocks.cluster(clusters)
+        bits, full = self.clocks.lanes(batch)
+        self.lifetimes.arrive(warps)
+        operands = self.machine.linked[self.machine.pc].operands
+        if operands.sem == "relaxed":
+            self.clocks.copy(rows, self.clocks.fenced(warps))
+        else:
+            self.clocks.release(warps, bits, full, rows)
+
+    def cluster_complete(self, cluster: int) -> None:
+        """A cluster's barrier is complete."""
+        where = np.array([cluster])
+        self.clocks.copy(self.clocks.cluster_done(where), self.clocks.cluster(where))
+        self.transfers.cluster_complete(cluster)
+
+    def cluster_wait(self, batch: Batch, clusters: Array) -> None:
+        """Warps wait at the barriers of their clusters."""
+        self.transfers.cluster_wait(batch, clusters)
+
+    # mbarriers --------------------------------------------------------------------------------------------
+
+    def mbarrier(
+        self, batch: Batch, index: Array, lanes: Array, action: str, amounts: Array, transactions: Array
+    ) -> None:
+        """Lanes act on mbarriers."""
+        if self.muted or not len(batch.rows):
+            return
+        self.transfers.mbarrier(batch, index, lanes, action, amounts, transactions)
+
+    def phases(self, words: Array) -> None:
+        """Phases are complete."""
+        self.objects.complete(words)
+
+    def waits(self, batch: Batch, index: Array, lanes: Array) -> None:
+        """Lanes look at mbarriers."""
+        self.objects.check_use(batch, index, lanes, self.machine.pc, "a wait")
+
+    def waited(self, batch: Batch, index: Array, lanes: Array, phase: Array, parity: bool) -> None:
+        """Lanes found that a phase is complete."""
+        self.transfers.waited(batch, index, lanes)
+
+    def left(self, warps: Array) -> None:
+        """Warps have left the kernel."""
+        self.products.left(warps)
+        self.lifetimes.left(warps)

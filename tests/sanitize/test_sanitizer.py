@@ -1,0 +1,37 @@
+"""The sanitizer on the suite: silent on what is right, the right rule for what is not."""
+
+from __future__ import annotations
+
+import pytest
+from sanitize.launches import LAUNCHES
+
+# What the fault of a real kernel, made again, must be called: one of these.
+FAULTS = {
+    "flashkda_24": ("proxy/async",),
+    "deepep_642": ("proxy/async",),
+    "deepep_657": ("copy/source",),
+    "deepgemm_429": ("deadlock",),
+    "cutlass_2418": ("deadlock",),
+    "cutlass_3643": ("race/cluster",),
+    "sglang_32907": ("cluster/exit",),
+    "sglang_37287": ("race/shared",),
+    "tilelang_2634": ("proxy/async",),
+    "tilelang_2927": ("mbarrier/parity", "copy/destination", "deadlock"),
+    "cudnn_frontend_426": ("race/shared",),
+    "transformer_engine_3417": ("copy/source",),
+}
+
+
+@pytest.mark.parametrize("schedule", ["eager", "lazy", "random:1"])
+@pytest.mark.parametrize("name", LAUNCHES)
+def test_a_right_kernel_gives_no_finding(name: str, schedule: str) -> None:
+    done, right = LAUNCHES[name].run(sanitize=True, schedule=schedule)
+    assert [str(finding) for finding in done.findings] == []
+    assert right
+
+
+@pytest.mark.parametrize("name", [name for name, launch in LAUNCHES.items() if "bugs" in launch.file])
+def test_the_fault_of_a_real_kernel_is_found(name: str) -> None:
+    done, _ = LAUNCHES[name].run(LAUNCHES[name].faulty, sanitize=True)
+    codes = {finding.code.removeprefix("sanitize.") for finding in done.findings}
+    assert codes & set(FAULTS[name]), codes
