@@ -41,6 +41,8 @@ class Barriers:
         self.arrived = np.zeros(ctas * BARRIERS, np.int64)
         self.expected = np.zeros(ctas * BARRIERS, np.int64)  # 0: every thread of the CTA
         self.waiting: dict[int, list[int]] = {}
+        # Lanes of warps that arrive in parts, by barrier and warp.
+        self._parts: dict[tuple[int, int], Array] = {}
         self._votes: dict[int, tuple[str, list[int], list[_Reduction]]] = {}
         clusters = ctas // machine.cluster_size
         self.cluster_phase = np.zeros(clusters, np.int64)
@@ -92,14 +94,29 @@ class Barriers:
         strands = self.machine.strands
         amounts = np.full(batch.count, 32, np.int64)
         if strands.diverged:
-            whole = (strands.mask[batch.rows] == strands.live[batch.warp_index]).all(axis=1)
-            amounts = np.where(whole, 32, strands.mask[batch.rows].sum(axis=1))
+            masks = strands.mask[batch.rows]
+            whole = (masks == strands.live[batch.warp_index]).all(axis=1)
+            amounts = np.where(whole, 32, masks.sum(axis=1))
+            for position in np.flatnonzero(~whole).tolist():
+                amounts[position] += self._joined(
+                    int(keys[position]), int(batch.warp_index[position]), masks[position]
+                )
         if threads is not None:
             counts = _of_each_warp(batch, threads)
             self._check_counts(keys, counts)
             self.expected[keys] = counts
         np.add.at(self.arrived, keys, amounts)
         return keys
+
+    def _joined(self, key: int, warp: int, lanes: Array) -> int:
+        """Note lanes of a warp that arrives in parts; with the last part, the lanes that left count as well."""
+        came = self._parts.setdefault((key, warp), np.zeros(32, np.bool_))
+        came |= lanes
+        live = self.machine.strands.live[warp]
+        if (live & ~came).any():
+            return 0
+        del self._parts[key, warp]
+        return 32 - int(came.sum())
 
     def _check_counts(self, keys: Array, counts: Array) -> None:
         wrong = (counts % 32 != 0) | (counts == 0)
@@ -135,10 +152,11 @@ class Barriers:
         self.arrived[done] = 0
         self.expected[done] = 0
         watch = self.machine.watch
-        if self.waiting or self._votes or watch is not None:
+        if self.waiting or self._votes or self._parts or watch is not None:
             for key in done.tolist():
                 if watch is not None:
                     watch.cta_complete(key)
+                self._parts = {part: lanes for part, lanes in self._parts.items() if part[0] != key}
                 for slot in self.waiting.pop(key, ()):
                     self.machine.strands.state[slot] = State.READY
                 if key in self._votes:
@@ -227,8 +245,11 @@ class Barriers:
 
     def left(self, ctas: Array) -> None:
         """Threads of these CTAs left the kernel: barriers that waited for them may be complete."""
+        for key, warp in list(self._parts):
+            if self.machine.strands.live[warp].any():
+                self.arrived[key] += self._joined(key, warp, np.zeros(32, np.bool_))
         keys = (ctas[:, None] * BARRIERS + np.arange(BARRIERS)[None, :]).reshape(-1)
-        keys = keys[(self.arrived[keys] > 0) & (self.expected[keys] == 0)]
+        keys = keys[self.arrived[keys] > 0]
         if len(keys):
             self._complete(keys)
         self._complete_clusters(np.unique(ctas // self.machine.cluster_size))

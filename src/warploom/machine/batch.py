@@ -386,7 +386,7 @@ class Batch:
 
     def wait(self, channel: str, pending: int, read_only: bool = False) -> None:
         """Complete all but the `pending` newest groups of a channel."""
-        self.machine.engines.wait(self, channel, pending)
+        self.machine.engines.wait(self, channel, pending, read_only)
 
     def bulk(self, request: Any) -> None:
         """Hand one request per active lane to the copy engine."""

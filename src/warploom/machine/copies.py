@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -97,13 +98,17 @@ class Copier:
             return [(next(iter(kinds)), np.arange(len(tensor_maps)))]
         return [(fields, np.flatnonzero(np.isin(which, of_kind))) for fields, of_kind in kinds.items()]
 
-    def carry_out(self, request: Any, position: int, lane: int, cta: int) -> None:
-        """Do the copy of one lane."""
+    def carry_out(self, request: Any, position: int, lane: int, cta: int, data: Array | None = None) -> None:
+        """Do the copy of one lane, with `data` where its source has been read already."""
         pick = _Pick(position, lane)
         if isinstance(request, TensorCopy):
             self._tensor(request, pick, cta)
         else:
-            self._plain(request, pick, cta)
+            self._plain(request, pick, cta, self._source(request, pick, cta) if data is None else data)
+
+    def source_of(self, request: Any, position: int, lane: int, cta: int) -> Array | None:
+        """What the copy of one lane reads now; None of a tensor copy, which is done in one."""
+        return None if isinstance(request, TensorCopy) else self._source(request, _Pick(position, lane), cta)
 
     # Where things are -------------------------------------------------------------------------------------
 
@@ -113,12 +118,25 @@ class Copier:
         first = cta - int(memory.rank[cta])
         low = address & 0xFF_FFFF
         if ranks is not None:
-            return [(first + rank, low) for rank in range(memory.cluster_size) if ranks >> rank & 1]
+            if ranks >> memory.cluster_size:
+                message = f"a multicast to ranks {ranks:#x}; the cluster has {memory.cluster_size} CTAs"
+                raise Fault("machine.out-of-bounds", message)
+            owners = [first + rank for rank in range(memory.cluster_size) if ranks >> rank & 1]
+            self._check_present(owners)
+            return [(owner, low) for owner in owners]
         rank = address >> 24
         if rank >= memory.cluster_size or (space == "shared::cta" and rank != int(memory.rank[cta])):
             message = f"shared address {address:#x} names the CTA of rank {rank}; the cluster has {memory.cluster_size}"
             raise Fault("machine.out-of-bounds", message)
+        if first + rank != cta:
+            self._check_present([first + rank])
         return [(first + rank, low)]
+
+    def _check_present(self, ctas: Sequence[int]) -> None:
+        memory = self.machine.memory
+        for cta in ctas:
+            if memory.exited[cta]:
+                raise memory.fault_of_exited(cta)
 
     def _origin(self, cta: int, low: int, size: int, what: str) -> int:
         """What to add to an address of a CTA's window to index `shared`, once [low, low + size) is known to fit."""
@@ -138,16 +156,18 @@ class Copier:
 
     # Plain copies -----------------------------------------------------------------------------------------
 
-    def _plain(self, request: BulkCopy, pick: _Pick, cta: int) -> None:
+    def _source(self, request: BulkCopy, pick: _Pick, cta: int) -> Array:
         memory, size = self.machine.memory, pick.number(request.bytes)
         source = pick.number(request.source)
         if request.source_space == "global":
             first = memory.arena.find(source, size, "a bulk copy's source")
-            data = memory.arena.bytes[first : first + size].copy()
-        else:
-            ((owner, low),) = self._targets("shared::cta", source, cta, None)
-            origin = self._origin(owner, low, size, "a bulk copy's source")
-            data = memory.shared[origin + low : origin + low + size].copy()
+            return memory.arena.bytes[first : first + size].copy()
+        ((owner, low),) = self._targets("shared::cta", source, cta, None)
+        origin = self._origin(owner, low, size, "a bulk copy's source")
+        return memory.shared[origin + low : origin + low + size].copy()
+
+    def _plain(self, request: BulkCopy, pick: _Pick, cta: int, data: Array) -> None:
+        memory, size = self.machine.memory, len(data)
         destination = pick.number(request.destination)
         if request.destination_space == "global":
             first = memory.arena.find(destination, size, "a bulk copy's destination")
@@ -159,7 +179,14 @@ class Copier:
                 origin = self._origin(owner, low, size, "a bulk copy's destination")
                 self._put(memory.shared[origin + low : origin + low + size], data, request, pick)
                 if request.mbarrier is not None:
-                    self._complete(owner, pick.number(request.mbarrier), size)
+                    mbarrier = pick.number(request.mbarrier)
+                    if ranks is None and mbarrier >> 24 != destination >> 24:
+                        message = (
+                            f"the mbarrier of a bulk copy is in the CTA of rank {mbarrier >> 24}, its destination in "
+                            f"that of rank {destination >> 24}; expected the same"
+                        )
+                        raise Fault("machine.out-of-bounds", message)
+                    self._complete(owner, mbarrier, size)
 
     def _put(self, target: Array, data: Array, request: BulkCopy, pick: _Pick) -> None:
         if request.reduction:

@@ -87,6 +87,7 @@ class _Copy:
     group: int  # the lane's bulk group, -1 when it completes on an mbarrier
     epoch: int
     pc: int
+    data: Array | None = None  # what it has read, when that has been waited for and the rest has not
 
 
 class Engines:
@@ -123,14 +124,17 @@ class Engines:
         else:
             self.committed[channel][batch.warp_index] += 1
 
-    def wait(self, batch: Batch, channel: str, pending: int) -> None:
-        """Complete all but the `pending` newest groups."""
+    def wait(self, batch: Batch, channel: str, pending: int, read_only: bool) -> None:
+        """Complete all but the `pending` newest groups, or, `read_only`, let their sources be read."""
         if channel == "bulk":
             limits = np.zeros(self.bulk_groups.shape, np.int64)
             limits[batch.warp_index] = np.where(
                 batch.active(), self.bulk_groups[batch.warp_index] - pending, 0
             )
-            self._carry_out([c for c in self.copies if 0 <= c.group < limits[c.warp, c.lane]])
+            due = [c for c in self.copies if 0 <= c.group < limits[c.warp, c.lane]]
+            if read_only:
+                due = [c for c in due if not self._read(c)]
+            self._carry_out(due)
             return
         if self.queues[channel]:
             limit = np.full(self.machine.warps, np.iinfo(np.int64).min)
@@ -199,8 +203,16 @@ class Engines:
         for copy in copies:
             self.copies.remove(copy)
             self.machine.at(copy.pc, copy.warp, copy.lane)
-            self.copier.carry_out(copy.request, copy.position, copy.lane, copy.cta)
+            self.copier.carry_out(copy.request, copy.position, copy.lane, copy.cta, copy.data)
         self.machine.at_batch()
+
+    def _read(self, copy: _Copy) -> bool:
+        """Read a copy's source and leave its destination for later; False where the two cannot be told apart."""
+        if copy.data is None:
+            self.machine.at(copy.pc, copy.warp, copy.lane)
+            copy.data = self.copier.source_of(copy.request, copy.position, copy.lane, copy.cta)
+            self.machine.at_batch()
+        return copy.data is not None
 
     # The schedule's moments -------------------------------------------------------------------------------
 
