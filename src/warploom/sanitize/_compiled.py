@@ -324,10 +324,21 @@ def write_lanes(
                                 out, found, WRITE_WRITE, i, lane, granule, record >> 44,
                                 (record >> 16) & 0xFFFFFFF, sites[granule], (record >> 4) & 63,
                             )  # fmt: skip
-                found = _check_readers(
-                    V, few, own, per_cta, w, lane, covered, strong, granule, cta, ctas, slots, reads, async_reads,
-                    asynchronous, False, i, out, found,
-                )  # fmt: skip
+                doubtful = False
+                for slot in range(slots):
+                    entry = reads[slot, granule]
+                    if entry and (entry >> 32) > V[w, KNOWN, own[slot * ctas + cta]]:
+                        doubtful = True
+                    if asynchronous:
+                        entry = async_reads[slot, granule >> 2]
+                        agent = own[slot * ctas + cta] + (3 if (entry >> 31) & 1 else 2) * per_cta
+                        if entry and (entry >> 32) > V[w, KNOWN, agent]:
+                            doubtful = True
+                if doubtful:
+                    found = _check_readers(
+                        V, few, own, per_cta, w, lane, covered, strong, granule, cta, ctas, slots, reads, async_reads,
+                        asynchronous, False, i, out, found,
+                    )  # fmt: skip
                 records[granule] = mixed
                 sites[granule] = pc
                 granule += 1
@@ -409,10 +420,21 @@ def write_rows(
                 if found > before and before < len(out) and out[before, 0] == READ_WRITE:
                     out[before, 0] = WRITE_WRITE
                 good = record
-            found = _check_readers(
-                V, few, own, per_cta, w, lane, 15, False, granule, cta, ctas, slots, reads, async_reads,
-                granule & 3 == 0, True, i, out, found,
-            )  # fmt: skip
+            doubtful = False
+            for slot in range(slots):
+                entry = reads[slot, granule]
+                if entry and (entry >> 32) > V[w, FENCED, own[slot * ctas + cta]]:
+                    doubtful = True
+                if granule & 3 == 0:
+                    entry = async_reads[slot, granule >> 2]
+                    agent = own[slot * ctas + cta] + (3 if (entry >> 31) & 1 else 2) * per_cta
+                    if entry and (entry >> 32) > V[w, KNOWN, agent]:
+                        doubtful = True
+            if doubtful:
+                found = _check_readers(
+                    V, few, own, per_cta, w, lane, 15, False, granule, cta, ctas, slots, reads, async_reads,
+                    granule & 3 == 0, True, i, out, found,
+                )  # fmt: skip
             records[granule] = fresh
             sites[granule] = pc
             if granule & 3 == 0:

@@ -122,9 +122,9 @@ class Clocks:
             known = np.maximum(self.vectors[warp, KNOWN], self.vectors[self.warps + warp, KNOWN])
             self.vectors[row, KNOWN] = np.maximum(self.vectors[row, KNOWN], np.where(phases, known, 0))
 
-    def clear(self, row: int) -> None:
-        """A row forgets."""
-        self.vectors[row] = 0
+    def clear(self, rows: Array) -> None:
+        """Rows forget."""
+        self.vectors[rows] = 0
 
     # Groups -----------------------------------------------------------------------------------------------
 

@@ -60,7 +60,7 @@ class Objects:
             self.used[cta] += 1
         objects = np.array([found])
         for rows in self._rows(objects):
-            self.clocks.clear(int(rows[0]))
+            self.clocks.clear(rows)
         return found
 
     def _rows(self, objects: Array) -> list[Array]:

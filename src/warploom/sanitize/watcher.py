@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from warploom.diag import Diagnostic
 from warploom.isa.bulk import BulkCopy, TensorCopy
-from warploom.sanitize.clocks import Clocks, to_bits
+from warploom.sanitize.clocks import BARRIERS, Clocks, to_bits
 from warploom.sanitize.lifetimes import Lifetimes
 from warploom.sanitize.objects import FIRST, Objects
 from warploom.sanitize.products import Products
@@ -130,7 +130,8 @@ class Sanitizer:
         self.objects = Objects(self.machine, self.clocks, self.shadow, self.report)
         self.products.start()
         self.lifetimes = Lifetimes(self)
-        self._syncing: dict[int, list[tuple[Array, Array]]] = {}
+        self._syncing = np.full(self.machine.warps, -1, np.int64)  # the CTA barrier that each warp waits at
+        self._syncing_lanes = np.zeros(self.machine.warps, np.int32)
 
     def close(self) -> None:
         """CTAs have ended."""
@@ -245,9 +246,8 @@ class Sanitizer:
         warps = batch.warp_index
         self.clocks.release(warps, bits, full, self.clocks.barrier(keys))
         if waits:
-            for key in np.unique(keys).tolist():
-                here = keys == key
-                self._syncing.setdefault(key, []).append((warps[here], bits[here]))
+            self._syncing[warps] = keys
+            self._syncing_lanes[warps] |= bits
 
     def _check_aligned(self, batch: Batch) -> None:
         """Aligned barriers are executed by whole warps."""
@@ -265,22 +265,21 @@ class Sanitizer:
             message = f"{lanes} of {left} lanes of a warp execute this aligned barrier; {place}"
             self.report.add("sanitize.barrier/divergence", pc, -1, message)
 
-    def cta_complete(self, key: int) -> None:
-        """A barrier is complete."""
-        parts = self._syncing.pop(key, [])
-        row = int(self.clocks.barrier(np.array([key]))[0])
-        if parts:
-            warps = np.concatenate([part[0] for part in parts])
-            bits = np.concatenate([part[1] for part in parts])
-            if len(warps) > 1 and self.machine.strands.diverged:
-                warps, place = np.unique(warps, return_inverse=True)
-                joined = np.zeros(len(warps), np.int32)
-                np.bitwise_or.at(joined, place, bits)
-                bits = joined
+    def cta_complete(self, keys: Sequence[int]) -> None:
+        """Barriers are complete: who waits at them knows what was published."""
+        rows = self.clocks.barrier(np.array(keys, np.int64))
+        complete = np.zeros(
+            self.clocks.ctas * BARRIERS + 1, np.bool_
+        )  # the last is for those that wait nowhere
+        complete[keys] = True
+        warps = np.flatnonzero(complete[self._syncing])
+        if len(warps):
+            bits = self._syncing_lanes[warps]
             full = bits == to_bits(self.machine.strands.live[warps])
-            self.clocks.acquire(warps, bits, full, np.full(len(warps), row))
+            self.clocks.acquire(warps, bits, full, self.clocks.barrier(self._syncing[warps]))
             self.clocks.synchronise(warps[full])
-        self.clocks.clear(row)
+            self._syncing[warps], self._syncing_lanes[warps] = -1, 0
+        self.clocks.clear(rows)
 
     def cluster_arrive(self, batch: Batch, clusters: Array) -> None:
         """Warps arrive at the barriers of their clusters."""
