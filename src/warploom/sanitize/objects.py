@@ -216,6 +216,22 @@ class Objects:
                 "sanitize.mbarrier/uninitialised", pc, -1, int(words[k]) >> 3, text, int(warps[k]), int(lanes[k])
             )  # fmt: skip
 
+    def check_stores(self, index: Array, lanes: Array, size: int, warps: Array, pc: int) -> None:
+        """Stores of lanes stay away from valid objects."""
+        if not self.used.any():
+            return
+        hit = lanes & (self.at[index >> 3] >= 0)
+        if size > 8:
+            hit |= lanes & (self.at[index + size - 1 >> 3] >= 0)
+        if hit.any():
+            position, lane = (int(part[0]) for part in np.nonzero(hit))
+            word = int(index[position, lane]) >> 3
+            word += int(self.at[word] < 0)
+            self._tell(
+                "sanitize.mbarrier/overwritten", pc, -1, word, "is overwritten while it is valid", int(warps[position]),
+                lane,
+            )  # fmt: skip
+
     def check_overwritten(self, starts: Array, sizes: Array, warps: Array, lanes: Array, pc: int) -> None:
         """Writes stay away from valid objects. Shapes: all (writes,); units: bytes."""
         words = np.flatnonzero(self.at >= 0)
