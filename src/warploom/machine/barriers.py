@@ -132,9 +132,9 @@ class Barriers:
             message = f"{came} threads arrived at barrier {key % BARRIERS}; expected {expected}"
             raise Fault("machine.barrier", message, 0)
         done = [int(key) for key in unique[(arrived == needed) & (needed > 0)]]
+        if done and self.machine.watch is not None:
+            self.machine.watch.cta_complete(done)
         for key in done:
-            if self.machine.watch is not None:
-                self.machine.watch.cta_complete(key)
             self.arrived[key] = 0
             self.expected[key] = 0
             for slot in self.waiting.pop(key, ()):
