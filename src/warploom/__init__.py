@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from warploom.diag import UsageError as UsageError
     from warploom.diag import WarploomError as WarploomError
     from warploom.launch.api import launch as launch
+    from warploom.launch.explore import explore as explore
     from warploom.layout import TensorMap as TensorMap
     from warploom.ptx import parse as parse
 
@@ -25,11 +26,12 @@ _HOME = {
     "UsageError": "warploom.diag",
     "WarploomError": "warploom.diag",
     "check": "warploom.check",
+    "explore": "warploom.launch.explore",
     "launch": "warploom.launch.api",
     "parse": "warploom.ptx",
 }
 
-__all__ = ["TensorMap", "UsageError", "WarploomError", "check", "launch", "parse"]
+__all__ = ["TensorMap", "UsageError", "WarploomError", "check", "explore", "launch", "parse"]
 
 
 class _Package(ModuleType):

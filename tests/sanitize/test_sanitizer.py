@@ -1,9 +1,20 @@
-"""The sanitizer on the suite: silent on what is right, the right rule for what is not."""
+"""The sanitizer on the suite: silent on what is right, the right rule for what is not.
+
+`tools/mutation_table.py` does the same with every mutant of every kernel; here is a sample.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
+from sanitize.judging import outcome
 from sanitize.launches import LAUNCHES
+from sanitize.mutations import Mutant, mutants
+from sanitize.subjects import SUBJECTS
+
+EVERY = 4  # one mutant in so many
+SMALL = [name for name, subject in SUBJECTS.items() if not subject.real or subject.entry is not None]
 
 # What the fault of a real kernel, made again, must be called: one of these.
 FAULTS = {
@@ -35,3 +46,19 @@ def test_the_fault_of_a_real_kernel_is_found(name: str) -> None:
     done, _ = LAUNCHES[name].run(LAUNCHES[name].faulty, sanitize=True)
     codes = {finding.code.removeprefix("sanitize.") for finding in done.findings}
     assert codes & set(FAULTS[name]), codes
+
+
+def _sample(name: str) -> Iterator[Mutant]:
+    for number, mutant in enumerate(mutants(SUBJECTS[name].module(), SUBJECTS[name].entry)):
+        if number % EVERY == len(name) % EVERY:
+            yield mutant
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_mutant_is_found_or_allowed(name: str) -> None:
+    otherwise: list[tuple[str, int, str, list[str]]] = []
+    for mutant in _sample(name):
+        result, codes = outcome(SUBJECTS[name], mutant)
+        if result not in ("found", "silent"):
+            otherwise.append((mutant.kind, mutant.line, result, codes))
+    assert not otherwise

@@ -12,6 +12,7 @@ from warploom.diag import render
 if TYPE_CHECKING:
     from warploom.launch.api import Progress, Run, Stats
     from warploom.launch.compare import Comparison
+    from warploom.launch.explore import Exploration
 
 Rows = list[tuple[str, str]]
 
@@ -53,6 +54,21 @@ def outcome(result: Run, comparison: Comparison | None) -> None:
         _verdict(comparison.ok, verdict(comparison))
     if result.findings:
         print(render(result.findings, color=sys.stdout.isatty()), end="")
+
+
+def exploration(found: Exploration) -> None:
+    """Whether schedules agree; where they do not, the first byte, and what the sanitizer says of it."""
+    count = len(found.schedules)
+    if found.same:
+        print(f"the same bytes under all {count} schedules")
+        return
+    if found.difference:
+        print(f"the results depend on the schedule: {found.difference}")
+    if found.failures:
+        name, words = found.failures[0]
+        print(f"{len(found.failures)} of {count} schedules failed; under {name}: {words}")
+    if found.findings:
+        print(render(found.findings, color=sys.stdout.isatty()), end="")
 
 
 def instruction_rows(stats: Stats) -> Rows:

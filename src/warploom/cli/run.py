@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -64,6 +64,12 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
         default=[],
         help="write a buffer after the run; on the command line buffers are called arg0, arg1, …",
     )
+    parser.add_argument(
+        "--explore",
+        metavar="N",
+        type=int,
+        help="run under N schedules instead of one and say whether the results differ",
+    )
 
 
 def declare_launch(parser: argparse.ArgumentParser) -> None:
@@ -109,6 +115,8 @@ def run(options: argparse.Namespace) -> int:
     # The reference is computed first: a launch updates its buffers in place.
     expected = plan.expect.expected(arrays) if plan.expect else None
     geometry = plan.geometry
+    if options.explore is not None:
+        return _explore(options, plan, args)
     with _show.progress(plan.ptx.name) as advance:
         result = execute(
             plan.ptx,
@@ -127,6 +135,32 @@ def run(options: argparse.Namespace) -> int:
     comparison = plan.expect.compare(arrays, expected) if plan.expect and expected else None
     _show.outcome(result, comparison)
     return FAILED if result.findings or (comparison and not comparison.ok) else OK
+
+
+def _explore(options: argparse.Namespace, plan: Plan, args: Sequence[object]) -> int:
+    from warploom.cli import _show
+    from warploom.launch.explore import explore
+
+    for name in ("schedule", "save"):
+        if getattr(options, name):
+            raise UsageError(f"--{name} does not go with --explore, which runs the kernel many times")
+    geometry = plan.geometry
+    with _show.progress(plan.ptx.name) as advance:
+        found = explore(
+            plan.ptx,
+            plan.kernel,
+            grid=geometry.grid,
+            block=geometry.block,
+            args=args,
+            cluster=geometry.cluster,
+            shared=geometry.shared,
+            arch=geometry.arch,
+            schedules=options.explore,
+            workers=geometry.workers,
+            progress=advance,
+        )
+    _show.exploration(found)
+    return OK if found.same else FAILED
 
 
 def _override(geometry: Geometry, options: argparse.Namespace) -> Geometry:

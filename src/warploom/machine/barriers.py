@@ -151,11 +151,10 @@ class Barriers:
         done = unique[(arrived == needed) & (needed > 0)]
         self.arrived[done] = 0
         self.expected[done] = 0
-        watch = self.machine.watch
-        if self.waiting or self._votes or self._parts or watch is not None:
+        if len(done) and self.machine.watch is not None:
+            self.machine.watch.cta_complete(done.tolist())
+        if self.waiting or self._votes or self._parts:
             for key in done.tolist():
-                if watch is not None:
-                    watch.cta_complete(key)
                 self._parts = {part: lanes for part, lanes in self._parts.items() if part[0] != key}
                 for slot in self.waiting.pop(key, ()):
                     self.machine.strands.state[slot] = State.READY
@@ -211,7 +210,7 @@ class Barriers:
             )
         if self.machine.watch is not None:
             self.machine.watch.cluster_wait(batch, clusters)
-        waits = (active & (joined == self.cluster_phase[clusters][:, None])).any(axis=1)
+        waits = self.cluster_waits(batch, clusters)
         for warp, lanes in zip(batch.warp_index[~waits], active[~waits], strict=True):
             self.cluster_joined[warp, lanes] = -1
         if waits.any():
@@ -219,6 +218,11 @@ class Barriers:
             rows = batch.suspend(waits, self.machine.pc + 1, State.WAITING)
             for row, lanes, cluster in zip(rows, held, of, strict=True):
                 self.cluster_waiting.setdefault(int(cluster), []).append((int(row), lanes))
+
+    def cluster_waits(self, batch: Batch, clusters: Array) -> Array:
+        """Which warps of a batch arrived in the phase that their cluster's barrier is in. Shapes: (warps,)."""
+        joined = self.cluster_joined[batch.warp_index]
+        return (batch.active() & (joined == self.cluster_phase[clusters][:, None])).any(axis=1)
 
     def _missing(self, cluster: int) -> tuple[int, int]:
         """Threads of a cluster that the barrier still waits for, and all that have not left the kernel."""

@@ -52,8 +52,8 @@ class Watcher(Protocol):
         """Warps arrive at CTA barriers, known by cta * 16 + number."""
         ...
 
-    def cta_complete(self, key: int) -> None:
-        """A CTA barrier is complete."""
+    def cta_complete(self, keys: Sequence[int]) -> None:
+        """CTA barriers are complete."""
         ...
 
     def cluster_arrive(self, batch: Batch, clusters: Array) -> None:

@@ -61,7 +61,7 @@ def join(V: Array, target: int, source: int) -> None:
 
 @njit
 def release(
-    V: Array, clock: Array, few: Array, own: Array, per_cta: int, warps: Array, lanes: Array, full: Array,
+    V: Array, clock: Array, few: Array, own: Array, per_cta: int, base: int, warps: Array, lanes: Array, full: Array,
     rows: Array,
 ) -> None:  # fmt: skip
     """Lanes of warps publish what they know and did into rows (-1: nowhere); their clocks go on."""
@@ -74,11 +74,12 @@ def release(
         if few[w]:
             join(V, row, total + w)
         g = own[w]
-        if full[i]:
-            V[row, KNOWN, g] = max(V[row, KNOWN, g], clock[w])
-        else:
-            V[row, SOME, g] = max(V[row, SOME, g], clock[w])
-            V[row, MASK, g] |= lanes[i]
+        for column in (g, base + w if base >= 0 else g):
+            if full[i]:
+                V[row, KNOWN, column] = max(V[row, KNOWN, column], clock[w])
+            else:
+                V[row, SOME, column] = max(V[row, SOME, column], clock[w])
+                V[row, MASK, column] |= lanes[i]
         for stream in range(1, STREAMS):
             column = g + stream * per_cta
             V[row, KNOWN, column] = max(V[row, KNOWN, column], V[w, SOME, column])
@@ -103,7 +104,9 @@ def acquire(V: Array, few: Array, warps: Array, lanes: Array, full: Array, rows:
 
 
 @njit
-def synchronise(V: Array, clock: Array, few: Array, own: Array, per_cta: int, warps: Array) -> None:
+def synchronise(
+    V: Array, clock: Array, few: Array, own: Array, per_cta: int, base: int, warps: Array
+) -> None:  # fmt: skip
     """All lanes of warps meet: what one did or learned is ordered for all."""
     total = len(clock)
     for i in range(len(warps)):
@@ -114,6 +117,8 @@ def synchronise(V: Array, clock: Array, few: Array, own: Array, per_cta: int, wa
             V[total + w] = 0
             few[w] = 0
         V[w, KNOWN, g] = clock[w]
+        if base >= 0:
+            V[w, KNOWN, base + w] = clock[w]
         for stream in range(1, STREAMS):
             column = g + stream * per_cta
             V[w, KNOWN, column] = max(V[w, KNOWN, column], V[w, SOME, column])
@@ -122,7 +127,7 @@ def synchronise(V: Array, clock: Array, few: Array, own: Array, per_cta: int, wa
 
 @njit
 def proxy_fence(
-    V: Array, clock: Array, few: Array, own: Array, per_cta: int, warps: Array, lanes: Array, full: Array
+    V: Array, clock: Array, few: Array, own: Array, per_cta: int, base: int, warps: Array, lanes: Array, full: Array
 ) -> None:  # fmt: skip
     """What lanes of warps know and did may be followed by the asynchronous proxy."""
     total, n = len(clock), V.shape[2]
@@ -133,13 +138,18 @@ def proxy_fence(
             if row == w or few[w]:
                 for agent in range(n):
                     V[row, FENCED, agent] = max(V[row, FENCED, agent], V[row, KNOWN, agent])
-                    if agent != g and V[row, SOME, agent] > V[row, SOME_F, agent]:
+                    if (
+                        agent != g
+                        and (base < 0 or agent != base + w)
+                        and V[row, SOME, agent] > V[row, SOME_F, agent]
+                    ):
                         V[row, SOME_F, agent] = V[row, SOME, agent]
-        if full[i]:
-            V[w, FENCED, g] = clock[w]
-        else:
-            V[w, SOME_F, g] = clock[w]
-            V[w, MASK, g] |= lanes[i]
+        for column in (g, base + w if base >= 0 else g):
+            if full[i]:
+                V[w, FENCED, column] = clock[w]
+            else:
+                V[w, SOME_F, column] = clock[w]
+                V[w, MASK, column] |= lanes[i]
         for stream in range(1, STREAMS):
             column = g + stream * per_cta
             V[w, FENCED, column] = max(V[w, FENCED, column], V[w, SOME, column])
@@ -324,10 +334,21 @@ def write_lanes(
                                 out, found, WRITE_WRITE, i, lane, granule, record >> 44,
                                 (record >> 16) & 0xFFFFFFF, sites[granule], (record >> 4) & 63,
                             )  # fmt: skip
-                found = _check_readers(
-                    V, few, own, per_cta, w, lane, covered, strong, granule, cta, ctas, slots, reads, async_reads,
-                    asynchronous, False, i, out, found,
-                )  # fmt: skip
+                doubtful = False
+                for slot in range(slots):
+                    entry = reads[slot, granule]
+                    if entry and (entry >> 32) > V[w, KNOWN, own[slot * ctas + cta]]:
+                        doubtful = True
+                    if asynchronous:
+                        entry = async_reads[slot, granule >> 2]
+                        agent = own[slot * ctas + cta] + (3 if (entry >> 31) & 1 else 2) * per_cta
+                        if entry and (entry >> 32) > V[w, KNOWN, agent]:
+                            doubtful = True
+                if doubtful:
+                    found = _check_readers(
+                        V, few, own, per_cta, w, lane, covered, strong, granule, cta, ctas, slots, reads, async_reads,
+                        asynchronous, False, i, out, found,
+                    )  # fmt: skip
                 records[granule] = mixed
                 sites[granule] = pc
                 granule += 1
@@ -409,10 +430,21 @@ def write_rows(
                 if found > before and before < len(out) and out[before, 0] == READ_WRITE:
                     out[before, 0] = WRITE_WRITE
                 good = record
-            found = _check_readers(
-                V, few, own, per_cta, w, lane, 15, False, granule, cta, ctas, slots, reads, async_reads,
-                granule & 3 == 0, True, i, out, found,
-            )  # fmt: skip
+            doubtful = False
+            for slot in range(slots):
+                entry = reads[slot, granule]
+                if entry and (entry >> 32) > V[w, FENCED, own[slot * ctas + cta]]:
+                    doubtful = True
+                if granule & 3 == 0:
+                    entry = async_reads[slot, granule >> 2]
+                    agent = own[slot * ctas + cta] + (3 if (entry >> 31) & 1 else 2) * per_cta
+                    if entry and (entry >> 32) > V[w, KNOWN, agent]:
+                        doubtful = True
+            if doubtful:
+                found = _check_readers(
+                    V, few, own, per_cta, w, lane, 15, False, granule, cta, ctas, slots, reads, async_reads,
+                    granule & 3 == 0, True, i, out, found,
+                )  # fmt: skip
             records[granule] = fresh
             sites[granule] = pc
             if granule & 3 == 0:

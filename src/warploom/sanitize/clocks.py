@@ -30,7 +30,7 @@ class Clocks:
     warps, their streams, and its mbarriers.
     """
 
-    def __init__(self, machine: Machine, mbarriers: int) -> None:
+    def __init__(self, machine: Machine, mbarriers: int, ordered: bool) -> None:
         self.machine = machine
         self.warps = machine.warps
         self.ctas = machine.ctas
@@ -39,12 +39,19 @@ class Clocks:
         self.agents = STREAMS * self.per_cta + mbarriers  # of a CTA
         self.own = machine.rank[machine.cta_of] * self.agents + machine.in_cta
         columns = machine.cluster_size * self.agents
-        self.first_barrier = 4 * self.warps
+        self.ordered = ordered
+        # With order between clusters, a column for every warp of the machine, and one for waves before.
+        beyond = ordered and machine.ctas > 0
+        self.base = columns if beyond else -1
+        columns += self.warps + 1 if beyond else 0
+        self.locations: dict[tuple[str, int, int, int], int] = {}
+        self.first_barrier = 8 * self.warps
         self.first_cluster = self.first_barrier + self.ctas * BARRIERS
         self.first_mbarrier = self.first_cluster + 2 * self.ctas // machine.cluster_size
         self.kinds = 4 if machine.cluster_size > 1 else 2  # rows of an mbarrier
         rows = self.first_mbarrier + self.kinds * self.ctas * mbarriers
         self.vectors = np.zeros((rows, PARTS, columns), np.int32)
+        self._next = rows  # of the next location
         self.clock = np.ones(self.warps, np.int32)
         self.few = np.zeros(self.warps, np.int32)
         self.copy_clock = np.ones(self.warps, np.int32)
@@ -71,7 +78,8 @@ class Clocks:
     def release(self, warps: Array, lanes: Array, full: Array, rows: Array) -> None:
         """Lanes publish into rows, those that are not NOWHERE."""
         _compiled.release(
-            self.vectors, self.clock, self.few, self.own, self.per_cta, warps, lanes, full, rows.astype(np.int64)
+            self.vectors, self.clock, self.few, self.own, self.per_cta, self.base, warps, lanes, full,
+            rows.astype(np.int64),
         )  # fmt: skip
 
     def acquire(self, warps: Array, lanes: Array, full: Array, rows: Array) -> None:
@@ -80,27 +88,53 @@ class Clocks:
 
     def synchronise(self, warps: Array) -> None:
         """All lanes of each warp meet."""
-        _compiled.synchronise(self.vectors, self.clock, self.few, self.own, self.per_cta, warps)
+        _compiled.synchronise(self.vectors, self.clock, self.few, self.own, self.per_cta, self.base, warps)
 
     def proxy_fence(self, warps: Array, lanes: Array, full: Array) -> None:
         """A fence between the generic and the asynchronous proxy."""
-        _compiled.proxy_fence(self.vectors, self.clock, self.few, self.own, self.per_cta, warps, lanes, full)
+        _compiled.proxy_fence(
+            self.vectors, self.clock, self.few, self.own, self.per_cta, self.base, warps, lanes, full
+        )
 
-    def fence(self, warps: Array, lanes: Array, full: Array) -> None:
-        """A fence: what was done before is published by relaxed operations after it, and what relaxed
+    def fence(self, warps: Array, lanes: Array, full: Array, level: int) -> None:
+        """A fence of a scope: what was done before is published by relaxed operations after it, and what relaxed
         operations before it have seen is known after it.
         """
-        released, acquired = warps + 2 * self.warps, warps + 3 * self.warps
-        self.acquire(warps, lanes, full, acquired)
-        self.release(warps, lanes, full, released)
+        for each in range(level + 1):
+            self.acquire(warps, lanes, full, self.seen(warps, each))
+            self.release(warps, lanes, full, self.fenced(warps, each))
 
-    def fenced(self, warps: Array) -> Array:
-        """The rows that hold what the last fence of each warp covers."""
-        return warps + 2 * self.warps
+    def fenced(self, warps: Array, level: int) -> Array:
+        """The rows that hold what the last fence of each warp, of at least this scope, covers."""
+        return warps + (2 + level) * self.warps
 
-    def seen(self, warps: Array) -> Array:
-        """The rows that hold what relaxed operations have seen, until a fence."""
-        return warps + 3 * self.warps
+    def seen(self, warps: Array, level: int) -> Array:
+        """The rows that hold what relaxed operations of at least this scope have seen, until a fence."""
+        return warps + (5 + level) * self.warps
+
+    def go_beyond(self, rows: Array) -> None:
+        """Rows are for other clusters too: numbers within a cluster mean nothing there."""
+        self.vectors[rows, :, : self.base] = 0
+        self.hear(rows)
+
+    def hear(self, rows: Array) -> None:
+        """What rows know came from all over the grid, earlier waves included."""
+        if self.base >= 0:
+            self.vectors[rows, KNOWN, self.base + self.warps] = 1
+
+    # Locations --------------------------------------------------------------------------------------------
+
+    def location(self, kind: str, address: int, level: int, whose: int) -> int:
+        """The row of a place in memory that order passes through, at a scope, for a CTA, a cluster or all."""
+        key = (kind, address, level, whose)
+        found = self.locations.get(key)
+        if found is None:
+            if self._next == len(self.vectors):
+                more = np.zeros((max(64, len(self.locations)), *self.vectors.shape[1:]), np.int32)
+                self.vectors = np.concatenate([self.vectors, more])
+            found = self.locations[key] = self._next
+            self._next += 1
+        return found
 
     def copy(self, rows: Array, sources: Array) -> None:
         """Rows learn what other rows know."""
@@ -117,14 +151,16 @@ class Clocks:
         """Bytes that come to an mbarrier show that the copy was issued, and so that the phases its warp knew of
         are complete.
         """
-        phases = np.arange(self.vectors.shape[2]) % self.agents >= STREAMS * self.per_cta
+        columns = np.arange(self.vectors.shape[2])
+        phases = columns % self.agents >= STREAMS * self.per_cta
+        phases &= columns < self.machine.cluster_size * self.agents
         for warp, row in zip(warps.tolist(), self.arriving(objects).tolist(), strict=True):
             known = np.maximum(self.vectors[warp, KNOWN], self.vectors[self.warps + warp, KNOWN])
             self.vectors[row, KNOWN] = np.maximum(self.vectors[row, KNOWN], np.where(phases, known, 0))
 
-    def clear(self, row: int) -> None:
-        """A row forgets."""
-        self.vectors[row] = 0
+    def clear(self, rows: Array) -> None:
+        """Rows forget."""
+        self.vectors[rows] = 0
 
     # Groups -----------------------------------------------------------------------------------------------
 
@@ -227,7 +263,7 @@ class Clocks:
     def arrive(self, warps: Array, lanes: Array, full: Array, rows: Array, relaxed: bool) -> None:
         """Lanes publish into rows; where the operation is relaxed, what their last fence covers."""
         if relaxed:
-            self.copy(np.where(rows < 0, NOWHERE, rows), self.fenced(warps))
+            self.copy(np.where(rows < 0, NOWHERE, rows), self.fenced(warps, int(self.kinds > 2)))
         else:
             self.release(warps, lanes, full, rows)
 
@@ -242,22 +278,28 @@ class Clocks:
 
     def grow(self, mbarriers: int) -> tuple[int, int]:
         """Make room for more mbarriers in each CTA; returns the agents of a CTA before and after."""
-        old, before = self.vectors, (self.agents, self.mbarriers)
-        size = self.machine.cluster_size
+        old, agents, before = self.vectors, self.agents, self.mbarriers
+        size, first = self.machine.cluster_size, self.first_mbarrier
         self.mbarriers = mbarriers
         self.agents = STREAMS * self.per_cta + mbarriers
         self.own = self.machine.rank[self.machine.cta_of] * self.agents + self.machine.in_cta
-        rows = self.first_mbarrier + self.kinds * self.ctas * mbarriers
-        wide = np.zeros((rows, PARTS, size, self.agents), np.int32)
-        narrow = old.reshape(len(old), PARTS, size, before[0])
-        first = self.first_mbarrier
-        wide[:first, :, :, : before[0]] = narrow[:first]
-        kept = wide[first:].reshape(self.kinds, self.ctas, mbarriers, PARTS, size, self.agents)
-        kept[:, :, : before[1], :, :, : before[0]] = narrow[first:].reshape(
-            self.kinds, self.ctas, before[1], PARTS, size, before[0]
-        )
-        self.vectors = wide.reshape(rows, PARTS, size * self.agents)
-        return before[0], self.agents
+        kept = first + self.kinds * self.ctas * before
+        rows = first + self.kinds * self.ctas * mbarriers
+        beyond = old.shape[2] - size * agents
+        wide = np.zeros((rows + len(old) - kept, PARTS, size * self.agents + beyond), np.int32)
+        where = np.arange(self.kinds * self.ctas * before)
+        objects = first + where // before * mbarriers + where % before
+        places = np.concatenate([np.arange(first), objects, np.arange(rows, len(wide))])
+        columns = np.arange(size * agents)
+        targets = columns // agents * self.agents + columns % agents
+        wide[places[:, None], :, targets[None, :]] = old[:, :, : size * agents].swapaxes(1, 2)
+        wide[places, :, size * self.agents :] = old[:, :, size * agents :]
+        self.vectors = wide
+        self.locations = {key: row + rows - kept for key, row in self.locations.items()}
+        self._next += rows - kept
+        if self.base >= 0:
+            self.base = size * self.agents
+        return agents, self.agents
 
 
 def to_bits(mask: Array) -> Array:

@@ -60,7 +60,7 @@ class Objects:
             self.used[cta] += 1
         objects = np.array([found])
         for rows in self._rows(objects):
-            self.clocks.clear(int(rows[0]))
+            self.clocks.clear(rows)
         return found
 
     def _rows(self, objects: Array) -> list[Array]:
@@ -214,6 +214,22 @@ class Objects:
             text = "is not initialised: a copy counts its bytes off it"
             self._tell(
                 "sanitize.mbarrier/uninitialised", pc, -1, int(words[k]) >> 3, text, int(warps[k]), int(lanes[k])
+            )  # fmt: skip
+
+    def check_stores(self, index: Array, lanes: Array, size: int, warps: Array, pc: int) -> None:
+        """Stores of lanes stay away from valid objects."""
+        if not self.used.any():
+            return
+        hit = lanes & (self.at[index >> 3] >= 0)
+        if size > 8:
+            hit |= lanes & (self.at[index + size - 1 >> 3] >= 0)
+        if hit.any():
+            position, lane = (int(part[0]) for part in np.nonzero(hit))
+            word = int(index[position, lane]) >> 3
+            word += int(self.at[word] < 0)
+            self._tell(
+                "sanitize.mbarrier/overwritten", pc, -1, word, "is overwritten while it is valid", int(warps[position]),
+                lane,
             )  # fmt: skip
 
     def check_overwritten(self, starts: Array, sizes: Array, warps: Array, lanes: Array, pc: int) -> None:

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from warploom.diag import UsageError
 from warploom.isa.bulk import BulkCopy, TensorCopy
 from warploom.isa.types import TYPES
-from warploom.layout.tile import shared_bytes
+from warploom.layout import TensorMapFields
+from warploom.layout.tile import boxes, shared_bytes
 from warploom.machine.boxes import chosen
 from warploom.machine.faults import Fault
-from warploom.machine.memory import SHARED_START, SHARED_WINDOW
+from warploom.machine.memory import GLOBAL_BASE, SHARED_START, SHARED_WINDOW
 from warploom.sanitize.clocks import THREAD_COPIES, to_bits
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ class Transfers:
             if request.source_space != "global":
                 source = chosen(request.source, positions, lanes).astype(np.int64)
                 self._read(warps, lanes, source, sizes, group=request.completion == "group")
+            self._beyond(request, positions, lanes, warps, sizes)
             if request.destination_space != "global":
                 target = chosen(request.destination, positions, lanes).astype(np.int64)
                 self._write(request, positions, lanes, warps, target, sizes, -1)
@@ -93,14 +95,59 @@ class Transfers:
                 fields = self.machine.engines.copier.fields(int(address))
             except (Fault, UsageError):
                 continue  # the machine is about to refuse the copy
+            self.sanitizer.maps.use(warps, lanes, int(address), self.machine.pc)
             of = np.flatnonzero(maps == address)
             sizes = np.full(len(of), -(-shared_bytes(fields) // 16) * 16)
+            self._boxes(request, fields, positions[of], lanes[of], warps[of])
             if request.direction == "load":
                 self._write(
                     request, positions[of], lanes[of], warps[of], shared[of], sizes, fields.swizzle_span
                 )
             else:
                 self._read(warps[of], lanes[of], shared[of], sizes, group=True)
+
+    def _beyond(self, request: BulkCopy, positions: Array, lanes: Array, warps: Array, sizes: Array) -> None:
+        """What plain copies read and write in global memory."""
+        arena = self.sanitizer.arena
+        reduction = request.reduction != ""
+        if request.source_space == "global":
+            source = chosen(request.source, positions, lanes).astype(np.int64) - GLOBAL_BASE
+            good = self._inside(source, sizes)
+            arena.rows(warps[good], lanes[good], source[good], sizes[good], False, False, self.machine.pc)
+        if request.destination_space == "global":
+            target = chosen(request.destination, positions, lanes).astype(np.int64) - GLOBAL_BASE
+            good = self._inside(target, sizes)
+            arena.rows(warps[good], lanes[good], target[good], sizes[good], True, reduction, self.machine.pc)
+
+    def _boxes(
+        self, request: TensorCopy, fields: TensorMapFields, positions: Array, lanes: Array, warps: Array
+    ) -> None:
+        """What tensor copies read and write in global memory: the rows of boxes that are wholly inside."""
+        writing = request.direction == "store"
+        arena = self.sanitizer.arena
+        if not writing and not arena.written:
+            return
+        coordinates = np.stack([chosen(part, positions, lanes) for part in request.coordinates]).astype(
+            np.int64
+        )
+        try:
+            found = boxes(fields, coordinates)
+        except UsageError:
+            return  # the machine is about to refuse the copy, or follows it in its own way
+        here = np.flatnonzero(found.inside)
+        starts = (
+            found.global_offset[here, None] + found.row_offset[None, :] + fields.global_address - GLOBAL_BASE
+        )
+        sizes = np.full(starts.size, fields.box[0] * fields.element_bits // 8)
+        of = np.repeat(here, starts.shape[1])
+        good = self._inside(starts.reshape(-1), sizes)
+        arena.rows(
+            warps[of][good], lanes[of][good], starts.reshape(-1)[good], sizes[good], writing, request.reduction != "",
+            self.machine.pc,
+        )  # fmt: skip
+
+    def _inside(self, starts: Array, sizes: Array) -> Array:
+        return (starts >= 0) & (starts + sizes <= len(self.machine.arena.bytes))
 
     def _read(self, warps: Array, lanes: Array, addresses: Array, sizes: Array, group: bool) -> None:
         starts = self._starts(warps, addresses >> 24, addresses & 0xFF_FFFF)
@@ -232,7 +279,7 @@ class Transfers:
         for bits, full, which in self._by_object(batch, objects.of(index), lanes):
             rows = clocks.arrived_here(which) if narrow else clocks.arrived(which)
             if relaxed:
-                clocks.copy(np.where(rows < 0, -1, clocks.seen(warps)), rows)
+                clocks.copy(np.where(rows < 0, -1, clocks.seen(warps, int(clocks.kinds > 2))), rows)
             else:
                 clocks.acquire(warps, bits, full, rows)
 
@@ -256,7 +303,7 @@ class Transfers:
         clocks, barriers = self.sanitizer.clocks, self.machine.barriers
         warps = batch.warp_index
         bits = clocks.lanes(batch)[0]
-        waits = barriers.cluster_phase[clusters] <= barriers.cluster_joined[warps]
+        waits = barriers.cluster_waits(batch, clusters)
         for cluster in np.unique(clusters[waits]).tolist():
             here = waits & (clusters == cluster)
             self._waiting.setdefault(cluster, []).append((warps[here], bits[here]))

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from warploom.diag import Diagnostic
 from warploom.isa.bulk import BulkCopy, TensorCopy
-from warploom.sanitize.clocks import Clocks, to_bits
+from warploom.sanitize.arena import ArenaShadow
+from warploom.sanitize.clocks import BARRIERS, Clocks, to_bits
 from warploom.sanitize.lifetimes import Lifetimes
+from warploom.sanitize.maps import Maps
 from warploom.sanitize.objects import FIRST, Objects
 from warploom.sanitize.products import Products
 from warploom.sanitize.report import Report
@@ -29,7 +31,16 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 Act = Callable[[Any, Any], None]
 
+CTA, CLUSTER, GPU = 0, 1, 2  # levels of scope
+_FENCES = frozenset({"fence", "membar"})
 _ORDERED = frozenset({"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"})
+
+
+def _order_of(words: Sequence[str]) -> tuple[bool, bool, int]:
+    """Whether an instruction acquires, whether it releases, and the level of its scope."""
+    both = "acq_rel" in words or words[0] in _FENCES
+    level = CTA if "cta" in words else CLUSTER if "cluster" in words else GPU
+    return both or "acquire" in words, both or "release" in words, level
 
 
 class Sanitizer:
@@ -48,6 +59,7 @@ class Sanitizer:
         self.muted = False  # the machine does what was already seen
         self.atomic = False
         self._started = False
+        self._waves = 0
         self._strong: list[bool] = []
         self._acts: dict[tuple[str, str], Callable[[int, Act], Act]] = {
             ("async_copy", "cp_async"): self._thread_copy,
@@ -58,7 +70,8 @@ class Sanitizer:
             ("bulk", "commit_group"): self._before(self._commit_bulk),
             ("bulk", "wait_group"): self._before(self._wait_bulk),
             ("warp", "bar"): self._before(self._meet),
-            ("tensormap", "cp_fenceproxy"): self._before(self._meet),
+            ("tensormap", "cp_fenceproxy"): self._publish_map,
+            ("barrier", "fence_proxy_acquire"): self._before(self._acquire_map),
             ("barrier", "fence"): self._before(self._fence),
             ("barrier", "membar"): self._before(self._fence),
             ("barrier", "fence_restricted"): self._before(self._fence),
@@ -82,6 +95,17 @@ class Sanitizer:
         families = {step.binding.form.family for step in steps}
         self._asynchronous = not families.isdisjoint({"bulk", "tensor", "wgmma"})
         self._mbarriers = FIRST if "mbarrier" in families else 0
+        ordered = [set(words) for words in opcodes if words[0] in _FENCES or not _ORDERED.isdisjoint(words)]
+        reached = any(step.binding.form.family in ("memory", "atomic") for step in steps)
+        self._ordered = reached and any(
+            words & _FENCES or words & {"acquire", "release", "acq_rel"}
+            for words in ordered
+            if "proxy" not in words
+        )
+        self._orders = [_order_of(words) for words in opcodes]
+        self.arena = ArenaShadow(machine, self.report)
+        self.maps = Maps(self)
+        self._before_now: set[tuple[str, int]] = set()
         self.products = Products(self)
         self.transfers = Transfers(self)
 
@@ -125,12 +149,17 @@ class Sanitizer:
         """CTAs became resident."""
         self.close()
         self._started = True
-        self.clocks = Clocks(self.machine, self._mbarriers)
+        if self._waves:
+            self._before_now |= {key[:2] for key in self.clocks.locations if key[2] == GPU}
+        self._waves += 1
+        self.clocks = Clocks(self.machine, self._mbarriers, self._ordered)
+        self.arena.start(self.clocks)
         self.shadow = Shadow(self.machine, self.clocks, self.report, self._asynchronous)
         self.objects = Objects(self.machine, self.clocks, self.shadow, self.report)
         self.products.start()
         self.lifetimes = Lifetimes(self)
-        self._syncing: dict[int, list[tuple[Array, Array]]] = {}
+        self._syncing = np.full(self.machine.warps, -1, np.int64)  # the CTA barrier that each warp waits at
+        self._syncing_lanes = np.zeros(self.machine.warps, np.int32)
 
     def close(self) -> None:
         """CTAs have ended."""
@@ -159,17 +188,64 @@ class Sanitizer:
         self, kind: str, place: Place, index: Array, lanes: Array, size: int, values: Array | None
     ) -> None:
         """Threads load or store."""
-        if kind != "shared" or self.muted or place is not self.machine.batch.place:
+        if kind == "local" or self.muted or place is not self.machine.batch.place:
             return
         pc = self.machine.pc
+        strong = self._strong[pc] or self.atomic
+        if strong and self.clocks.ordered:
+            self._order(kind, place, index, lanes, pc, writing=values is not None)
+        if values is None and self.atomic:
+            return
+        if kind == "global":
+            self.arena.access(place.warp, index, lanes, size, pc, strong, values)
+            return
         if self.machine.cluster_size > 1:
             self.lifetimes.reach(place.warp, index, lanes, pc)
-        strong = self._strong[pc] or self.atomic
         if values is None:
-            if not self.atomic:
-                self.shadow.read(place.warp, index, lanes, size, pc, strong)
+            self.shadow.read(place.warp, index, lanes, size, pc, strong)
+        else:
+            self.objects.check_stores(index, lanes, size, place.warp, pc)
+            self.shadow.write(place.warp, index, lanes, size, pc, strong, values)
+
+    def _order(self, kind: str, place: Place, index: Array, lanes: Array, pc: int, writing: bool) -> None:
+        """Ordered accesses pass on what was released to the places they reach."""
+        acquires, releases, level = self._orders[pc]
+        clocks, machine = self.clocks, self.machine
+        live = to_bits(machine.strands.live[place.warp])
+        for position, warp in enumerate(place.warp.tolist()):
+            cta = int(machine.cta_of[warp])
+            whose = (cta, cta // machine.cluster_size, 0)
+            here = np.array([warp])
+            for address in np.unique(index[position][lanes[position]]).tolist():
+                bits = to_bits((lanes[position] & (index[position] == address))[None])
+                full = bits == live[position]
+                for each in range(level + 1):
+                    key = (kind, address, each, whose[each])
+                    if writing:
+                        self._publish(key, here, bits, full, releases)
+                    elif key in clocks.locations:
+                        row = np.array([clocks.location(*key)])
+                        if acquires:
+                            clocks.acquire(here, bits, full, row)
+                        else:
+                            clocks.copy(clocks.seen(here, each), row)
+                if not writing and (kind, address) in self._before_now:
+                    clocks.hear(here)
+
+    def _publish(
+        self, key: tuple[str, int, int, int], warp: Array, bits: Array, full: Array, releases: bool
+    ) -> None:
+        clocks = self.clocks
+        fenced = clocks.fenced(warp, key[2])
+        if not releases and not clocks.vectors[fenced[0]].any():
             return
-        self.shadow.write(place.warp, index, lanes, size, pc, strong, values)
+        row = np.array([clocks.location(*key)])
+        if releases:
+            clocks.release(warp, bits, full, row)
+        else:
+            clocks.copy(row, fenced)
+        if key[2] == GPU:
+            clocks.go_beyond(row)
 
     def _atomic(self, pc: int, act: Act) -> Act:
         def whole(batch: Batch, operands: Any) -> None:
@@ -180,6 +256,17 @@ class Sanitizer:
                 self.atomic = False
 
         return whole
+
+    def _publish_map(self, pc: int, act: Act) -> Act:
+        def whole(batch: Batch, operands: Any) -> None:
+            self._meet(batch, operands)
+            act(batch, operands)
+            self.maps.publish(batch, operands)
+
+        return whole
+
+    def _acquire_map(self, batch: Batch, operands: Any) -> None:
+        self.maps.acquire(batch, operands)
 
     def _remote_store(self, pc: int, act: Act) -> Act:
         return self._quiet(act, self.transfers.remote_store)
@@ -233,7 +320,8 @@ class Sanitizer:
         self.clocks.synchronise(batch.warp_index)
 
     def _fence(self, batch: Batch, operands: Any) -> None:
-        self.clocks.fence(batch.warp_index, *self.clocks.lanes(batch))
+        level = self._orders[self.machine.pc][2]
+        self.clocks.fence(batch.warp_index, *self.clocks.lanes(batch), level)
 
     def _proxy_fence(self, batch: Batch, operands: Any) -> None:
         self.clocks.proxy_fence(batch.warp_index, *self.clocks.lanes(batch))
@@ -245,9 +333,8 @@ class Sanitizer:
         warps = batch.warp_index
         self.clocks.release(warps, bits, full, self.clocks.barrier(keys))
         if waits:
-            for key in np.unique(keys).tolist():
-                here = keys == key
-                self._syncing.setdefault(key, []).append((warps[here], bits[here]))
+            self._syncing[warps] = keys
+            self._syncing_lanes[warps] |= bits
 
     def _check_aligned(self, batch: Batch) -> None:
         """Aligned barriers are executed by whole warps."""
@@ -265,22 +352,21 @@ class Sanitizer:
             message = f"{lanes} of {left} lanes of a warp execute this aligned barrier; {place}"
             self.report.add("sanitize.barrier/divergence", pc, -1, message)
 
-    def cta_complete(self, key: int) -> None:
-        """A barrier is complete."""
-        parts = self._syncing.pop(key, [])
-        row = int(self.clocks.barrier(np.array([key]))[0])
-        if parts:
-            warps = np.concatenate([part[0] for part in parts])
-            bits = np.concatenate([part[1] for part in parts])
-            if len(warps) > 1 and self.machine.strands.diverged:
-                warps, place = np.unique(warps, return_inverse=True)
-                joined = np.zeros(len(warps), np.int32)
-                np.bitwise_or.at(joined, place, bits)
-                bits = joined
+    def cta_complete(self, keys: Sequence[int]) -> None:
+        """Barriers are complete: who waits at them knows what was published."""
+        rows = self.clocks.barrier(np.array(keys, np.int64))
+        complete = np.zeros(
+            self.clocks.ctas * BARRIERS + 1, np.bool_
+        )  # the last is for those that wait nowhere
+        complete[keys] = True
+        warps = np.flatnonzero(complete[self._syncing])
+        if len(warps):
+            bits = self._syncing_lanes[warps]
             full = bits == to_bits(self.machine.strands.live[warps])
-            self.clocks.acquire(warps, bits, full, np.full(len(warps), row))
+            self.clocks.acquire(warps, bits, full, self.clocks.barrier(self._syncing[warps]))
             self.clocks.synchronise(warps[full])
-        self.clocks.clear(row)
+            self._syncing[warps], self._syncing_lanes[warps] = -1, 0
+        self.clocks.clear(rows)
 
     def cluster_arrive(self, batch: Batch, clusters: Array) -> None:
         """Warps arrive at the barriers of their clusters."""
@@ -290,7 +376,7 @@ class Sanitizer:
         self.lifetimes.arrive(warps)
         operands = self.machine.linked[self.machine.pc].operands
         if operands.sem == "relaxed":
-            self.clocks.copy(rows, self.clocks.fenced(warps))
+            self.clocks.copy(rows, self.clocks.fenced(warps, CLUSTER))
         else:
             self.clocks.release(warps, bits, full, rows)
 
