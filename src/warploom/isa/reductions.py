@@ -40,10 +40,12 @@ def of_tensors(op: str) -> tuple[str, ...]:
 def combine_tensors(op: str, type: str) -> Combine:
     """The function of a reduction word on elements of a tensor map.
 
-    An f32 sum keeps subnormals but for f32.ftz; one of tf32 is one of f32.
+    An f32 sum keeps subnormals but for f32.ftz; one of tf32 is one of f32. An f64 sum hands a NaN on as it is.
     """
     if (op, type) in (("add", "f32"), ("add", "tf32")):
         return floats.add
+    if (op, type) == ("add", "f64"):
+        return _add_doubles
     return combine(op, "f32" if type.startswith("tf32") else type.removesuffix(".ftz"))
 
 
@@ -53,6 +55,11 @@ def _increment(old: Array, value: Array) -> Array:
 
 def _decrement(old: Array, value: Array) -> Array:
     return np.where((old == 0) | (old > value), value, old - 1).astype(old.dtype)
+
+
+def _add_doubles(old: Array, value: Array) -> Array:
+    handed_on = np.where(np.isnan(value), value.view(np.uint64), old.view(np.uint64)).view(np.float64)
+    return np.where(np.isnan(value) | np.isnan(old), handed_on, floats.add(old, value))
 
 
 def _exchange(old: Array, value: Array) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -65,6 +66,7 @@ PACKED = np.dtype(
     ]
 )
 _FLOATS = ("f16", "f32", "f32.ftz", "f64", "bf16", "tf32", "tf32.ftz")
+_LARGEST_BOX = 227 * 1024  # the shared memory that a CTA may have
 _PADDED = ("b4x16_p64", "b6x16_p32")
 
 
@@ -247,6 +249,14 @@ def _complaints(fields: TensorMapFields) -> list[str]:
     inner_bits = row * fields.shared_bits
     if word in _PADDED:
         expect(row == 128, f"{what} has {row} elements of {word}{along}", "128")
+    if interleave == 0:
+        steps = (1, *fields.element_stride[1:rank])
+        counts = (-(-extent // max(step, 1)) for extent, step in zip(fields.box, steps))
+        whole = (
+            (row * fields.pixels_per_column if fields.is_im2col else prod(counts)) * fields.shared_bits // 8
+        )
+        all_of = "a column" if fields.is_im2col else "the box"
+        expect(whole <= _LARGEST_BOX, f"{all_of} is {whole} bytes", f"at most {_LARGEST_BOX}")
     expect(inner_bits % 128 == 0, f"{what} is {inner_bits / 8:g} bytes{along}", "a multiple of 16")
     if interleave == 0:
         expect(
@@ -278,7 +288,7 @@ def _column_complaints(fields: TensorMapFields, rank: int) -> list[str]:
             if not -half <= corner < half
         ]
     for axis, low, high in zip(axes, fields.im2col_lower, fields.im2col_upper):
-        end = fields.global_dim[axis] + high
+        end = fields.global_dim[axis] % (1 << 32) + high  # the driver's own arithmetic
         if low >= end:
             found.append(
                 f"the box of pixels reaches from {low} to {end} along {_dimension(axis)}; expected some pixel"

@@ -13,6 +13,8 @@ from warploom.oracle.campaign.experiment import Array
 
 Action = Literal["verdict", "load", "store", "reduce", "prefetch"]
 
+_SPECIAL = ("ties", "infinite")
+_MANTISSA_BITS = {"f16": 10, "bf16": 7, "f32": 23, "tf32": 23, "f64": 52}
 _GLOBAL_TAG = 0x4000_0000
 _SHARED_TAG = 0x8000_0000
 
@@ -71,7 +73,24 @@ class TensorCase:
         bits = self.map.element_bits
         word = self.map.element_type.removesuffix(".ftz")
         raw = patterns.draw(2 * self.number + salt, 8 * count * 8 // bits)
+        if self.kind in _SPECIAL:
+            return _special(self.kind, bits, word, raw).view(np.uint8)[:size].copy()
         return patterns.registers(word, self.kind, bits, raw[:, np.newaxis]).view(np.uint8)[:size].copy()
+
+
+def _special(kind: str, bits: int, word: str, raw: patterns.Raw) -> Array:
+    """Elements halfway between two numbers of tf32, or infinities, NaNs and numbers that are neither."""
+    found = patterns.patterns(word, "normal", raw)
+    if kind == "ties":
+        found = found & np.uint64(0xFFFF_E000) | np.uint64(0x0FFF) + raw % np.uint64(3)
+    else:
+        mantissa = _MANTISSA_BITS[word]
+        top = np.uint64((1 << (bits - 1 - mantissa)) - 1 << mantissa)
+        choice = raw >> np.uint64(40) & np.uint64(7)
+        sign = raw >> np.uint64(63) << np.uint64(bits - 1)
+        small = np.uint64(1) + (raw & np.uint64((1 << mantissa) - 2))
+        found = np.where(choice < 3, sign | top, np.where(choice < 5, sign | top | small, found))
+    return found.astype(f"u{bits // 8}")
 
 
 def _frozen(value: Any) -> Any:

@@ -42,11 +42,12 @@ def _map(rng: Random, *, im2col: bool) -> TensorMapFields:
     most = min(SWIZZLE_SPANS[swizzle] or 256 * size, 256 * size)
     inner = min(rng.choice((1, 2, 3, 4, 8, 16)) * 16, most) // size
     if interleave:
-        inner = rng.choice((1, 2, 5, 8, 16)) if not im2col else rng.choice((1, 4, 8, 16))
+        inner = max(rng.choice((1, 1, 2, 3, 4)) * 16 // size, 1)
     steps = [1] * 5 if rng.random() < 0.6 else [rng.choice((1, 1, 2, 3, 8)) for _ in range(5)]
     box = [inner] + [rng.choice((1, 2, 3, 4, 8, 13)) for _ in range(4)]
     if rng.random() < 0.03:
-        box[rng.randrange(rank)] = 256 if not swizzle or interleave else most // size
+        axis = rng.randrange(rank)
+        box[axis] = 256 if axis or not (swizzle or interleave) else inner
     while _rows(box, steps, rank) * _row(inner, unit, swizzle) > 24 * 1024:
         axis = max(range(1, rank), key=lambda k: box[k]) if rank > 1 else 0
         box[axis] = max(box[axis] // 2, 1)
@@ -126,6 +127,16 @@ def _copy(rng: Random, number: int) -> TensorCase:
     action: Action = rng.choice(
         ("load", "load", "load", "load", "store", "store", "reduce", "reduce", "prefetch")
     )
+    stored = action in ("store", "reduce") and rng.random() < 0.8  # these begin at no negative coordinate
+    if stored and im2col:
+        lower, upper = (
+            (max(each, 0) for each in made.im2col_lower),
+            (min(each, 0) for each in made.im2col_upper),
+        )
+        made = replace(made, im2col_lower=tuple(lower), im2col_upper=tuple(upper))
+    coordinates = _coordinates(rng, made)
+    if stored:
+        coordinates = tuple(max(at, 0) for at in coordinates)
     start = 1024 * rng.randrange(3)
     chance = rng.random()
     if chance < 0.4:
@@ -148,7 +159,7 @@ def _copy(rng: Random, number: int) -> TensorCase:
         action,
         made,
         memory=made.global_address + span + _MARGIN,
-        coordinates=_coordinates(rng, made),
+        coordinates=coordinates,
         offsets=_offsets(rng, made) if made.is_im2col and action in ("load", "prefetch") else (),
         start=start,
         extent=extent,
@@ -156,8 +167,17 @@ def _copy(rng: Random, number: int) -> TensorCase:
         cluster=cluster,
         mask=mask,
         reduction=_reduction(rng, made) if action == "reduce" else "",
-        kind=rng.choice(KINDS) if numbers else "",
+        kind=_kind(rng, made, action) if numbers else "",
     )
+
+
+def _kind(rng: Random, made: TensorMapFields, action: Action) -> str:
+    chance = rng.random()
+    if chance < 0.2 and action == "reduce" and made.elemtype in _FLOATS:
+        return "infinite"
+    if chance < 0.4 and made.element_type.startswith("tf32"):
+        return "ties"
+    return rng.choice(KINDS)
 
 
 def _reduction(rng: Random, made: TensorMapFields) -> str:
@@ -263,6 +283,23 @@ def _row_of_bytes(rng: Random, made: TensorMapFields) -> TensorMapFields:
     return replace(made, box=(wanted, *made.box[1:]))
 
 
+def _size(rng: Random, made: TensorMapFields) -> TensorMapFields:
+    """A box about as large as shared memory, of narrow rows or wide pixels."""
+    kib = rng.choice((208, 216, 224, 225, 226, 227, 228, 229, 232, 240, 248, 255, 256))
+    size = made.element_bits // 8 or 1
+    if made.is_im2col:
+        pixels = min(4 * kib + rng.choice((-1, 0, 0, 1)), 1024)
+        swizzle = made.swizzle if made.interleave else 0
+        return replace(made, channels_per_pixel=256 // size, pixels_per_column=pixels, swizzle=swizzle)
+    rank = max(made.rank, 3)
+    long = [64, kib] if rank != 4 or rng.random() < 0.5 else [kib, 64]
+    filled = replace(_any_rank(rng, made), rank=rank)
+    box = (16 // size, *long, *[1] * (rank - 3))
+    if made.interleave:  # the last dimension but one is that of slices
+        box = (16 // size, *long, 3)[:rank] if rank == 4 else box
+    return replace(filled, box=five(box[:rank]), element_stride=five([1] * rank))
+
+
 def _any_rank(rng: Random, made: TensorMapFields) -> TensorMapFields:
     rank = rng.randint(3 if made.is_im2col else 1, 5)
     filled = {"global_dim": 4, "global_stride": 4096, "box": 2, "element_stride": 1}
@@ -276,6 +313,8 @@ _COMMON: tuple[_Change, ...] = (
     _shifted,
     _row_of_bytes,
     _row_of_bytes,
+    _size,
+    _size,
     _any_rank,
     _one("global_dim", 0, 1, 1 << 32, (1 << 32) + 1),
     _one("global_stride", 0, 8, 16, 24, 32, 48, 1 << 20, (1 << 40) - 32, (1 << 40) - 16, 1 << 40, 1 << 41),
