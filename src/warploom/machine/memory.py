@@ -281,7 +281,14 @@ class Memory:
             access.store_indexed(held.view(raw.dtype), index, access.uniform(part), raw)
 
     def _reach(
-        self, space: str, place: Place, addresses: Array, mask: Lanes, size: int, storing: bool
+        self,
+        space: str,
+        place: Place,
+        addresses: Array,
+        mask: Lanes,
+        size: int,
+        storing: bool,
+        verb: str = "",
     ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         """The memory that an access of `size` bytes a lane reaches, and checked byte offsets in it."""
         if space == "local":
@@ -295,7 +302,7 @@ class Memory:
             storing, index, self._fault,
         )  # fmt: skip
         if lane >= 0:
-            raise self._global_fault("store" if storing else "load", addresses, mask, lane, size)
+            raise self._global_fault(verb or ("store" if storing else "load"), addresses, mask, lane, size)
         return arena.bytes, index
 
     def _global_fault(self, verb: str, addresses: Array, mask: Lanes, lane: int, size: int) -> Fault:
@@ -327,7 +334,7 @@ class Memory:
         raw = _UNSIGNED[values.dtype.itemsize]
         out = np.zeros(mask.shape, raw)
         for part, kind, local in self._by_window(space, addresses, mask):
-            held, index = self._reach(kind, place, local, part, raw.itemsize, storing=True)
+            held, index = self._reach(kind, place, local, part, raw.itemsize, True, "atomic")
             if self.written is not None and held is self.shared:
                 self._check_written(index, part, raw.itemsize)
                 self.mark_written(index[part], raw.itemsize)
