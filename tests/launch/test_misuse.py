@@ -157,6 +157,7 @@ case("a block too wide", block=1025)
 case("a block too deep", block=(1, 1, 65))
 case("a block of too many threads", block=(32, 33))
 case("a cluster of nothing", grid=32, cluster=(2, 0))
+case("a cluster where there are none", grid=4, cluster=2, arch="sm_80")
 case("a cluster too large", grid=34, cluster=17)
 case("a grid that clusters do not divide", grid=3, cluster=2)
 case("a block other than .reqntid", directives=".reqntid 64, 2, 1", block=128)
@@ -239,7 +240,22 @@ case("lanes of a warp that wait for each other", """
     bar.warp.sync -1;
     ret;
     L:
-    bar.sync 1, 64;""")  # fmt: skip
+    barrier.sync 1, 64;""")  # fmt: skip
+case("branches that each come to an aligned barrier", """
+    setp.lt.u32 %p1, %r0, 16;
+    @!%p1 bra L;
+    bar.sync 0;
+    ret;
+    L:
+    bar.sync 0;""")  # fmt: skip
+case("a guard that parts a warp at an aligned barrier", """
+    setp.lt.u32 %p1, %r0, 16;
+    @%p1 barrier.cta.sync.aligned 1, 32;""")  # fmt: skip
+case("registers that nobody releases", """
+    setp.lt.u32 %p1, %r0, 128;
+    @%p1 bra L;
+    setmaxnreg.inc.sync.aligned.u32 200;
+    L:""", block=256, directives=".maxnreg 104")  # fmt: skip
 case("an mbarrier that is never complete", f"""{SHARED}
     setp.ne.u32 %p1, %r0, 0;
     @%p1 bra L;

@@ -110,6 +110,11 @@ def test_a_loop_that_waits_in_vain_is_a_deadlock() -> None:
     assert "whose phase 0 lacks 1 arrivals and 0 bytes" in said
 
 
+def test_an_arrival_that_must_not_complete_its_phase_traps() -> None:
+    said = fault_of(f"{BARRIER}\n@%p1 mbarrier.arrive.noComplete.shared::cta.b64 _, [%r10], 1;\nret;")
+    assert "an arrival with .noComplete completes the phase of the mbarrier at shared offset 0x400" in said
+
+
 # Remote stores --------------------------------------------------------------------------------------------
 
 REMOTE = """

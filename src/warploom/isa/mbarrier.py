@@ -174,7 +174,7 @@ def arrive_no_complete(warps: Warps, i: Bound) -> None:
     # READ
     count = warps.read(i.count)
     # WRITE
-    state = warps.mbarrier(i.space, warps.addresses(i.addr), i.op, count)
+    state = warps.mbarrier(i.space, warps.addresses(i.addr), f"{i.op}_no_complete", count)
     if (kept := getattr(i, "state", None)) is not None:
         warps.write(kept, state)
 

@@ -231,7 +231,8 @@ class Warps(Protocol):
         transactions: Array | int = 0,
     ) -> Array:
         """Act on mbarrier objects, lane after lane: init, inval, arrive, arrive_drop, expect_tx, complete_tx,
-        and increment, which adds `amount` to the arrivals that the current phase still expects.
+        increment, which adds `amount` to the arrivals that the current phase still expects, and the arrivals
+        with _no_complete, which must not complete a phase.
 
         An arrive with `transactions` expects them first. Returns the state token before the action
         (uint64, shapes (warps, 32)).

@@ -37,6 +37,7 @@ MAX_THREADS = 1024
 _MAX_BLOCK = (1024, 1024, 64)
 _MAX_GRID = (2**31 - 1, 65535, 65535)
 MAX_CLUSTER = 16
+_FIRST_CLUSTERS = 90
 _AXES = "xyz"
 
 
@@ -84,6 +85,8 @@ def check(
         raise _refuse(f"block {block} has {threads} threads; expected at most {MAX_THREADS}")
     _check_directives(program, block, threads)
     shape, explicit = _cluster(program, grid, cluster)
+    if explicit and _number(arch) < _FIRST_CLUSTERS:
+        raise _refuse(f"{arch} has no clusters; expected cluster (1, 1, 1), found {shape}")
     if not isinstance(shared, int) or isinstance(shared, bool) or shared < 0:
         raise UsageError(f"shared is {shared!r}; expected a number of bytes", code="launch.shared")
     most = _SHARED_KIB[_number(arch)] * 1024

@@ -35,8 +35,10 @@ _ACTIONS = {
     "expect_tx": 4,
     "complete_tx": 5,
     "increment": 6,
+    "arrive_no_complete": 7,
+    "arrive_drop_no_complete": 8,
 }
-_UNINITIALISED, _COUNT, _OVERFLOW, _TRANSACTIONS = 1, 2, 3, 4
+_UNINITIALISED, _COUNT, _OVERFLOW, _TRANSACTIONS, _COMPLETED = 1, 2, 3, 4, 5
 _PHASE_SHIFT = 61
 
 
@@ -89,12 +91,12 @@ def _act(
             if count > 0xFFFFF or count < -0xFFFFF:
                 problem[0] = 4
                 return -1 - (w * 32 + lane)
-            if action in (2, 3):
+            if action in (2, 3, 7, 8):
                 if amount > pending or amount < 0:
                     problem[0] = 3
                     return -1 - (w * 32 + lane)
                 pending -= amount
-                if action == 3:
+                if action in (3, 8):
                     expected -= amount
             if action == 6:
                 pending += amount
@@ -102,6 +104,9 @@ def _act(
                     problem[0] = 3
                     return -1 - (w * 32 + lane)
             if pending == 0 and count == 0:
+                if action >= 7:
+                    problem[0] = 5
+                    return -1 - (w * 32 + lane)
                 phase ^= 1
                 pending = expected
                 completed[done] = where
@@ -183,6 +188,9 @@ class Mbarriers:
                 f"{where} is initialised for {found} arrivals; expected 1 to {MAX_COUNT}",
                 lane,
             )
+        if problem == _COMPLETED:
+            message = f"an arrival with .noComplete completes the phase of {where}"
+            return Fault("machine.mbarrier", message, lane)
         if problem == _TRANSACTIONS:
             return Fault(
                 "machine.mbarrier", f"{action} takes the transactions of {where} beyond 2^20 - 1", lane

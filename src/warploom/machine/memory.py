@@ -282,7 +282,14 @@ class Memory:
         return "shared" if held is self.shared else "local" if held is self.local else "global"
 
     def _reach(
-        self, space: str, place: Place, addresses: Array, mask: Lanes, size: int, storing: bool
+        self,
+        space: str,
+        place: Place,
+        addresses: Array,
+        mask: Lanes,
+        size: int,
+        storing: bool,
+        verb: str = "",
     ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         """The memory that an access of `size` bytes a lane reaches, and checked byte offsets in it."""
         if space == "local":
@@ -296,7 +303,7 @@ class Memory:
             storing, index, self._fault,
         )  # fmt: skip
         if lane >= 0:
-            raise self._global_fault("store" if storing else "load", addresses, mask, lane, size)
+            raise self._global_fault(verb or ("store" if storing else "load"), addresses, mask, lane, size)
         return arena.bytes, index
 
     def _global_fault(self, verb: str, addresses: Array, mask: Lanes, lane: int, size: int) -> Fault:
@@ -328,7 +335,7 @@ class Memory:
         raw = _UNSIGNED[values.dtype.itemsize]
         out = np.zeros(mask.shape, raw)
         for part, kind, local in self._by_window(space, addresses, mask):
-            held, index = self._reach(kind, place, local, part, raw.itemsize, storing=True)
+            held, index = self._reach(kind, place, local, part, raw.itemsize, True, "atomic")
             if self.watch is not None:
                 for stored in (None, values[None]):
                     self.watch.access(self._kind(held), place, index, part, raw.itemsize, stored)

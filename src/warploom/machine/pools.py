@@ -58,13 +58,12 @@ class Pools:
             return
         warps, ctas = batch.warp_index, batch.place.cta
         more = count - self.held[warps]
-        wrong = np.flatnonzero(more < 0 if take else more > 0)
-        if len(wrong):
-            held = int(self.held[warps[wrong[0]]])
-            asks = f"takes registers up to {count}" if take else f"releases registers above {count}"
-            message = f"a warp {asks} for each thread and has {'already' if take else 'only'} {held}"
-            raise Fault("machine.registers", message, int(wrong[0]) * 32)
         if not take:
+            wrong = np.flatnonzero(more > 0)
+            if len(wrong):
+                held = int(self.held[warps[wrong[0]]])
+                message = f"a warp releases registers above {count} for each thread and has only {held}"
+                raise Fault("machine.registers", message, int(wrong[0]) * 32)
             np.subtract.at(self.free, ctas, more)
             self.held[warps] = count
             self._wake(ctas)
@@ -72,6 +71,8 @@ class Pools:
         stay = np.zeros(len(warps), np.bool_)
         for position, (warp, cta) in enumerate(zip(warps.tolist(), ctas.tolist(), strict=True)):
             need = int(more[position])
+            if need <= 0:
+                continue  # it has as many
             if need > self.free[cta]:
                 stay[position] = True
             else:
