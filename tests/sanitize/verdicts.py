@@ -115,6 +115,7 @@ REASONS = {
     "gone": "threads that have ended no longer count at a barrier of the whole CTA",
     "other-bytes": "the store writes bytes that only generic loads read",
     "own-layout": "threads wrote the tile, in a layout that only the program knows; the result differs",
+    "enough-registers": "all threads start with as many registers as anybody asks for",
     "nothing-read": "no memory is read on the strength of this order",
     "unreached": "this launch does not come here",
 }
@@ -206,6 +207,7 @@ _TABLE = """
     gluon_gemm_f16_ws_128x128_sm90     drop-cta-barrier           0,1,4-6,8    covered
     gluon_gemm_f16_ws_128x128_sm90     drop-cta-barrier           9            gone
     gluon_gemm_f16_ws_128x128_sm90     wrong-barrier              0,1,4-8      one-place
+    gluon_gemm_f16_ws_128x128_sm90     drop-setmaxnreg            *            enough-registers
     gluon_gemm_f16_ws_128x128_sm90     drop-warp-sync             *            same-thread
     gluon_gemm_f16_ws_128x128_sm90     fence-behind-barrier       *            on-the-path
     gluon_wgmma_rs_bf16_64x64x32_sm90  store-behind-fence         *            other-bytes

@@ -46,7 +46,7 @@ KERNEL last_block_done(const float* x, float* part, unsigned* count, float* y, i
     __shared__ float s[128]; __shared__ bool last;
     s[threadIdx.x] = ID < n ? x[ID] : 0; __syncthreads();
     for (int o = 64; o; o >>= 1) { if (threadIdx.x < o) s[threadIdx.x] += s[threadIdx.x + o]; __syncthreads(); }
-    if (threadIdx.x == 0) { part[blockIdx.x] = s[0]; __threadfence(); last = atomicInc(count, gridDim.x - 1) == gridDim.x - 1; }
+    if (threadIdx.x == 0) { part[blockIdx.x] = s[0]; __threadfence(); last = atomicInc(count, gridDim.x - 1) == gridDim.x - 1; __threadfence(); }
     __syncthreads();
     if (last && threadIdx.x == 0) { float t = 0; for (int b = 0; b < gridDim.x; ++b) t += ((volatile float*)part)[b]; *y = t; }
 }
