@@ -55,10 +55,10 @@ class Barriers:
     def arrive(self, batch: Batch, number: Array, threads: Array | None, suspend: bool) -> None:
         """Arrive; with `suspend`, strands whose barrier is not complete wait and leave the batch."""
         keys = self._arrive(batch, number, threads)
-        done = self._complete(keys)
+        self._complete(keys)
         if not suspend:
             return
-        waits = ~np.isin(keys, done) if len(done) else np.ones(len(keys), np.bool_)
+        waits = self.arrived[keys] > 0
         if waits.any():
             self._suspend(batch, keys, waits)
 
@@ -137,7 +137,7 @@ class Barriers:
             self.expected[keys] > 0, self.expected[keys], self.machine.live_warps[keys // BARRIERS] * 32
         )
 
-    def _complete(self, keys: Array) -> list[int]:
+    def _complete(self, keys: Array) -> None:
         unique = np.unique(keys)
         arrived, needed = self.arrived[unique], self.needed(unique)
         over = arrived > needed
@@ -146,16 +146,16 @@ class Barriers:
             came, expected = int(arrived[over][0]), int(needed[over][0])
             message = f"{came} threads arrived at barrier {key % BARRIERS}; expected {expected}"
             raise Fault("machine.barrier", message, 0)
-        done = [int(key) for key in unique[(arrived == needed) & (needed > 0)]]
-        for key in done:
-            self.arrived[key] = 0
-            self.expected[key] = 0
-            self._parts = {part: lanes for part, lanes in self._parts.items() if part[0] != key}
-            for slot in self.waiting.pop(key, ()):
-                self.machine.strands.state[slot] = State.READY
-            if key in self._votes:
-                self._publish(*self._votes.pop(key))
-        return done
+        done = unique[(arrived == needed) & (needed > 0)]
+        self.arrived[done] = 0
+        self.expected[done] = 0
+        if self.waiting or self._votes or self._parts:
+            for key in done.tolist():
+                self._parts = {part: lanes for part, lanes in self._parts.items() if part[0] != key}
+                for slot in self.waiting.pop(key, ()):
+                    self.machine.strands.state[slot] = State.READY
+                if key in self._votes:
+                    self._publish(*self._votes.pop(key))
 
     def _publish(self, mode: str, votes: list[int], parts: list[_Reduction]) -> None:
         true, all_lanes = votes
@@ -211,21 +211,21 @@ class Barriers:
             for row, lanes, cluster in zip(rows, held, of, strict=True):
                 self.cluster_waiting.setdefault(int(cluster), []).append((int(row), lanes))
 
-    def _missing(self, cluster: int) -> tuple[int, int]:
-        """Threads of a cluster that the barrier still waits for, and all that have not left the kernel."""
-        machine = self.machine
-        inside = machine.cta_of // machine.cluster_size == cluster
-        live = machine.strands.live[inside]
-        missing = live & (self.cluster_joined[inside] != self.cluster_phase[cluster])
-        return int(missing.sum()), int(live.sum())
+    def _missing(self) -> tuple[Array, Array]:
+        """Threads of each cluster that its barrier still waits for, and all that have not left the kernel."""
+        machine, clusters = self.machine, len(self.cluster_phase)
+        of_warp = machine.cta_of // machine.cluster_size
+        live = machine.strands.live
+        lacking = live & (self.cluster_joined != self.cluster_phase[of_warp][:, None])
+        missing, present = (np.bincount(of_warp, each.sum(axis=1), clusters) for each in (lacking, live))
+        return missing.astype(np.int64), present.astype(np.int64)
 
     def _complete_clusters(self, clusters: Array) -> None:
         strands = self.machine.strands
-        for cluster in (int(c) for c in clusters):
-            missing, live = self._missing(cluster)
-            if missing or not live:
-                continue
-            self.cluster_phase[cluster] += 1
+        missing, live = self._missing()
+        done = clusters[(missing[clusters] == 0) & (live[clusters] > 0)]
+        self.cluster_phase[done] += 1
+        for cluster in done.tolist():
             for slot, lanes in self.cluster_waiting.pop(cluster, ()):
                 self.cluster_joined[strands.warp[slot], lanes] = -1
                 strands.state[slot] = State.READY
@@ -241,7 +241,8 @@ class Barriers:
         keys = keys[self.arrived[keys] > 0]
         if len(keys):
             self._complete(keys)
-        self._complete_clusters(np.unique(ctas // self.machine.cluster_size))
+        if (self.cluster_joined >= 0).any():
+            self._complete_clusters(np.unique(ctas // self.machine.cluster_size))
 
     def describe(self, slot: int) -> str:
         """What a strand waits for, in a phrase; empty when it waits elsewhere."""
@@ -251,7 +252,7 @@ class Barriers:
                 return f"barrier {key % BARRIERS}, where {int(self.arrived[key])} of {needed} threads have arrived"
         for cluster, held in self.cluster_waiting.items():
             if any(row == slot for row, _ in held):
-                missing, live = self._missing(cluster)
+                missing, live = (int(each[cluster]) for each in self._missing())
                 return f"the cluster barrier, where {live - missing} of {live} threads have arrived"
         return ""
 
