@@ -300,6 +300,25 @@ def test_a_multicast_beyond_the_cluster_traps() -> None:
     assert "a multicast to ranks 0x5; the cluster has 2 CTAs" in said
 
 
+def test_an_exit_completes_a_phase_that_is_waited_for_later() -> None:
+    found = run("""
+        setp.ge.u32 %p1, %r0, 32;
+        @%p1 bra LATE;
+        barrier.cluster.arrive;
+        mov.u32 %r5, 0;
+        SPIN:
+        add.u32 %r5, %r5, 1;
+        setp.lt.u32 %p3, %r5, 30;
+        @%p3 bra SPIN;
+        barrier.cluster.wait;
+        st.global.u32 [%rd1], 1;
+        ret;
+        LATE:
+        add.u32 %r5, %r5, 1;
+        exit;""", 32, grid=2, block=64, cluster=2)  # fmt: skip
+    assert found.all()
+
+
 # Endings --------------------------------------------------------------------------------------------------
 
 

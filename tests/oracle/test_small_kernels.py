@@ -11,7 +11,15 @@ import pytest
 from warploom.check import check
 from warploom.diag import UsageError
 from warploom.oracle.campaign.guarded import Guarded
-from warploom.oracle.campaign.small import AREAS, Record, SmallKernel, disagreements, kernels, record
+from warploom.oracle.campaign.small import (
+    AREAS,
+    Record,
+    SmallKernel,
+    difference,
+    disagreements,
+    kernels,
+    record,
+)
 
 HANGS = "W: ld.volatile.global.u32 %r5, [%mem]; setp.ne.u32 %p1, %r5, 77; @%p1 bra W;"
 
@@ -39,6 +47,14 @@ def test_the_checker_takes_them_all(area: str) -> None:
     assert {kernel.key: list(check(kernel.text)) for kernel in kernels([area])} == {
         kernel.key: [] for kernel in kernels([area])
     }
+
+
+@pytest.mark.parametrize("area", AREAS)
+def test_schedules_do_not_show(area: str) -> None:
+    for kernel in kernels([area]):
+        words = kernel.run("cpu")
+        for schedule in ("lazy", "random:1"):
+            assert difference(words, kernel.run("cpu", schedule), kernel.words) == "", (kernel.key, schedule)
 
 
 def test_a_record_is_what_was_written(tmp_path: Path) -> None:

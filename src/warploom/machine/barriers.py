@@ -224,21 +224,21 @@ class Barriers:
         joined = self.cluster_joined[batch.warp_index]
         return (batch.active() & (joined == self.cluster_phase[clusters][:, None])).any(axis=1)
 
-    def _missing(self, cluster: int) -> tuple[int, int]:
-        """Threads of a cluster that the barrier still waits for, and all that have not left the kernel."""
-        machine = self.machine
-        inside = machine.cta_of // machine.cluster_size == cluster
-        live = machine.strands.live[inside]
-        missing = live & (self.cluster_joined[inside] != self.cluster_phase[cluster])
-        return int(missing.sum()), int(live.sum())
+    def _missing(self) -> tuple[Array, Array]:
+        """Threads of each cluster that its barrier still waits for, and all that have not left the kernel."""
+        machine, clusters = self.machine, len(self.cluster_phase)
+        of_warp = machine.cta_of // machine.cluster_size
+        live = machine.strands.live
+        lacking = live & (self.cluster_joined != self.cluster_phase[of_warp][:, None])
+        missing, present = (np.bincount(of_warp, each.sum(axis=1), clusters) for each in (lacking, live))
+        return missing.astype(np.int64), present.astype(np.int64)
 
     def _complete_clusters(self, clusters: Array) -> None:
         strands = self.machine.strands
-        for cluster in (int(c) for c in clusters):
-            missing, live = self._missing(cluster)
-            if missing or not live:
-                continue
-            self.cluster_phase[cluster] += 1
+        missing, live = self._missing()
+        done = clusters[(missing[clusters] == 0) & (live[clusters] > 0)]
+        self.cluster_phase[done] += 1
+        for cluster in done.tolist():
             if self.machine.watch is not None:
                 self.machine.watch.cluster_complete(cluster)
             for slot, lanes in self.cluster_waiting.pop(cluster, ()):
@@ -256,7 +256,8 @@ class Barriers:
         keys = keys[self.arrived[keys] > 0]
         if len(keys):
             self._complete(keys)
-        self._complete_clusters(np.unique(ctas // self.machine.cluster_size))
+        if (self.cluster_joined >= 0).any():
+            self._complete_clusters(np.unique(ctas // self.machine.cluster_size))
 
     def describe(self, slot: int) -> str:
         """What a strand waits for, in a phrase; empty when it waits elsewhere."""
@@ -266,7 +267,7 @@ class Barriers:
                 return f"barrier {key % BARRIERS}, where {int(self.arrived[key])} of {needed} threads have arrived"
         for cluster, held in self.cluster_waiting.items():
             if any(row == slot for row, _ in held):
-                missing, live = self._missing(cluster)
+                missing, live = (int(each[cluster]) for each in self._missing())
                 return f"the cluster barrier, where {live - missing} of {live} threads have arrived"
         return ""
 
