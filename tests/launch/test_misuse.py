@@ -330,7 +330,7 @@ tensor("a tile at a misaligned coordinate", wl.TensorMap.tiled(TENSOR, (8, 8)), 
 tensor("a tile of another rank", wl.TensorMap.tiled(TENSOR.reshape(4, 4, 16), (2, 2, 8)))
 tensor("a tile to a misaligned address", wl.TensorMap.tiled(TENSOR, (8, 8)), to="%r1+16")
 tensor(
-    "a swizzled tile to a misaligned address", wl.TensorMap.tiled(TENSOR, (8, 16), swizzle=32), to="%r1+128"
+    "a swizzled tile to a misaligned address", wl.TensorMap.tiled(TENSOR, (8, 16), swizzle=32), to="%r1+64"
 )
 tensor("a tile beyond shared memory", wl.TensorMap.tiled(TENSOR, (16, 16)))
 tensor("bytes that are no tensor map", bytes([255]) * 128)

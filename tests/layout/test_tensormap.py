@@ -139,10 +139,7 @@ def test_the_codes_of_element_types():
             {"rank": 2, "interleave": 1},
             "the rank is 2 with an interleave of 16 bytes; expected 3 to 5",
         ),
-        (
-            {"interleave": 2},
-            "the swizzle is 128 bytes with an interleave of 32 bytes; expected a swizzle of 32",
-        ),
+        ({"box": (64, 256, 16, 0, 0), "swizzle": 0}, "the box is 524288 bytes; expected at most 232448"),
         (
             {"interleave": 2, "swizzle": 1, "global_stride": (144, 4096, 0, 0)},
             "the stride of dimension 1 is 144 bytes; expected a multiple of 32 below 2^40",
@@ -331,6 +328,82 @@ HALF = np.zeros((32, 64), np.float16)
     ],
 )
 def test_mistakes_with_arrays(call, message):
+    with pytest.raises(UsageError) as caught:
+        call()
+    assert str(caught.value) == message
+
+
+IMAGES = np.zeros((2, 6, 7, 32), np.float16)
+SLICES = np.zeros((2, 4, 6, 7, 8), np.float16)
+
+
+def test_a_map_for_convolutions_has_its_corners_innermost_first():
+    made = TensorMap.im2col(IMAGES, (-1, -2), (1, 0), 32, 64, element_strides=(1, 2, 3, 1), swizzle=64)
+    fields = made.fields(0x1000)
+    assert fields.is_im2col
+    assert fields.global_dim == (32, 7, 6, 2, 0)
+    assert fields.global_stride == (64, 448, 2688, 0)
+    assert (fields.im2col_lower, fields.im2col_upper) == ((-2, -1, 0), (0, 1, 0))
+    assert (fields.channels_per_pixel, fields.pixels_per_column) == (32, 64)
+    assert fields.element_stride == (1, 3, 2, 1, 0)
+
+
+def test_slices_of_channels_are_no_dimension():
+    fields = TensorMap.tiled(SLICES, (1, 1, 3, 8), interleave=16).fields(0x1000)
+    assert (fields.rank, fields.global_dim) == (4, (7, 6, 4, 2, 0))
+    assert fields.global_stride == (112, 672, 2688, 0)
+    pixels = TensorMap.im2col(SLICES, (0, 0), (0, 0), 8, 4, interleave=16).fields(0x1000)
+    assert (pixels.rank, pixels.global_dim) == (4, (7, 6, 4, 2, 0))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: TensorMap.im2col(HALF, (), (), 8, 4),
+            "a map for convolutions over a tensor of 2 dimensions; expected 3 to 5",
+        ),
+        (
+            lambda: TensorMap.im2col(IMAGES, (0,), (0, 0), 8, 4),
+            "lower_corner has 1 entries for images of 2 dimensions; expected 2",
+        ),
+        (
+            lambda: TensorMap.im2col(IMAGES, (0, 0), (0, 0), 8, 0),
+            "pixels_per_column is 0; expected 1 to 1024",
+        ),
+        (
+            lambda: TensorMap.im2col(IMAGES, (0, 129), (0, 0), 8, 4),
+            (
+                "the tensor map cannot be made: the lower corner of the pixels is 129 along dimension 1;"
+                " expected -128 to 127"
+            ),
+        ),
+        (
+            lambda: TensorMap.im2col(IMAGES, (0, 0), (0, -7), 8, 4),
+            (
+                "the tensor map cannot be made: the box of pixels reaches from 0 to 0 along dimension 1;"
+                " expected some pixel"
+            ),
+        ),
+        (
+            lambda: TensorMap.im2col(IMAGES, (0, 0), (0, 0), 264, 4),
+            "the tensor map cannot be made: a pixel has 264 channels; expected 1 to 256",
+        ),
+        (
+            lambda: TensorMap.im2col(IMAGES, (0, 0), (0, 0), 8, 1025),
+            "the tensor map cannot be made: a column has 1025 pixels; expected 1 to 1024",
+        ),
+        (
+            lambda: TensorMap.tiled(SLICES, (1, 1, 3, 8), interleave=32),
+            "the slices of an array interleaved by 32 bytes, its last axis, are 16 bytes",
+        ),
+        (
+            lambda: TensorMap.tiled(HALF, (1, 8), interleave=16),
+            "a tensor map over an interleaved array of 2 axes; expected 4 to 6, slices last",
+        ),
+    ],
+)
+def test_mistakes_in_maps_of_images(call, message):
     with pytest.raises(UsageError) as caught:
         call()
     assert str(caught.value) == message

@@ -126,7 +126,7 @@ SLICES = TensorMapFields(
     rank=4,
     global_dim=(6, 5, 4, 3, 0),
     global_stride=(96, 480, 1920, 0),
-    box=(4, 3, 2, 2, 0),
+    box=(8, 3, 2, 2, 0),
     element_stride=(1, 1, 1, 1, 0),
     elemtype=6,
     interleave=1,
@@ -138,7 +138,7 @@ SLICES = TensorMapFields(
 def test_a_box_of_an_interleaved_tensor_has_one_slice_of_channels(step, coordinates):
     fields = replace(SLICES, element_stride=(step, 1, 1, 1, 0))
     expected = []
-    for n, h, w in product(range(2), range(3), range(0, 4, step)):
+    for n, h, w in product(range(2), range(3), range(0, 8, step)):
         whole = [at + by for at, by in zip(coordinates, (w, h, 0, n))]
         inside = all(0 <= c < extent for c, extent in zip(whole, (6, 5, 4, 3)))
         expected.append(sum(c * s for c, s in zip(whole, (16, 96, 480, 1920))) if inside else -1)
@@ -180,9 +180,10 @@ def test_the_innermost_coordinate_stands_at_16_bytes():
 
 def test_fill_values():
     assert fill_bytes(HALF) == b"\0\0"
-    assert fill_bytes(replace(HALF, fill=1)) == b"\xff\x7f"
-    assert np.isnan(np.frombuffer(fill_bytes(replace(HALF, fill=1, elemtype=8)), "<f4")[0])
-    assert np.isnan(np.frombuffer(fill_bytes(replace(HALF, fill=1, elemtype=9)), "<f8")[0])
+    for elemtype, dtype in ((6, "<f2"), (8, "<f4"), (9, "<f8")):
+        nan = fill_bytes(replace(HALF, fill=1, elemtype=elemtype))
+        assert set(np.frombuffer(nan, "<u2").tolist()) == {0x7FF7}
+        assert np.isnan(np.frombuffer(nan, dtype)).tolist() == [True]
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,13 @@ def test_the_machine_agrees_with_itself_in_other_processes(
         yield lambda: None
 
     options = argparse.Namespace(
-        cases=4, seed=3, workers=1, against=None, record=tmp_path / "r.npz", differences=tmp_path / "d.npz"
+        cases=8,
+        every=2,
+        seed=3,
+        workers=1,
+        against=None,
+        record=tmp_path / "r.npz",
+        differences=tmp_path / "d.npz",
     )
     assert _compare_tensor.run(options, progress, "cpu") == 0
     assert "4 cases in" in capsys.readouterr().out
@@ -144,7 +150,7 @@ def test_a_process_that_dies_or_hangs_takes_no_other_work_along() -> None:
     crew = Isolated(
         act,
         workers=2,
-        patience=2,
+        patience=6,
         lasts=lambda result: result != "last done",
         lost=lambda work: f"{work} lost",
     )

@@ -31,7 +31,7 @@ def run(options: argparse.Namespace, progress: Progress, device: str = "cuda") -
     from warploom.oracle.campaign.tensor_cases import tensor_cases
     from warploom.oracle.campaign.tensor_copy import TensorTask, compare_task, lost, modelled_answer, survives
 
-    cases = list(tensor_cases(options.cases, options.seed))
+    cases = list(tensor_cases(options.cases, options.seed))[:: options.every]
     for case in cases[:_WARM]:
         modelled_answer(case)
     tasks = [TensorTask(case, device) for case in cases]

@@ -54,7 +54,9 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
         "--cases", type=int, default=1024, metavar="N", help="inputs of each experiment (1024)"
     )
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="where the inputs come from (1)")
-    parser.add_argument("--every", type=int, default=1, metavar="N", help="take only every Nth experiment")
+    parser.add_argument(
+        "--every", type=int, default=1, metavar="N", help="take only every Nth experiment, or tensor copy"
+    )
     parser.add_argument("--workers", type=int, default=0, metavar="N", help="processes (one for each core)")
     parser.add_argument("--record", type=Path, metavar="FILE", help="write a sample of what the GPU returns")
     parser.add_argument(
