@@ -5,7 +5,7 @@ It has of the `Warps` protocol what matrix instructions ask for, and every lane 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -114,6 +114,15 @@ class FakeWarps:
         held[:, self._holders(order)] = np.ascontiguousarray(registers).view(held.dtype)
         self.write_vector(value, held)
 
+    def each(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        return [work(item) for item in items]
+
+    def update_fragment(self, value: Value, order: layout.Order, change: Callable[..., Any]) -> None:
+        units = self.read_fragment(value, order)
+        for work in change(units):
+            work()
+        self.write_fragment(value, order, units)
+
     def _holders(self, order: layout.Order) -> Array:
         return np.arange(self.count) if order.warps == 1 else self.warpgroups().reshape(-1)
 
@@ -160,16 +169,16 @@ class FakeWarps:
         offsets: Array,
         swizzle: int,
         base_offset: int,
-        width: int,
-        groups: NDArray[np.intp] | None = None,
+        groups: NDArray[np.intp] | slice,
+        down: bool,
     ) -> Array:
         self.tiles += 1
-        chosen = np.arange(self.count // 4) if groups is None else groups
-        out = np.empty((len(chosen), *offsets.shape), f"u{width}")
-        for at, (group, start) in enumerate(zip(chosen, starts, strict=True)):
-            where = layout.swizzle(offsets.astype(np.int64) + int(start), swizzle, base_offset)
-            out[at] = self.shared[group].view(out.dtype)[where // width]
-        return out
+        tiles = np.empty((*starts.shape, *offsets.shape), np.uint64)
+        for at, group in enumerate(np.arange(self.count // 4)[groups]):
+            for step, start in enumerate(starts[at]):
+                where = layout.swizzle(offsets.astype(np.int64) + int(start), swizzle, base_offset)
+                tiles[at, step] = self.shared[group].view(tiles.dtype)[where // 8]
+        return np.concatenate(list(tiles.swapaxes(0, 1)), axis=1 if down else 2)
 
     def defer(self, channel: str, action: Callable[..., None], captured: Mapping[str, Array]) -> None:
         assert channel == "wgmma"

@@ -99,6 +99,26 @@ def scatter(
     warps.write_vector(value, registers.view(TYPES[register_type(element)].dtype))
 
 
+def update(
+    warps: Warps,
+    value: Value,
+    fragment_map: layout.FragmentMap,
+    element: str,
+    change: Callable[[Matrix], Sequence[Callable[[], object]]],
+) -> None:
+    """Change, in place, the matrix that each warpgroup holds, as `Warps.update_fragment` says.
+
+    Shapes: `change` is given (warpgroups, rows, cols).
+    """
+    order = fragment_map.order()
+    assert order is not None, "the elements of accumulators are whole, and each is in one place"
+
+    def change_units(units: Matrix) -> Sequence[Callable[[], object]]:
+        return change(units.view(STORAGE[element]).reshape(-1, *fragment_map.matrix_shape))
+
+    warps.update_fragment(value, order, change_units)
+
+
 def read_operands(
     warps: Warps, i: Bound, family: str, *, sparse: bool = False
 ) -> tuple[Matrix, Matrix, Matrix]:
@@ -122,18 +142,16 @@ def multiply_run(
     warps: Warps, run: Sequence[Bound], family: str, product: Callable[[Warps, Bound], Matrix]
 ) -> None:
     """Multiply and write what instructions that do not need each other's results say, shared by the workers."""
-    pool = warps.pool()
-    assert pool is not None
 
     def multiply(i: Bound) -> Matrix:
         return product(warps, i)
 
-    def write(i: Bound, d: Matrix) -> None:
+    def write(one: tuple[Bound, Matrix]) -> None:
+        i, d = one
         scatter(warps, i.d, _maps(i, family, False)[-1], i.dtype, d)
 
-    products = list(pool.pool.map(multiply, run))
-    for _ in pool.pool.map(write, run, products):
-        pass
+    products = warps.each(multiply, run)
+    warps.each(write, list(zip(run, products, strict=True)))
     warps.count_macs(sum(d.size * k_of(i.shape) for i, d in zip(run, products, strict=True)))
 
 

@@ -10,7 +10,7 @@ A meaning keeps three headings: READ, COMPUTE, WRITE.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -82,6 +82,18 @@ class Warps(Protocol):
 
     def write_fragment(self, value: Value, order: Order, units: Array) -> None:
         """Write the matrix of each warp, or each warpgroup, into a vector: the inverse of `read_fragment`."""
+        ...
+
+    def update_fragment(
+        self, value: Value, order: Order, change: Callable[[Array], Sequence[Callable[[], object]]]
+    ) -> None:
+        """Change the matrix that each warpgroup holds in a vector: `change` is given them, to be written to.
+
+        What it returns is the work that is left, in parts that do not need each other; it is done at the
+        latest when anything looks at the registers.
+
+        Shapes: (warpgroups in the order of `warpgroups()`, units).
+        """
         ...
 
     def read_carry(self) -> Lanes:
@@ -265,17 +277,24 @@ class Warps(Protocol):
         offsets: Array,
         swizzle: int,
         base_offset: int,
-        width: int,
-        groups: NDArray[np.intp] | None = None,
+        groups: NDArray[np.intp] | slice,
+        down: bool,
     ) -> Array:
-        """A matrix in shared memory for each warpgroup: start address plus a table of offsets, swizzled.
+        """Tiles of 8-byte words of shared memory for some warpgroups: start addresses plus a table of offsets,
+        swizzled.
 
-        `groups` picks some of the batch's warpgroups (rows of `warpgroups()`); `starts` is then for those.
+        `groups` are rows of `warpgroups()`. The tiles of a warpgroup stand one below the other where `down`,
+        else side by side.
 
-        Shapes: starts (groups,), offsets (rows, k); result (groups, rows, k) of unsigned integers.
-        Units: offsets and width in bytes; swizzle is the span, 0, 32, 64 or 128 bytes.
+        Shapes: starts (groups, tiles), offsets (rows, k); result (groups, rows, tiles * k), or (groups,
+            tiles * rows, k), uint64.
+        Units: offsets in bytes; swizzle is the span, 0, 32, 64 or 128 bytes.
         Errors: machine.out-of-bounds.
         """
+        ...
+
+    def each(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        """What `work` returns for each item, in order; the workers share it."""
         ...
 
     def pool(self) -> Any:

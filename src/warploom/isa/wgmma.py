@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,8 @@ from warploom.isa.fragments import (
     gather,
     has_arithmetic,
     k_of,
-    scatter,
     select_model,
+    update,
     variant,
 )
 from warploom.isa.kit import Form
@@ -293,87 +293,174 @@ SPARSE_INTEGER_REGISTERS = Form(
 @SPARSE_INTEGER.meaning
 @SPARSE_INTEGER_REGISTERS.meaning
 def issue(warps: Warps, i: Bound) -> None:
+    issue_several(warps, (i,))
+
+
+@HALF.meaning_of_run
+@HALF_REGISTERS.meaning_of_run
+@FLOAT.meaning_of_run
+@FLOAT_REGISTERS.meaning_of_run
+@INTEGER.meaning_of_run
+@INTEGER_REGISTERS.meaning_of_run
+@BIT.meaning_of_run
+@BIT_REGISTERS.meaning_of_run
+@SPARSE_HALF.meaning_of_run
+@SPARSE_HALF_REGISTERS.meaning_of_run
+@SPARSE_FLOAT.meaning_of_run
+@SPARSE_FLOAT_REGISTERS.meaning_of_run
+@SPARSE_INTEGER.meaning_of_run
+@SPARSE_INTEGER_REGISTERS.meaning_of_run
+def issue_several(warps: Warps, run: Sequence[Bound]) -> None:
     # READ
     everywhere = (warps.count, 32)
     # Copies, for what is read may be a view of registers that change before this takes effect.
     captured = {
-        name: np.broadcast_to(warps.read(getattr(i, name)), everywhere).copy()
+        name: np.stack([np.broadcast_to(warps.read(getattr(i, name)), everywhere) for i in run], axis=2)
         for name in ("a_desc", "b_desc", "scale_d")
-        if getattr(i, name, None) is not None
+        if getattr(run[0], name, None) is not None
     }
     # COMPUTE
-    model = select_model(warps, i, "wgmma")
+    model = select_model(warps, run[0], "wgmma")
     # WRITE
-    warps.defer("wgmma", lambda batch, taken: _multiply(batch, i, model, taken), captured)
+    warps.defer("wgmma", lambda batch, taken: _multiply(batch, run, model, taken), captured)
 
 
-def _multiply(warps: Warps, i: Bound, model: Model, captured: Mapping[str, Array]) -> None:
-    """What an issued multiplication does when it takes effect."""
+def _multiply(warps: Warps, run: Sequence[Bound], model: Model, captured: Mapping[str, Array]) -> None:
+    """What issued multiplications do when they take effect: those that go on with one sum are done as one."""
     # READ
-    groups = warps.warpgroups()
-    a, b = _read_a(warps, i, groups, captured), _read_b(warps, i, groups, captured)
-    accumulator = layout.fragment("wgmma", "D", i.shape, i.dtype)
-    keeps = captured["scale_d"][groups[:, 0], 0].astype(np.bool_)
-    c = gather(warps, i.d, accumulator, i.dtype) if keeps.any() else None
-    if c is not None and not keeps.all():
-        c[~keeps] = 0
-    index = None
-    if (metadata := getattr(i, "sp_meta", None)) is not None:
-        registers = np.broadcast_to(warps.read(metadata), (warps.count, 32))[groups].reshape(-1, 128)
-        index = layout.metadata("wgmma", i.shape, i.atype, i.sp_sel).decode(registers)
-    # COMPUTE
-    d = fused.multiply(a, b, c, model, index=index, **variant(i), workers=warps.pool())
-    # WRITE
-    scatter(warps, i.d, accumulator, i.dtype, d)
-    warps.count_macs(d.size * k_of(i.shape))
+    leaders = warps.warpgroups()[:, 0]
+    taken = {name: array[leaders, 0] for name, array in captured.items()}
+    keeps = taken["scale_d"].astype(np.bool_)
+    first = 0
+    while first < len(run):
+        end = first + 1
+        while end < len(run) and _continues(run[end - 1], run[end]) and keeps[:, end].all():
+            end += 1
+        part = {name: array[:, first:end] for name, array in taken.items() if name != "scale_d"}
+        # COMPUTE, WRITE
+        _sum(warps, run[first], model, part, keeps[:, first])
+        first = end
 
 
-def _read_a(warps: Warps, i: Bound, groups: NDArray[np.intp], captured: Mapping[str, Array]) -> Matrix:
-    sparse = getattr(i, "sp_meta", None) is not None
-    if "a_desc" not in captured:
-        return gather(warps, i.a, layout.fragment("wgmma", "A", i.shape, i.atype, sparse=sparse), i.atype)
-    descriptors = captured["a_desc"][groups[:, 0], 0]
-    stored = k_of(i.shape) // 2 if sparse else k_of(i.shape)
-    return _read_tile(warps, descriptors, 64, stored, i.atype, bool(getattr(i, "imm_trans_a", 0)))
-
-
-def _read_b(warps: Warps, i: Bound, groups: NDArray[np.intp], captured: Mapping[str, Array]) -> Matrix:
-    descriptors = captured["b_desc"][groups[:, 0], 0]
-    return _read_tile(
-        warps, descriptors, int(i.n), k_of(i.shape), i.btype, bool(getattr(i, "imm_trans_b", 0))
+def _continues(before: Bound, i: Bound) -> bool:
+    """Whether a multiplication is the one before it once more, with other matrices behind its descriptors."""
+    if i.d is not before.d or getattr(i, "a_desc", None) is None or getattr(i, "sp_meta", None) is not None:
+        return False
+    return not getattr(i, "satfinite", "") and all(
+        getattr(i, name, 0) == getattr(before, name, 0) for name in _FIXED
     )
 
 
-def _read_tile(
-    warps: Warps, descriptors: NDArray[np.uint64], rows: int, k: int, element: str, transposed: bool
+def _sum(
+    warps: Warps, i: Bound, model: Model, descriptors: Mapping[str, Array], keeps: NDArray[np.bool_]
+) -> None:
+    """Add the products of what descriptors name, (warpgroups, steps) of them, to the accumulators that are kept."""
+    # READ
+    groups = warps.warpgroups()
+    sparse = getattr(i, "sp_meta", None) is not None
+    k, registers, index = k_of(i.shape), None, None
+    if "a_desc" not in descriptors:
+        registers = gather(
+            warps, i.a, layout.fragment("wgmma", "A", i.shape, i.atype, sparse=sparse), i.atype
+        )
+    if sparse:
+        words = np.broadcast_to(warps.read(i.sp_meta), (warps.count, 32))[groups].reshape(-1, 128)
+        index = layout.metadata("wgmma", i.shape, i.atype, i.sp_sel).decode(words)
+
+    products = len(groups) * 64 * int(i.n) * k * descriptors["b_desc"].shape[1]
+    parts = fused.shares(warps.pool(), len(groups), products)
+
+    def operands(part: slice) -> tuple[Matrix, Matrix]:
+        def tiles(name: str, rows: int, depth: int, element: str, transposed: bool) -> Matrix:
+            return _read_tiles(warps, descriptors[name][part], part, rows, depth, element, transposed)
+
+        b = tiles("b_desc", int(i.n), k, i.btype, bool(getattr(i, "imm_trans_b", 0)))
+        if registers is not None:
+            return registers[part], b
+        return tiles("a_desc", 64, k // 2 if sparse else k, i.atype, bool(getattr(i, "imm_trans_a", 0))), b
+
+    taken = warps.each(operands, parts)
+
+    # COMPUTE, WRITE
+    def change(d: Matrix) -> list[Callable[[], object]]:
+        if not keeps.all():
+            d[~keeps] = 0
+        c = d if keeps.any() else None
+        workers = warps.pool() if len(parts) == 1 else None
+        return [
+            partial(
+                fused.multiply, a, b, None if c is None else c[part], model, **variant(i),
+                index=None if index is None else index[part], out=d[part], workers=workers,
+            )
+            for part, (a, b) in zip(parts, taken, strict=True)
+        ]  # fmt: skip
+
+    update(warps, i.d, layout.fragment("wgmma", "D", i.shape, i.dtype), i.dtype, change)
+    warps.count_macs(products)
+
+
+_FIXED = (
+    "shape", "dtype", "atype", "btype", "bitOp", "imm_scale_a", "imm_scale_b", "imm_trans_a", "imm_trans_b"
+)  # fmt: skip
+"""What multiplications that are done as one have in common."""
+
+
+def _read_tiles(
+    warps: Warps,
+    descriptors: NDArray[np.uint64],
+    part: slice,
+    rows: int,
+    k: int,
+    element: str,
+    transposed: bool,
 ) -> Matrix:
-    """The matrix behind each warpgroup's descriptor. Shapes: (warpgroups, rows, K).
+    """The matrix behind the descriptors of each warpgroup, (warpgroups, steps), step beside step along K.
 
     Descriptors differ in their start addresses and seldom in anything else: those that agree in the rest
     share one table of offsets.
+
+    Shapes: (warpgroups, rows, steps * K).
     """
     fields = descriptors >> np.uint64(14)
     starts = (descriptors.astype(np.int64) & 0x3FFF) << 4
-    kinds = np.unique(fields)
-    if len(kinds) == 1:
-        words = warps.shared_tile(starts, *_offsets(int(kinds[0]), rows, k, element, transposed), 8)
+    if (fields == fields[0, 0]).all():
+        table = _offsets(int(fields[0, 0]), rows, k, element, transposed)
+        words = warps.shared_tile(starts, *table, part, transposed)
     else:
-        parts = [np.flatnonzero(fields == kind) for kind in kinds]
-        tiles = [
-            warps.shared_tile(starts[part], *_offsets(int(kind), rows, k, element, transposed), 8, part)
-            for kind, part in zip(kinds, parts, strict=True)
-        ]
-        words = np.empty((len(descriptors), *tiles[0].shape[1:]), np.uint64)
-        for part, tile in zip(parts, tiles, strict=True):
-            words[part] = tile
+        words = _read_each(warps, fields, starts, part, rows, k, element, transposed)
     elements = words.view(STORAGE[element])
     return np.ascontiguousarray(elements.swapaxes(1, 2)) if transposed else elements
+
+
+def _read_each(
+    warps: Warps, fields: Array, starts: Array, part: slice, rows: int, k: int, element: str, transposed: bool
+) -> Array:
+    """Tiles whose descriptors do not agree in more than where they start, kind by kind."""
+    numbers = np.arange(len(warps.warpgroups()))[part]
+    steps: list[Array] = []
+    for step in range(fields.shape[1]):
+        kinds = np.unique(fields[:, step])
+        parts = [np.flatnonzero(fields[:, step] == kind) for kind in kinds]
+        tiles = [
+            warps.shared_tile(
+                starts[some, step, None],
+                *_offsets(int(kind), rows, k, element, transposed),
+                numbers[some],
+                False,
+            )
+            for kind, some in zip(kinds, parts, strict=True)
+        ]
+        words = np.empty((len(fields), *tiles[0].shape[1:]), np.uint64)
+        for some, tile in zip(parts, tiles, strict=True):
+            words[some] = tile
+        steps.append(words)
+    return np.concatenate(steps, axis=1 if transposed else 2)
 
 
 @lru_cache(maxsize=256)
 def _offsets(
     fields: int, rows: int, k: int, element: str, transposed: bool
-) -> tuple[NDArray[np.int32], int, int]:
+) -> tuple[NDArray[np.int64], int, int]:
     """Offsets of the 8-byte words of a tile from its start, the swizzle and the base offset.
 
     `fields` is a descriptor without its start address. Words run along K, or along the rows of a transposed
@@ -391,7 +478,7 @@ def _offsets(
         major="MN" if transposed else "K",
     )
     words = table[:: 8 // unit].T if transposed else table[:, :: 8 // unit]
-    return np.ascontiguousarray(words), descriptor.swizzle, descriptor.base_offset
+    return np.ascontiguousarray(words, np.int64), descriptor.swizzle, descriptor.base_offset
 
 
 FENCE = Form(

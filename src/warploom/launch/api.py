@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,7 +24,7 @@ from warploom.machine.execute import execute as run_grid
 from warploom.machine.memory import Arena
 from warploom.machine.program import Program, load
 from warploom.num.fused import Workers
-from warploom.ptx import Module, read
+from warploom.ptx import Module, parse, text_of
 from warploom.sanitize.watcher import Sanitizer
 
 __all__ = ["Progress", "Run", "Stats", "execute", "launch"]
@@ -114,7 +115,7 @@ def execute(
         raise UsageError(f"workers is {workers!r}; expected an integer above 0", code="launch.workers")
     when = Schedule.parse(schedule)
     budget = _budget() if step_budget is None else step_budget
-    program = load(ptx if isinstance(ptx, Module) else read(ptx), kernel)
+    program = _program(ptx, kernel)
     architecture = limits.architecture(arch, program)
     extents = tuple(limits.triple(n, v) for n, v in (("grid", grid), ("block", block), ("cluster", cluster)))
     shape, explicit = limits.check(program, architecture, extents[0], extents[1], extents[2], shared)
@@ -150,6 +151,18 @@ def execute(
         stats, findings = run_grid(request, arena, segments, progress)
     buffers.download(arena)
     return Run(findings, stats)
+
+
+def _program(ptx: str | Path | Module, kernel: str | None) -> Program:
+    """The kernel made ready; the last few texts are kept so, for a kernel is seldom launched once."""
+    if isinstance(ptx, Module):
+        return load(ptx, kernel)
+    return _loaded(*text_of(ptx), kernel)
+
+
+@lru_cache(maxsize=16)
+def _loaded(text: str, name: str, kernel: str | None) -> Program:
+    return load(parse(text, name), kernel)
 
 
 def _on_gpu(

@@ -153,23 +153,29 @@ def store_indexed(words: Array, index: Array, mask: Array, values: Array) -> Non
 
 
 @njit
-def gather_tile(
+def gather_tiles(
     words: Array, origins: Array, starts: Array, offsets: Array, chunk_mask: int, phase: int, low: int, high: int,
-    out: Array,
+    out: Array, down: bool,
 ) -> int:  # fmt: skip
-    """Read a matrix for each group: element (r, k) is at starts[g] + offsets[r, k], with its chunk swizzled.
+    """Read tiles of 8-byte words for each group: word (r, k) is at starts[g, t] + offsets[r, k], its chunk swizzled.
 
-    Returns the group that leaves its window, or -1.
+    Returns group * tiles + tile of one that leaves its window, or -1.
     """
-    groups, rows, columns = out.shape
-    width = out.itemsize
-    unit = np.uint64(width)
+    groups, tiles = starts.shape
+    rows, columns = offsets.shape
+    # The swizzle moves chunks within 1024 bytes: tiles that lie well within the window need no closer look.
+    least, most = offsets.min() - 1024, offsets.max() + 1024
     for g in range(groups):
-        for r in range(rows):
-            for c in range(columns):
-                address = starts[g] + offsets[r, c]
-                address ^= (((address >> 7) - phase) & chunk_mask) << 4
-                if address < low or address + width > high:
-                    return g
-                out[g, r, c] = words[np.uint64(origins[g] + address - low) // unit]
+        for t in range(tiles):
+            row, column = (t * rows, 0) if down else (0, t * columns)
+            start = starts[g, t]
+            inside = start + least >= low and start + most <= high
+            for r in range(rows):
+                for c in range(columns):
+                    address = start + offsets[r, c]
+                    address ^= (((address >> 7) - phase) & chunk_mask) << 4
+                    if not inside and (address < low or address + 8 > high):
+                        return g * tiles + t
+                    source = np.uint64(origins[g] + address - low) >> np.uint64(3)
+                    out[g, np.uint64(row + r), np.uint64(column + c)] = words[source]
     return -1

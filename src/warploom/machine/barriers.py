@@ -55,10 +55,10 @@ class Barriers:
         keys = self._arrive(batch, number, threads)
         if (watch := self.machine.watch) is not None:
             watch.cta_arrive(batch, keys, suspend)
-        done = self._complete(keys)
+        self._complete(keys)
         if not suspend:
             return
-        waits = ~np.isin(keys, done) if len(done) else np.ones(len(keys), np.bool_)
+        waits = self.arrived[keys] > 0
         if waits.any():
             self._suspend(batch, keys, waits)
 
@@ -122,7 +122,7 @@ class Barriers:
             self.expected[keys] > 0, self.expected[keys], self.machine.live_warps[keys // BARRIERS] * 32
         )
 
-    def _complete(self, keys: Array) -> list[int]:
+    def _complete(self, keys: Array) -> None:
         unique = np.unique(keys)
         arrived, needed = self.arrived[unique], self.needed(unique)
         over = arrived > needed
@@ -131,17 +131,17 @@ class Barriers:
             came, expected = int(arrived[over][0]), int(needed[over][0])
             message = f"{came} threads arrived at barrier {key % BARRIERS}; expected {expected}"
             raise Fault("machine.barrier", message, 0)
-        done = [int(key) for key in unique[(arrived == needed) & (needed > 0)]]
-        if done and self.machine.watch is not None:
+        done = unique[(arrived == needed) & (needed > 0)]
+        if len(done) and self.machine.watch is not None:
             self.machine.watch.cta_complete(done)
-        for key in done:
-            self.arrived[key] = 0
-            self.expected[key] = 0
-            for slot in self.waiting.pop(key, ()):
-                self.machine.strands.state[slot] = State.READY
-            if key in self._votes:
-                self._publish(*self._votes.pop(key))
-        return done
+        self.arrived[done] = 0
+        self.expected[done] = 0
+        if self.waiting or self._votes:
+            for key in done.tolist():
+                for slot in self.waiting.pop(key, ()):
+                    self.machine.strands.state[slot] = State.READY
+                if key in self._votes:
+                    self._publish(*self._votes.pop(key))
 
     def _publish(self, mode: str, votes: list[int], parts: list[_Reduction]) -> None:
         true, all_lanes = votes

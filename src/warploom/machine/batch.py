@@ -6,7 +6,7 @@ a register is a view and writing needs no scatter.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +34,7 @@ class Batch:
         "_place",
         "base",
         "count",
+        "has_warpgroups",
         "is_run",
         "machine",
         "mask",
@@ -60,6 +61,7 @@ class Batch:
         self.warps: slice | Rows = slice(first, first + self.count) if self.is_run else warp_index
         self._place: Place | None = None
         self._groups: NDArray[np.intp] | None = None
+        self.has_warpgroups = False  # whether all warps are known to be here with their warpgroups
 
     @property
     def arch(self) -> str:
@@ -158,6 +160,21 @@ class Batch:
     def write_fragment(self, value: Any, order: Order, units: Array) -> None:
         """Write the matrix of each warp, or each warpgroup."""
         value.scatter(self, order, self._by_matrix(order), units.reshape(self.count, -1))
+
+    def update_fragment(
+        self, value: Any, order: Order, change: Callable[[Array], Sequence[Callable[[], object]]]
+    ) -> None:
+        """Change the matrix that each warpgroup holds, in place."""
+        accumulators = self.machine.accumulators
+        if self.mask is None and value.run is not None:
+            groups = self.machine.warpgroup_of[self.warp_index[self.warpgroups()[:, 0]]]
+            accumulators.update(value, order, groups, change)
+            return
+        accumulators.settle()
+        units = self.read_fragment(value, order)
+        for work in change(units):
+            work()
+        self.write_fragment(value, order, units)
 
     def _by_matrix(self, order: Order) -> Rows | slice:
         """Positions of the warps as their matrices stand one upon the other."""
@@ -271,13 +288,13 @@ class Batch:
         offsets: Array,
         swizzle: int,
         base_offset: int,
-        width: int,
-        groups: NDArray[np.intp] | None = None,
+        groups: NDArray[np.intp] | slice,
+        down: bool,
     ) -> Array:
-        """A matrix in shared memory for each warpgroup of the batch, or for some of them."""
-        leaders = self.warpgroups()[:, 0] if groups is None else self.warpgroups()[groups, 0]
+        """Matrices in shared memory, side by side or one below the other, for some warpgroups of the batch."""
+        leaders = self.warpgroups()[groups, 0]
         return self.machine.memory.tile(
-            self.place.cta[leaders], leaders, starts, offsets, swizzle, base_offset, width
+            self.place.cta[leaders], leaders, starts, offsets, swizzle, base_offset, down
         )
 
     # Control ----------------------------------------------------------------------------------------------
@@ -373,6 +390,15 @@ class Batch:
         if self._groups is None:
             self._groups = self.machine.warpgroups(self.warp_index)
         return self._groups
+
+    def each(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        """What `work` returns for each item."""
+        pool = self.machine.pool
+        return (
+            [work(item) for item in items]
+            if pool is None or len(items) < 2
+            else list(pool.pool.map(work, items))
+        )
 
     def pool(self) -> Any:
         """The worker pool that arithmetic may use."""

@@ -77,11 +77,18 @@ def _boxes_in(
     shared: Array, origins: Array,
 ) -> None:  # fmt: skip
     """Load whole boxes: box b from the arena at bases[b] to shared addresses from starts[b] on."""
-    zero = np.uint64(0)
+    from_words = arena.view(np.uint64)
+    to_words = shared.view(np.uint64)
     for b in range(len(bases)):
-        tile_in(
-            arena, bases[b], rows, 0, row_bytes, offsets, row_bytes, starts[b], mask, shared, origins[b], zero
-        )  # fmt: skip
+        for r in range(len(rows)):
+            source = np.uint64(bases[b] + rows[r]) >> np.uint64(3)
+            first = starts[b] + offsets[r]
+            for chunk in range(0, row_bytes, 16):
+                address = first + chunk
+                target = np.uint64(origins[b] + (address ^ (((address >> 7) & mask) << 4))) >> np.uint64(3)
+                to_words[target] = from_words[source]
+                to_words[target + np.uint64(1)] = from_words[source + np.uint64(1)]
+                source += np.uint64(2)
 
 
 @njit
@@ -90,8 +97,18 @@ def _boxes_out(
     shared: Array, origins: Array,
 ) -> None:  # fmt: skip
     """Store whole boxes."""
+    from_words = shared.view(np.uint64)
+    to_words = arena.view(np.uint64)
     for b in range(len(bases)):
-        tile_out(arena, bases[b], rows, 0, row_bytes, offsets, starts[b], mask, shared, origins[b])
+        for r in range(len(rows)):
+            target = np.uint64(bases[b] + rows[r]) >> np.uint64(3)
+            first = starts[b] + offsets[r]
+            for chunk in range(0, row_bytes, 16):
+                address = first + chunk
+                source = np.uint64(origins[b] + (address ^ (((address >> 7) & mask) << 4))) >> np.uint64(3)
+                to_words[target] = from_words[source]
+                to_words[target + np.uint64(1)] = from_words[source + np.uint64(1)]
+                target += np.uint64(2)
 
 
 def chosen(array: Array, positions: Array, lanes: Array) -> Array:

@@ -184,10 +184,13 @@ class Control:
 
     def gather_warpgroups(self, batch: Batch) -> None:
         """Strands of a warpgroup instruction wait for the other warps of their warpgroup."""
+        if batch.has_warpgroups:
+            return
         machine, strands = self.machine, self.machine.strands
         group = machine.warpgroup_of[batch.warp_index]
         ids, counts = np.unique(group, return_counts=True)
         if (counts == 4).all():
+            batch.has_warpgroups = True
             return
         for row in batch.suspend(~np.isin(group, ids[counts == 4]), machine.pc, State.GATHERING):
             self.anywhere.pop(int(row), None)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,11 +55,8 @@ class Copier:
         done = np.zeros(len(positions), np.bool_)
         if not isinstance(request, TensorCopy) or request.reduction:
             return done
-        tensor_maps = chosen(request.tensor_map, positions, lanes)
-        for address in np.unique(tensor_maps):
-            of_map = np.flatnonzero(tensor_maps == address)
+        for fields, of_map in self._alike(chosen(request.tensor_map, positions, lanes)):
             try:
-                fields = self.fields(int(address))
                 found = whole_boxes(
                     self.machine, request, fields, positions[of_map], lanes[of_map], ctas[of_map]
                 )
@@ -76,6 +74,17 @@ class Copier:
                 ) from None
             done[copies] = True
         return done
+
+    def _alike(self, tensor_maps: Array) -> list[tuple[TensorMapFields, NDArray[np.intp]]]:
+        """Tensor maps that can be read, and which copies go through one of equal fields."""
+        addresses, which = np.unique(tensor_maps, return_inverse=True)
+        kinds: dict[TensorMapFields, list[int]] = {}
+        for k, address in enumerate(addresses.tolist()):
+            with suppress(Fault, UsageError):
+                kinds.setdefault(self.fields(address), []).append(k)
+        if len(kinds) == 1 and len(addresses) == len(next(iter(kinds.values()))):
+            return [(next(iter(kinds)), np.arange(len(tensor_maps)))]
+        return [(fields, np.flatnonzero(np.isin(which, of_kind))) for fields, of_kind in kinds.items()]
 
     def carry_out(self, request: Any, position: int, lane: int, cta: int) -> None:
         """Do the copy of one lane."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,7 @@ class Linked:
     gather: str  # "", "warp" or "warpgroup": who must be here
     whole: bool  # warps none of whose lanes are active take no part
     together: Callable[[Any, Any], None] | None  # what a run of such instructions does
+    settles: bool = False  # it touches registers that may be held as matrices
     run: tuple[SimpleNamespace, ...] = ()  # operands of the run that begins here, when there is one
 
 
@@ -75,6 +76,10 @@ class Linker:
     specials: dict[tuple[str, str], PerWarp | Dynamic] = field(
         default_factory=dict[tuple[str, str], "PerWarp | Dynamic"]
     )
+    _registers: dict[tuple[int, int, str], Register] = field(
+        default_factory=dict[tuple[int, int, str], Register]
+    )
+    _vectors: dict[tuple[Any, ...], VectorValue] = field(default_factory=dict[tuple[Any, ...], VectorValue])
     _tables: list[tuple[PerWarp, SpecialRegister]] = field(
         default_factory=list[tuple[PerWarp, SpecialRegister]]
     )
@@ -108,7 +113,10 @@ class Linker:
         return Linked(act, values, guard, negated, form.family, gather, whole, form.together)
 
     def find_runs(self, linked: list[Linked]) -> None:
-        """Find what may be done together: neighbours in a block none of which needs what one before it writes."""
+        """Find what may be done together: neighbours in a block none of which needs what one before it writes.
+
+        What is asynchronous takes effect in order, and may need it.
+        """
         pc = 0
         while pc < len(linked):
             end = self._end_of_run(linked, pc)
@@ -116,21 +124,40 @@ class Linker:
                 linked[pc].run = tuple(each.operands for each in linked[pc:end])
             pc = end
 
+    def find_settling(self, linked: list[Linked]) -> None:
+        """Find what touches registers that multiplications of warpgroups sum in, otherwise than to sum in them."""
+        touched: list[set[tuple[int, int]]] = []
+        summed: set[tuple[int, int]] = set()
+        for step, each in zip(self.program.steps, linked, strict=True):
+            form = step.binding.form
+            sums = form.touches >= {"warpgroup", "tensor"}
+            updated = {name for name, place in form.operands.items() if sums and place.access == "both"}
+            touched.append(self._touched(each, [name for name in form.operands if name not in updated]))
+            summed |= self._touched(each, updated)
+        for step, each, registers in zip(self.program.steps, linked, touched, strict=True):
+            crosses = bool(step.binding.form.touches & {"calls", "leaves"})
+            each.settles = bool(summed) and (crosses or bool(registers & summed))
+
+    @staticmethod
+    def _touched(each: Linked, names: Iterable[str]) -> set[tuple[int, int]]:
+        return set[tuple[int, int]]().union(*(_registers(getattr(each.operands, name)) for name in names))
+
     def _end_of_run(self, linked: list[Linked], first: int) -> int:
         together = linked[first].together
         if together is None or linked[first].guard is not None:
             return first + 1
         written: set[tuple[int, int]] = set()
+        in_order = "async" in self.program.steps[first].binding.form.touches
         for pc in range(first, self.program.block_end[first]):
             each = linked[pc]
-            places = self.program.steps[pc].binding.form.operands
-            touched = {name: _registers(getattr(each.operands, name)) for name in places}
-            needed = written & set[tuple[int, int]]().union(*touched.values())
-            if each.together is not together or each.guard is not None or needed:
+            if each.together is not together or each.guard is not None:
                 return pc
-            written |= set[tuple[int, int]]().union(
-                *(touched[name] for name in places if places[name].access != "read")
-            )
+            places = self.program.steps[pc].binding.form.operands
+            if in_order:
+                continue
+            if written & self._touched(each, places):
+                return pc
+            written |= self._touched(each, [name for name, place in places.items() if place.access != "read"])
         return self.program.block_end[first]
 
     def refresh(self) -> None:
@@ -200,7 +227,7 @@ class Linker:
             case Symbol(name, offset):
                 return self._offset(self._name(scope, name, type), offset, type)
             case Vector(items):
-                return VectorValue(type, tuple(self._value(scope, item, type) for item in items))
+                return self._vector(type, tuple(self._value(scope, item, type) for item in items))
             case Address(base, offset, extra):
                 return AddressValue(
                     None if base is None else self._base(scope, base),
@@ -209,6 +236,15 @@ class Linker:
                 )
             case _:
                 raise _Unresolved("machine.operand", f"this kind of operand is not implemented: {operand}")
+
+    def _vector(self, type: str, items: tuple[Any, ...]) -> VectorValue:
+        """The same value for the same registers: that tells who goes on with the sums of whom."""
+        if not all(isinstance(item, Register) for item in items):
+            return VectorValue(type, items)
+        key = (type, *((item.raw.dtype.itemsize, item.index) for item in items))
+        if key not in self._vectors:
+            self._vectors[key] = VectorValue(type, items)
+        return self._vectors[key]
 
     def _base(self, scope: Scope, base: Operand) -> Any:
         if isinstance(base, Name):
@@ -251,7 +287,10 @@ class Linker:
                 "machine.operand",
                 f"the register '{text}' of type .{found.type} cannot hold a value of type .{type}",
             )
-        return Register(text, self.files[found.width], found.index, type)
+        key = (found.width, found.index, type)
+        if key not in self._registers:
+            self._registers[key] = Register(text, self.files[found.width], found.index, type)
+        return self._registers[key]
 
     def _special(self, register: SpecialRegister, type: str) -> PerWarp | Dynamic:
         key = (register.name, type)
@@ -327,9 +366,21 @@ class Linker:
 
 def _registers(value: Any) -> set[tuple[int, int]]:
     """The registers of an operand: width in bytes and index."""
-    if isinstance(value, VectorValue):
-        return set[tuple[int, int]]().union(*map(_registers, value.items))
-    return {(value.raw.dtype.itemsize, value.index)} if isinstance(value, Register) else set()
+    match value:
+        case Register():
+            return {(value.raw.dtype.itemsize, value.index)}
+        case NotPredicate():
+            return _registers(value.register)
+        case VectorValue(run=run) if run is not None:
+            return {(run.dtype.itemsize, number) for number in value.numbers.tolist()}
+        case VectorValue():
+            return _registers(value.items)
+        case tuple():
+            return set[tuple[int, int]]().union(*map(_registers, cast("tuple[Any, ...]", value)))
+        case AddressValue():
+            return _registers(value.base) | _registers(value.extra)
+        case _:
+            return set()
 
 
 class _Unresolved(Exception):

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from warploom.diag import Diagnostic, UsageError
 from warploom.layout import TensorMapFields
+from warploom.machine.accumulators import Accumulators
 from warploom.machine.barriers import Barriers
 from warploom.machine.batch import Batch
 from warploom.machine.control import Control
@@ -116,6 +117,8 @@ class Machine:
         self.in_cta = in_cta
         self.rank = np.arange(resident, dtype=np.int64) % self.cluster_size
         self.files = program.registers.allocate(self.warps)
+        members = np.arange(self.warps_per_cta // 4 * 4 * resident).reshape(-1, 4, resident)
+        self.accumulators = Accumulators(members.transpose(0, 2, 1).reshape(-1, 4), pool)
         self.used = False  # whether CTAs have run that left values in the registers
         self.carry = np.zeros((self.warps, 32), np.bool_)
         self.control = Control(self)
@@ -138,12 +141,14 @@ class Machine:
         self.linked = [self.linker.link(step) for step in program.steps]
         if self.linker.problems:
             raise Unsupported(self.linker.problems)
+        self.linker.find_runs(self.linked)
+        self.linker.find_settling(self.linked)
         if watch is not None:
             watch.attach(self)
             for pc, each in enumerate(self.linked):
                 each.act = watch.wrap(pc, each.act, each.operands)
-        elif pool is not None:
-            self.linker.find_runs(self.linked)
+                if each.run and each.together is not None:
+                    each.together = watch.wrap_run(pc, each.together)
 
     def _place_lanes(self) -> None:
         linear = self.in_cta[:, None] * 32 + np.arange(32)[None, :]
@@ -163,6 +168,7 @@ class Machine:
         self.grid.cta = tuple(coordinates[:, axis : axis + 1].astype(np.uint32) for axis in range(3))  # type: ignore[assignment]
         self.coordinates = ctas
         masks = self.present & (self.cta_of < held)[:, None]
+        self.accumulators.forget()
         if self.used:
             for file in self.files.values():
                 file[:] = 0
@@ -252,6 +258,8 @@ class Machine:
                     continue
                 if step.whole:
                     batch.dismiss_idle(pc + 1)
+            if step.settles and self.accumulators.held:
+                self.accumulators.settle()
             together = step.together if step.run and pc + len(step.run) <= end else None
             length = 1 if together is None else len(step.run)
             counts[step.family] += batch.count * length
@@ -272,6 +280,7 @@ class Machine:
 
     def _finish(self) -> None:
         self.engines.left(np.arange(self.warps))
+        self.accumulators.forget()
 
     # What parts of the machine ask of it ------------------------------------------------------------------
 

@@ -334,22 +334,27 @@ class Memory:
         offsets: Array,
         swizzle: int,
         base_offset: int,
-        width: int,
+        down: bool,
     ) -> Array:
-        """A swizzled matrix of each CTA's shared memory, for groups of warps led by `leaders` of the batch.
+        """Swizzled tiles of 8-byte words of each CTA's shared memory, for groups of warps led by `leaders`.
 
-        Shapes: cta, leaders and starts (groups,), offsets (rows, k).
+        Shapes: cta and leaders (groups,), starts (groups, tiles), offsets (rows, k); the tiles stand one below
+        the other where `down`, else side by side.
         """
-        dtype = _UNSIGNED[width]
-        out = np.empty((len(starts), *offsets.shape), dtype)
+        groups, tiles = starts.shape
+        rows, columns = offsets.shape
+        out = np.empty(
+            (groups, tiles * rows, columns) if down else (groups, rows, tiles * columns), np.uint64
+        )
         origins = cta * self.shared_stride
-        group = access.gather_tile(
-            self.shared.view(dtype), origins, starts.astype(np.int64), offsets.astype(np.int64), CHUNK_MASK[swizzle],
-            base_offset, SHARED_START, SHARED_START + self.shared_bytes, out,
+        missed = access.gather_tiles(
+            self.shared.view(np.uint64), origins, starts.astype(np.int64), offsets, CHUNK_MASK[swizzle],
+            base_offset, SHARED_START, SHARED_START + self.shared_bytes, out, down,
         )  # fmt: skip
-        if group >= 0:
-            first = int(starts[group])
-            low, high = first + int(offsets.min()), first + int(offsets.max()) + width
+        if missed >= 0:
+            group, tile = divmod(missed, tiles)
+            first = int(starts[group, tile])
+            low, high = first + int(offsets.min()), first + int(offsets.max()) + 8
             raise Fault(
                 "machine.out-of-bounds",
                 f"a matrix at shared addresses {low:#x} to {high:#x} is out of bounds: the CTA has "

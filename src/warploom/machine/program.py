@@ -12,12 +12,11 @@ from warploom.diag import Diagnostic, Source, Span
 from warploom.isa.bind import Binding, bind
 from warploom.isa.types import TYPES
 from warploom.isa.vectors import member_of, spread
+from warploom.machine.blocks import find_blocks, names_of
 from warploom.machine.faults import Unsupported, diagnostic
 from warploom.machine.registers import Declared
 from warploom.ptx import (
-    Address,
     Block,
-    Element,
     Function,
     Initializer,
     Instruction,
@@ -26,11 +25,8 @@ from warploom.ptx import (
     Name,
     Statement,
     Symbol,
-    Tuple,
     Variable,
-    Vector,
 )
-from warploom.ptx.flow import postdominators, successors
 from warploom.ptx.scopes import Scope as Names
 
 
@@ -236,7 +232,7 @@ class _Loader:
             dynamic_start=_aligned(self.shared_end, self.dynamic_align),
             local_bytes=self.local_end,
         )
-        _find_blocks(program, self.bodies)
+        find_blocks(program, self.bodies)
         return program
 
     # What the kernel reaches ----------------------------------------------------------------------------
@@ -447,20 +443,7 @@ def _aligned(offset: int, align: int) -> int:
 
 def _names_in(body: Block) -> Iterator[str]:
     for instruction in body.instructions():
-        pending = list(instruction.operands)
-        while pending:
-            operand = pending.pop()
-            match operand:
-                case Name(text):
-                    yield text
-                case Symbol(name) | Element(name):
-                    yield name
-                case Vector(items) | Tuple(items):
-                    pending.extend(items)
-                case Address(base, _, extra):
-                    pending.extend(part for part in (base, *extra) if part is not None)
-                case _:
-                    pass
+        yield from names_of(instruction)
 
 
 def _names_in_initializer(initializer: Initializer | None) -> Iterator[str]:
@@ -474,47 +457,3 @@ def _names_in_initializer(initializer: Initializer | None) -> Iterator[str]:
                 yield from _names_in_initializer(item)
         case _:
             return
-
-
-def _find_blocks(program: Program, bodies: Mapping[str, tuple[int, int]]) -> None:
-    """Fill in `block_end` and `meet`."""
-    steps = program.steps
-    count = len(steps)
-    leaders = {start for start, _ in bodies.values()}
-    following: list[list[int]] = []
-    for pc, step in enumerate(steps):
-        end_of_body = bodies[step.function][1]
-        targets = _targets(step)
-        effects = step.binding.form.touches
-        leaders.update(targets)
-        guarded = step.instruction.guard is not None
-        leaves, returns = "leaves" in effects, "calls" in effects
-        following.append(
-            successors(pc, end_of_body, targets, leaves=leaves, guarded=guarded, returns=returns)
-        )
-        if effects & {"jumps", "leaves", "calls"}:
-            leaders.add(pc + 1)
-        if "waits" in effects:
-            leaders.update((pc, pc + 1))
-        if "warpgroup" in effects:  # its four warps may come one by one, and are to go on as one batch
-            leaders.add(pc)
-    program.meet = postdominators(following)
-    program.block_end = [0] * count
-    end = count
-    for pc in range(count - 1, -1, -1):
-        program.block_end[pc] = end
-        if pc in leaders:
-            end = pc
-
-
-def _targets(step: Step) -> list[int]:
-    found: list[int] = []
-    if "jumps" not in step.binding.form.touches:
-        return found
-    for bound in step.binding.operands.values():
-        if bound.place.kind not in ("label", "symbol") or not isinstance(bound.operand, Name):
-            continue
-        table = step.scope.table(bound.operand.text)
-        names = table.names if table is not None else (bound.operand.text,)
-        found.extend(pc for name in names if (pc := step.scope.label(name)) is not None)
-    return found

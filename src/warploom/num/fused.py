@@ -35,6 +35,13 @@ class Workers:
     count: int
 
 
+def shares(workers: Workers | None, groups: int, products: int) -> list[slice]:
+    """Parts of the groups, one for each worker that is worth its while."""
+    count = 1 if workers is None else max(1, min(workers.count, groups, products // _SHARE))
+    edges = [groups * i // count for i in range(count + 1)]
+    return [slice(*pair) for pair in pairwise(edges)]
+
+
 @dataclass(slots=True)
 class _Operands:
     """The operands of one call or of a worker's share of it."""
@@ -45,15 +52,16 @@ class _Operands:
     index: Array | None
     scale_a: Array | None
     scale_b: Array | None
+    d: Array | None  # where the result may be put
 
     def part(self, groups: slice, rows: slice) -> _Operands:
         def of_a(array: Array | None) -> Array | None:
             return None if array is None else array[groups, rows]
 
         scale_b = None if self.scale_b is None else self.scale_b[groups]
-        a, c, index, scale_a = (of_a(array) for array in (self.a, self.c, self.index, self.scale_a))
+        a, c, index, scale_a, d = (of_a(each) for each in (self.a, self.c, self.index, self.scale_a, self.d))
         assert a is not None
-        return _Operands(a, self.b[groups], c, index, scale_a, scale_b)
+        return _Operands(a, self.b[groups], c, index, scale_a, scale_b, d)
 
     def addend(self, model: Model) -> Array:
         if self.c is not None:
@@ -82,6 +90,7 @@ def multiply(
     rounding: Rounding = "rn",
     scale_a: Array | None = None,
     scale_b: Array | None = None,
+    out: Array | None = None,
     workers: Workers | None = None,
 ) -> Array:
     """D = A B + C for G independent instructions, as the matrix unit of `model` sums it.
@@ -90,26 +99,38 @@ def multiply(
     entry (b1: 32 of them); c None stands for zeros. For a sparse A, `a` holds the stored elements and
     `index` the k of each. `negate_a` and `negate_b` flip the signs of float elements, `satfinite` clamps
     integer sums, `rounding` is that of f64. Scales are block scales, one for each K/S elements of a row.
+    The result is put into `out`, which may be c, where that is given. K may be that of several instructions,
+    each of which adds to what the one before it returned.
 
-    Shapes: a (G, M, K); b (G, N, K), or (G, N, more) where `index` (G, M, K) is given; c and the result
+    Shapes: a (G, M, K); b (G, N, K), or (G, N, more) where `index` (G, M, K) is given; c, `out` and the result
     (G, M, N); scale_a (G, M, S); scale_b (G, N, S).
     Errors: ValueError where shapes or dtypes are not these.
     """
-    operands = _Operands(a, b, c, index, scale_a, scale_b)
+    operands = _Operands(a, b, c, index, scale_a, scale_b, out)
     _check(operands, model)
     options = _Options(negate_a, negate_b, satfinite, rounding)
     compute = _COMPUTE[model.sum]
     parts = _parts(operands, workers)
     if workers is None or len(parts) == 1:
-        return compute(operands, model, options)
-    d = np.empty((len(a), a.shape[1], b.shape[1]), STORAGE[model.d_type])
+        return _put(out, compute(operands, model, options))
+    if operands.d is None:
+        operands.d = np.empty((len(a), a.shape[1], b.shape[1]), STORAGE[model.d_type])
 
     def share(part: tuple[slice, slice]) -> None:
-        d[part] = compute(operands.part(*part), model, options)
+        own = operands.part(*part)
+        _put(own.d, compute(own, model, options))
 
     for _ in workers.pool.map(share, parts):
         pass
-    return d
+    return operands.d
+
+
+def _put(place: Array | None, result: Array) -> Array:
+    """The result in its place."""
+    if place is None or np.may_share_memory(place, result):
+        return result
+    place[:] = result
+    return place
 
 
 def _check(operands: _Operands, model: Model) -> None:
@@ -123,8 +144,9 @@ def _check(operands: _Operands, model: Model) -> None:
         raise ValueError(f"a and b must be (G, M, K) and (G, N, K); found {a.shape} and {b.shape}")
     _check_one("a", a, a.shape, STORAGE[model.a_type])
     _check_one("b", b, b.shape, STORAGE[model.b_type])
-    if operands.c is not None:
-        _check_one("c", operands.c, (len(a), a.shape[1], b.shape[1]), STORAGE[model.c_type])
+    for name, array, kind in (("c", operands.c, model.c_type), ("out", operands.d, model.d_type)):
+        if array is not None:
+            _check_one(name, array, (len(a), a.shape[1], b.shape[1]), STORAGE[kind])
     if operands.index is not None:
         _check_one("index", operands.index, a.shape, operands.index.dtype)
     if (model.scale_type is None) != (operands.scale_a is None or operands.scale_b is None):
@@ -165,7 +187,12 @@ def _fused(operands: _Operands, model: Model, options: _Options) -> Array:
     addend = c
     if c is not None:
         addend = c.view(np.float32) if model.c_type == "f32" else fused_fast.widened(c)
-    d = np.empty((len(a), a.shape[1], b.shape[1]), np.float32)
+    shape = (len(a), a.shape[1], b.shape[1])
+    d = (
+        np.empty(shape, np.float32)
+        if padded.d is None or model.d_type != "f32"
+        else padded.d.view(np.float32)
+    )
     wrong = fused_fast.run(a, b, addend, d, model, index, options.negate_a, options.negate_b)
     bits = d.view(np.uint32) if model.d_type == "f32" else fused_fast.halved(d)
     if len(wrong):
@@ -217,7 +244,13 @@ def _padded(operands: _Operands, model: Model) -> _Operands:
     index = fill(operands.index, groups, rows, to_depth)
     assert a is not None
     assert b is not None
-    return _Operands(a, b, c, None if index is None else index.astype(np.int32, copy=False), None, None)
+    index = None if index is None else index.astype(np.int32, copy=False)
+    fits = (
+        operands.d is not None
+        and operands.d.shape == (groups, rows, columns)
+        and operands.d.flags.c_contiguous
+    )
+    return _Operands(a, b, c, index, None, None, operands.d if fits else None)
 
 
 def _up(size: int, step: int) -> int:
@@ -230,7 +263,7 @@ def _converted(operands: _Operands, model: Model, options: _Options) -> Array:
     if model.c_type == "f16":
         addend = addend.view(np.float16).astype(np.float32).view(np.uint32)
     wide = replace(model, c_type="f32", d_type="f32", sum=Sum.FUSED)
-    bits = _fused(replace(operands, c=addend), wide, options)
+    bits = _fused(replace(operands, c=addend, d=None), wide, options)
     return bits if model.d_type == "f32" else _rounded_to_f16(bits.view(np.float32))
 
 
@@ -251,7 +284,7 @@ def _halves(operands: _Operands, model: Model, options: _Options) -> Array:
     else:
         index = np.ascontiguousarray(index[:, :, order])
     half = replace(model, c_type=model.d_type, length=min(model.length, depth // 2))
-    products = _fused(_Operands(a, b, None, index, None, None), half, options)
+    products = _fused(_Operands(a, b, None, index, None, None, None), half, options)
     return _added(products, operands.addend(model), model)
 
 

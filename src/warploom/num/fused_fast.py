@@ -1,6 +1,6 @@
 """The fused sums of finite numbers of moderate size, in vectors of outputs.
 
-A tile is four rows of A by one strip of `lanes` columns of B. Its two passes per step are the definition
+A tile is four rows of A by one strip of 8, 16 or 32 columns of B. Its two passes per step are the definition
 itself: the largest exponent sum of each output (16-bit lanes), then every exact f32 product times
 2**(F - E), truncated by the conversion to an integer. Outputs whose E is beyond +-100, NaN and infinity
 among them, are flagged and left to `fused_exact`. The tile is written in LLVM's vectors rather than left
@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
+from llvmlite import binding, ir
 from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
@@ -43,13 +43,18 @@ _F32, _F64 = ir.FloatType(), ir.DoubleType()
 
 
 class _Lanes:
-    """Vector operations over `count` lanes, so that the tile below reads as arithmetic."""
+    """Vector operations over `count` lanes, so that the tile below reads as arithmetic.
 
-    def __init__(self, builder: ir.IRBuilder, count: int) -> None:
-        self.builder, self.count = builder, count
-        self.i1, self.i16, self.i32, self.i64, self.f32, self.f64 = (
-            ir.VectorType(kind, count) for kind in (_I1, _I16, _I32, _I64, _F32, _F64)
+    A strip is as wide as a vector of 16-bit exponents, which may be that of two vectors of f32.
+    """
+
+    def __init__(self, builder: ir.IRBuilder, strip: int) -> None:
+        self.builder, self.strip, self.count = builder, strip, min(strip, 16)
+        self.vectors = range(strip // self.count)
+        self.i1, self.i32, self.i64, self.f32, self.f64 = (
+            ir.VectorType(kind, self.count) for kind in (_I1, _I32, _I64, _F32, _F64)
         )
+        self.exponents = ir.VectorType(_I16, strip)
 
     def constant(self, kind: ir.VectorType, value: float) -> ir.Constant:
         return ir.Constant(kind, [value] * self.count)
@@ -73,6 +78,19 @@ class _Lanes:
     def pointer(self, kind: Any, base: Value, offset: Value) -> Value:
         element = self.builder.inttoptr(base, _element(kind).as_pointer())
         return self.builder.bitcast(self.builder.gep(element, [offset]), kind.as_pointer())
+
+    def joined(self, parts: list[Value]) -> Value:
+        """The vectors of a strip as one vector."""
+        if len(parts) == 1:
+            return parts[0]
+        lanes = ir.Constant(ir.VectorType(_I32, self.strip), list(range(self.strip)))
+        return self.builder.shuffle_vector(parts[0], parts[1], lanes)
+
+    def part(self, value: Value, h: int) -> Value:
+        """Vector `h` of a strip."""
+        first = h * self.count
+        lanes = ir.Constant(ir.VectorType(_I32, self.count), list(range(first, first + self.count)))
+        return self.builder.shuffle_vector(value, ir.Constant(value.type, ir.Undefined), lanes)
 
     def call(self, name: str, *operands: Value) -> Value:
         """An LLVM intrinsic whose result has its operands' type."""
@@ -159,22 +177,25 @@ def _emit(
     out_start = [build.mul(columns, ir.Constant(_I64, r)) for r in rows]
     present = build.icmp_signed("!=", c, ir.Constant(_I64, 0))
 
-    accumulators = [cgutils.alloca_once(build, v.f32) for _ in rows]
-    wrong = [cgutils.alloca_once_value(build, v.constant(v.i1, 0)) for _ in rows]
-    for r in rows:
-        build.store(v.constant(v.f32, 0.0), accumulators[r])
+    vectors = [(r, h) for r in rows for h in v.vectors]
+    accumulators = {at: cgutils.alloca_once(build, v.f32) for at in vectors}
+    wrong = {at: cgutils.alloca_once_value(build, v.constant(v.i1, 0)) for at in vectors}
+    place = {(r, h): build.add(out_start[r], ir.Constant(_I64, h * v.count)) for r, h in vectors}
+    for at in vectors:
+        build.store(v.constant(v.f32, 0.0), accumulators[at])
     with build.if_then(present):
-        for r in rows:
-            build.store(v.load(v.f32, c, out_start[r]), accumulators[r])
-    tops = [cgutils.alloca_once(build, v.i16) for _ in rows]
-    sums = [cgutils.alloca_once(build, v.i32) for _ in rows]
-    wide = [cgutils.alloca_once(build, v.f64) for _ in rows]
+        for at in vectors:
+            build.store(v.load(v.f32, c, place[at]), accumulators[at])
+    tops = [cgutils.alloca_once(build, v.exponents) for _ in rows]
+    sums = {at: cgutils.alloca_once(build, v.i32) for at in vectors}
+    wide = {at: cgutils.alloca_once(build, v.f64) for at in vectors}
 
-    def strip(kind: ir.VectorType, base: Value, k: Value, r: int) -> Value:
+    def strip(kind: ir.VectorType, base: Value, k: Value, r: int, h: int) -> Value:
         column = k
         if sparse:
             column = build.sext(v.load(_I32, index, build.add(row_start[r], k)), _I64)
-        return v.load(kind, base, build.mul(column, ir.Constant(_I64, v.count)))
+        first = build.mul(column, ir.Constant(_I64, v.strip))
+        return v.load(kind, base, build.add(first, ir.Constant(_I64, h * v.count)))
 
     def steps(start: Value, stop: Value, body: Any) -> None:
         with cgutils.for_range_slice(build, start, stop, ir.Constant(_I64, _UNROLL), _I64) as (k, _):
@@ -187,9 +208,9 @@ def _emit(
     def raise_top(k: Value, r: int, shared: dict[Any, Value]) -> None:
         key = r if sparse else 0
         if key not in shared:
-            shared[key] = strip(v.i16, eb, k, r)
+            shared[key] = strip(v.exponents, eb, k, r, 0)
         pair = v.load(_I32, ea, build.add(row_start[r], k))
-        exponent = build.bitcast(v.splat(pair, v.count // 2), v.i16)
+        exponent = build.bitcast(v.splat(pair, v.strip // 2), v.exponents)
         total = build.add(exponent, shared[key])
         build.store(v.call("smax", build.load(tops[r]), total), tops[r])
 
@@ -199,58 +220,64 @@ def _emit(
     ):
         last = build.add(first, length)
         for r in rows:
-            exponent = _exponents(v, build.load(accumulators[r]), emin_c)
-            build.store(build.trunc(exponent, v.i16), tops[r])
+            exponents = [_exponents(v, build.load(accumulators[r, h]), emin_c) for h in v.vectors]
+            build.store(build.trunc(v.joined(exponents), v.exponents), tops[r])
         steps(first, last, raise_top)
-        scales: list[Value] = []
-        for r in rows:
-            top = build.sext(build.load(tops[r]), v.i32)
+        scales: dict[tuple[int, int], Value] = {}
+        for r, h in vectors:
+            top = build.sext(v.part(build.load(tops[r]), h), v.i32)
             empty = build.icmp_signed("<", top, v.constant(v.i32, -_FAR))
             top = build.select(empty, v.constant(v.i32, 0), v.call("smax", top, emin))
             far = build.icmp_signed(">", v.call("smax", top, build.neg(top)), v.constant(v.i32, 100))
-            build.store(build.or_(build.load(wrong[r]), far), wrong[r])
+            build.store(build.or_(build.load(wrong[r, h]), far), wrong[r, h])
             top = build.select(far, v.constant(v.i32, 0), top)
             shift = build.sub(fraction32, top)
             power = build.shl(build.add(shift, v.constant(v.i32, 127)), v.constant(v.i32, 23))
-            scales.append(build.bitcast(power, v.f32))
-            addend = build.fptosi(build.fmul(build.load(accumulators[r]), scales[r]), v.i32)
-            build.store(build.sitofp(addend, v.f64), wide[r])
+            scales[r, h] = build.bitcast(power, v.f32)
+            addend = build.fptosi(build.fmul(build.load(accumulators[r, h]), scales[r, h]), v.i32)
+            build.store(build.sitofp(addend, v.f64), wide[r, h])
 
         def add_product(k: Value, r: int, shared: dict[Any, Value]) -> None:
-            key = r if sparse else 0
-            if key not in shared:
-                shared[key] = strip(v.f32, b, k, r)
             factor = v.splat(v.load(_F32, a, build.add(row_start[r], k)))
-            term = build.fmul(build.fmul(shared[key], factor), scales[r])
-            build.store(build.add(build.load(sums[r]), build.fptosi(term, v.i32)), sums[r])
+            for h in v.vectors:
+                key = (r if sparse else 0, h)
+                if key not in shared:
+                    shared[key] = strip(v.f32, b, k, r, h)
+                term = build.fmul(build.fmul(shared[key], factor), scales[r, h])
+                build.store(build.add(build.load(sums[r, h]), build.fptosi(term, v.i32)), sums[r, h])
 
         block = ir.Constant(_I64, _BLOCK)
         with cgutils.for_range_slice(build, first, last, block, _I64) as (start, _):
             stop = build.add(start, block)
             stop = build.select(build.icmp_signed("<", stop, last), stop, last)
-            for r in rows:
-                build.store(v.constant(v.i32, 0), sums[r])
+            for at in vectors:
+                build.store(v.constant(v.i32, 0), sums[at])
             steps(start, stop, add_product)
-            for r in rows:
-                part = build.sitofp(build.load(sums[r]), v.f64)
-                build.store(build.fadd(build.load(wide[r]), part), wide[r])
-        for r in rows:
+            for at in vectors:
+                part = build.sitofp(build.load(sums[at]), v.f64)
+                build.store(build.fadd(build.load(wide[at]), part), wide[at])
+        for at in vectors:
             # 2**(E - F) from the bits of 2**(F - E).
-            power = build.lshr(build.bitcast(scales[r], v.i32), v.constant(v.i32, 23))
+            power = build.lshr(build.bitcast(scales[at], v.i32), v.constant(v.i32, 23))
             power = build.sub(v.constant(v.i32, 1023 + 127), power)
             power = build.shl(build.zext(power, v.i64), v.constant(v.i64, 52))
-            value = build.fmul(build.load(wide[r]), build.bitcast(power, v.f64))
+            value = build.fmul(build.load(wide[at]), build.bitcast(power, v.f64))
             with build.if_else(half) as (to_nearest, toward_zero):
                 with to_nearest:
                     narrow, beyond = _to_nearest_half(v, value)
-                    build.store(narrow, accumulators[r])
-                    build.store(build.or_(build.load(wrong[r]), beyond), wrong[r])
+                    build.store(narrow, accumulators[at])
+                    build.store(build.or_(build.load(wrong[at]), beyond), wrong[at])
                 with toward_zero:
-                    build.store(_toward_zero(v, value, mask), accumulators[r])
+                    build.store(_toward_zero(v, value, mask), accumulators[at])
+    # Outputs that are not right keep their addend, for d may be where c is.
+    addends = build.select(present, c, d)
+    for at in vectors:
+        kept = v.load(v.f32, addends, place[at])
+        result = build.select(build.load(wrong[at]), kept, build.load(accumulators[at]))
+        v.store(result, d, place[at])
     for r in rows:
-        v.store(build.load(accumulators[r]), d, out_start[r])
-        bits = build.bitcast(build.load(wrong[r]), ir.IntType(v.count))
-        v.store(bits, flags, ir.Constant(_I64, r))
+        bits = v.joined([build.load(wrong[r, h]) for h in v.vectors])
+        v.store(build.bitcast(bits, ir.IntType(v.strip)), flags, ir.Constant(_I64, r))
 
 
 @intrinsic
@@ -412,6 +439,12 @@ def layout(name: str, negate: bool, emin: int | None = None) -> Numbers:
     return np.array(fields, np.int64)
 
 
+@cache
+def _strips() -> tuple[int, ...]:
+    """Widths of strips, the best first: vectors of 512 bits hold the exponents of 32 columns."""
+    return (32, 16, 8) if binding.get_host_cpu_features().get("avx512bw") else (16, 8)
+
+
 _NONE = np.empty((0, 0, 0), np.float32)
 _NOWHERE = np.empty(0, np.int64)
 
@@ -422,12 +455,14 @@ def run(
 ) -> Numbers:  # fmt: skip
     """Fills d with f32 values and returns the flat positions of the outputs that are not right.
 
+    c may be d itself, which then holds the addends of the outputs that are not right.
+
     Shapes: a (G, M, K), b (G, N, K), c and d (G, M, N); M a multiple of 4, N of 8, K of 4 and, beyond L,
     of L. All C-contiguous.
     """
     groups, rows, columns = d.shape
-    lanes = 16 if columns % 16 == 0 else 8
-    flags = np.empty((groups, columns // lanes, rows), np.uint16 if lanes == 16 else np.uint8)
+    lanes = next(width for width in _strips() if columns % width == 0)
+    flags = np.empty((groups, columns // lanes, rows), f"u{lanes // 8}")
     least = FLOATS["f16"].emin if model.sum is Sum.HALVES else None
     wrong = _run(
         a, b, _NONE if c is None else c, d, index, flags, lanes,
