@@ -1,7 +1,8 @@
-"""Correct kernels give no finding, whatever the schedule, and leave the same bits as without the sanitizer."""
+"""Correct kernels give no finding, whatever the schedule, and leave what they leave without the sanitizer."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from launch.kernels import INDEX, make, module
 
@@ -13,13 +14,12 @@ SCHEDULES = ("eager", "lazy", "random:1")
 @pytest.mark.parametrize("file", INDEX)
 def test_a_kernel_of_the_corpus_is_silent(file: str) -> None:
     entry = INDEX[file]
-    expected = b""
-    for schedule in ("", *SCHEDULES):
+    for schedule in SCHEDULES:
         problem = make(file, 0)
         done = wl.launch(
             module(file), grid=problem.grid, block=entry["block"], shared=entry["shared"], args=problem.args,
-            schedule=schedule or "eager", sanitize=bool(schedule),
+            schedule=schedule, sanitize=True,
         )  # fmt: skip
         assert [str(each) for each in done.findings] == [], schedule
-        expected = expected or problem.outside.tobytes()
-        assert problem.outside.tobytes() == expected
+        assert (np.abs(problem.result.astype(np.float64) - problem.expected) <= problem.bound).all()
+        assert problem.untouched()

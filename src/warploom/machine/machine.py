@@ -142,13 +142,14 @@ class Machine:
         self.linked = [self.linker.link(step) for step in program.steps]
         if self.linker.problems:
             raise Unsupported(self.linker.problems)
+        self.linker.find_runs(self.linked)
         self.linker.find_settling(self.linked)
         if watch is not None:
             watch.attach(self)
             for pc, each in enumerate(self.linked):
                 each.act = watch.wrap(pc, each.act, each.operands)
-        else:
-            self.linker.find_runs(self.linked)
+                if each.run and each.together is not None:
+                    each.together = watch.wrap_run(pc, each.together)
 
     def _place_lanes(self) -> None:
         linear = self.in_cta[:, None] * 32 + np.arange(32)[None, :]

@@ -35,6 +35,10 @@ class Watcher(Protocol):
         """What runs in the place of an instruction's act; the act itself where nothing is to be seen."""
         ...
 
+    def wrap_run(self, pc: int, together: Act) -> Act:
+        """What runs in the place of the act of a run of instructions."""
+        ...
+
     def start(self) -> None:
         """CTAs became resident: shared memory, barriers and registers are new."""
         ...
@@ -52,7 +56,7 @@ class Watcher(Protocol):
         """Warps arrive at CTA barriers, known by cta * 16 + number."""
         ...
 
-    def cta_complete(self, keys: Sequence[int]) -> None:
+    def cta_complete(self, keys: Array) -> None:
         """CTA barriers are complete."""
         ...
 

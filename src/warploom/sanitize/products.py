@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from warploom.sanitize.watcher import Sanitizer
 
 Array = NDArray[Any]
-Act = Callable[[Any, Any], None]
 Registers = frozenset[tuple[int, int]]
 
 
@@ -90,17 +89,12 @@ class Products:
         self.dirty = np.ones(shape, np.bool_)  # registers were touched since the last fence
         self.toucher = np.full(shape, -1, np.int32)
 
-    def wrap(self, pc: int, act: Act) -> Act:
-        """Look at an instruction that touches registers of multiplications."""
+    def sees(self, pc: int) -> Callable[[Batch, Any], None] | None:
+        """What looks at an instruction that is a multiplication or touches registers of one; None for others."""
+        if pc in self.number:
+            return self.issue
         hazards = self._hazards.get(pc)
-        if hazards is None:
-            return act
-
-        def both(batch: Batch, operands: Any) -> None:
-            self._touch(batch, pc, *hazards)
-            act(batch, operands)
-
-        return both
+        return None if hazards is None else lambda batch, _: self._touch(batch, pc, *hazards)
 
     # In flight --------------------------------------------------------------------------------------------
 

@@ -117,9 +117,24 @@ class Sanitizer:
             return self._atomic(pc, act)
         if (family, part) in self._acts:
             act = self._acts[family, part](pc, act)
-        elif family == "wgmma":
-            act = self._then(act, self.products.issue)
-        return self.products.wrap(pc, act)
+        sees = self.products.sees(pc)
+        return act if sees is None else self._then(act, sees)
+
+    def wrap_run(self, pc: int, together: Act) -> Act:
+        """Put what is to be seen before the act of a run."""
+        seen = [(at, self.products.sees(at)) for at in range(pc, pc + len(self.machine.linked[pc].run))]
+        if not any(see for _, see in seen):
+            return together
+
+        def whole(batch: Batch, run: Any) -> None:
+            for (at, see), operands in zip(seen, run, strict=True):
+                if see is not None:
+                    self.machine.pc = at
+                    see(batch, operands)
+            self.machine.pc = pc
+            together(batch, run)
+
+        return whole
 
     def _before(self, see: Callable[[Batch, Any], None]) -> Callable[[int, Act], Act]:
         return lambda pc, act: self._then(act, see)
@@ -352,9 +367,9 @@ class Sanitizer:
             message = f"{lanes} of {left} lanes of a warp execute this aligned barrier; {place}"
             self.report.add("sanitize.barrier/divergence", pc, -1, message)
 
-    def cta_complete(self, keys: Sequence[int]) -> None:
+    def cta_complete(self, keys: Array) -> None:
         """Barriers are complete: who waits at them knows what was published."""
-        rows = self.clocks.barrier(np.array(keys, np.int64))
+        rows = self.clocks.barrier(keys)
         complete = np.zeros(
             self.clocks.ctas * BARRIERS + 1, np.bool_
         )  # the last is for those that wait nowhere
