@@ -263,8 +263,11 @@ def _escaped(code: str) -> str:
 # The folder -------------------------------------------------------------------------------------------------
 
 
-def all_pages() -> dict[str, str]:
-    """Every generated page of `docs`, by its path there."""
+def all_pages(more: Iterable[tuple[str, str, str]] = ()) -> dict[str, str]:
+    """Every generated page of `docs`, by its path there.
+
+    `more` are rules of other floors: code, what the rule is, page.
+    """
     pages: dict[str, str] = {}
     index = ["# Instructions\n"]
     for family, members in families().items():
@@ -272,9 +275,10 @@ def all_pages() -> dict[str, str]:
         index.append(f"- [{family}]({family}.md): {_summary(family)}")
     pages["isa/README.md"] = "\n".join(index) + "\n"
     index = ["# Rules\n"]
-    for code, rule in rules().items():
-        pages[f"rules/{rule_file(code)}"] = rule_page(rule)
-        index.append(f"- [{_escaped(code)}]({rule_file(code)}): {rule.what.split('. ')[0].rstrip('.')}.")
+    own = ((code, rule.what, rule_page(rule)) for code, rule in rules().items())
+    for code, what, page in (*own, *more):
+        pages[f"rules/{rule_file(code)}"] = page
+        index.append(f"- [{_escaped(code)}]({rule_file(code)}): {what.split('. ')[0].rstrip('.')}.")
     pages["rules/README.md"] = "\n".join(index) + "\n"
     return pages
 

@@ -27,6 +27,8 @@ def run(options: argparse.Namespace) -> int:
     """Run the verb."""
     from warploom.check.pages import form_section, forms_called, rule_page
     from warploom.check.rules import rule_of
+    from warploom.sanitize.rules import page
+    from warploom.sanitize.rules import rules as sanitizer_rules
 
     subject = options.subject.strip()
     rule = rule_of(subject)
@@ -34,6 +36,8 @@ def run(options: argparse.Namespace) -> int:
     if rule is not None:
         form = next(iter(forms_called(subject.partition("/")[0])), None)
         _show(rule_page(rule) + (f"\n{form_section(form)}" if form is not None and "/" in subject else ""))
+    elif subject in sanitizer_rules():
+        _show(page(sanitizer_rules()[subject]))
     elif members:
         _show("\n".join(form_section(form) for form in members))
     else:
@@ -46,8 +50,9 @@ def _hint(subject: str) -> str:
 
     from warploom.check.rules import rules
     from warploom.isa.kit import forms, heads
+    from warploom.sanitize.rules import rules as sanitizer_rules
 
-    known = [*rules(), *heads(), *(form.name for form in forms())]
+    known = [*rules(), *sanitizer_rules(), *heads(), *(form.name for form in forms())]
     like = get_close_matches(subject, known, 1, 0.6)
     return f"did you mean {like[0]}?" if like else ""
 

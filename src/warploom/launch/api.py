@@ -24,7 +24,7 @@ from warploom.machine.memory import Arena
 from warploom.machine.program import Program, load
 from warploom.num.fused import Workers
 from warploom.ptx import Module, read
-from warploom.sanitize import Sanitizer
+from warploom.sanitize.watcher import Sanitizer
 
 __all__ = ["Progress", "Run", "Stats", "execute", "launch"]
 

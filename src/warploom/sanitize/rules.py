@@ -1,7 +1,7 @@
-"""The sanitizer's rules as records: what each finds, why, what cures it, and a kernel that breaks it.
+"""The sanitizer's rules as records: what each finds, why, what cures it, and kernels that break it and do not.
 
-They stand in `rules.toml`, a table for each code. `bad` and `good` are statements of a kernel (`scope` "body")
-with shared memory, registers and a buffer declared, or whole modules; `launch` gives grid, block and so on.
+They stand in `rules.toml`, a table for each code. `bad` and `good` are statements that follow `setup` in a kernel
+with registers, shared memory, a buffer and a tensor map; `threads` and `cluster` are its block and cluster.
 """
 
 from __future__ import annotations
@@ -23,10 +23,41 @@ class Rule:
     source: str
     bad: str
     good: str
+    setup: str = ""
+    threads: int = 64
+    cluster: int = 1
+
+    def text(self, example: str) -> str:
+        """An example as a whole text."""
+        lines = (self.setup + example).strip().split("\n")
+        indented = "\n".join(line if line.endswith(":") else f"    {line}" for line in lines)
+        return _read("example.ptx").replace("    // EXAMPLE", indented)
 
 
 @cache
 def rules() -> dict[str, Rule]:
     """Every rule by its code, in the order of the file."""
-    text = files(__package__ or "").joinpath("rules.toml").read_text(encoding="utf-8")
-    return {code: Rule(code, **record) for code, record in tomllib.loads(text).items()}
+    return {code: Rule(code, **record) for code, record in tomllib.loads(_read("rules.toml")).items()}
+
+
+def _read(name: str) -> str:
+    return files(__package__ or "").joinpath(name).read_text(encoding="utf-8")
+
+
+def pages() -> list[tuple[str, str, str]]:
+    """Code, what it is, and page of every rule."""
+    return [(rule.code, rule.what, page(rule)) for rule in rules().values()]
+
+
+def page(rule: Rule) -> str:
+    """The page of a rule."""
+    setup = f"## Both begin so\n\n```ptx\n{rule.setup.strip()}\n```\n\n" if rule.setup else ""
+    launch = f"{rule.threads} threads" + (f", clusters of {rule.cluster} CTAs" if rule.cluster > 1 else "")
+    return (
+        f"# {rule.code}\n\n{rule.what}\n\n{rule.why}\n\nWhat cures it: {rule.cure}.\n\n"
+        f"The examples are statements of a kernel with {launch}: `%r0` is the thread, `%p0` says whether it is\n"
+        "the first, `%r2` is the CTA's rank in its cluster, `%r3` points to shared memory, `%r4` to an mbarrier,\n"
+        "`%rd0` to global memory and `%rd1` to a tensor map.\n\n"
+        f"{setup}## Bad\n\n```ptx\n{rule.bad.strip()}\n```\n\n## Good\n\n```ptx\n{rule.good.strip()}\n```\n\n"
+        f"Source: {rule.source}\n"
+    )

@@ -95,7 +95,9 @@ class Transfers:
                 fields = self.machine.engines.copier.fields(int(address))
             except (Fault, UsageError):
                 continue  # the machine is about to refuse the copy
-            self.sanitizer.maps.use(warps, lanes, int(address), self.machine.pc)
+            self.sanitizer.maps.use(
+                warps[maps == address], lanes[maps == address], int(address), self.machine.pc
+            )
             of = np.flatnonzero(maps == address)
             sizes = np.full(len(of), -(-shared_bytes(fields) // 16) * 16)
             self._boxes(request, fields, positions[of], lanes[of], warps[of])
