@@ -252,7 +252,8 @@ _TABLE = """
     flash_fwd_f16_d64_full_sm80        drop-cta-barrier           2            covered
     gluon_gemm_f16_ws_128x128_sm90     drop-cta-barrier           18,19        unreached
     gluon_gemm_f16_ws_128x128_sm90     wrong-barrier              18,19        unreached
-    flash_fwd_f16_d128_causal_sm90     wrong-descriptor-swizzle   *            own-layout
+    flash_fwd_f16_d128_causal_sm90     wrong-descriptor-swizzle   0-23         own-layout
+    flash_fwd_f16_d128_causal_sm90     commit-too-early           0,4          joins-next
     flash_fwd_f16_d128_causal_sm90     drop-cp-async-wait         1            apart
     flash_fwd_f16_d128_causal_sm90     cp-async-wait-too-deep     1            apart
     flash_fwd_f16_d128_causal_sm90     drop-cta-barrier           1,2          whole-group
