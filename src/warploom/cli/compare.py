@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -127,8 +128,8 @@ def _against(options: argparse.Namespace, chosen: Sequence[Experiment]) -> int:
 def _kernels(options: argparse.Namespace) -> int:
     """Small kernels: recorded from the GPU, or the machine compared with a record or with the GPU that is here."""
     from warploom.gpu import Gpu
-    from warploom.oracle.campaign.guarded import Guarded
-    from warploom.oracle.campaign.small import Record, disagreements, kernels, record
+    from warploom.oracle.campaign.isolated import Isolated
+    from warploom.oracle.campaign.small import Record, disagreements, kernels, output, record
 
     if not 0 < options.timeout < float("inf"):
         raise UsageError(f"--timeout is {options.timeout}; expected seconds above 0", code="compare.option")
@@ -138,8 +139,15 @@ def _kernels(options: argparse.Namespace) -> int:
     else:
         with Gpu() as gpu:  # there is one, or this says so
             print(f"{gpu.name}, driver for CUDA {gpu.driver}")
-        with _progress("running", len(chosen)) as step, Guarded("cuda", options.timeout) as run:
-            recorded = record(chosen, run, step)
+        crew = Isolated(
+            partial(output, "cuda"),
+            workers=1,
+            patience=options.timeout,
+            lasts=lambda found: not isinstance(found, str),
+            lost=lambda _: f"its process ended, or gave no answer within {options.timeout:g} s",
+        )
+        with _progress("running", len(chosen)) as step:
+            recorded = record(chosen, crew.results(chosen), step)
     for name, said in recorded.failures.items():
         print(f"{name} did not run on the GPU: {said}")
     if options.record is not None:

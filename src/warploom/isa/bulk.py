@@ -4,7 +4,7 @@ A request stands for one copy per active lane. Its operands were read when the i
 the engine may carry it out at any later time. Arrays hold one element per lane of the batch, shapes
 (warps, 32) unless they say otherwise; lanes that are not active ask for nothing.
 
-The reduction words mean what `reductions.combine(op, type)(old, value)` computes.
+The reduction words mean what `reductions.combine_bulk(op, type)(old, value)` computes.
 """
 
 from __future__ import annotations

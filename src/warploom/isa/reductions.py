@@ -37,8 +37,8 @@ def of_tensors(op: str) -> tuple[str, ...]:
     return _OF_TENSORS[op]
 
 
-def combine_tensors(op: str, type: str) -> Combine:
-    """The function of a reduction word on elements of a tensor map.
+def combine_bulk(op: str, type: str) -> Combine:
+    """The function of a reduction word on what bulk copies bring: their types, and those of tensor maps.
 
     An f32 sum keeps subnormals but for f32.ftz; one of tf32 is one of f32. An f64 sum hands a NaN on as it is.
     """

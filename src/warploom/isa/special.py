@@ -14,6 +14,8 @@ ValueOf = Callable[[Geometry], "Array | int"]
 
 _TICK_NANOSECONDS = 1
 _MAX_WARPS_PER_SM = 64
+RESERVED = 1024
+"""Bytes of each CTA's shared memory that are the system's, since sm_80; user data begin behind them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +115,8 @@ def _registers() -> list[SpecialRegister]:
         ),
         SpecialRegister("%globaltimer_hi", "u32", lambda g: _nanoseconds(g) >> 32, (3, 1), dynamic=True),
         SpecialRegister("%dynamic_smem_size", "u32", lambda g: g.dynamic_shared, (4, 1)),
-        SpecialRegister("%total_smem_size", "u32", lambda g: g.total_shared, (4, 1)),
-        SpecialRegister("%aggr_smem_size", "u32", lambda g: g.total_shared, (8, 1), "sm_90"),
+        SpecialRegister("%total_smem_size", "u32", lambda g: -(-g.total_shared // 128) * 128, (4, 1)),
+        SpecialRegister("%aggr_smem_size", "u32", lambda g: g.total_shared + RESERVED, (8, 1), "sm_90"),
         SpecialRegister("%current_graph_exec", "u64", lambda g: 0, (8, 0), "sm_50"),
     ]
     vectors: list[tuple[str, Callable[[Geometry], Sequence[Array | int]], tuple[int, int], str]] = [

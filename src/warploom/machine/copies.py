@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from warploom.diag import UsageError
 from warploom.isa.bulk import BulkCopy, TensorCopy
-from warploom.isa.reductions import combine, combine_tensors, of_tensors
+from warploom.isa.reductions import combine_bulk, of_tensors
 from warploom.isa.types import TYPES
 from warploom.layout import (
     TensorMapFields,
@@ -192,7 +192,7 @@ class Copier:
         if request.reduction:
             dtype = TYPES[request.type].dtype
             old = target.view(dtype)
-            old[:] = combine(request.reduction, request.type)(old.copy(), data.view(dtype))
+            old[:] = combine_bulk(request.reduction, request.type)(old.copy(), data.view(dtype))
             return
         mask = pick.optional(request.byte_mask)
         if mask is None:
@@ -327,7 +327,7 @@ class Copier:
         dtype = TYPES[fields.element_type.removesuffix(".ftz")].dtype
         dtype = np.dtype(np.float32) if fields.element_type in TF32_WORDS else dtype
         old, new = memory.arena.bytes[places].view(dtype), memory.shared[origin + sources].view(dtype)
-        reduced = combine_tensors(request.reduction, fields.element_type)(old, new)
+        reduced = combine_bulk(request.reduction, fields.element_type)(old, new)
         memory.arena.bytes[places] = np.ascontiguousarray(reduced).view(np.uint8)
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from warploom.diag import UsageError
 from warploom.isa.reductions import HALVES
+from warploom.isa.special import RESERVED
 from warploom.isa.types import TYPES
 from warploom.machine import access
 from warploom.machine.faults import Fault
@@ -33,7 +34,7 @@ SHARED_WINDOW = 0x7E00_0000_0000
 LOCAL_WINDOW = 0x7D00_0000_0000
 WINDOW_SIZE = 0x1_0000_0000
 FAR_BELOW = 0x7C00_0000_0000  # addresses below every window: null pointers and the like
-SHARED_START = 0x400  # the first KiB of a CTA's window is the system's, as on hardware since sm_80
+SHARED_START = RESERVED
 GAP = 4096
 ALIGNMENT = 1024
 CHUNK_MASK = {0: 0, 32: 1, 64: 3, 128: 7}  # swizzle span in bytes to the row bits that move 16-byte chunks

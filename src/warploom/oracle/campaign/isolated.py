@@ -43,7 +43,7 @@ class Isolated(Generic[Work, Result]):
         self._function, self._lasts, self._lost = function, lasts, lost
         self._workers, self._patience = workers, patience
         self._context = get_context("forkserver")
-        self._context.set_forkserver_preload([function.__module__])
+        self._context.set_forkserver_preload([getattr(function, "func", function).__module__])
 
     def results(self, work: Sequence[Work]) -> Iterator[tuple[int, Result]]:
         """Each result with the number of its work, as they come."""

@@ -175,21 +175,29 @@ class Record:
             ) from None
 
 
-Run = Callable[[SmallKernel], "Words | str"]
-"""A kernel's output, or why there is none."""
+def output(device: str, kernel: SmallKernel) -> Words | str:
+    """A kernel's output on a device, or why there is none."""
+    try:
+        return kernel.run(device)
+    except WarploomError as error:
+        return f"{error}"
 
 
-def record(chosen: Iterable[SmallKernel], run: Run, progress: Callable[[], Any] | None = None) -> Record:
-    """What a device returns for each kernel."""
+def record(
+    chosen: Sequence[SmallKernel],
+    found: Iterable[tuple[int, Words | str]],
+    progress: Callable[[], Any] | None = None,
+) -> Record:
+    """What a device returned for each kernel, given with its number, or said instead."""
     outputs: dict[str, Words] = {}
     digests: dict[str, int] = {}
     failures: dict[str, str] = {}
-    for kernel in chosen:
-        found = run(kernel)
-        if isinstance(found, str):
-            failures[kernel.key] = found
+    for number, words in found:
+        kernel = chosen[number]
+        if isinstance(words, str):
+            failures[kernel.key] = words
         else:
-            outputs[kernel.key], digests[kernel.key] = found, kernel.digest
+            outputs[kernel.key], digests[kernel.key] = words, kernel.digest
         if progress is not None:
             progress()
     return Record(outputs, digests, failures)
