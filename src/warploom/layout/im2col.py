@@ -39,7 +39,7 @@ def pixels(
     Source: PTX ISA 5.5.4 (im2col mode).
     """
     axes = spatial_axes(fields)
-    shifts = list(offsets) or [0] * len(axes)
+    shifts = [int(each) % (1 << OFFSET_BITS[fields.rank]) for each in offsets] or [0] * len(axes)
     if len(shifts) != len(axes):
         raise UsageError(
             f"{len(shifts)} offsets into the filter of a tensor map of rank {fields.rank}; expected {len(axes)}"

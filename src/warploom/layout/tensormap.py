@@ -66,7 +66,7 @@ PACKED = np.dtype(
     ]
 )
 _FLOATS = ("f16", "f32", "f32.ftz", "f64", "bf16", "tf32", "tf32.ftz")
-_LARGEST_BOX = 227 * 1024  # the shared memory that a CTA may have
+_LARGEST_BOX = 228 * 1024  # all shared memory of an SM
 _PADDED = ("b4x16_p64", "b6x16_p32")
 
 
@@ -249,14 +249,13 @@ def _complaints(fields: TensorMapFields) -> list[str]:
     inner_bits = row * fields.shared_bits
     if word in _PADDED:
         expect(row == 128, f"{what} has {row} elements of {word}{along}", "128")
-    if interleave == 0:
-        steps = (1, *fields.element_stride[1:rank])
-        counts = (-(-extent // max(step, 1)) for extent, step in zip(fields.box, steps))
-        whole = (
-            (row * fields.pixels_per_column if fields.is_im2col else prod(counts)) * fields.shared_bits // 8
-        )
-        all_of = "a column" if fields.is_im2col else "the box"
-        expect(whole <= _LARGEST_BOX, f"{all_of} is {whole} bytes", f"at most {_LARGEST_BOX}")
+    steps = (1, *fields.element_stride[1:rank])
+    # Of interleaved boxes the driver counts what the strides leave rounded down, and every slice.
+    up = 0 if interleave else 1
+    counts = (max((extent + up * (step - 1)) // max(step, 1), 1) for extent, step in zip(fields.box, steps))
+    whole = (row * fields.pixels_per_column if fields.is_im2col else prod(counts)) * fields.shared_bits // 8
+    all_of = "a column" if fields.is_im2col else "the box"
+    expect(whole <= _LARGEST_BOX, f"{all_of} is {whole} bytes", f"at most {_LARGEST_BOX}")
     expect(inner_bits % 128 == 0, f"{what} is {inner_bits / 8:g} bytes{along}", "a multiple of 16")
     if interleave == 0:
         expect(

@@ -321,14 +321,19 @@ class Copier:
                 memory.shared, origin,
             )  # fmt: skip
             return
-        places = base + rows.global_offset[reached, None] + np.arange(inside)
+        firsts = base + rows.global_offset[reached]
         sources = low + rows.shared_offset[reached, None] + np.arange(inside)
         sources ^= ((sources >> 7) & mask) << 4
         dtype = TYPES[fields.element_type.removesuffix(".ftz")].dtype
         dtype = np.dtype(np.float32) if fields.element_type in TF32_WORDS else dtype
-        old, new = memory.arena.bytes[places].view(dtype), memory.shared[origin + sources].view(dtype)
-        reduced = combine_bulk(request.reduction, fields.element_type)(old, new)
-        memory.arena.bytes[places] = np.ascontiguousarray(reduced).view(np.uint8)
+        new = memory.shared[origin + sources].view(dtype)
+        act = combine_bulk(request.reduction, fields.element_type)
+        apart = (np.diff(np.sort(firsts)) >= inside).all()
+        # Rows that overlap, through strides that let them, are combined one after the other.
+        for some in [slice(None)] if apart else [slice(k, k + 1) for k in range(len(firsts))]:
+            places = firsts[some, None] + np.arange(inside)
+            reduced = act(memory.arena.bytes[places].view(dtype), new[some])
+            memory.arena.bytes[places] = np.ascontiguousarray(reduced).view(np.uint8)
 
 
 def _as_tf32(arena: Array, sources: Array, reached: Array, inside: int) -> tuple[Array, Array]:
@@ -336,7 +341,7 @@ def _as_tf32(arena: Array, sources: Array, reached: Array, inside: int) -> tuple
     pitch = -(-inside // 16) * 16
     rows = np.zeros((len(sources), pitch), np.uint8)
     found = arena[sources[reached, None] + np.arange(inside)].view(np.float32)
-    rounded = np.where(np.isnan(found), np.uint32(TF32.nan_code), tf32_from_float(found))
+    rounded = np.where(np.isnan(found), np.uint32(TF32.nan_code), tf32_from_float(found, "rn"))
     rows[reached, :inside] = rounded.view(np.uint8)
     return rows.reshape(-1), np.where(reached, np.arange(len(sources)) * pitch, -1)
 
