@@ -141,8 +141,8 @@ def test_what_is_no_sample_is_refused(tmp_path: Path) -> None:
     ("arguments", "sentence"),
     [
         (
-            ["tensor"],
-            "'tensor' has nothing to compare: it does not run on sm_90a, or returns no bits by itself",
+            ["bulk"],
+            "'bulk' has nothing to compare: it does not run on sm_90a, or returns no bits by itself",
         ),
         (["mmma"], "'mmma' is no family, form or instruction of warploom.isa"),
         (["mma", "--cases", "6"], "--cases is 6; expected a multiple of 4"),

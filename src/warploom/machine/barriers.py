@@ -154,7 +154,7 @@ class Barriers:
         self.arrived[done] = 0
         self.expected[done] = 0
         if len(done) and self.machine.watch is not None:
-            self.machine.watch.cta_complete(done.tolist())
+            self.machine.watch.cta_complete(done)
         if self.waiting or self._votes or self._parts:
             for key in done.tolist():
                 self._parts = {part: lanes for part, lanes in self._parts.items() if part[0] != key}

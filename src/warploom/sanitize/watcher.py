@@ -32,6 +32,7 @@ Array = NDArray[Any]
 Act = Callable[[Any, Any], None]
 
 CTA, CLUSTER, GPU = 0, 1, 2  # levels of scope
+_ENDS = {"machine.deadlock": "sanitize.deadlock", "machine.aligned": "sanitize.barrier/divergence"}
 _FENCES = frozenset({"fence", "membar"})
 _ORDERED = frozenset({"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"})
 
@@ -186,8 +187,9 @@ class Sanitizer:
         """A trap or a deadlock ends the run."""
         self.close()
         for each in found:
-            if each.code == "machine.deadlock":
-                rule = rules()["sanitize.deadlock"]
+            name = _ENDS.get(each.code)
+            if name is not None:
+                rule = rules()[name]
                 self.report.ended(replace(each, code=rule.code, hint=rule.cure, section=rule.source))
             elif not self.report.told(self.machine.pc):
                 self.report.ended(each)
