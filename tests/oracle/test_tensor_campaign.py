@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
-import time
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from at_work import act
 
 from warploom.cli import _compare_tensor, main
 from warploom.diag import UsageError
@@ -135,15 +134,6 @@ def test_tensor_stands_alone(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 # Processes --------------------------------------------------------------------------------------------------
-
-
-def act(work: str) -> str:
-    """What a process is made to do."""
-    if work == "die":
-        os._exit(1)
-    if work == "hang":
-        time.sleep(60)
-    return f"{work} done"
 
 
 def test_a_process_that_dies_or_hangs_takes_no_other_work_along() -> None:
