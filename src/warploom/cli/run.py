@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from warploom.diag import UsageError
 
@@ -96,6 +96,12 @@ def plan_of(options: argparse.Namespace) -> Plan:
     return _from_launch_file(options) if options.file.suffix == ".toml" else _from_command_line(options)
 
 
+def keywords(plan: Plan) -> dict[str, Any]:
+    """The geometry of a plan as every way of launching it takes it."""
+    names = ("grid", "block", "cluster", "shared", "arch", "workers")
+    return {name: getattr(plan.geometry, name) for name in names}
+
+
 def _gib(text: str) -> int:
     value = float(text)
     if not 0 < value < 1 << 20:
@@ -114,21 +120,15 @@ def run(options: argparse.Namespace) -> int:
     args, arrays = prepare(plan.arguments, plan.buffers, options.memory)
     # The reference is computed first: a launch updates its buffers in place.
     expected = plan.expect.expected(arrays) if plan.expect else None
-    geometry = plan.geometry
     if options.explore is not None:
         return _explore(options, plan, args)
     with _show.progress(plan.ptx.name) as advance:
         result = execute(
             plan.ptx,
             plan.kernel,
-            grid=geometry.grid,
-            block=geometry.block,
+            **keywords(plan),
             args=args,
-            cluster=geometry.cluster,
-            shared=geometry.shared,
-            arch=geometry.arch,
-            schedule=geometry.schedule,
-            workers=geometry.workers,
+            schedule=plan.geometry.schedule,
             progress=advance,
         )
     _save(saves, arrays)
@@ -144,20 +144,9 @@ def _explore(options: argparse.Namespace, plan: Plan, args: Sequence[object]) ->
     for name in ("schedule", "save"):
         if getattr(options, name):
             raise UsageError(f"--{name} does not go with --explore, which runs the kernel many times")
-    geometry = plan.geometry
     with _show.progress(plan.ptx.name) as advance:
         found = explore(
-            plan.ptx,
-            plan.kernel,
-            grid=geometry.grid,
-            block=geometry.block,
-            args=args,
-            cluster=geometry.cluster,
-            shared=geometry.shared,
-            arch=geometry.arch,
-            schedules=options.explore,
-            workers=geometry.workers,
-            progress=advance,
+            plan.ptx, plan.kernel, **keywords(plan), args=args, schedules=options.explore, progress=advance
         )
     _show.exploration(found)
     return OK if found.same else FAILED

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable
 
-from warploom.cli.run import ARGUMENTS, declare_launch, plan_of
+from warploom.cli.run import ARGUMENTS, declare_launch, keywords, plan_of
 
 OK = 0
 FINDINGS = 1
@@ -42,22 +42,11 @@ def run(options: argparse.Namespace) -> int:
 
     plan = plan_of(options)
     args, _ = prepare(plan.arguments, plan.buffers, options.memory)
-    geometry = plan.geometry
     with _show.progress(plan.ptx.name) as advance:
         found = execute(
-            plan.ptx,
-            plan.kernel,
-            grid=geometry.grid,
-            block=geometry.block,
-            args=args,
-            cluster=geometry.cluster,
-            shared=geometry.shared,
-            arch=geometry.arch,
-            schedule=geometry.schedule,
-            sanitize=True,
-            workers=geometry.workers,
+            plan.ptx, plan.kernel, **keywords(plan), args=args, schedule=plan.geometry.schedule, sanitize=True,
             progress=advance,
-        ).findings
+        ).findings  # fmt: skip
     if options.format == "text":
         print(render(found, color=sys.stdout.isatty()), end="")
         count = len(found)
