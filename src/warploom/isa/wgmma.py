@@ -461,10 +461,23 @@ def _read_each(
 def _offsets(
     fields: int, rows: int, k: int, element: str, transposed: bool
 ) -> tuple[NDArray[np.int64], int, int]:
-    """Offsets of the 8-byte words of a tile from its start, the swizzle and the base offset.
+    """Offsets of the 8-byte words of a tile, as `tile_offsets` says. Words run along K, or along the rows of a
+    transposed tile.
+    """
+    table, swizzle, base_offset = tile_offsets(fields, rows, k, element, transposed)
+    step = 8 // np.dtype(STORAGE[element]).itemsize
+    words = table[::step].T if transposed else table[:, ::step]
+    return np.ascontiguousarray(words, np.int64), swizzle, base_offset
 
-    `fields` is a descriptor without its start address. Words run along K, or along the rows of a transposed
-    tile.
+
+def tile_offsets(
+    fields: int, rows: int, k: int, element: str, transposed: bool
+) -> tuple[NDArray[np.int32], int, int]:
+    """Offsets of the elements of a tile from its start, the swizzle and the base offset.
+
+    `fields` is a descriptor without its start address.
+
+    Shapes: (rows, K) of stored elements.
     """
     descriptor = layout.Descriptor.decode(fields << 14)
     unit = np.dtype(STORAGE[element]).itemsize
@@ -477,8 +490,7 @@ def _offsets(
         element_bytes=unit,
         major="MN" if transposed else "K",
     )
-    words = table[:: 8 // unit].T if transposed else table[:, :: 8 // unit]
-    return np.ascontiguousarray(words, np.int64), descriptor.swizzle, descriptor.base_offset
+    return table, descriptor.swizzle, descriptor.base_offset
 
 
 FENCE = Form(

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom import layout
 from warploom.isa.fragments import k_of
-from warploom.layout.maps import TYPE_BITS
+from warploom.isa.wgmma import tile_offsets
 from warploom.machine.link import Linked
 from warploom.machine.values import AddressValue, NotPredicate, Register, VectorValue
-from warploom.num.elements import STORAGE
 from warploom.sanitize._compiled import KNOWN
 from warploom.sanitize.clocks import MULTIPLICATIONS
 
@@ -226,15 +224,5 @@ def registers_of(value: Any) -> Registers:
 @lru_cache(maxsize=256)
 def _chunks(fields: int, rows: int, k: int, kind: str, transposed: bool) -> tuple[Array, int, int]:
     """Offsets of the chunks of 16 bytes of a tile from its start, the swizzle and the base offset."""
-    descriptor = layout.Descriptor.decode(fields << 14)
-    unit = np.dtype(STORAGE[kind]).itemsize
-    table = layout.matrix_addresses(
-        descriptor.leading_byte_offset,
-        descriptor.stride_byte_offset,
-        descriptor.swizzle,
-        rows=rows,
-        k=k * TYPE_BITS[kind] // (8 * unit),
-        element_bytes=unit,
-        major="MN" if transposed else "K",
-    )
-    return np.unique(table.astype(np.int64) >> 4) << 4, descriptor.swizzle, descriptor.base_offset
+    table, swizzle, base_offset = tile_offsets(fields, rows, k, kind, transposed)
+    return np.unique(table.astype(np.int64) >> 4) << 4, swizzle, base_offset
