@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -49,6 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; the result is the exit status: 0 well, 1 findings or a failed kernel, 2
     misuse.
     """
+    gc.set_threshold(100_000)  # what imports make stays for good: looking it through often slows every start
     options = _parser().parse_args(argv)
     verb = cast("Callable[[argparse.Namespace], int]", options.verb)
     try:

@@ -6,10 +6,8 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -170,6 +168,9 @@ def _stepping(chosen: Iterable[Experiment], step: Callable[[], object]) -> Itera
 
 
 def _compare(options: argparse.Namespace, chosen: Sequence[Experiment]) -> int:
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
     outcomes: list[Outcome] = []
     workers = options.workers or os.cpu_count() or 1
     names = options.name

@@ -25,7 +25,6 @@ from warploom.machine.memory import Arena
 from warploom.machine.program import Program, load
 from warploom.num.fused import Workers
 from warploom.ptx import Module, parse, text_of
-from warploom.sanitize.watcher import Sanitizer
 
 __all__ = ["Progress", "Run", "Stats", "execute", "launch"]
 
@@ -130,6 +129,11 @@ def execute(
     parameters = pack(program, args, buffers)
     arena.seal()
     buffers.upload(arena)
+    watcher = None
+    if sanitize:
+        from warploom.sanitize.watcher import Sanitizer
+
+        watcher = Sanitizer()
     with ExitStack() as stack:
         pool: Any = None
         if workers > 1:
@@ -145,7 +149,7 @@ def execute(
             when,
             explicit,
             budget,
-            Sanitizer() if sanitize else None,
+            watcher,
             pool,
         )
         stats, findings = run_grid(request, arena, segments, progress)
