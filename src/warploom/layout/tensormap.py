@@ -209,6 +209,15 @@ class TensorMapFields:
         """
         return tuple(_complaints(self))
 
+    def lacking(self, architecture: int) -> tuple[str, ...]:
+        """What a GPU of an architecture, 90 for sm_90, lacks to use the map; empty when it can.
+
+        Source: what the driver refuses to make on an H200.
+        """
+        if self.element_bits < 8 and architecture < 100:
+            return (f"elements of {self.element_type} on sm_{architecture}; expected sm_100 or newer",)
+        return ()
+
 
 def _complaints(fields: TensorMapFields) -> list[str]:
     found: list[str] = []
