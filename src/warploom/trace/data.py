@@ -85,7 +85,7 @@ class Trace:
 
     `events` is a structured array with the columns of `EVENT`; `arrows` are pairs of its rows: from an arrival
     or a copy to the wait that it lets go on, from an issue to what was issued, from a copy or a multiplication
-    to the wait that covers it. Both are the first of `total`, when there were more than the limit.
+    to the wait that covers it. The events are the first of `total`, when there were more than the limit.
 
     Units: steps of the machine, which executes one instruction at a time, for all warps that stand at it; what
         an asynchronous engine does between instructions is a step as well.
@@ -103,8 +103,8 @@ class Trace:
     total: int
 
     def __len__(self) -> int:
-        """Events and arrows that are here."""
-        return len(self.events) + len(self.arrows)
+        """Events that are here."""
+        return len(self.events)
 
     def __str__(self) -> str:
         where = f"{len(self.ctas)} CTA{'s' if len(self.ctas) > 1 else ''}"

@@ -26,7 +26,7 @@ Act = Callable[[Any, Any], None]
 Rows = NDArray[np.intp]
 
 EVENTS = 200_000
-"""Events and arrows that a trace keeps unless told otherwise."""
+"""Events that a trace keeps unless told otherwise."""
 
 _BARRIERS = 16
 

@@ -21,7 +21,7 @@ class Table:
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
-        self.total = 0  # events and arrows, with those beyond the limit
+        self.total = 0  # events, with those beyond the limit
         self.used = 1
         self.rows = np.zeros(256, EVENT)
         self.arrows: list[tuple[int, int]] = []
@@ -29,7 +29,7 @@ class Table:
     def add(self, kind: Kind, many: int, /, **columns: Array | int) -> Ids:
         """Add events; columns that are not given are 0. Returns their rows."""
         first = self.used
-        kept = min(many, max(0, self.limit + 1 - len(self.arrows) - first))
+        kept = min(many, self.limit + 1 - first)
         self.total += many
         self.used += kept
         while self.used > len(self.rows):
@@ -47,9 +47,8 @@ class Table:
         self.rows["end"][ids] = when
 
     def arrow(self, source: int, target: int) -> None:
-        """An arrow from one event to another."""
-        self.total += 1
-        if NOWHERE not in (source, target) and self.used - 1 + len(self.arrows) < self.limit:
+        """An arrow from one event to another; there are no more of them than of events."""
+        if NOWHERE not in (source, target) and len(self.arrows) < self.limit:
             self.arrows.append((source, target))
 
     def close(self, when: int) -> None:
