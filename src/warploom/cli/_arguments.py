@@ -22,6 +22,14 @@ def dimensions(option: str, text: str) -> tuple[int, ...]:
     return tuple(map(int, parts))
 
 
+def numbers(option: str, text: str) -> tuple[int, ...]:
+    """Whole numbers from 0 on with commas between them."""
+    parts = text.split(",")
+    if not all(_whole(part) and int(part) >= 0 for part in parts):
+        raise UsageError(f"{option}: found {text!r}; expected whole numbers, such as 0,1")
+    return tuple(map(int, parts))
+
+
 def read_arguments(texts: Sequence[str]) -> tuple[tuple[Argument, ...], dict[str, Buffer]]:
     """Arguments in parameter order, and the buffers among them, called `arg0`, `arg1`, … by their place."""
     buffers: dict[str, Buffer] = {}

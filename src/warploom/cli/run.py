@@ -13,6 +13,7 @@ from warploom.diag import UsageError
 if TYPE_CHECKING:
     from warploom.launch.buffers import Array, Buffer
     from warploom.launch.launchfile import Argument, Expectation, Geometry
+    from warploom.trace import Trace
 
 OK = 0
 FAILED = 1
@@ -70,6 +71,14 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
         type=int,
         help="run under N schedules instead of one and say whether the results differ",
     )
+    traces = parser.add_argument_group("traces")
+    traces.add_argument(
+        "--trace", metavar="FILE.json", type=Path, help="write what happened when, for Perfetto to show"
+    )
+    traces.add_argument(
+        "--trace-ctas", metavar="N,N,…", help="of which CTAs, x running fastest (those of the first cluster)"
+    )
+    traces.add_argument("--trace-events", metavar="N", type=int, help="at most so many events (200000)")
 
 
 def declare_launch(parser: argparse.ArgumentParser) -> None:
@@ -114,24 +123,32 @@ def run(options: argparse.Namespace) -> int:
     from warploom.cli import _show
     from warploom.launch.api import execute
     from warploom.launch.prepare import prepare
+    from warploom.machine.faults import Deadlock, Trap
 
     plan = plan_of(options)
     saves = _saves(options.save, plan.buffers)
+    tracing = _tracing(options)
     args, arrays = prepare(plan.arguments, plan.buffers, options.memory)
     # The reference is computed first: a launch updates its buffers in place.
     expected = plan.expect.expected(arrays) if plan.expect else None
     if options.explore is not None:
         return _explore(options, plan, args)
-    with _show.progress(plan.ptx.name) as advance:
-        result = execute(
-            plan.ptx,
-            plan.kernel,
-            **keywords(plan),
-            args=args,
-            schedule=plan.geometry.schedule,
-            progress=advance,
-        )
+    try:
+        with _show.progress(plan.ptx.name) as advance:
+            result = execute(
+                plan.ptx,
+                plan.kernel,
+                **keywords(plan),
+                **tracing,
+                args=args,
+                schedule=plan.geometry.schedule,
+                progress=advance,
+            )
+    except (Trap, Deadlock) as end:
+        _keep(end.trace, options.trace)
+        raise
     _save(saves, arrays)
+    _keep(result.trace, options.trace)
     comparison = plan.expect.compare(arrays, expected) if plan.expect and expected else None
     _show.outcome(result, comparison)
     return FAILED if result.findings or (comparison and not comparison.ok) else OK
@@ -141,7 +158,7 @@ def _explore(options: argparse.Namespace, plan: Plan, args: Sequence[object]) ->
     from warploom.cli import _show
     from warploom.launch.explore import explore
 
-    for name in ("schedule", "save"):
+    for name in ("schedule", "save", "trace"):
         if getattr(options, name):
             raise UsageError(f"--{name} does not go with --explore, which runs the kernel many times")
     with _show.progress(plan.ptx.name) as advance:
@@ -194,6 +211,38 @@ def _from_command_line(options: argparse.Namespace) -> Plan:
     )
     arguments, buffers = read_arguments(options.arg)
     return Plan(options.file, options.kernel, _override(geometry, options), buffers, arguments, None)
+
+
+def _tracing(options: argparse.Namespace) -> dict[str, Any]:
+    """The keywords of a launch that say what is traced."""
+    from warploom.cli._arguments import numbers
+
+    if options.trace is None:
+        for name in ("trace_ctas", "trace_events"):
+            if getattr(options, name) is not None:
+                raise UsageError(f"--{name.replace('_', '-')} goes with --trace FILE.json")
+        return {}
+    folder: Path = options.trace.parent
+    if options.trace.is_dir() or not folder.is_dir():
+        reason = f"there is no folder {folder}" if not folder.is_dir() else "it is a folder"
+        raise UsageError(f"--trace: {options.trace} cannot be written: {reason}")
+    found: dict[str, Any] = {"trace": True}
+    if options.trace_ctas is not None:
+        found["trace"] = numbers("--trace-ctas", options.trace_ctas)
+    if options.trace_events is not None:
+        if options.trace_events < 1:
+            raise UsageError(f"--trace-events: found {options.trace_events}; expected at least 1")
+        found["trace_events"] = options.trace_events
+    return found
+
+
+def _keep(trace: Trace | None, path: Path | None) -> None:
+    """Write a trace, and say what is in it."""
+    if trace is None or path is None:
+        return
+    trace.save(path)
+    more = "; --trace-events takes more" if trace.total > len(trace) else ""
+    print(f"trace: {trace}, in {path}{more}")
 
 
 def _saves(requests: list[str], buffers: Mapping[str, Buffer]) -> dict[Path, str]:

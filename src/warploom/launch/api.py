@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from warploom.diag import Diagnostic, Source, UsageError
 from warploom.gpu import Gpu, encode_tensor_map
@@ -21,10 +21,15 @@ from warploom.launch.arguments import Buffers, collect, pack
 from warploom.machine.engines import Schedule
 from warploom.machine.execute import STEP_BUDGET, Progress, Request, Stats, reserve
 from warploom.machine.execute import execute as run_grid
+from warploom.machine.faults import Deadlock, Trap
 from warploom.machine.memory import Arena
 from warploom.machine.program import Program, load
+from warploom.machine.watch import Several, Watcher
 from warploom.num.fused import Workers
 from warploom.ptx import Module, parse, text_of
+
+if TYPE_CHECKING:
+    from warploom.trace import Recorder, Trace
 
 __all__ = ["Progress", "Run", "Stats", "execute", "launch"]
 
@@ -38,7 +43,7 @@ class Run:
 
     findings: tuple[Diagnostic, ...] = ()
     stats: Stats = field(default_factory=Stats)
-    trace: None = None
+    trace: Trace | None = None
 
 
 def launch(
@@ -54,6 +59,7 @@ def launch(
     arch: str | None = None,
     schedule: str = "eager",
     sanitize: bool = False,
+    trace: bool | Sequence[int] = False,
     workers: int = 1,
 ) -> Run:
     """Run a kernel. Arrays among the arguments are device buffers and are updated in place.
@@ -64,7 +70,9 @@ def launch(
     `gpu`), which what follows does not concern. `arch` selects numerics and limits (default: the module's
     target), `schedule` when asynchronous operations take effect ("eager", "lazy", "random:SEED"). `sanitize`
     looks for what the order of accesses does not guarantee (sanitize.*); a trap or a deadlock is then a finding
-    too. `workers` threads share the arithmetic; results do not depend on them.
+    too. `trace` records what happens when, in the CTAs with these numbers (x running fastest) or, if True, in the
+    first few; a trap or a deadlock then has what was recorded until it as its own `trace`. `workers` threads
+    share the arithmetic; results do not depend on them.
 
     Units: `shared` is dynamic shared memory in bytes.
     Errors: PtxSyntaxError; UsageError launch.*; machine.Unsupported before anything runs; machine.Trap and
@@ -82,6 +90,7 @@ def launch(
         arch=arch,
         schedule=schedule,
         sanitize=sanitize,
+        trace=trace,
         workers=workers,
     )
 
@@ -99,11 +108,13 @@ def execute(
     arch: str | None = None,
     schedule: str = "eager",
     sanitize: bool = False,
+    trace: bool | Sequence[int] = False,
+    trace_events: int | None = None,
     workers: int = 1,
     step_budget: int | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Run:
-    """`launch` with a progress callback and a step budget.
+    """`launch` with a progress callback, a step budget, and the most events that a trace keeps.
 
     Units: `step_budget` in warp instructions, where one of fewer than 32 warps counts as 32; by default
         WARPLOOM_STEP_BUDGET, or 1,000,000,000.
@@ -112,6 +123,7 @@ def execute(
         raise UsageError(f"device is {device!r}; expected 'cpu' or 'cuda'", code="launch.device")
     if not isinstance(workers, int) or isinstance(workers, bool) or workers < 1:
         raise UsageError(f"workers is {workers!r}; expected an integer above 0", code="launch.workers")
+    recorder = _recorder(trace, trace_events)
     when = Schedule.parse(schedule)
     budget = _budget() if step_budget is None else step_budget
     program = _program(ptx, kernel)
@@ -120,8 +132,9 @@ def execute(
     shape, explicit = limits.check(program, architecture, extents[0], extents[1], extents[2], shared)
     buffers = Buffers(collect(program, args))
     if device == "cuda":
-        if sanitize:
-            raise UsageError("a GPU does not sanitize; expected device='cpu'", code="launch.device")
+        for asked, what in ((sanitize, "sanitize"), (recorder, "trace")):
+            if asked:
+                raise UsageError(f"a GPU does not {what}; expected device='cpu'", code="launch.device")
         return _on_gpu(program, args, buffers, (extents[0], extents[1], shape if explicit else None), shared)
     arena = Arena()
     buffers.reserve(arena)
@@ -129,11 +142,6 @@ def execute(
     parameters = pack(program, args, buffers)
     arena.seal()
     buffers.upload(arena)
-    watcher = None
-    if sanitize:
-        from warploom.sanitize.watcher import Sanitizer
-
-        watcher = Sanitizer()
     with ExitStack() as stack:
         pool: Any = None
         if workers > 1:
@@ -149,12 +157,43 @@ def execute(
             when,
             explicit,
             budget,
-            watcher,
+            _watcher(sanitize, recorder),
             pool,
         )
-        stats, findings = run_grid(request, arena, segments, progress)
+        try:
+            stats, findings = run_grid(request, arena, segments, progress)
+        except (Trap, Deadlock) as end:
+            if recorder is not None:
+                end.trace = recorder.trace()
+            raise
     buffers.download(arena)
-    return Run(findings, stats)
+    return Run(findings, stats, None if recorder is None else recorder.trace())
+
+
+# Those who watch are imported where they are asked for: a plain run starts without them.
+
+
+def _recorder(trace: bool | Sequence[int], events: int | None) -> Recorder | None:
+    """The recorder of a trace that is asked for. Errors: UsageError launch.trace."""
+    if trace is False:
+        return None
+    if trace is not True and not (
+        isinstance(trace, Sequence) and trace and all(type(cta) is int for cta in trace)
+    ):
+        raise UsageError(f"trace is {trace!r}; expected a bool or numbers of CTAs", code="launch.trace")
+    from warploom.trace import EVENTS, Recorder
+
+    return Recorder(None if trace is True else trace, EVENTS if events is None else events)
+
+
+def _watcher(sanitize: bool, recorder: Recorder | None) -> Watcher | None:
+    """Who watches a run; None where nobody does."""
+    found: list[Watcher] = [] if recorder is None else [recorder]
+    if sanitize:
+        from warploom.sanitize.watcher import Sanitizer
+
+        found.insert(0, Sanitizer())
+    return Several(found) if len(found) > 1 else next(iter(found), None)
 
 
 def _program(ptx: str | Path | Module, kernel: str | None) -> Program:

@@ -149,8 +149,6 @@ class Barriers:
             message = f"{came} threads arrived at barrier {key % BARRIERS}; expected {expected}"
             raise Fault("machine.barrier", message, 0)
         done = unique[(arrived == needed) & (needed > 0)]
-        if len(done) and self.machine.watch is not None:
-            self.machine.watch.cta_complete(done)
         self.arrived[done] = 0
         self.expected[done] = 0
         if len(done) and self.machine.watch is not None:

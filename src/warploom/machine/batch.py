@@ -98,6 +98,8 @@ class Batch:
     def suspend(self, which: NDArray[np.bool_], pc: int, state: int) -> Rows:
         """Take strands out of the batch, to go on at `pc` when they are woken; returns their slots."""
         strands = self.machine.strands
+        if self.machine.watch is not None:
+            self.machine.watch.suspended(self, which, state)
         rows = self.rows[which]
         strands.state[rows] = state
         strands.pc[rows] = pc

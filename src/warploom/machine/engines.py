@@ -73,6 +73,7 @@ class _Deferred:
     captured: Mapping[str, Array]
     epoch: int
     pc: int
+    number: int
 
 
 @dataclass(slots=True)
@@ -87,6 +88,7 @@ class _Copy:
     group: int  # the lane's bulk group, -1 when it completes on an mbarrier
     epoch: int
     pc: int
+    number: int
     data: Array | None = None  # what it has read, when that has been waited for and the rest has not
 
 
@@ -102,12 +104,20 @@ class Engines:
         self.queues: dict[str, list[_Deferred]] = {channel: [] for channel in CHANNELS}
         self.copies: list[_Copy] = []
         self.bulk_groups = np.zeros((machine.warps, 32), np.int64)
+        self.deferred = 0  # actions so far, which gives each its number
+        self.issued = 0  # bulk copies so far
 
     # Deferred actions -------------------------------------------------------------------------------------
 
     def defer(self, batch: Batch, channel: str, action: Action, captured: Mapping[str, Array]) -> None:
         """Queue an action, or do it now."""
+        number, watch = self.deferred, self.machine.watch
+        self.deferred += 1
+        if watch is not None:
+            watch.deferred(batch, channel, number)
         if self.kind == "eager":
+            if watch is not None:
+                watch.acting(number, batch.warp_index)
             action(batch, captured)
             return
         mask = None if batch.mask is None else batch.mask.copy()
@@ -115,7 +125,7 @@ class Engines:
         group = self.committed[channel][batch.warp_index]
         epoch = int(self.machine.strands.epoch[batch.rows].max())
         warps, pc = batch.warp_index.copy(), self.machine.pc
-        self.queues[channel].append(_Deferred(channel, action, warps, mask, group, held, epoch, pc))
+        self.queues[channel].append(_Deferred(channel, action, warps, mask, group, held, epoch, pc, number))
 
     def commit(self, batch: Batch, channel: str) -> None:
         """Close the open group."""
@@ -126,6 +136,8 @@ class Engines:
 
     def wait(self, batch: Batch, channel: str, pending: int, read_only: bool) -> None:
         """Complete all but the `pending` newest groups, or, `read_only`, let their sources be read."""
+        if self.machine.watch is not None:
+            self.machine.watch.group_wait(batch, channel, pending, read_only)
         if channel == "bulk":
             limits = np.zeros(self.bulk_groups.shape, np.int64)
             limits[batch.warp_index] = np.where(
@@ -158,6 +170,8 @@ class Engines:
 
     def _act(self, item: _Deferred, due: Array) -> None:
         part = item if due.all() else self._cut(item, due)
+        if self.machine.watch is not None:
+            self.machine.watch.acting(part.number, part.warps)
         try:
             part.action(self.machine.batch_of(part.warps, part.mask), part.captured)
         except Fault as fault:
@@ -190,18 +204,24 @@ class Engines:
         groups = self.bulk_groups[warps, lanes] if request.completion == "group" else np.full(len(warps), -1)
         epochs = self.machine.strands.epoch[batch.rows[positions]]
         left = np.arange(len(warps))
+        first = self.issued
+        self.issued += len(warps)
         if self.kind == "eager":
+            if self.machine.watch is not None:
+                self.machine.watch.landing(first + left)
             left = np.flatnonzero(~self.copier.together(request, positions, lanes, ctas))
         pc = self.machine.pc
         for k in left.tolist():
             where = (int(positions[k]), int(lanes[k]), int(warps[k]), int(ctas[k]))
-            self.copies.append(_Copy(request, *where, int(groups[k]), int(epochs[k]), pc))
+            self.copies.append(_Copy(request, *where, int(groups[k]), int(epochs[k]), pc, first + k))
         if self.kind == "eager":
             self._carry_out(list(self.copies))
 
     def _carry_out(self, copies: list[_Copy]) -> None:
         for copy in copies:
             self.copies.remove(copy)
+            if self.machine.watch is not None and self.kind != "eager":
+                self.machine.watch.landing(np.array([copy.number]))
             self.machine.at(copy.pc, copy.warp, copy.lane)
             self.copier.carry_out(copy.request, copy.position, copy.lane, copy.cta, copy.data)
         self.machine.at_batch()

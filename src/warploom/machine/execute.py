@@ -90,7 +90,7 @@ def execute(
 ) -> tuple[Stats, tuple[Diagnostic, ...]]:
     """Run the grid. The arena is sealed and holds the arguments; it holds the results afterwards.
 
-    With a watcher a trap or a deadlock ends the run, and is among the findings.
+    To a watcher that takes it for a finding, a trap or a deadlock ends the run and is one.
 
     Errors: Unsupported before anything runs; Trap and Deadlock while it runs.
     """
@@ -132,9 +132,8 @@ def execute(
         try:
             machine.run(report)
         except (Trap, Deadlock) as end:
-            if request.watch is None:
+            if request.watch is None or not request.watch.stopped(end.diagnostics):
                 raise
-            request.watch.stopped(end.diagnostics)
             break
         done += len(wave)
         machine.ctas_done = 0

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from warploom.diag import Diagnostic, Severity, Source, Span, WarploomError
 
 
 class Trap(WarploomError):
-    """The program broke a rule of the machine while it ran. The diagnostic names code, line, CTA, warp, lane."""
+    """The program broke a rule of the machine while it ran. The diagnostic names code, line, CTA, warp, lane.
+
+    `trace` is what was recorded until then, where a trace was asked for.
+    """
+
+    trace: Any = None
 
 
 class Deadlock(WarploomError):
-    """No warp can make progress; one diagnostic for each group of waiting warps."""
+    """No warp can make progress; one diagnostic for each group of waiting warps.
+
+    `trace` is what was recorded until then, where a trace was asked for.
+    """
+
+    trace: Any = None
 
 
 class Unsupported(WarploomError):

@@ -179,7 +179,7 @@ class Machine:
         self.memory = Memory(
             self.arena, self.rank, self.cluster_size, shared, self.warps, self.program.local_bytes
         )
-        self.memory.watch = self.watch
+        self.memory.watch = self.watch if self.watch is not None and self.watch.accesses else None
         self.live_warps = np.bincount(self.cta_of, weights=masks.any(axis=1), minlength=self.ctas).astype(
             np.int64
         )
@@ -212,6 +212,8 @@ class Machine:
                     raise self._stuck()
                 continue
             self._guarded(partial(self._block, self._choose(ready)))
+            if self.watch is not None:
+                self.watch.between()
             self._guarded(self.engines.between_blocks)
             self.steps += 1
             if self.steps % 64 == 0 and strands.diverged:
@@ -245,8 +247,10 @@ class Machine:
         self._where = None
         self.batches += 1
         self.moved = False
+        self.pc = pc = done = first
+        if self.watch is not None:
+            self.watch.block(batch)
         linked, counts, control = self.linked, self.counts, self.control
-        pc = done = first
         while pc < end:
             step = linked[pc]
             self.pc = pc

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from warploom.diag import Diagnostic
 from warploom.isa.bulk import BulkCopy, TensorCopy
+from warploom.machine.watch import Watcher
 from warploom.sanitize.arena import ArenaShadow
 from warploom.sanitize.clocks import BARRIERS, Clocks, to_bits
 from warploom.sanitize.lifetimes import Lifetimes
@@ -44,7 +45,7 @@ def _order_of(words: Sequence[str]) -> tuple[bool, bool, int]:
     return both or "acquire" in words, both or "release" in words, level
 
 
-class Sanitizer:
+class Sanitizer(Watcher):
     """A watcher (machine.watch) for one launch."""
 
     machine: Machine
@@ -183,8 +184,8 @@ class Sanitizer:
             self.objects.close()
         self._started = False
 
-    def stopped(self, found: Sequence[Diagnostic]) -> None:
-        """A trap or a deadlock ends the run."""
+    def stopped(self, found: Sequence[Diagnostic]) -> bool:
+        """A trap or a deadlock ends the run, and is a finding."""
         self.close()
         for each in found:
             name = _ENDS.get(each.code)
@@ -193,6 +194,7 @@ class Sanitizer:
                 self.report.ended(replace(each, code=rule.code, hint=rule.cure, section=rule.source))
             elif not self.report.told(self.machine.pc):
                 self.report.ended(each)
+        return True
 
     def findings(self) -> tuple[Diagnostic, ...]:
         """What was found."""
