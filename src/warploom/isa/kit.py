@@ -31,7 +31,7 @@ from functools import lru_cache
 from typing import Any
 
 from warploom.isa.operands import Place
-from warploom.isa.syntax import PlaceName, Syntax, match_words, read_syntax
+from warploom.isa.syntax import PlaceName, Syntax, Word, match_words, read_syntax
 from warploom.isa.table import FormError, Row, read_rows
 from warploom.isa.types import TYPES
 
@@ -172,6 +172,26 @@ class Form:
                 break
             count += 1
         return count
+
+    @property
+    def called(self) -> tuple[Word, ...]:
+        """The words that people call it by: those that name it, and the slots behind them that choose an
+        operation.
+        """
+        found: list[Word] = []
+        named = True
+        for word in self.syntax.words:
+            if word.optional:
+                named = named and word.slot in NAME_WHERE_THEY_STAND
+            elif (
+                word.slot in _NAMES
+                or (named and word.literal and word.literal not in _QUALIFIERS)
+                or not found
+            ):
+                found.append(word)
+            else:
+                named = False
+        return tuple(found)
 
     @property
     def slot_names(self) -> frozenset[str]:

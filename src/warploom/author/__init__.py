@@ -1,0 +1,20 @@
+"""Kernels in Python: one call an instruction, checked as it is written."""
+
+from __future__ import annotations
+
+from warploom.author import ptx
+from warploom.author.building import AuthorError
+from warploom.author.flow import branch, forever, guarded, loop, otherwise, when, while_
+from warploom.author.instructions import new
+from warploom.author.kernel import Kernel, Pointer, bounds, kernel, pointer, special, tensor_map
+from warploom.author.memory import Shared, shared
+from warploom.author.values import Location, Register
+
+u32, s32, b32, f32, u64, s64, b64, f64, pred = "u32", "s32", "b32", "f32", "u64", "s64", "b64", "f64", "pred"
+u16, s16, b16, f16, bf16 = "u16", "s16", "b16", "f16", "bf16"
+
+__all__ = [
+    "AuthorError", "Kernel", "Location", "Pointer", "Register", "Shared", "b16", "b32", "b64", "bf16", "bounds",
+    "branch", "f16", "f32", "f64", "forever", "guarded", "kernel", "loop", "new", "otherwise", "pointer", "pred",
+    "ptx", "s16", "s32", "s64", "shared", "special", "tensor_map", "u16", "u32", "u64", "when", "while_",
+]  # fmt: skip

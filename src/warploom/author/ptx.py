@@ -1,0 +1,16 @@
+"""Every instruction of the language as a function: `ptx.mad_lo(a, b, c, type="u32")` (see `instructions`).
+
+`ptx.pyi` beside this file, which editors read, is made from the Forms by `tools/make_stubs.py`.
+"""
+
+from __future__ import annotations
+
+from warploom.author.instructions import Instruction, catalogue, named
+
+
+def __getattr__(name: str) -> Instruction:
+    return named(name)
+
+
+def __dir__() -> list[str]:
+    return list(catalogue())

@@ -1,0 +1,230 @@
+"""What a kernel under construction computes with: registers, addresses, and operators that emit instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, cast
+
+from warploom.diag import UsageError
+from warploom.isa.types import TYPES
+from warploom.ptx import Address, Float, Integer, Name, Negated, Operand, Symbol, Vector
+
+_FLOATS = {32: "<f4", 64: "<f8"}
+
+
+class Number:
+    """What arithmetic operators work on: each emits one instruction and gives a new register."""
+
+    __slots__ = ()
+
+    def __add__(self, other: Value) -> Register:
+        return _binary("add", self, other)
+
+    def __radd__(self, other: Value) -> Register:
+        return _binary("add", self, other)
+
+    def __sub__(self, other: Value) -> Register:
+        return _binary("sub", self, other)
+
+    def __rsub__(self, other: Value) -> Register:
+        return _binary("sub", other, self)
+
+    def __mul__(self, other: Value) -> Register:
+        return _product(self, other)
+
+    def __rmul__(self, other: Value) -> Register:
+        return _product(self, other)
+
+    def __floordiv__(self, other: Value) -> Register:
+        return _binary("div", self, other)
+
+    def __mod__(self, other: Value) -> Register:
+        return _binary("rem", self, other)
+
+    def __and__(self, other: Value) -> Register:
+        return _binary("and_", self, other, bits=True)
+
+    def __or__(self, other: Value) -> Register:
+        return _binary("or_", self, other, bits=True)
+
+    def __xor__(self, other: Value) -> Register:
+        return _binary("xor", self, other, bits=True)
+
+    def __lshift__(self, other: Value) -> Register:
+        return _binary("shl", self, other, bits=True)
+
+    def __rshift__(self, other: Value) -> Register:
+        return _binary("shr", self, other)
+
+    def __neg__(self) -> Register:
+        return _instruction("neg")(self, type=type_of(self))
+
+    def __lt__(self, other: Value) -> Register:
+        return _compare("lt", self, other)
+
+    def __le__(self, other: Value) -> Register:
+        return _compare("le", self, other)
+
+    def __gt__(self, other: Value) -> Register:
+        return _compare("gt", self, other)
+
+    def __ge__(self, other: Value) -> Register:
+        return _compare("ge", self, other)
+
+    def __eq__(self, other: object) -> Register:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return _compare("eq", self, other)
+
+    def __ne__(self, other: object) -> Register:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return _compare("ne", self, other)
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType] -- equality emits code
+
+    def __bool__(self) -> bool:
+        raise UsageError(
+            "a register has no value while the kernel is built; use `with when(...)`", code="author.truth"
+        )
+
+
+class Register(Number):
+    """One register of a type, `name` in the text. In-place operators (`i += 1`) write to it."""
+
+    __slots__ = ("name", "negated", "type")
+
+    def __init__(self, name: str, type: str, *, negated: bool = False) -> None:
+        self.name = name
+        self.type = type
+        self.negated = negated
+
+    def __invert__(self) -> Register:
+        """Of a predicate its opposite, wherever a source may be negated; of bits their complement."""
+        if self.type == "pred":
+            return Register(self.name, self.type, negated=not self.negated)
+        return _instruction("not_")(self, type=_bits(self.type))
+
+    def set(self, value: Value) -> Register:
+        """Move a value into the register."""
+        return _instruction("mov")(value, type=self.type, out=self)
+
+    def __iadd__(self, other: Value) -> Register:
+        return _binary("add", self, other, out=self)
+
+    def __isub__(self, other: Value) -> Register:
+        return _binary("sub", self, other, out=self)
+
+    def __ixor__(self, other: Value) -> Register:
+        return _binary("xor", self, other, bits=True, out=self)
+
+    def __iand__(self, other: Value) -> Register:
+        return _binary("and_", self, other, bits=True, out=self)
+
+    def __ior__(self, other: Value) -> Register:
+        return _binary("or_", self, other, bits=True, out=self)
+
+    def at(self, offset: int = 0, space: str = "?") -> Location:
+        """The memory that the register points to, `offset` bytes on."""
+        return Location(self, offset, space)
+
+    def __repr__(self) -> str:
+        return f"<{'!' if self.negated else ''}{self.name}: {self.type}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place in memory: a base, bytes from it on, the state space; `coordinates` in a tensor of a tensor map."""
+
+    base: Register | Symbol | str
+    offset: int = 0
+    space: str = "?"
+    coordinates: tuple[Value, ...] = ()
+
+    def __add__(self, more: int) -> Location:
+        return Location(self.base, self.offset + more, self.space, self.coordinates)
+
+
+Value: TypeAlias = "int | float | bool | Number | Location | Symbol | Sequence[Value] | None"
+
+
+def _instruction(name: str) -> Any:
+    """The call that emits an instruction; instructions are made of values, so they are met at call time."""
+    from warploom.author.instructions import named
+
+    return named(name)
+
+
+def type_of(value: object) -> str:
+    """The type of a register; "" for what has none of its own."""
+    return value.type if isinstance(value, Register) else ""
+
+
+def _bits(type: str) -> str:
+    return "pred" if type == "pred" else f"b{TYPES[type].bits}"
+
+
+def _common(name: str, a: object, b: object) -> str:
+    """The type of an operator's operands."""
+    first, second = type_of(a), type_of(b)
+    if first and second and first != second and TYPES[first].bits != TYPES[second].bits:
+        raise UsageError(f"{name} of {first} and {second}; expected one type", code="author.type")
+    word = first or second
+    return f"u{word[1:]}" if TYPES[word].kind == "bits" else word  # arithmetic needs a sign or none
+
+
+def _binary(name: str, a: object, b: object, *, bits: bool = False, out: Register | None = None) -> Register:
+    type_word = _common(name, a, b)
+    word = _bits(type_word) if bits else type_word
+    extra = {"rnd": "rn"} if name == "div" and TYPES[word].kind == "float" else {}
+    made = _instruction(name)(a, b, type=word, out=out, **extra)
+    made.type = type_word
+    return made
+
+
+def _product(a: object, b: object) -> Register:
+    type_word = _common("mul", a, b)
+    if TYPES[type_word].kind == "float":
+        return _instruction("mul")(a, b, type=type_word)
+    return _instruction("mul_lo")(a, b, type=type_word)
+
+
+def _compare(how: str, a: object, b: object) -> Register:
+    return _instruction("setp")(a, b, CmpOp=how, type=_common("a comparison", a, b))
+
+
+def operand_of(value: object, type_word: str = "") -> Operand:
+    """The operand that a value is in the text, where a type is expected. Errors: UsageError author.operand."""
+    match value:
+        case Register():
+            return Negated(value.name) if value.negated else Name(value.name)
+        case bool():
+            return Integer(int(value))
+        case int():
+            if type_word in TYPES and TYPES[type_word].kind == "float":
+                return _float(float(value), TYPES[type_word].bits)
+            return Integer(value)
+        case float():
+            bits = TYPES[type_word].bits if type_word in TYPES else 32
+            return _float(value, bits)
+        case Location():
+            base: Any = value.base
+            operand = Name(base.name) if isinstance(base, Register | Symbol) else Name(str(base))
+            extra = (Vector(tuple(map(operand_of, value.coordinates))),) if value.coordinates else ()
+            return Address(operand, value.offset, extra)
+        case Symbol():
+            return value
+        case None:
+            return Name("_")
+        case str():
+            return Name(value)
+        case Sequence():
+            return Vector(tuple(operand_of(each, type_word) for each in cast("Sequence[Any]", value)))
+        case _:
+            raise UsageError(
+                f"{value!r} is no operand; expected a register, a number or an address", code="author.operand"
+            )
+
+
+def _float(value: float, bits: int) -> Float:
+    import numpy as np
+
+    size = bits if bits in _FLOATS else 32
+    return Float(int.from_bytes(np.array(value, _FLOATS[size]).tobytes(), "little"), size)

@@ -1,0 +1,149 @@
+"""Kernels written in Python, run on the machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import warploom as wl
+from warploom.author import (
+    f32,
+    forever,
+    guarded,
+    kernel,
+    loop,
+    new,
+    otherwise,
+    pointer,
+    ptx,
+    s32,
+    shared,
+    special,
+    u32,
+    when,
+    while_,
+)
+
+
+@kernel
+def add(x: pointer(f32), y: pointer(f32), z: pointer(f32), n: u32):
+    i = ptx.mad_lo(special("ctaid.x"), special("ntid.x"), special("tid.x"))
+    with when(i < n):
+        z[i] = x[i] + y[i]
+
+
+def test_vector_add():
+    x, y = (np.random.default_rng(seed).standard_normal(1000).astype(np.float32) for seed in (0, 1))
+    z = np.zeros_like(x)
+    assert not list(wl.check(add.text))
+    wl.launch(add.module, grid=8, block=128, args=[x, y, z, 1000])
+    np.testing.assert_array_equal(z, x + y)
+
+
+def test_the_text_names_python_lines():
+    lines = Path(__file__).read_text().splitlines()
+    named = [
+        line.rpartition("test_kernel.py:")[2] for line in add.text.splitlines() if "test_kernel.py" in line
+    ]
+    shown = [lines[int(number) - 1].strip() for number in named]
+    assert shown[1:4] == [
+        'i = ptx.mad_lo(special("ctaid.x"), special("ntid.x"), special("tid.x"))',
+        "with when(i < n):",
+        "z[i] = x[i] + y[i]",
+    ]
+
+
+@kernel
+def triangle(out: pointer(u32), *, unroll: int = 1, step: int = 1):
+    t = special("tid.x")
+    total = new(u32)
+    total.set(0)
+    for k in loop(0, t, step, unroll=unroll):
+        total += k
+    out[t] = total
+
+
+@pytest.mark.parametrize("step", [1, 3])
+@pytest.mark.parametrize("unroll", [1, 2, 4])
+def test_loops_count_as_range_does(unroll, step):
+    out = np.zeros(64, np.uint32)
+    wl.launch(triangle.at(unroll=unroll, step=step).module, grid=1, block=64, args=[out])
+    assert out.tolist() == [sum(range(0, t, step)) for t in range(64)]
+
+
+@kernel
+def collatz(out: pointer(u32), seen: pointer(s32)):
+    t = special("tid.x")
+    value, steps = new(u32), new(u32)
+    value.set(t + 1)
+    steps.set(0)
+    with while_(lambda: value != 1):
+        odd = (value & 1) == 1
+        with when(odd):
+            value.set(value * 3 + 1)
+        with otherwise():
+            value.set(value >> 1)
+        steps += 1
+    count = new(s32)
+    count.set(0)
+    with forever() as turn:
+        turn.leave(count > 4)
+        count += 1
+        turn.again(count == 2)
+        with guarded(count == 3):
+            count.set(10)
+    out[t] = steps
+    seen[t] = count
+
+
+def test_branches_and_loops():
+    out, seen = np.zeros(32, np.uint32), np.zeros(32, np.int32)
+    wl.launch(collatz.module, grid=1, block=32, args=[out, seen])
+
+    def steps(value):
+        found = 0
+        while value != 1:
+            value = 3 * value + 1 if value % 2 else value // 2
+            found += 1
+        return found
+
+    assert out.tolist() == [steps(t + 1) for t in range(32)]
+    assert seen.tolist() == [10] * 32
+
+
+@kernel
+def reverse(x: pointer(f32), *, n: int = 64):
+    t = special("tid.x")
+    tile = shared(4 * n, align=128)
+    place = tile.address() + t * 4
+    ptx.st(place.at(space="shared::cta"), x[t], type=f32)
+    ptx.bar(0)
+    other = tile.address() + (n - 1 - t) * 4
+    x[t] = ptx.ld(other.at(space="shared::cta"), type=f32)
+
+
+@pytest.mark.parametrize("n", [32, 96])
+def test_shared_memory(n):
+    made, x = reverse.at(n=n), np.arange(n, dtype=np.float32)
+    assert made.shared_bytes == 4 * n
+    run = wl.launch(made.module, grid=1, block=n, shared=made.shared_bytes, args=[x], sanitize=True)
+    assert not run.findings
+    assert x.tolist() == list(range(n))[::-1]
+
+
+def test_compile_time_arguments_are_checked():
+    with pytest.raises(wl.UsageError, match="add has no compile-time parameter 'n'; expected none"):
+        add.at(n=3)
+    with pytest.raises(wl.UsageError, match="reverse has no compile-time parameter 'm'; expected n"):
+        reverse.at(m=3)
+
+
+def test_a_parameter_needs_a_type():
+    @kernel
+    def untyped(x):
+        pass
+
+    with pytest.raises(wl.UsageError, match="parameter 'x' of untyped has no type"):
+        untyped.text  # noqa: B018
