@@ -137,3 +137,25 @@ def test_a_parameter_is_found_by_the_lower_half_of_its_address() -> None:
     params = ".param .align 4 .b8 more[12], .param .u64 out"
     found = texts.run(body, 32, np.array([5, 70, 900], np.uint32).tobytes(), params=params)
     np.testing.assert_array_equal(found, 970)
+
+
+@pytest.mark.parametrize(
+    "end", ["", "@%p bra over;\nst.global.u32 [%rd], 9;\nover:\n", "{ st.global.u32 [%rd], 7; }\n"]
+)
+def test_bodies_return_at_their_ends(end):
+    text = f"""
+.version 8.0
+.target sm_90a
+.address_size 64
+.func leaf() {{ .reg .u32 %r; mov.u32 %r, 1; }}
+.visible .entry k(.param .u64 out) {{
+.reg .u64 %rd; .reg .pred %p;
+ld.param.u64 %rd, [out];
+st.global.u32 [%rd], 7;
+call leaf;
+setp.eq.u64 %p, %rd, %rd;
+{end}}}
+"""
+    out = np.zeros(1, np.uint32)
+    wl.launch(text, grid=1, block=64, args=[out])
+    assert out.tolist() == [7]

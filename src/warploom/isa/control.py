@@ -5,6 +5,7 @@ from __future__ import annotations
 from warploom.isa.kit import Form, no_effect
 from warploom.isa.operands import arguments, function, immediate, inp, label, table
 from warploom.isa.protocol import Bound, Warps
+from warploom.ptx import Instruction
 
 BRA = Form(
     name="control.bra",
@@ -64,6 +65,9 @@ RET = Form(name="control.ret", syntax="ret{.uni};", operands={}, touches="leaves
 def leave_function(warps: Warps, i: Bound) -> None:
     warps.leave(whole_kernel=False)
 
+
+IMPLIED = Instruction(None, "ret")
+"""What assemblers add to a body that runs past its end."""
 
 EXIT = Form(name="control.exit", syntax="exit;", operands={}, touches="leaves", source="PTX ISA 9.7.12.7")
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from warploom.diag import Diagnostic, Source, Span
 from warploom.isa.bind import Binding, bind
+from warploom.isa.control import IMPLIED
 from warploom.isa.types import TYPES
 from warploom.isa.vectors import member_of, spread
 from warploom.machine.blocks import find_blocks, names_of
@@ -388,9 +389,19 @@ class _Loader:
     def _flatten(self, function: Function, outer: Scope) -> int:
         entry = len(self.steps)
         assert function.body is not None
-        self._flatten_block(function.body.statements, Scope(outer), function.name)
+        scope = Scope(outer)
+        self._flatten_block(function.body.statements, scope, function.name)
+        if self._runs_past(function.body, entry):
+            self._flatten_instruction(IMPLIED, scope, function.name)
         self.bodies[function.name] = (entry, len(self.steps))
         return entry
+
+    def _runs_past(self, body: Block, entry: int) -> bool:
+        """Whether threads may come to the end of a body."""
+        last = body.statements[-1] if body.statements else None
+        if not isinstance(last, Instruction) or last.guard is not None or len(self.steps) == entry:
+            return True
+        return not self.steps[-1].binding.form.touches & {"jumps", "leaves"}
 
     def _flatten_block(self, statements: tuple[Statement, ...], scope: Scope, function: str) -> None:
         last_label: str | None = None
