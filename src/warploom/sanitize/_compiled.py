@@ -22,7 +22,8 @@ and granule, `async_reads` one for each warp and chunk of 16 bytes.
     entry   clock << 32 | strong << 31 | pc << 10 | lane << 4 | bytes
     async   clock << 32 | bulk << 31 | pc << 10
 
-A lane number of 32 stands for several lanes.
+A lane number of 32 stands for several lanes; 33 for all lanes of a warp whose one instruction read one place, which
+no lane of it is ahead of; 34 for the same of an mbarrier, whose state lanes look at for their warp.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ KNOWN, FENCED, SOME, SOME_F, MASK = 0, 1, 2, 3, 4
 PARTS = 5
 STREAMS = 5  # agents of a warp: itself, thread copies, multiplications, bulk sources read, bulk complete
 GENERIC, THREAD_COPY, ASYNC, REMOTE_STORE, STRONG = 0, 1, 2, 3, 4
-MANY = 32
+MANY, TOGETHER, OBJECT = 32, 33, 34
 
 # What a conflict is: the new access, the old one.
 READ_WRITE, WRITE_WRITE, WRITE_READ, WRITE_ASYNC_READ, UNFENCED, UNWRITTEN, SWIZZLE, UNFENCED_READ = range(8)
@@ -167,22 +168,36 @@ def _known(V: Array, few: Array, g: Any, per_cta: int, w: Any, lane: int, record
     distance = agent - g
     if distance >= 0 and distance < STREAMS * per_cta and distance % per_cta == 0:
         # Its own: a lane is in order with itself, and knows its operations to be done once it has waited.
-        if lane >= 0 and by != lane:
+        if lane >= 0 and by != lane and by < TOGETHER:
             return False
         if distance == 0:
             return fenced == 0 or (
                 clock <= V[w, SOME_F, g] and (lane < 0 or (by < 32 and (V[w, MASK, g] >> by) & 1))
             )
         return clock <= V[w, SOME + fenced, agent]
-    if clock <= V[w, SOME + fenced, agent] and by < 32 and (V[w, MASK, agent] >> by) & 1:
+    if clock <= V[w, SOME + fenced, agent] and (by == OBJECT or (by < 32 and (V[w, MASK, agent] >> by) & 1)):
         return True
     if few[w] and (lane < 0 or (few[w] >> lane) & 1):
         row = len(few) + w
         if clock <= V[row, KNOWN + fenced, agent]:
             return True
-        if clock <= V[row, SOME + fenced, agent] and by < 32 and (V[row, MASK, agent] >> by) & 1:
+        if clock <= V[row, SOME + fenced, agent] and (
+            by == OBJECT or (by < 32 and (V[row, MASK, agent] >> by) & 1)
+        ):
             return True
     return False
+
+
+@njit
+def together(index: Array, mask: Array) -> Array:
+    """Which warps name one place with all their lanes. Shapes: (warps, 32) to (warps,)."""
+    found = np.ones(len(index), np.bool_)
+    for i in range(len(index)):
+        for lane in range(32):
+            if not mask[i, lane] or index[i, lane] != index[i, 0]:
+                found[i] = False
+                break
+    return found
 
 
 @njit
@@ -243,12 +258,16 @@ def _check_readers(
 @njit
 def read_lanes(
     V: Array, clock: Array, few: Array, own: Array, per_cta: int, warps: Array, index: Array, mask: Array, size: int,
-    records: Array, sites: Array, reads: Array, ctas: int, cta_of: Array, pc: int, strong: bool,
+    records: Array, sites: Array, reads: Array, ctas: int, cta_of: Array, pc: int, strong: bool, whole: int,
     cta_granules: int, out: Array,
 ) -> int:  # fmt: skip
-    """Lanes read. Returns the number of conflicts, the first of which are in `out`."""
+    """Lanes read; `whole` is what stands for all lanes where they read one place.
+
+    Returns the number of conflicts, the first of which are in `out`.
+    """
     found = 0
     slots = len(reads)
+    one_place = together(index, mask)
     for i in range(len(warps)):
         w = warps[i]
         g = own[w]
@@ -279,11 +298,11 @@ def read_lanes(
                         )  # fmt: skip
                 if mine and slot < slots:
                     entry = reads[slot, granule]
-                    by = lane
+                    by = whole if one_place[i] else lane
                     held = covered
                     if (entry >> 32) == now:
                         held |= entry & 15
-                        if ((entry >> 4) & 63) != lane:
+                        if ((entry >> 4) & 63) != by:
                             by = MANY
                     reads[slot, granule] = (
                         (now << 32) | ((1 << 31) if strong else 0) | (np.int64(pc) << 10) | (by << 4) | held

@@ -14,12 +14,14 @@ from warploom.sanitize import _compiled
 from warploom.sanitize._compiled import (
     GENERIC,
     MANY,
+    OBJECT,
     READ_WRITE,
     REMOTE_STORE,
     STREAMS,
     STRONG,
     SWIZZLE,
     THREAD_COPY,
+    TOGETHER,
     UNFENCED,
     UNFENCED_READ,
     UNWRITTEN,
@@ -70,7 +72,7 @@ class Shadow:
         c = self.clocks
         found = _compiled.read_lanes(
             c.vectors, c.clock, c.few, c.own, c.per_cta, warps, index, uniform(lanes), size, self.records, self.sites,
-            self.reads, c.ctas, self.machine.cta_of, pc, strong, self.stride, self._out,
+            self.reads, c.ctas, self.machine.cta_of, pc, strong, OBJECT if what else TOGETHER, self.stride, self._out,
         )  # fmt: skip
         if found:
             self._explain(found, warps, pc, size, None, what)

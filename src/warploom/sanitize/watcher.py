@@ -14,6 +14,7 @@ from warploom.diag import Diagnostic
 from warploom.isa.bulk import BulkCopy, TensorCopy
 from warploom.sanitize.arena import ArenaShadow
 from warploom.sanitize.clocks import BARRIERS, Clocks, to_bits
+from warploom.sanitize.guesses import guesses
 from warploom.sanitize.lifetimes import Lifetimes
 from warploom.sanitize.maps import Maps
 from warploom.sanitize.objects import FIRST, Objects
@@ -104,11 +105,14 @@ class Sanitizer:
             if "proxy" not in words
         )
         self._orders = [_order_of(words) for words in opcodes]
-        self.arena = ArenaShadow(machine, self.report)
+        self.arena = ArenaShadow(machine, self.report, not families.isdisjoint({"bulk", "tensor"}))
         self.maps = Maps(self)
         self._before_now: set[tuple[str, int]] = set()
         self.products = Products(self)
         self.transfers = Transfers(self)
+        self._guesses = guesses(machine)
+        for pc in self._guesses:
+            self._strong[pc] = True  # as far as races go
 
     def wrap(self, pc: int, act: Act, operands: Any) -> Act:
         """Put what is to be seen before an instruction's act."""
@@ -209,10 +213,10 @@ class Sanitizer:
             return
         pc = self.machine.pc
         strong = self._strong[pc] or self.atomic
-        if strong and self.clocks.ordered:
-            self._order(kind, place, index, lanes, pc, writing=values is not None)
         if values is None and self.atomic:
-            return
+            return  # it writes what it reads, and says so next
+        if strong and self.clocks.ordered and pc not in self._guesses:
+            self._order(kind, place, index, lanes, pc, writing=values is not None)
         if kind == "global":
             self.arena.access(place.warp, index, lanes, size, pc, strong, values)
             return
@@ -225,7 +229,8 @@ class Sanitizer:
             self.shadow.write(place.warp, index, lanes, size, pc, strong, values)
 
     def _order(self, kind: str, place: Place, index: Array, lanes: Array, pc: int, writing: bool) -> None:
-        """Ordered accesses pass on what was released to the places they reach."""
+        """Ordered accesses pass on what was released to the places they reach, warp after warp."""
+        reading = not writing or self.atomic
         acquires, releases, level = self._orders[pc]
         clocks, machine = self.clocks, self.machine
         live = to_bits(machine.strands.live[place.warp])
@@ -238,16 +243,17 @@ class Sanitizer:
                 full = bits == live[position]
                 for each in range(level + 1):
                     key = (kind, address, each, whose[each])
-                    if writing:
-                        self._publish(key, here, bits, full, releases)
-                    elif key in clocks.locations:
+                    if reading and key in clocks.locations:
                         row = np.array([clocks.location(*key)])
                         if acquires:
                             clocks.acquire(here, bits, full, row)
                         else:
                             clocks.copy(clocks.seen(here, each), row)
-                if not writing and (kind, address) in self._before_now:
+                if reading and (kind, address) in self._before_now:
                     clocks.hear(here)
+                if writing:
+                    for each in range(level + 1):
+                        self._publish((kind, address, each, whose[each]), here, bits, full, releases)
 
     def _publish(
         self, key: tuple[str, int, int, int], warp: Array, bits: Array, full: Array, releases: bool
