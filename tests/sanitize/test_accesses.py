@@ -160,6 +160,48 @@ PAIRS = {
         ("mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r4], 0;", "setp.eq.u32 %p1, %r0, %r0;"),
         ("copy/source",),
     ),
+    # Bytes from another CTA are acquired at the scope of the cluster.
+    "an asynchronous store from another CTA": Pair(
+        """
+        @%p0 mbarrier.init.shared::cta.b64 [%r4], 1;
+        barrier.cluster.arrive.aligned;
+        barrier.cluster.wait.aligned;
+        @%p0 mbarrier.arrive.expect_tx.release.cluster.shared::cta.b64 _, [%r4], 4;
+        xor.b32 %r5, %r2, 1;
+        mapa.shared::cluster.u32 %r6, %r3, %r5;
+        mapa.shared::cluster.u32 %r7, %r4, %r5;
+        @%p0 st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r6], %r0, [%r7];
+        again:
+        mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, [%r4], 0;
+        @!%p1 bra again;
+        ld.shared.u32 %r8, [%r3];
+        barrier.cluster.arrive.aligned;
+        barrier.cluster.wait.aligned;
+        """,
+        ("acquire.cluster", "acquire.cta"),
+        ("copy/destination",),
+        cluster=2,
+    ),
+    # A CTA that changes what its neighbour has read waits for it.
+    "a read from another CTA": Pair(
+        """
+        mad.lo.u32 %r5, %r0, 4, %r3;
+        st.shared.u32 [%r5], %r0;
+        barrier.cluster.arrive.aligned;
+        barrier.cluster.wait.aligned;
+        xor.b32 %r6, %r2, 1;
+        mapa.shared::cluster.u32 %r7, %r5, %r6;
+        ld.shared::cluster.u32 %r8, [%r7];
+        barrier.cluster.arrive.release.aligned;
+        barrier.cluster.wait.acquire.aligned;
+        st.shared.u32 [%r5], %r2;
+        barrier.cluster.arrive.aligned;
+        barrier.cluster.wait.aligned;
+        """,
+        ("barrier.cluster.arrive.release.aligned;\n        barrier.cluster.wait.acquire.aligned;", "bar.sync 0;"),
+        ("race/cluster",),
+        cluster=2,
+    ),
 }  # fmt: skip
 
 
