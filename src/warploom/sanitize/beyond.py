@@ -101,7 +101,7 @@ class Beyond:
         """The rows of boxes, as far as they are inside the tensor, in whole granules of 4 bytes."""
         nothing: Array = np.zeros(0, np.int64)
         found: list[Rows] = [(nothing, nothing, nothing)]
-        left: Array = np.arange(coordinates.shape[1])
+        left: list[int] = list(range(coordinates.shape[1]))
         if len(coordinates) == fields.rank and not fields.is_im2col and not fields.interleave:
             try:
                 whole = boxes(fields, coordinates)
@@ -112,8 +112,8 @@ class Beyond:
             found.append(
                 (np.repeat(here, len(whole.row_offset)), inside, np.full(len(inside), row_bytes(fields)))
             )
-            left = np.flatnonzero(~whole.inside)
-        for copy in left.tolist():
+            left = np.flatnonzero(~whole.inside).tolist()
+        for copy in left:
             at = coordinates[:, copy].tolist()
             try:
                 if misplaced(fields, at, stores=stores):

@@ -32,8 +32,8 @@ class Objects:
         self.report = report
         self.at = np.full(len(machine.memory.shared) // 8, -1, np.int64)
         self.used = np.zeros(machine.ctas, np.int64)
-        self.phase = np.zeros(machine.ctas * clocks.mbarriers, np.int64)  # complete ones
-        self.site = np.full(machine.ctas * clocks.mbarriers, -1, np.int64)  # of the last expectation
+        self.phase: Array = np.zeros(machine.ctas * clocks.mbarriers, np.int64)  # complete ones
+        self.site: Array = np.full(machine.ctas * clocks.mbarriers, -1, np.int64)  # of the last expectation
         self._free: dict[int, list[int]] = {}
 
     # Making and unmaking ----------------------------------------------------------------------------------
