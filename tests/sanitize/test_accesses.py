@@ -160,6 +160,23 @@ PAIRS = {
         ("mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r4], 0;", "setp.eq.u32 %p1, %r0, %r0;"),
         ("copy/source",),
     ),
+    # A wait for the reads of a copy's source says nothing about its destination.
+    "a row read back": Pair(
+        """
+        mad.lo.u32 %r5, %r0, 4, %r3;
+        st.shared.u32 [%r5], %r0;
+        fence.proxy.async.shared::cta;
+        bar.sync 0;
+        @%p0 cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r3], 128;
+        @%p0 cp.async.bulk.commit_group;
+        @%p0 cp.async.bulk.wait_group 0;
+        bar.sync 0;
+        ld.global.u32 %r6, [%rd0];
+        """,
+        ("wait_group 0", "wait_group.read 0"),
+        ("race/global",),
+        threads=64,
+    ),
     # Bytes from another CTA are acquired at the scope of the cluster.
     "an asynchronous store from another CTA": Pair(
         """
