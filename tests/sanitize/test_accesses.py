@@ -22,6 +22,7 @@ class Pair:
     codes: tuple[str, ...]
     threads: int = 32
     cluster: int = 1
+    grid: int = 1
 
 
 PAIRS = {
@@ -177,6 +178,35 @@ PAIRS = {
         ("race/global",),
         threads=64,
     ),
+    # One lane hands over to another CTA what a copy of its own has stored.
+    "a row handed over": Pair(
+        """
+        mov.u32 %r5, %ctaid.x;
+        setp.eq.u32 %p2, %r5, 1;
+        add.u64 %rd5, %rd0, 512;
+        @%p2 bra taken;
+        @!%p0 bra given;
+        st.shared.u32 [%r3], 1;
+        st.shared.u32 [%r3+4], 2;
+        st.shared.u32 [%r3+8], 3;
+        st.shared.u32 [%r3+12], 4;
+        fence.proxy.async.shared::cta;
+        cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r3], 16;
+        cp.async.bulk.commit_group;
+        cp.async.bulk.wait_group 0;
+        st.release.gpu.global.u32 [%rd5], 1;
+        given:
+        ret;
+        taken:
+        ld.acquire.gpu.global.u32 %r6, [%rd5];
+        setp.eq.u32 %p1, %r6, 0;
+        @%p1 bra taken;
+        ld.global.u32 %r7, [%rd0];
+        """,
+        ("st.release.gpu", "st.relaxed.gpu"),
+        ("race/global",),
+        grid=2,
+    ),
     # Bytes from another CTA are acquired at the scope of the cluster.
     "an asynchronous store from another CTA": Pair(
         """
@@ -227,8 +257,8 @@ def found(pair: Pair, text: str, schedule: str) -> set[str]:
     buffer = np.zeros(4096, np.uint32)
     tensor = wl.TensorMap.tiled(np.zeros((64, 64), np.float16), (64, 64), swizzle=128)
     done = wl.launch(
-        rule.text(text), grid=pair.cluster, cluster=pair.cluster, block=pair.threads, args=[buffer, tensor],
-        schedule=schedule, sanitize=True,
+        rule.text(text), grid=max(pair.grid, pair.cluster), cluster=pair.cluster, block=pair.threads,
+        args=[buffer, tensor], schedule=schedule, sanitize=True,
     )  # fmt: skip
     return {each.code.removeprefix("sanitize.") for each in done.findings}
 

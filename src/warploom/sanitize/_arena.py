@@ -52,7 +52,12 @@ def _known(
         return V[w, KNOWN, heard] > 0 or (few[w] != 0 and V[total + w, KNOWN, heard] > 0)
     if copied:
         if cluster_of[other] != cluster_of[w]:
-            return base >= 0 and V[w, KNOWN, base + other] > 0
+            if base < 0:
+                return False
+            if V[w, KNOWN, base + other] > 0 or V[w, SOME, base + other] > 0:
+                return True
+            held = few[w] != 0 and (few[w] >> lane) & 1 != 0
+            return held and (V[total + w, KNOWN, base + other] > 0 or V[total + w, SOME, base + other] > 0)
         if kind == LOAD:
             column = by * agents + STREAMS * per_cta + (clock >> SLOT)
             phase = clock & ((1 << SLOT) - 1)
