@@ -2,7 +2,7 @@
 
     python tools/make_kernels.py FOLDER [--triton-python PYTHON] [--run] [--sanitize] [WORD...]
 
-nvcc 13.0 is taken from PATH; Triton 3.6 from the interpreter named, which needs neither a GPU nor NumPy.
+nvcc 13.0 is taken from PATH; Triton 3.9 from the interpreter named, which needs neither a GPU nor NumPy.
 Words pick kernels by parts of their names. With --run every kernel is launched under four schedules and
 compared with its reference and with itself; with --sanitize it is run with the sanitizer under the eager
 schedule, and any finding is a failure, but for kernels that are known to read sums too soon, which must be found.
@@ -28,7 +28,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Make kernels with their launches and references.")
     parser.add_argument("folder", type=Path)
     parser.add_argument("words", nargs="*", help="parts of the names of the kernels wanted")
-    parser.add_argument("--triton-python", default=sys.executable, help="interpreter that has Triton 3.6")
+    parser.add_argument("--triton-python", default=sys.executable, help="interpreter that has Triton 3.9")
     parser.add_argument("--run", action="store_true", help="run them and compare")
     parser.add_argument(
         "--sanitize", action="store_true", help="run them with the sanitizer; no finding is right"

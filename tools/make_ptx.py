@@ -2,7 +2,7 @@
 
     python tools/make_ptx.py FOLDER [--triton-python PYTHON]
 
-nvcc 13.0 is taken from PATH; Triton 3.6 from the interpreter named, which needs no GPU and no torch. Where a
+nvcc 13.0 is taken from PATH; Triton 3.9 from the interpreter named, which needs no GPU and no torch. Where a
 tool is missing the script says so, writes what the other gives, and ends with status 1.
 """
 
@@ -463,7 +463,7 @@ def main() -> int:
     """Make the files and say how many."""
     parser = argparse.ArgumentParser(description="Make real PTX files with nvcc and Triton.")
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--triton-python", default=sys.executable, help="interpreter that has Triton 3.6")
+    parser.add_argument("--triton-python", default=sys.executable, help="interpreter that has Triton 3.9")
     arguments = parser.parse_args()
     folder: Path = arguments.folder
     folder.mkdir(parents=True, exist_ok=True)
@@ -478,7 +478,7 @@ def main() -> int:
         made += triton_files(folder, arguments.triton_python)
     else:
         print(
-            f"Triton is missing from {arguments.triton_python}: install triton 3.6 there, or name an interpreter that"
+            f"Triton is missing from {arguments.triton_python}: install triton 3.9 there, or name an interpreter that"
             " has it with --triton-python",
             file=sys.stderr,
         )

@@ -99,7 +99,6 @@ REASONS = {
     "one-place": "all threads that meet execute this one instruction, so that any number serves",
     "on-the-path": "the thread that starts the asynchronous access executes the fence itself, behind the barrier: "
     "it stands between the writes and the access",
-    "completion": "the completion of the asynchronous store publishes its bytes, whatever the scope of the wait",
     "lifetime": "the meeting keeps CTAs alive and publishes nothing",
     "nobody-comes": "nobody reaches this CTA's shared memory any more",
     "shorter-store": "a shorter copy out breaks no rule; the result differs",
@@ -136,7 +135,6 @@ _TABLE = """
     st_async_ring                      exit-early                 *            nobody-comes
     st_async_ring                      release-to-relaxed         0            nothing-read
     st_async_ring                      release-to-relaxed         1            lifetime
-    st_async_ring                      scope-narrowed             *            completion
     bulk_in_place                      drop-proxy-fence           0            published
     bulk_in_place                      fence-behind-barrier       *            on-the-path
     bulk_in_place                      wrong-barrier              *            one-place

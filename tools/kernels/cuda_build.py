@@ -297,6 +297,77 @@ def _hopper_only() -> Iterator[Case]:
     yield case("block_to_block", (4,), 64, 2, x=ints(4, 64), y=out("i32", 2, 2, 64))
 
 
+def _groups() -> Iterator[Case]:
+    def case(name: str, grid: tuple[int, ...], block: tuple[int, ...], **args: Spec) -> Case:
+        return Case(name, name, args, grid, block, kind="groups")
+
+    def ints(*shape: int) -> Spec:
+        return _integers("i32", *shape)
+
+    def zeros(*shape: int) -> Spec:
+        return buffer("i32", *shape, fill="zeros")
+
+    n = scalar("i32", 5)
+    yield case(
+        "warp_aggregated",
+        (2,),
+        (96,),
+        x=ints(192),
+        sums=out("i32", 2),
+        count=out("i32", 1),
+        n=scalar("i32", 192),
+    )
+    yield case("tile_scratch", (2,), (128,), x=ints(256), y=out("i32", 256))
+    yield case("block_scan", (2,), (128,), x=ints(256), y=out("i32", 256))
+    yield case("bitonic_sort", (2,), (64,), x=ints(256), y=out("i32", 256))
+    yield case("warp_transpose", (1,), (64,), x=ints(2, 32, 32), y=out("i32", 2, 32, 32))
+    for name, block, width, factor in (
+        ("ready_filled", 128, 64, 1),
+        ("group_prefetch", 64, 64, 2),
+        ("slot_queue", 64, 32, 1),
+    ):
+        made = case(name, (1,), (block,), x=ints(5, width), y=out("i32", 5, width), n=n)
+        made.reference, made.parameters = "turned_rows", {"factor": factor}
+        yield made
+    yield case("pipelined_tiles", (1,), (64,), x=ints(5, 64), y=out("i32", 64), n=n)
+    yield case("stencil", (2, 6), (32, 8), x=ints(45, 45), y=out("i32", 45, 45), n=scalar("i32", 45))
+    queue = case(
+        "work_queue", (3,), (64,), x=ints(7, 64), y=out("i32", 7, 64), next=zeros(1), tiles=scalar("i32", 7)
+    )
+    queue.parameters = {"unordered": ["next"]}
+    yield queue
+    yield case("chained_scan", (4,), (64,), x=ints(256), y=out("i32", 256), flag=zeros(4), sum=zeros(4))
+    yield case("grid_meeting", (3,), (64,), x=ints(192), y=out("i32", 192), part=zeros(192), count=zeros(1))
+    yield case("locked_sum", (1,), (128,), x=ints(4), y=out("i32", 128))
+    yield case("counted_turns", (1,), (128,), x=ints(4), y=out("i32", 128))
+    whole = buffer("fp32", 200, fill="integers", low=-50, high=50)
+    yield case("swapped_sums", (2,), (64,), x=whole, y=out("fp32", 2), n=scalar("i32", 200))
+
+
+def _hopper_groups() -> Iterator[Case]:
+    def case(name: str, grid: int, block: tuple[int, ...], cluster: int = 1, **args: Spec) -> Case:
+        return Case(name, name, args, (grid,), block, (cluster, 1, 1), kind="groups")
+
+    def ints(*shape: int) -> Spec:
+        return _integers("i32", *shape)
+
+    n = scalar("i32", 5)
+    yield case("bulk_round_trip", 2, (64,), x=ints(2, 5, 64) | {"checked": True}, n=n)
+    count = buffer("u32", 1, fill="zeros")
+    yield case(
+        "bulk_handover",
+        4,
+        (64,),
+        x=ints(4, 64),
+        part=buffer("i32", 4, 64, fill="zeros"),
+        y=out("i32", 64),
+        count=count,
+    )
+    yield case("cluster_scan", 8, (32,), 4, x=ints(256), y=out("i32", 256))
+    yield case("cluster_transpose", 4, (32, 4), 2, x=ints(4, 32, 32), y=out("i32", 4, 32, 32))
+    yield case("cluster_stages", 2, (64,), 2, x=ints(5, 64), y=out("i32", 2, 5, 64), n=n)
+
+
 def _refused() -> Iterator[Case]:
     y = out("i32", 32)
     for name, words, args in (
@@ -321,6 +392,7 @@ CASES = {
     "cooperative": (_together, _hopper),
     "tensor": (_tensor, _hopper_tensor),
     "hopper": (tuple, _hopper_only),
+    "groups": (_groups, _hopper_groups),
 }
 
 

@@ -17,7 +17,9 @@ import ml_dtypes
 import numpy as np
 import references_cuda  # noqa: F401 - registers its references
 import references_elements  # noqa: F401 - registers its references
+import references_groups  # noqa: F401 - registers its references
 import references_hopper  # noqa: F401 - registers its references
+import references_models  # noqa: F401 - registers its references
 from numpy.typing import NDArray
 from references import derive
 from registry import REFERENCES

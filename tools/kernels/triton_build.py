@@ -1,4 +1,4 @@
-"""Compile Triton and Gluon kernels without a GPU: `python triton_build.py FOLDER [WORD…]`, in an interpreter that has Triton 3.6."""
+"""Compile Triton and Gluon kernels without a GPU: `python triton_build.py FOLDER [WORD…]`, in an interpreter that has Triton 3.9."""
 
 # ruff: noqa: T201
 
@@ -22,6 +22,7 @@ MODULES = (
     "triton_rows",
     "triton_elementwise",
     "triton_memory",
+    "triton_models",
     "gluon_kernels",
 )
 

@@ -212,7 +212,7 @@ def multiply(
     bound = TOLERANCES[tc] if tolerance is None else tolerance
     case = Case(
         f"gemm_{name}", "matmul", args, (tiles, max(batch, split)), kind="gemm", tolerance=(bound, bound * k**0.5),
-        parameters={"layout": layout, "epilogue": epilogue, "unwaited": imprecise >= 0},  # Triton 3.6 reads the sums too early
+        parameters={"layout": layout, "epilogue": epilogue, "unwaited": imprecise >= 0},  # Triton 3.9 reads the sums too early
     )  # fmt: skip
     return request(
         gemm, target, case, warps, stages, **constants, BM=tile[0], BN=tile[1], BK=tile[2], ACC=accumulator,

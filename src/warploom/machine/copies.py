@@ -110,6 +110,35 @@ class Copier:
         """What the copy of one lane reads now; None of a tensor copy, which is done in one."""
         return None if isinstance(request, TensorCopy) else self._source(request, _Pick(position, lane), cta)
 
+    def stored(self, request: Any, position: int, lane: int, cta: int, start: int, size: int) -> bytes | None:
+        """What the copy of one lane would now put at [start, start + size) of the arena; None where it is not
+        one row of what the copy stores as it is.
+        """
+        pick = _Pick(position, lane)
+        if request.reduction:
+            return None
+        if isinstance(request, BulkCopy):
+            first = start + GLOBAL_BASE - pick.number(request.destination)
+            if request.destination_space != "global" or request.byte_mask is not None or first < 0:
+                return None
+            found = self._source(request, pick, cta)[first : first + size]
+            return found.tobytes() if len(found) == size else None
+        fields, coordinates = self._place(request, pick)
+        offsets = [] if request.offsets is None else [pick.number(part) for part in request.offsets]
+        rows = tile_rows(fields, coordinates, offsets)
+        (here,) = np.nonzero(
+            (rows.global_offset >= 0) & (rows.global_offset + fields.global_address == start + GLOBAL_BASE)
+        )
+        if request.direction != "store" or start + GLOBAL_BASE < fields.global_address or not len(here):
+            return None
+        address = pick.number(request.shared)
+        covered = int(rows.shared_offset[-1]) + max(row_bytes(fields), fields.swizzle_span)
+        ((owner, low),) = self._targets(request.shared_space, address, cta, None)
+        origin = self._origin(owner, low, covered, "a tensor copy")
+        sources = low + int(rows.shared_offset[here[0]]) + np.arange(size)
+        sources ^= ((sources >> 7) & CHUNK_MASK[fields.swizzle_span]) << 4
+        return self.machine.memory.shared[origin + sources].tobytes()
+
     # Where things are -------------------------------------------------------------------------------------
 
     def _targets(self, space: str, address: int, cta: int, ranks: int | None) -> list[tuple[int, int]]:

@@ -234,6 +234,15 @@ class Engines:
             self.machine.at_batch()
         return copy.data is not None
 
+    def storing(self, warp: int, pc: int, start: int, size: int) -> list[bytes]:
+        """What copies under way, issued by a warp at a place in the program, put at [start, start + size)."""
+        found = [
+            self.copier.stored(copy.request, copy.position, copy.lane, copy.cta, start, size)
+            for copy in self.copies
+            if copy.warp == warp and copy.pc == pc
+        ]
+        return [each for each in found if each is not None]
+
     # The schedule's moments -------------------------------------------------------------------------------
 
     def between_blocks(self) -> None:

@@ -13,25 +13,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.num._compile import njit
-from warploom.sanitize._compiled import ASYNC, FENCED, GENERIC, KNOWN, MANY, MASK, SOME, STRONG
+from warploom.sanitize._compiled import (
+    ASYNC,
+    FENCED,
+    GENERIC,
+    KNOWN,
+    MANY,
+    MASK,
+    SOME,
+    STREAMS,
+    STRONG,
+    TOGETHER,
+)
 
 Array = NDArray[Any]
 
 READ_WRITE, WRITE_WRITE, WRITE_READ, UNFENCED = 0, 1, 2, 4
-REDUCTION = 5  # kind of a bulk copy that combines
+REDUCTION, LOAD = 5, 6  # kinds of a bulk copy that combines, and of one out of global memory
+SLOT = 18  # bits of the phase in the clock of a LOAD; above them the mbarrier, and its CTA's rank in place of the lane
 
 
 @njit
 def _known(
-    V: Array, few: Array, own: Array, per_cta: int, base: int, cluster_of: Array, wave: int, w: int, lane: int,
-    record: Any, fenced: int,
+    V: Array, few: Array, own: Array, per_cta: int, agents: int, base: int, cluster_of: Array, wave: int, w: int,
+    lane: int, record: Any, fenced: int,
 ) -> bool:  # fmt: skip
     """Whether a record is ordered before what a lane of a warp does."""
     other = (record >> 44) & 0x7FF
     clock = (record >> 16) & 0xFFFFFFF
     by = (record >> 4) & 63
     kind = (record >> 10) & 63
-    copied = kind in (ASYNC, REDUCTION)
+    copied = kind in (ASYNC, REDUCTION, LOAD)
     total = len(few)
     if ((record >> 55) & 0xFF) != wave:
         if base < 0:
@@ -40,7 +52,18 @@ def _known(
         return V[w, KNOWN, heard] > 0 or (few[w] != 0 and V[total + w, KNOWN, heard] > 0)
     if copied:
         if cluster_of[other] != cluster_of[w]:
-            return base >= 0 and V[w, KNOWN, base + other] > 0
+            if base < 0:
+                return False
+            if V[w, KNOWN, base + other] > 0 or V[w, SOME, base + other] > 0:
+                return True
+            held = few[w] != 0 and (few[w] >> lane) & 1 != 0
+            return held and (V[total + w, KNOWN, base + other] > 0 or V[total + w, SOME, base + other] > 0)
+        if kind == LOAD:
+            column = by * agents + STREAMS * per_cta + (clock >> SLOT)
+            phase = clock & ((1 << SLOT) - 1)
+            if phase <= V[w, KNOWN, column]:
+                return True
+            return few[w] != 0 and (few[w] >> lane) & 1 != 0 and phase <= V[total + w, KNOWN, column]
         column = own[other] + 4 * per_cta
         if clock <= V[w, KNOWN, column]:
             return True
@@ -48,7 +71,7 @@ def _known(
     if other == w:
         if fenced:
             return clock <= V[w, FENCED, own[w]] or (clock <= V[w, 3, own[w]] and lane == by)
-        return lane == by or clock <= V[w, KNOWN, own[w]]
+        return by in (lane, TOGETHER) or clock <= V[w, KNOWN, own[w]]
     column = base + other if base >= 0 else -1
     if cluster_of[other] == cluster_of[w]:
         column = own[other]
@@ -85,11 +108,14 @@ def _note(
 
 @njit
 def access(
-    V: Array, clock: Array, few: Array, own: Array, per_cta: int, base: int, cluster_of: Array, wave: int,
-    warps: Array, index: Array, mask: Array, size: int, writing: bool, kind: int, clocks: Array, pc: int,
-    records: Array, sites: Array, reads: Array, read_sites: Array, out: Array,
+    V: Array, clock: Array, few: Array, own: Array, per_cta: int, agents: int, base: int, cluster_of: Array, wave: int,
+    warps: Array, index: Array, mask: Array, size: int, one_place: Array, writing: bool, kind: int, clocks: Array,
+    pc: int, records: Array, sites: Array, reads: Array, read_sites: Array, out: Array,
 ) -> int:  # fmt: skip
-    """Lanes read or write `size` bytes each. Returns the number of conflicts, the first of which are in `out`."""
+    """Lanes read or write `size` bytes each, all of those of some warps at one place.
+
+    Returns the number of conflicts, the first of which are in `out`.
+    """
     found = 0
     for i in range(len(warps)):
         w = warps[i]
@@ -106,7 +132,9 @@ def access(
                     held = (record >> 10) & 63
                     if not (kind == STRONG and held in (STRONG, REDUCTION)):
                         narrow = covered != 15 and ((record >> 4) & 63) == MANY
-                        if not _known(V, few, own, per_cta, base, cluster_of, wave, w, lane, record, 0):
+                        if not _known(
+                            V, few, own, per_cta, agents, base, cluster_of, wave, w, lane, record, 0
+                        ):
                             if not (narrow and ((record >> 44) & 0x7FF) == w):
                                 what = WRITE_WRITE if writing else READ_WRITE
                                 found = _note(out, found, what, i, lane, granule, record, sites[granule])
@@ -114,7 +142,9 @@ def access(
                             kind == ASYNC
                             and held in (GENERIC, STRONG)
                             and ((record >> 55) & 0xFF) == wave
-                            and not _known(V, few, own, per_cta, base, cluster_of, wave, w, lane, record, 1)
+                            and not _known(
+                                V, few, own, per_cta, agents, base, cluster_of, wave, w, lane, record, 1
+                            )
                         ):
                             found = _note(out, found, UNFENCED, i, lane, granule, record, sites[granule])
                 if writing:
@@ -125,11 +155,11 @@ def access(
                             and (entry & covered)
                             and not (kind == STRONG and ((entry >> 10) & 63) == STRONG)
                         ):
-                            if ((entry >> 10) & 63) == ASYNC:
-                                continue
                             if ((entry >> 4) & 63) == MANY and ((entry >> 44) & 0x7FF) == w and covered != 15:
                                 continue
-                            if not _known(V, few, own, per_cta, base, cluster_of, wave, w, lane, entry, 0):
+                            if not _known(
+                                V, few, own, per_cta, agents, base, cluster_of, wave, w, lane, entry, 0
+                            ):
                                 found = _note(
                                     out, found, WRITE_READ, i, lane, granule, entry, read_sites[turn, granule]
                                 )  # fmt: skip
@@ -141,30 +171,33 @@ def access(
                         records[granule] = fresh
                     sites[granule] = pc
                 else:
+                    by = TOGETHER if one_place[i] else lane
                     entry = reads[0, granule]
                     if (entry >> 44) != (fresh >> 44):
                         if entry:
                             reads[1, granule] = entry
                             read_sites[1, granule] = read_sites[0, granule]
-                        reads[0, granule] = fresh
+                        reads[0, granule] = head | (by << 4) | covered
                     elif (entry >> 10) == (fresh >> 10):
-                        if ((entry >> 4) & 63) != lane:
-                            reads[0, granule] = head | (MANY << 4) | covered | (entry & 15)
-                        else:
-                            reads[0, granule] = fresh | (entry & 15)
+                        if ((entry >> 4) & 63) != by:
+                            by = MANY
+                        reads[0, granule] = head | (by << 4) | covered | (entry & 15)
                     else:
-                        reads[0, granule] = fresh
+                        reads[0, granule] = head | (by << 4) | covered
                     read_sites[0, granule] = pc
     return found
 
 
 @njit
 def rows(
-    V: Array, few: Array, own: Array, per_cta: int, base: int, cluster_of: Array, wave: int, warps: Array, lanes: Array,
-    starts: Array, sizes: Array, writing: bool, strong: bool, clocks: Array, pc: int, records: Array, sites: Array,
-    reads: Array, read_sites: Array, out: Array,
+    V: Array, few: Array, own: Array, per_cta: int, agents: int, base: int, cluster_of: Array, wave: int, warps: Array,
+    lanes: Array, starts: Array, sizes: Array, writing: bool, strong: bool, clocks: Array, heads: Array, pc: int,
+    records: Array, sites: Array, reads: Array, read_sites: Array, out: Array,
 ) -> int:  # fmt: skip
-    """Bulk copies of lanes read or write rows of bytes. Shapes: warps to sizes (rows,)."""
+    """Bulk copies of lanes read or write rows of bytes; `heads` are the entries of those that read, -1 for none.
+
+    Shapes: warps to sizes, clocks and heads are (rows,).
+    """
     found = 0
     for i in range(len(warps)):
         w, lane = warps[i], lanes[i]
@@ -178,32 +211,52 @@ def rows(
             | 15
         )
         good = np.int64(0)
+        good_reads = np.zeros(2, np.int64)
         for granule in range(starts[i] >> 2, (starts[i] + sizes[i] + 3) >> 2):
             record = records[granule]
             if record != good and (record >> 4) != (fresh >> 4):
                 good = record
                 held = (record >> 10) & 63
                 if record and not (strong and held in (STRONG, REDUCTION)):
-                    if not _known(V, few, own, per_cta, base, cluster_of, wave, w, lane, record, 0):
+                    if not _known(V, few, own, per_cta, agents, base, cluster_of, wave, w, lane, record, 0):
                         found = _note(
                             out, found, WRITE_WRITE if writing else READ_WRITE, i, lane, granule, record, sites[granule]
                         )  # fmt: skip
                     elif (
                         held in (GENERIC, STRONG)
                         and ((record >> 55) & 0xFF) == wave
-                        and not _known(V, few, own, per_cta, base, cluster_of, wave, w, lane, record, 1)
+                        and not _known(
+                            V, few, own, per_cta, agents, base, cluster_of, wave, w, lane, record, 1
+                        )
                     ):
                         found = _note(out, found, UNFENCED, i, lane, granule, record, sites[granule])
             if writing:
                 for turn in range(2):
                     entry = reads[turn, granule]
-                    held = (entry >> 10) & 63
-                    if entry == 0 or held == ASYNC or (strong and held == STRONG):
+                    if entry in (0, good_reads[turn]) or (strong and (entry >> 10) & 63 == STRONG):
                         continue
-                    if not _known(V, few, own, per_cta, base, cluster_of, wave, w, lane, entry, 0):
+                    good_reads[turn] = entry
+                    if not _known(V, few, own, per_cta, agents, base, cluster_of, wave, w, lane, entry, 0):
                         found = _note(
                             out, found, WRITE_READ, i, lane, granule, entry, read_sites[turn, granule]
                         )
                 records[granule] = fresh
                 sites[granule] = pc
+            elif heads[i] >= 0:
+                _remember(reads, read_sites, granule, heads[i], pc)
     return found
+
+
+@njit
+def _remember(reads: Array, read_sites: Array, granule: int, entry: Any, pc: Any) -> None:
+    if (reads[0, granule] >> 44) != (entry >> 44):
+        reads[1, granule], read_sites[1, granule] = reads[0, granule], read_sites[0, granule]
+    reads[0, granule], read_sites[0, granule] = entry, pc
+
+
+@njit
+def remember(reads: Array, read_sites: Array, starts: Array, sizes: Array, entry: int, pc: int) -> None:
+    """A bulk copy has read rows of bytes. Shapes: starts and sizes (rows,)."""
+    for i in range(len(starts)):
+        for granule in range(starts[i] >> 2, (starts[i] + sizes[i] + 3) >> 2):
+            _remember(reads, read_sites, granule, entry, pc)

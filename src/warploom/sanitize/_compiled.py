@@ -22,7 +22,10 @@ and granule, `async_reads` one for each warp and chunk of 16 bytes.
     entry   clock << 32 | strong << 31 | pc << 10 | lane << 4 | bytes
     async   clock << 32 | bulk << 31 | pc << 10
 
-A lane number of 32 stands for several lanes.
+`far` has a record for each CTA of the cluster and granule, what a warp of that CTA read last of another CTA's.
+
+A lane number of 32 stands for several lanes; 33 for all lanes of a warp whose one instruction read one place, which
+no lane of it is ahead of; 34 for the same of an mbarrier, whose state lanes look at for their warp.
 """
 
 from __future__ import annotations
@@ -39,8 +42,9 @@ Array = NDArray[Any]
 KNOWN, FENCED, SOME, SOME_F, MASK = 0, 1, 2, 3, 4
 PARTS = 5
 STREAMS = 5  # agents of a warp: itself, thread copies, multiplications, bulk sources read, bulk complete
-GENERIC, THREAD_COPY, ASYNC, REMOTE_STORE, STRONG = 0, 1, 2, 3, 4
-MANY = 32
+GENERIC, THREAD_COPY, ASYNC, REMOTE_STORE, STRONG, NEAR_STORE = 0, 1, 2, 3, 4, 5
+WIDE = 3  # of an mbarrier, in place of SOME_F: its phases known through waits of cluster scope
+MANY, TOGETHER, OBJECT = 32, 33, 34
 
 # What a conflict is: the new access, the old one.
 READ_WRITE, WRITE_WRITE, WRITE_READ, WRITE_ASYNC_READ, UNFENCED, UNWRITTEN, SWIZZLE, UNFENCED_READ = range(8)
@@ -161,28 +165,46 @@ def _known(V: Array, few: Array, g: Any, per_cta: int, w: Any, lane: int, record
     """Whether a record is ordered before what a lane (-1: all lanes) of a warp does; `fenced` is 0 or 1."""
     agent = record >> 44
     clock = (record >> 16) & 0xFFFFFFF
+    by = (record >> 4) & 63
+    if ((record >> 10) & 63) == REMOTE_STORE:
+        return clock <= V[w, WIDE, agent] or (
+            few[w] != 0 and (lane < 0 or (few[w] >> lane) & 1 != 0) and clock <= V[len(few) + w, WIDE, agent]
+        )
     if clock <= V[w, KNOWN + fenced, agent]:
         return True
-    by = (record >> 4) & 63
     distance = agent - g
     if distance >= 0 and distance < STREAMS * per_cta and distance % per_cta == 0:
         # Its own: a lane is in order with itself, and knows its operations to be done once it has waited.
-        if lane >= 0 and by != lane:
+        if lane >= 0 and by != lane and by < TOGETHER:
             return False
         if distance == 0:
             return fenced == 0 or (
                 clock <= V[w, SOME_F, g] and (lane < 0 or (by < 32 and (V[w, MASK, g] >> by) & 1))
             )
         return clock <= V[w, SOME + fenced, agent]
-    if clock <= V[w, SOME + fenced, agent] and by < 32 and (V[w, MASK, agent] >> by) & 1:
+    if clock <= V[w, SOME + fenced, agent] and (by == OBJECT or (by < 32 and (V[w, MASK, agent] >> by) & 1)):
         return True
     if few[w] and (lane < 0 or (few[w] >> lane) & 1):
         row = len(few) + w
         if clock <= V[row, KNOWN + fenced, agent]:
             return True
-        if clock <= V[row, SOME + fenced, agent] and by < 32 and (V[row, MASK, agent] >> by) & 1:
+        if clock <= V[row, SOME + fenced, agent] and (
+            by == OBJECT or (by < 32 and (V[row, MASK, agent] >> by) & 1)
+        ):
             return True
     return False
+
+
+@njit
+def together(index: Array, mask: Array) -> Array:
+    """Which warps name one place with all their lanes. Shapes: (warps, 32) to (warps,)."""
+    found = np.ones(len(index), np.bool_)
+    for i in range(len(index)):
+        for lane in range(32):
+            if not mask[i, lane] or index[i, lane] != index[i, 0]:
+                found[i] = False
+                break
+    return found
 
 
 @njit
@@ -241,14 +263,33 @@ def _check_readers(
 
 
 @njit
+def _check_far(
+    V: Array, few: Array, g: Any, per_cta: int, w: int, lane: int, entry: Any, site: Any, granule: int, fenced: int,
+    position: int, out: Array, found: int,
+) -> int:  # fmt: skip
+    """Whether a read from another CTA came before what a lane of a warp writes now, `fenced` past a proxy fence."""
+    ordered = _known(V, few, g, per_cta, w, lane, entry, 0)
+    if ordered and (fenced == 0 or _known(V, few, g, per_cta, w, lane, entry, 1)):
+        return found
+    return _note(
+        out, found, UNFENCED_READ if ordered else WRITE_READ, position, lane, granule, entry >> 44,
+        (entry >> 16) & 0xFFFFFFF, site, (entry >> 4) & 63,
+    )  # fmt: skip
+
+
+@njit
 def read_lanes(
     V: Array, clock: Array, few: Array, own: Array, per_cta: int, warps: Array, index: Array, mask: Array, size: int,
-    records: Array, sites: Array, reads: Array, ctas: int, cta_of: Array, pc: int, strong: bool,
-    cta_granules: int, out: Array,
+    records: Array, sites: Array, reads: Array, far: Array, far_sites: Array, agents: int, ctas: int, cta_of: Array,
+    pc: int, strong: bool, whole: int, cta_granules: int, out: Array,
 ) -> int:  # fmt: skip
-    """Lanes read. Returns the number of conflicts, the first of which are in `out`."""
+    """Lanes read; `whole` is what stands for all lanes where they read one place.
+
+    Returns the number of conflicts, the first of which are in `out`.
+    """
     found = 0
     slots = len(reads)
+    one_place = together(index, mask)
     for i in range(len(warps)):
         w = warps[i]
         g = own[w]
@@ -266,7 +307,9 @@ def read_lanes(
                 if record == 0:
                     found = _note(out, found, UNWRITTEN, i, lane, granule, -1, 0, -1, -1)
                 elif record != good and (record & covered):
-                    if ((record >> 16) & 0xFFFFFFF) <= V[w, KNOWN, record >> 44]:
+                    if ((record >> 16) & 0xFFFFFFF) <= V[w, KNOWN, record >> 44] and (
+                        (record >> 10) & 63
+                    ) != REMOTE_STORE:
                         good = record
                     elif _known(V, few, g, per_cta, w, lane, record, 0):
                         pass
@@ -277,13 +320,23 @@ def read_lanes(
                             out, found, READ_WRITE, i, lane, granule, record >> 44, (record >> 16) & 0xFFFFFFF,
                             sites[granule], (record >> 4) & 63,
                         )  # fmt: skip
-                if mine and slot < slots:
+                if not mine:
+                    row = g // agents
+                    head = (g << 44) | (now << 16) | ((STRONG if strong else GENERIC) << 10)
+                    before = far[row, granule]
+                    if (before >> 10) == (head >> 10):
+                        by = lane if ((before >> 4) & 63) == lane else MANY
+                        far[row, granule] = head | (by << 4) | covered | (before & 15)
+                    else:
+                        far[row, granule] = head | (lane << 4) | covered
+                    far_sites[row, granule] = pc
+                elif slot < slots:
                     entry = reads[slot, granule]
-                    by = lane
+                    by = whole if one_place[i] else lane
                     held = covered
                     if (entry >> 32) == now:
                         held |= entry & 15
-                        if ((entry >> 4) & 63) != lane:
+                        if ((entry >> 4) & 63) != by:
                             by = MANY
                     reads[slot, granule] = (
                         (now << 32) | ((1 << 31) if strong else 0) | (np.int64(pc) << 10) | (by << 4) | held
@@ -295,8 +348,8 @@ def read_lanes(
 @njit
 def write_lanes(
     V: Array, clock: Array, few: Array, own: Array, per_cta: int, warps: Array, index: Array, mask: Array, size: int,
-    records: Array, sites: Array, reads: Array, async_reads: Array, asynchronous: bool, ctas: int, pc: int,
-    kind: int, agents: Array, clocks: Array, cta_granules: int, out: Array,
+    records: Array, sites: Array, reads: Array, async_reads: Array, asynchronous: bool, far: Array, far_sites: Array,
+    ctas: int, pc: int, kind: int, agents: Array, clocks: Array, cta_granules: int, out: Array,
 ) -> int:  # fmt: skip
     """Lanes write, as `agents` (one for each warp) at their `clocks`."""
     found = 0
@@ -325,7 +378,9 @@ def write_lanes(
                             mixed = head | (MANY << 4) | covered
                         mixed |= record & 15
                     elif record & covered and not (strong and ((record >> 10) & 63) == STRONG):
-                        if ((record >> 16) & 0xFFFFFFF) <= V[w, KNOWN, record >> 44]:
+                        if ((record >> 16) & 0xFFFFFFF) <= V[w, KNOWN, record >> 44] and (
+                            (record >> 10) & 63
+                        ) != REMOTE_STORE:
                             good = record
                         elif _known(V, few, g, per_cta, w, lane, record, 0):
                             pass
@@ -349,6 +404,12 @@ def write_lanes(
                         V, few, own, per_cta, w, lane, covered, strong, granule, cta, ctas, slots, reads, async_reads,
                         asynchronous, False, i, out, found,
                     )  # fmt: skip
+                for row in range(len(far)):
+                    entry = far[row, granule]
+                    if entry & covered and not (strong and ((entry >> 10) & 63) == STRONG):
+                        found = _check_far(
+                            V, few, g, per_cta, w, lane, entry, far_sites[row, granule], granule, 0, i, out, found
+                        )  # fmt: skip
                 records[granule] = mixed
                 sites[granule] = pc
                 granule += 1
@@ -408,8 +469,8 @@ def _check_async(
 @njit
 def write_rows(
     V: Array, few: Array, own: Array, per_cta: int, warps: Array, lanes: Array, starts: Array, sizes: Array,
-    records: Array, sites: Array, reads: Array, async_reads: Array, ctas: int, pc: int, agents: Array,
-    clocks: Array, tags: Array, tag: int, cta_granules: int, out: Array,
+    records: Array, sites: Array, reads: Array, async_reads: Array, far: Array, far_sites: Array, ctas: int, pc: int,
+    agents: Array, clocks: Array, tags: Array, tag: int, cta_granules: int, out: Array,
 ) -> int:  # fmt: skip
     """The asynchronous proxy writes rows of bytes, as `agents` at their `clocks`, for lanes of warps.
 
@@ -445,6 +506,12 @@ def write_rows(
                     V, few, own, per_cta, w, lane, 15, False, granule, cta, ctas, slots, reads, async_reads,
                     granule & 3 == 0, True, i, out, found,
                 )  # fmt: skip
+            for row in range(len(far)):
+                entry = far[row, granule]
+                if entry:
+                    found = _check_far(
+                        V, few, own[w], per_cta, w, lane, entry, far_sites[row, granule], granule, 1, i, out, found
+                    )  # fmt: skip
             records[granule] = fresh
             sites[granule] = pc
             if granule & 3 == 0:

@@ -45,6 +45,8 @@ class Clocks:
         self.base = columns if beyond else -1
         columns += self.warps + 1 if beyond else 0
         self.locations: dict[tuple[str, int, int, int], int] = {}
+        self.versions: dict[tuple[str, int, int, int], int] = {}  # how often order was published to each
+        self.fences = np.zeros(machine.warps, np.int64)  # how many each warp has run
         self.first_barrier = 8 * self.warps
         self.first_cluster = self.first_barrier + self.ctas * BARRIERS
         self.first_mbarrier = self.first_cluster + 2 * self.ctas // machine.cluster_size
@@ -100,6 +102,7 @@ class Clocks:
         """A fence of a scope: what was done before is published by relaxed operations after it, and what relaxed
         operations before it have seen is known after it.
         """
+        self.fences[warps] += 1
         for each in range(level + 1):
             self.acquire(warps, lanes, full, self.seen(warps, each))
             self.release(warps, lanes, full, self.fenced(warps, each))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.sanitize._compiled import KNOWN
+from warploom.sanitize._compiled import KNOWN, WIDE
 from warploom.sanitize.clocks import Clocks
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ class Objects:
         self.report = report
         self.at = np.full(len(machine.memory.shared) // 8, -1, np.int64)
         self.used = np.zeros(machine.ctas, np.int64)
-        self.phase = np.zeros(machine.ctas * clocks.mbarriers, np.int64)  # complete ones
-        self.site = np.full(machine.ctas * clocks.mbarriers, -1, np.int64)  # of the last expectation
+        self.phase: Array = np.zeros(machine.ctas * clocks.mbarriers, np.int64)  # complete ones
+        self.site: Array = np.full(machine.ctas * clocks.mbarriers, -1, np.int64)  # of the last expectation
         self._free: dict[int, list[int]] = {}
 
     # Making and unmaking ----------------------------------------------------------------------------------
@@ -123,6 +123,7 @@ class Objects:
         for arriving, arrived in zip(rows[::2], rows[1::2], strict=True):
             self.clocks.copy(arrived, arriving)
             self.clocks.vectors[arrived, KNOWN, columns] = self.phase[objects]
+        self.clocks.vectors[rows[1], WIDE, columns] = self.phase[objects]
 
     def check_use(self, batch: Batch, index: Array, lanes: Array, pc: int, what: str) -> None:
         """Operations reach objects that are initialised."""

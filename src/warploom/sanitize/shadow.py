@@ -13,13 +13,17 @@ from warploom.machine.memory import CHUNK_MASK, SHARED_START
 from warploom.sanitize import _compiled
 from warploom.sanitize._compiled import (
     GENERIC,
+    KNOWN,
     MANY,
+    NEAR_STORE,
+    OBJECT,
     READ_WRITE,
     REMOTE_STORE,
     STREAMS,
     STRONG,
     SWIZZLE,
     THREAD_COPY,
+    TOGETHER,
     UNFENCED,
     UNFENCED_READ,
     UNWRITTEN,
@@ -52,14 +56,20 @@ class Shadow:
         self.sites = np.zeros(size // 4, np.int32)
         self.reads = np.zeros((slots, size // 4), np.int64)
         self.async_reads = np.zeros((slots, size // 16 if asynchronous else 1), np.int64)
+        others = machine.cluster_size if machine.cluster_size > 1 else 0
+        self.far = np.zeros((others, size // 4), np.int64)
+        self.far_sites = np.zeros((others, size // 4), np.int32)
         self.tags = np.zeros(size // 16, np.uint8)
         self._out = np.zeros((_compiled.ROOM, _compiled.COLUMNS), np.int64)
 
     def renumber(self, before: int, after: int) -> None:
         """The agents of a CTA have become more."""
-        held = self.records
-        agent = held >> 44
-        self.records = held - (agent << 44) + ((agent // before * after + agent % before) << 44)
+
+        def moved(held: Array) -> Array:
+            agent = held >> 44
+            return held - (agent << 44) + ((agent // before * after + agent % before) << 44)
+
+        self.records, self.far = moved(self.records), moved(self.far)
 
     # Accesses ---------------------------------------------------------------------------------------------
 
@@ -70,7 +80,8 @@ class Shadow:
         c = self.clocks
         found = _compiled.read_lanes(
             c.vectors, c.clock, c.few, c.own, c.per_cta, warps, index, uniform(lanes), size, self.records, self.sites,
-            self.reads, c.ctas, self.machine.cta_of, pc, strong, self.stride, self._out,
+            self.reads, self.far, self.far_sites, c.agents, c.ctas, self.machine.cta_of, pc, strong,
+            OBJECT if what else TOGETHER, self.stride, self._out,
         )  # fmt: skip
         if found:
             self._explain(found, warps, pc, size, None, what)
@@ -95,7 +106,21 @@ class Shadow:
     ) -> None:
         """Lanes store asynchronously; the bytes are there when a phase of an mbarrier is. Shapes: objects (warps,)."""
         agents = self.clocks.phase_column(objects)
-        self._write(warps, index, lanes, size, pc, REMOTE_STORE, agents, phases, None, "")
+        near = objects // self.clocks.mbarriers == self.machine.cta_of[warps]
+        for kind, which in ((NEAR_STORE, near), (REMOTE_STORE, ~near)):
+            if which.any():
+                self._write(
+                    warps[which],
+                    index[which],
+                    lanes[which],
+                    size,
+                    pc,
+                    kind,
+                    agents[which],
+                    phases[which],
+                    None,
+                    "",
+                )
 
     def _write(
         self, warps: Array, index: Array, lanes: Array, size: int, pc: int, kind: int, agents: Array, clocks: Array,
@@ -104,8 +129,8 @@ class Shadow:
         c = self.clocks
         found = _compiled.write_lanes(
             c.vectors, c.clock, c.few, c.own, c.per_cta, warps, index, uniform(lanes), size, self.records, self.sites,
-            self.reads, self.async_reads, self.asynchronous, c.ctas, pc, kind, agents.astype(np.int64),
-            clocks.astype(np.int64), self.stride, self._out,
+            self.reads, self.async_reads, self.asynchronous, self.far, self.far_sites, c.ctas, pc, kind,
+            agents.astype(np.int64), clocks.astype(np.int64), self.stride, self._out,
         )  # fmt: skip
         if found:
             same = None if values is None else (index, lanes, size, values)
@@ -136,8 +161,8 @@ class Shadow:
         tag = 0 if swizzle < 0 else 1 + SWIZZLES.index(swizzle)
         found = _compiled.write_rows(
             c.vectors, c.few, c.own, c.per_cta, warps, lanes, starts, sizes, self.records, self.sites, self.reads,
-            self.async_reads, c.ctas, pc, c.phase_column(objects).astype(np.int64), phases.astype(np.int64),
-            self.tags, tag, self.stride, self._out,
+            self.async_reads, self.far, self.far_sites, c.ctas, pc, c.phase_column(objects).astype(np.int64),
+            phases.astype(np.int64), self.tags, tag, self.stride, self._out,
         )  # fmt: skip
         if found:
             self._explain(found, warps, pc, 16, None, "")
@@ -273,7 +298,10 @@ class Shadow:
         if what in (UNFENCED, UNFENCED_READ):
             return f"this {verb} {place}, which {by_what} with no proxy fence between; {here}"
         if other < 0:
-            copy = f"the copy of line {line}, and nothing waits for its phase"
+            why = "nothing waits for its phase"
+            if self.clocks.vectors[warp, KNOWN, agent] >= clock:
+                why = "the wait for its phase has not the scope of the cluster that the bytes came through"
+            copy = f"the copy of line {line}, and {why}"
             return f"this {verb} {place}, which is written by {copy}; {here}"
         if stream in (MULTIPLICATIONS, BULK_READ, THREAD_COPIES) and not self.clocks.knows(
             other, agent, clock

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from warploom.diag import UsageError
 from warploom.isa.bulk import BulkCopy, TensorCopy
 from warploom.isa.types import TYPES
-from warploom.layout import TensorMapFields
-from warploom.layout.tile import boxes, shared_bytes
+from warploom.layout.tile import shared_bytes
 from warploom.machine.boxes import chosen
 from warploom.machine.faults import Fault
-from warploom.machine.memory import GLOBAL_BASE, SHARED_START, SHARED_WINDOW
+from warploom.machine.memory import SHARED_START, SHARED_WINDOW
+from warploom.sanitize.beyond import Beyond
 from warploom.sanitize.clocks import THREAD_COPIES, to_bits
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ class Transfers:
     def __init__(self, sanitizer: Sanitizer) -> None:
         self.sanitizer = sanitizer
         self.machine = sanitizer.machine
+        self.beyond = Beyond(sanitizer)
         self._waiting: dict[int, list[tuple[Array, Array]]] = {}
 
     # Copies of single threads -----------------------------------------------------------------------------
@@ -83,7 +84,8 @@ class Transfers:
             if request.source_space != "global":
                 source = chosen(request.source, positions, lanes).astype(np.int64)
                 self._read(warps, lanes, source, sizes, group=request.completion == "group")
-            self._beyond(request, positions, lanes, warps, sizes)
+            objects = self._completed(request, positions, lanes, warps, request.destination)
+            self.beyond.plain(request, positions, lanes, warps, sizes, objects)
             if request.destination_space != "global":
                 target = chosen(request.destination, positions, lanes).astype(np.int64)
                 self._write(request, positions, lanes, warps, target, sizes, -1)
@@ -100,56 +102,14 @@ class Transfers:
             )
             of = np.flatnonzero(maps == address)
             sizes = np.full(len(of), -(-shared_bytes(fields) // 16) * 16)
-            self._boxes(request, fields, positions[of], lanes[of], warps[of])
+            objects = self._completed(request, positions[of], lanes[of], warps[of], request.shared)
+            self.beyond.boxes(request, fields, positions[of], lanes[of], warps[of], objects)
             if request.direction == "load":
                 self._write(
                     request, positions[of], lanes[of], warps[of], shared[of], sizes, fields.swizzle_span
                 )
             else:
                 self._read(warps[of], lanes[of], shared[of], sizes, group=True)
-
-    def _beyond(self, request: BulkCopy, positions: Array, lanes: Array, warps: Array, sizes: Array) -> None:
-        """What plain copies read and write in global memory."""
-        arena = self.sanitizer.arena
-        reduction = request.reduction != ""
-        if request.source_space == "global":
-            source = chosen(request.source, positions, lanes).astype(np.int64) - GLOBAL_BASE
-            good = self._inside(source, sizes)
-            arena.rows(warps[good], lanes[good], source[good], sizes[good], False, False, self.machine.pc)
-        if request.destination_space == "global":
-            target = chosen(request.destination, positions, lanes).astype(np.int64) - GLOBAL_BASE
-            good = self._inside(target, sizes)
-            arena.rows(warps[good], lanes[good], target[good], sizes[good], True, reduction, self.machine.pc)
-
-    def _boxes(
-        self, request: TensorCopy, fields: TensorMapFields, positions: Array, lanes: Array, warps: Array
-    ) -> None:
-        """What tensor copies read and write in global memory: the rows of boxes that are wholly inside."""
-        writing = request.direction == "store"
-        arena = self.sanitizer.arena
-        if not writing and not arena.written:
-            return
-        coordinates = np.stack([chosen(part, positions, lanes) for part in request.coordinates]).astype(
-            np.int64
-        )
-        try:
-            found = boxes(fields, coordinates)
-        except UsageError:
-            return  # the machine is about to refuse the copy, or follows it in its own way
-        here = np.flatnonzero(found.inside)
-        starts = (
-            found.global_offset[here, None] + found.row_offset[None, :] + fields.global_address - GLOBAL_BASE
-        )
-        sizes = np.full(starts.size, fields.box[0] * fields.element_bits // 8)
-        of = np.repeat(here, starts.shape[1])
-        good = self._inside(starts.reshape(-1), sizes)
-        arena.rows(
-            warps[of][good], lanes[of][good], starts.reshape(-1)[good], sizes[good], writing, request.reduction != "",
-            self.machine.pc,
-        )  # fmt: skip
-
-    def _inside(self, starts: Array, sizes: Array) -> Array:
-        return (starts >= 0) & (starts + sizes <= len(self.machine.arena.bytes))
 
     def _read(self, warps: Array, lanes: Array, addresses: Array, sizes: Array, group: bool) -> None:
         starts = self._starts(warps, addresses >> 24, addresses & 0xFF_FFFF)
@@ -186,6 +146,21 @@ class Transfers:
             warps[copy], lanes[copy].astype(np.int64), starts[known], sizes[copy], self.machine.pc, found,
             objects.phase[found] + 1, swizzle,
         )  # fmt: skip
+
+    def _completed(
+        self, request: BulkCopy | TensorCopy, positions: Array, lanes: Array, warps: Array, target: Array
+    ) -> Array:
+        """The mbarriers whose phases show that copies are done, of several one; -1 where there is none."""
+        if request.mbarrier is None:
+            return np.full(len(warps), -1)
+        rank = chosen(target, positions, lanes).astype(np.int64) >> 24
+        if request.multicast is not None:
+            masks = chosen(request.multicast, positions, lanes).astype(np.int64)
+            rank = np.log2(np.maximum(masks & -masks, 1)).astype(np.int64)
+        words = self._starts(
+            warps, rank, chosen(request.mbarrier, positions, lanes).astype(np.int64) & 0xFF_FFFF
+        )
+        return self.sanitizer.objects.of(np.clip(words, 0, len(self.machine.memory.shared) - 8))
 
     def _expect(self, warps: Array, found: Array, phases: Array) -> None:
         """Copies into other CTAs are done when a phase of a barrier over there is."""

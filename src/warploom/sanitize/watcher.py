@@ -15,6 +15,7 @@ from warploom.isa.bulk import BulkCopy, TensorCopy
 from warploom.machine.watch import Watcher
 from warploom.sanitize.arena import ArenaShadow
 from warploom.sanitize.clocks import BARRIERS, Clocks, to_bits
+from warploom.sanitize.guesses import guesses
 from warploom.sanitize.lifetimes import Lifetimes
 from warploom.sanitize.maps import Maps
 from warploom.sanitize.objects import FIRST, Objects
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 Act = Callable[[Any, Any], None]
+Location = tuple[str, int, int, int]  # memory, address, level of scope, and whose at that level
 
 CTA, CLUSTER, GPU = 0, 1, 2  # levels of scope
 _ENDS = {"machine.deadlock": "sanitize.deadlock", "machine.aligned": "sanitize.barrier/divergence"}
@@ -105,11 +107,14 @@ class Sanitizer(Watcher):
             if "proxy" not in words
         )
         self._orders = [_order_of(words) for words in opcodes]
-        self.arena = ArenaShadow(machine, self.report)
+        self.arena = ArenaShadow(machine, self.report, not families.isdisjoint({"bulk", "tensor"}))
         self.maps = Maps(self)
         self._before_now: set[tuple[str, int]] = set()
         self.products = Products(self)
         self.transfers = Transfers(self)
+        self._guesses = guesses(machine)
+        for pc in self._guesses:
+            self._strong[pc] = True  # as far as races go
 
     def wrap(self, pc: int, act: Act, operands: Any) -> Act:
         """Put what is to be seen before an instruction's act."""
@@ -170,6 +175,8 @@ class Sanitizer(Watcher):
             self._before_now |= {key[:2] for key in self.clocks.locations if key[2] == GPU}
         self._waves += 1
         self.clocks = Clocks(self.machine, self._mbarriers, self._ordered)
+        self._heard: dict[tuple[Location, tuple[int, int, bool]], int] = {}  # which version of a place
+        self._published: dict[tuple[Location, int], int] = {}  # after how many fences
         self.arena.start(self.clocks)
         self.shadow = Shadow(self.machine, self.clocks, self.report, self._asynchronous)
         self.objects = Objects(self.machine, self.clocks, self.shadow, self.report)
@@ -211,10 +218,10 @@ class Sanitizer(Watcher):
             return
         pc = self.machine.pc
         strong = self._strong[pc] or self.atomic
-        if strong and self.clocks.ordered:
-            self._order(kind, place, index, lanes, pc, writing=values is not None)
         if values is None and self.atomic:
-            return
+            return  # it writes what it reads, and says so next
+        if strong and self.clocks.ordered and pc not in self._guesses:
+            self._order(kind, place, index, lanes, pc, writing=values is not None)
         if kind == "global":
             self.arena.access(place.warp, index, lanes, size, pc, strong, values)
             return
@@ -227,7 +234,8 @@ class Sanitizer(Watcher):
             self.shadow.write(place.warp, index, lanes, size, pc, strong, values)
 
     def _order(self, kind: str, place: Place, index: Array, lanes: Array, pc: int, writing: bool) -> None:
-        """Ordered accesses pass on what was released to the places they reach."""
+        """Ordered accesses pass on what was released to the places they reach, warp after warp."""
+        reading = not writing or self.atomic
         acquires, releases, level = self._orders[pc]
         clocks, machine = self.clocks, self.machine
         live = to_bits(machine.strands.live[place.warp])
@@ -238,31 +246,47 @@ class Sanitizer(Watcher):
             for address in np.unique(index[position][lanes[position]]).tolist():
                 bits = to_bits((lanes[position] & (index[position] == address))[None])
                 full = bits == live[position]
-                for each in range(level + 1):
-                    key = (kind, address, each, whose[each])
-                    if writing:
+                keys = [(kind, address, each, whose[each]) for each in range(level + 1)]
+                if reading:
+                    for key in keys:
+                        self._hear(key, here, bits, full, acquires)
+                    if (kind, address) in self._before_now:
+                        clocks.hear(here)
+                if writing:
+                    for key in keys:
                         self._publish(key, here, bits, full, releases)
-                    elif key in clocks.locations:
-                        row = np.array([clocks.location(*key)])
-                        if acquires:
-                            clocks.acquire(here, bits, full, row)
-                        else:
-                            clocks.copy(clocks.seen(here, each), row)
-                if not writing and (kind, address) in self._before_now:
-                    clocks.hear(here)
 
-    def _publish(
-        self, key: tuple[str, int, int, int], warp: Array, bits: Array, full: Array, releases: bool
-    ) -> None:
+    def _hear(self, key: Location, warp: Array, bits: Array, full: Array, acquires: bool) -> None:
+        """Lanes of a warp learn what was published to a place, unless they have it all."""
+        clocks = self.clocks
+        if key not in clocks.locations:
+            return
+        who = int(warp[0]), int(bits[0]) if acquires else 0, acquires
+        version = clocks.versions.get(key, 0)
+        if self._heard.get((key, who)) == version:
+            return
+        self._heard[key, who] = version
+        row = np.array([clocks.location(*key)])
+        if acquires:
+            clocks.acquire(warp, bits, full, row)
+        else:
+            clocks.copy(clocks.seen(warp, key[2]), row)
+
+    def _publish(self, key: Location, warp: Array, bits: Array, full: Array, releases: bool) -> None:
+        """Lanes of a warp publish to a place what they did, or what their last fence covers, unless it is there."""
         clocks = self.clocks
         fenced = clocks.fenced(warp, key[2])
-        if not releases and not clocks.vectors[fenced[0]].any():
-            return
+        if not releases:
+            fences = int(clocks.fences[warp[0]])
+            if fences == 0 or self._published.get((key, int(warp[0]))) == fences:
+                return
+            self._published[key, int(warp[0])] = fences
         row = np.array([clocks.location(*key)])
         if releases:
             clocks.release(warp, bits, full, row)
         else:
             clocks.copy(row, fenced)
+        clocks.versions[key] = clocks.versions.get(key, 0) + 1
         if key[2] == GPU:
             clocks.go_beyond(row)
 
