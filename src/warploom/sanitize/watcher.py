@@ -16,6 +16,7 @@ from warploom.sanitize.arena import ArenaShadow
 from warploom.sanitize.clocks import BARRIERS, Clocks, to_bits
 from warploom.sanitize.lifetimes import Lifetimes
 from warploom.sanitize.maps import Maps
+from warploom.sanitize.metadata import Metadata
 from warploom.sanitize.objects import FIRST, Objects
 from warploom.sanitize.products import Products
 from warploom.sanitize.report import Report
@@ -104,10 +105,12 @@ class Sanitizer:
             if "proxy" not in words
         )
         self._orders = [_order_of(words) for words in opcodes]
+        self._by_parity = any(step.binding.slots.get("parity") for step in steps)
         self.arena = ArenaShadow(machine, self.report)
         self.maps = Maps(self)
         self._before_now: set[tuple[str, int]] = set()
         self.products = Products(self)
+        self.metadata = Metadata(self)
         self.transfers = Transfers(self)
 
     def wrap(self, pc: int, act: Act, operands: Any) -> Act:
@@ -118,19 +121,24 @@ class Sanitizer:
             return self._atomic(pc, act)
         if (family, part) in self._acts:
             act = self._acts[family, part](pc, act)
-        sees = self.products.sees(pc)
-        return act if sees is None else self._then(act, sees)
+        for see in self._sees(pc):
+            act = self._then(act, see)
+        return act
+
+    def _sees(self, pc: int) -> list[Callable[[Batch, Any], None]]:
+        """What looks at the operands of an instruction."""
+        return [see for part in (self.products, self.metadata) if (see := part.sees(pc)) is not None]
 
     def wrap_run(self, pc: int, together: Act) -> Act:
         """Put what is to be seen before the act of a run."""
-        seen = [(at, self.products.sees(at)) for at in range(pc, pc + len(self.machine.linked[pc].run))]
-        if not any(see for _, see in seen):
+        seen = [(at, self._sees(at)) for at in range(pc, pc + len(self.machine.linked[pc].run))]
+        if not any(sees for _, sees in seen):
             return together
 
         def whole(batch: Batch, run: Any) -> None:
-            for (at, see), operands in zip(seen, run, strict=True):
-                if see is not None:
-                    self.machine.pc = at
+            for (at, sees), operands in zip(seen, run, strict=True):
+                self.machine.pc = at
+                for see in sees:
                     see(batch, operands)
             self.machine.pc = pc
             together(batch, run)
@@ -171,7 +179,7 @@ class Sanitizer:
         self.clocks = Clocks(self.machine, self._mbarriers, self._ordered)
         self.arena.start(self.clocks)
         self.shadow = Shadow(self.machine, self.clocks, self.report, self._asynchronous)
-        self.objects = Objects(self.machine, self.clocks, self.shadow, self.report)
+        self.objects = Objects(self.machine, self.clocks, self.shadow, self.report, self._by_parity)
         self.products.start()
         self.lifetimes = Lifetimes(self)
         self._syncing = np.full(self.machine.warps, -1, np.int64)  # the CTA barrier that each warp waits at
@@ -209,6 +217,8 @@ class Sanitizer:
             return
         pc = self.machine.pc
         strong = self._strong[pc] or self.atomic
+        if strong and values is None and self.objects.phases is not None:
+            self.objects.phases.hear(place.warp)
         if strong and self.clocks.ordered:
             self._order(kind, place, index, lanes, pc, writing=values is not None)
         if values is None and self.atomic:
@@ -349,6 +359,8 @@ class Sanitizer:
         bits, full = self.clocks.lanes(batch, batch.base)
         warps = batch.warp_index
         self.clocks.release(warps, bits, full, self.clocks.barrier(keys))
+        if self.objects.phases is not None:
+            self.objects.phases.join_barrier(warps, keys)
         if waits:
             self._syncing[warps] = keys
             self._syncing_lanes[warps] |= bits
@@ -382,8 +394,12 @@ class Sanitizer:
             full = bits == to_bits(self.machine.strands.live[warps])
             self.clocks.acquire(warps, bits, full, self.clocks.barrier(self._syncing[warps]))
             self.clocks.synchronise(warps[full])
+            if self.objects.phases is not None:
+                self.objects.phases.leave_barrier(warps, self._syncing[warps])
             self._syncing[warps], self._syncing_lanes[warps] = -1, 0
         self.clocks.clear(rows)
+        if self.objects.phases is not None:
+            self.objects.phases.end_barrier(keys)
 
     def cluster_arrive(self, batch: Batch, clusters: Array) -> None:
         """Warps arrive at the barriers of their clusters."""
@@ -401,6 +417,8 @@ class Sanitizer:
         """A cluster's barrier is complete."""
         where = np.array([cluster])
         self.clocks.copy(self.clocks.cluster_done(where), self.clocks.cluster(where))
+        if self.objects.phases is not None:
+            self.objects.phases.pass_cluster(cluster)
         self.transfers.cluster_complete(cluster)
 
     def cluster_wait(self, batch: Batch, clusters: Array) -> None:
@@ -416,6 +434,8 @@ class Sanitizer:
         if self.muted or not len(batch.rows):
             return
         self.transfers.mbarrier(batch, index, lanes, action, amounts, transactions)
+        if self.objects.phases is not None and action not in ("init", "inval"):
+            self.objects.phases.arrive(batch.place.warp, self.objects.of(index), lanes, self.machine.pc)
 
     def phases(self, words: Array) -> None:
         """Phases are complete."""
@@ -424,10 +444,17 @@ class Sanitizer:
     def waits(self, batch: Batch, index: Array, lanes: Array) -> None:
         """Lanes look at mbarriers."""
         self.objects.check_use(batch, index, lanes, self.machine.pc, "a wait")
+        operands = self.machine.linked[self.machine.pc].operands
+        if self.objects.phases is not None and operands.parity:
+            asked = np.broadcast_to(batch.read(operands.phase), lanes.shape)
+            found = self.objects.of(index)
+            self.objects.phases.look(batch.place.warp, found, lanes, asked, self.machine.pc)
 
     def waited(self, batch: Batch, index: Array, lanes: Array, phase: Array, parity: bool) -> None:
         """Lanes found that a phase is complete."""
         self.transfers.waited(batch, index, lanes)
+        if self.objects.phases is not None:
+            self.objects.phases.know(batch.place.warp, self.objects.of(index), lanes)
 
     def left(self, warps: Array) -> None:
         """Warps have left the kernel."""
