@@ -39,7 +39,7 @@ class Phases:
         self._tick = np.ones(machine.warps, np.int32)
         self._first = machine.warps + machine.ctas * BARRIERS  # row of the first mbarrier
         self._room = 0
-        self._V = np.zeros((self._first, size * per_cta), np.int32)
+        self._happened = np.zeros((self._first, size * per_cta), np.int32)
         self._count = self._start = np.zeros(0, np.int64)
         self._site = np.zeros(0, np.int32)  # of the last arrival
         self._seen_phase = np.zeros((0, size * per_cta), np.int64)
@@ -59,8 +59,8 @@ class Phases:
         )
         columns = np.arange(size * old)
         V = np.zeros((self._first + 2 * ctas * mbarriers, size * wide), np.int32)
-        V[rows[:, None], columns // old * wide + columns % old] = self._V
-        self._V = V
+        V[rows[:, None], columns // old * wide + columns % old] = self._happened
+        self._happened = V
 
         def spread(held: Array, fill: int) -> Array:
             made = np.full((ctas * mbarriers, *held.shape[1:]), fill, held.dtype)
@@ -82,53 +82,57 @@ class Phases:
         self._start[found] = self._count[found]
         self._seen_phase[found] = _NEVER
         for row in (self._first + found, self._first + len(self._count) + found):
-            self._V[row] = 0
+            self._happened[row] = 0
 
     # What follows what ------------------------------------------------------------------------------------
 
     def join_barrier(self, warps: Array, keys: Array) -> None:
         """Warps arrive at CTA barriers."""
-        _phases.publish(self._V, self._tick, self._own, warps, self.machine.warps + keys)
+        _phases.publish(self._happened, self._tick, self._own, warps, self.machine.warps + keys)
 
     def leave_barrier(self, warps: Array, keys: Array) -> None:
         """Warps pass CTA barriers that are complete."""
-        _phases.learn(self._V, warps, self.machine.warps + keys)
+        _phases.learn(self._happened, warps, self.machine.warps + keys)
 
     def end_barrier(self, keys: Array) -> None:
         """CTA barriers begin anew."""
-        self._V[self.machine.warps + keys] = 0
+        self._happened[self.machine.warps + keys] = 0
 
     def pass_cluster(self, cluster: int) -> None:
         """The barrier of a cluster is complete: all its warps have come."""
         machine = self.machine
         _phases.meet(
-            self._V, self._tick, self._own, np.flatnonzero(machine.cta_of // machine.cluster_size == cluster)
+            self._happened,
+            self._tick,
+            self._own,
+            np.flatnonzero(machine.cta_of // machine.cluster_size == cluster),
         )
 
     def hear(self, warps: Array) -> None:
         """Warps load what others may have stored as a message: whatever has happened may be in it."""
         machine = self.machine
         clusters = machine.cta_of // machine.cluster_size
+        width = machine.cluster_size * self._room
         for cluster in np.unique(clusters[warps]).tolist():
             of = np.flatnonzero(clusters == cluster)
-            here = warps[clusters[warps] == cluster]
-            objects = np.arange(
-                cluster * machine.cluster_size * self._room, (cluster + 1) * machine.cluster_size * self._room
-            )
-            self._V[here[:, None], self._own[of]] = self._tick[of]
-            self._V[here[:, None], self._column[objects]] = self._count[objects]
+            here = warps[clusters[warps] == cluster, None]
+            objects = slice(cluster * width, (cluster + 1) * width)
+            self._happened[here, self._own[of]] = self._tick[of]
+            self._happened[here, self._column[objects]] = self._count[objects]
             self._tick[of] += 1
 
     # mbarriers --------------------------------------------------------------------------------------------
 
     def arrive(self, warps: Array, found: Array, lanes: Array, pc: int) -> None:
         """Lanes arrive, or bring or announce bytes. Shapes: found and lanes (warps, lanes)."""
-        _phases.arrive(self._V, self._tick, self._own, self._first, warps, found, lanes, self._site, pc)
+        _phases.arrive(
+            self._happened, self._tick, self._own, self._first, warps, found, lanes, self._site, pc
+        )
 
     def look(self, warps: Array, found: Array, lanes: Array, asked: Array, pc: int) -> None:
         """Lanes look for phases by parity. Shapes: (warps, 32)."""
         wrong = _phases.look(
-            self._V, self._tick, warps, found, lanes, asked, self._count, self._start, self._column, self._place,
+            self._happened, self._tick, warps, found, lanes, asked, self._count, self._start, self._column, self._place,
             self._seen_phase, self._seen_tick, self._seen_site, pc, self._out,
         )  # fmt: skip
         for position, lane, which, phase, complete in self._out[: min(wrong, len(self._out))].tolist():
@@ -142,13 +146,14 @@ class Phases:
     def know(self, warps: Array, found: Array, lanes: Array) -> None:
         """Lanes found phases complete. Shapes: (warps, 32)."""
         first = self._first + len(self._count)
-        _phases.know(self._V, first, warps, found, lanes, self._count, self._column)
+        _phases.know(self._happened, first, warps, found, lanes, self._count, self._column)
 
     def complete(self, objects: Array) -> None:
         """Phases are complete, once for each element."""
         wrong = _phases.complete(
-            self._V, self._first, self._first + len(self._count), objects, self._count, self._start, self._column,
-            self.machine.warps_per_cta, self._agents, self._seen_phase, self._seen_tick, self._seen_site, self._out,
+            self._happened, self._first, self._first + len(self._count), objects, self._count, self._start,
+            self._column, self.machine.warps_per_cta, self._agents, self._seen_phase, self._seen_tick, self._seen_site,
+            self._out,
         )  # fmt: skip
         machine = self.machine
         for place, pc, which, phase, _ in self._out[: min(wrong, len(self._out))].tolist():
