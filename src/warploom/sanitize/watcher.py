@@ -23,6 +23,7 @@ from warploom.sanitize.report import Report
 from warploom.sanitize.rules import rules
 from warploom.sanitize.shadow import Shadow
 from warploom.sanitize.transfers import Transfers
+from warploom.sanitize.unwritten import Unwritten
 
 if TYPE_CHECKING:
     from warploom.machine.batch import Batch
@@ -111,6 +112,8 @@ class Sanitizer:
         self._before_now: set[tuple[str, int]] = set()
         self.products = Products(self)
         self.metadata = Metadata(self)
+        self.unwritten = Unwritten(self)
+        self._parts = (self.products, self.metadata, self.unwritten)
         self.transfers = Transfers(self)
 
     def wrap(self, pc: int, act: Act, operands: Any) -> Act:
@@ -127,7 +130,7 @@ class Sanitizer:
 
     def _sees(self, pc: int) -> list[Callable[[Batch, Any], None]]:
         """What looks at the operands of an instruction."""
-        return [see for part in (self.products, self.metadata) if (see := part.sees(pc)) is not None]
+        return [see for part in self._parts if (see := part.sees(pc)) is not None]
 
     def wrap_run(self, pc: int, together: Act) -> Act:
         """Put what is to be seen before the act of a run."""
@@ -181,6 +184,7 @@ class Sanitizer:
         self.shadow = Shadow(self.machine, self.clocks, self.report, self._asynchronous)
         self.objects = Objects(self.machine, self.clocks, self.shadow, self.report, self._by_parity)
         self.products.start()
+        self.unwritten.start()
         self.lifetimes = Lifetimes(self)
         self._syncing = np.full(self.machine.warps, -1, np.int64)  # the CTA barrier that each warp waits at
         self._syncing_lanes = np.zeros(self.machine.warps, np.int32)
