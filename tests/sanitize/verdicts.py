@@ -66,6 +66,8 @@ BREAKS: dict[str, tuple[str, ...]] = {
     "expect-more-bytes": ("mbarrier/short", *_HANG),
     "copy-fewer-bytes": ("mbarrier/short", *_HANG),
     "wrong-parity": (*_TOO_SOON, *_COUNTS, *_HANG),
+    "constant-parity": (*_TOO_SOON, *_COUNTS, *_HANG),
+    "drop-parameter": ("unwritten/register",),
     "wgmma-wait-too-deep": _IN_FLIGHT,
     "cp-async-wait-too-deep": ("cp-async/wait",),
     "bulk-wait-too-deep": ("copy/source", "copy/exit"),
