@@ -88,7 +88,7 @@ def launch(
 
 
 def execute(
-    ptx: str | Path | Module,
+    ptx: str | Path | Module | Program,
     kernel: str | None = None,
     *,
     grid: Extent,
@@ -104,7 +104,7 @@ def execute(
     step_budget: int | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Run:
-    """`launch` with a progress callback and a step budget.
+    """`launch` with a progress callback and a step budget; `ptx` may be a kernel that was made ready already.
 
     Units: `step_budget` in warp instructions, where one of fewer than 32 warps counts as 32; by default
         WARPLOOM_STEP_BUDGET, or 1,000,000,000.
@@ -153,8 +153,10 @@ def execute(
     return Run(findings, stats)
 
 
-def _program(ptx: str | Path | Module, kernel: str | None) -> Program:
+def _program(ptx: str | Path | Module | Program, kernel: str | None) -> Program:
     """The kernel made ready; the last few texts are kept so, for a kernel is seldom launched once."""
+    if isinstance(ptx, Program):
+        return ptx
     if isinstance(ptx, Module):
         return load(ptx, kernel)
     return _loaded(*text_of(ptx), kernel)

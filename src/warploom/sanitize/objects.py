@@ -26,9 +26,7 @@ _HIGHEST = 0xFFFFF
 class Objects:
     """The mbarriers of the resident CTAs. An object is known by cta * room + slot; -1 is none."""
 
-    def __init__(
-        self, machine: Machine, clocks: Clocks, shadow: Shadow, report: Report, by_parity: bool
-    ) -> None:
+    def __init__(self, machine: Machine, clocks: Clocks, shadow: Shadow, report: Report, waits: bool) -> None:
         self.machine = machine
         self.clocks = clocks
         self.shadow = shadow
@@ -38,7 +36,7 @@ class Objects:
         self.phase = np.zeros(machine.ctas * clocks.mbarriers, np.int64)  # complete ones
         self.site = np.full(machine.ctas * clocks.mbarriers, -1, np.int64)  # of the last expectation
         self._free: dict[int, list[int]] = {}
-        self.phases = Phases(machine, self, clocks.mbarriers) if by_parity else None
+        self.phases = Phases(machine, self, clocks.mbarriers) if waits else None
 
     # Making and unmaking ----------------------------------------------------------------------------------
 
@@ -211,6 +209,8 @@ class Objects:
         known = np.maximum(
             clocks.vectors[warps, KNOWN, columns], clocks.vectors[warps + self.machine.warps, KNOWN, columns]
         )
+        if self.phases is not None:
+            known = np.maximum(known, self.phases.known(warps, objects[later]))
         for k in np.flatnonzero(known < complete[later]).tolist():
             word = int(index[positions[later[k]], at[later[k]]]) >> 3
             text = "is arrived at, and nothing shows that its phase before is complete: the arrival may count there"

@@ -148,6 +148,10 @@ class Phases:
         first = self._first + len(self._count)
         _phases.know(self._happened, first, warps, found, lanes, self._count, self._column)
 
+    def known(self, warps: Array, found: Array) -> Array:
+        """The phases of objects that warps know to be complete. Shapes: all (warps,)."""
+        return self._happened[warps, self._column[found]]
+
     def complete(self, objects: Array) -> None:
         """Phases are complete, once for each element."""
         wrong = _phases.complete(

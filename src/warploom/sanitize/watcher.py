@@ -106,7 +106,7 @@ class Sanitizer:
             if "proxy" not in words
         )
         self._orders = [_order_of(words) for words in opcodes]
-        self._by_parity = any(step.binding.slots.get("parity") for step in steps)
+        self._waits = any("parity" in step.binding.slots for step in steps)
         self.arena = ArenaShadow(machine, self.report)
         self.maps = Maps(self)
         self._before_now: set[tuple[str, int]] = set()
@@ -182,7 +182,7 @@ class Sanitizer:
         self.clocks = Clocks(self.machine, self._mbarriers, self._ordered)
         self.arena.start(self.clocks)
         self.shadow = Shadow(self.machine, self.clocks, self.report, self._asynchronous)
-        self.objects = Objects(self.machine, self.clocks, self.shadow, self.report, self._by_parity)
+        self.objects = Objects(self.machine, self.clocks, self.shadow, self.report, self._waits)
         self.products.start()
         self.unwritten.start()
         self.lifetimes = Lifetimes(self)
