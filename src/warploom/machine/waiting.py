@@ -75,7 +75,7 @@ class _Graph:
     def _sites(self, group: _Group) -> list[int]:
         """The instructions that could release what a group waits for."""
         machine, kind = self.machine, group.what.kind
-        names = [step.binding.form.name for step in machine.program.steps]
+        names = [step.binding.form.name.partition(".")[::2] for step in machine.program.steps]
         if kind == "mbarrier" and not dict(group.what.state)["arrivals"]:
             return [
                 pc
@@ -88,21 +88,21 @@ class _Graph:
             return known or [
                 pc
                 for pc, name in enumerate(names)
-                if _arrives(name) and _may_reach(machine.linked[pc].operands.addr, offset)
+                if _arrives(*name) and _may_reach(machine.linked[pc].operands.addr, offset)
             ]
         if kind == "barrier":
             number = dict(group.what.state)["number"]
             return [
                 pc
                 for pc, name in enumerate(names)
-                if name in ("barrier.sync", "barrier.arrive", "barrier.red")
+                if name in (("barrier", "sync"), ("barrier", "arrive"), ("barrier", "red"))
                 and _may_be(machine.linked[pc].operands.a, number)
             ]
         if kind == "cluster barrier":
-            return [pc for pc, name in enumerate(names) if name == "barrier.cluster_arrive"]
+            return [pc for pc, name in enumerate(names) if name == ("barrier", "cluster_arrive")]
         if kind == "registers":
-            dec = [pc for pc, name in enumerate(names) if name == "control.setmaxnreg"]
-            return [pc for pc in dec if machine.linked[pc].operands.action == "dec"]
+            changes = [pc for pc, name in enumerate(names) if name == ("control", "setmaxnreg")]
+            return [pc for pc in changes if machine.linked[pc].operands.action == "dec"]
         return [group.pc]
 
     def _release(self, group: _Group, other: _Group) -> int:
@@ -251,8 +251,8 @@ class _Graph:
         return self.machine.program.line_of(pc)
 
 
-def _arrives(name: str) -> bool:
-    return name.startswith("mbarrier.arrive") or name == "async_copy.mbarrier_arrive"
+def _arrives(family: str, part: str) -> bool:
+    return (family == "mbarrier" and part.startswith("arrive")) or part == "mbarrier_arrive"
 
 
 def _may_reach(address: Any, offset: int) -> bool:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.sanitize import _phases
-from warploom.sanitize.clocks import BARRIERS
+from warploom.sanitize.clocks import BARRIERS, GROUPS
 
 if TYPE_CHECKING:
     from warploom.machine.machine import Machine
@@ -44,6 +44,7 @@ class Phases:
         self._site = np.zeros(0, np.int32)  # of the last arrival
         self._seen_phase = np.zeros((0, size * per_cta), np.int64)
         self._seen_tick = self._seen_site = np.zeros((0, size * per_cta), np.int32)
+        self._ends = np.zeros((machine.warps, GROUPS), np.int32)  # of groups of multiplications
         self._out = np.zeros((_phases.ROOM, _phases.COLUMNS), np.int64)
         self.grow(mbarriers)
 
@@ -120,6 +121,20 @@ class Phases:
             self._happened[here, self._own[of]] = self._tick[of]
             self._happened[here, self._column[objects]] = self._count[objects]
             self._tick[of] += 1
+
+    def commit_products(self, groups: Array, number: Array) -> None:
+        """Warpgroups close a group of multiplications. Shapes: groups (groups, 4) warps, number (groups,)."""
+        for warps in groups.T:
+            self._ends[warps, number % GROUPS] = self._tick[warps]
+            self._tick[warps] += 1
+
+    def end_products(self, groups: Array, number: Array) -> None:
+        """So many groups of warpgroups are complete: all four warps have come to those multiplications."""
+        held = (number > 0)[:, None]
+        for warps in groups.T:
+            where = warps[:, None], self._own[groups]
+            ends = np.where(held, self._ends[groups, (number[:, None] - 1) % GROUPS], 0)
+            self._happened[where] = np.maximum(self._happened[where], ends)
 
     # mbarriers --------------------------------------------------------------------------------------------
 

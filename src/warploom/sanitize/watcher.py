@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from warploom.diag import Diagnostic
 from warploom.isa.bulk import BulkCopy, TensorCopy
 from warploom.sanitize.arena import ArenaShadow
-from warploom.sanitize.clocks import BARRIERS, Clocks, to_bits
+from warploom.sanitize.clocks import BARRIERS, GROUPS, Clocks, to_bits
 from warploom.sanitize.lifetimes import Lifetimes
 from warploom.sanitize.maps import Maps
 from warploom.sanitize.metadata import Metadata
@@ -340,10 +340,16 @@ class Sanitizer:
         self.products.fence(batch)
 
     def _commit_products(self, batch: Batch, operands: Any) -> None:
-        self.clocks.commit_products(batch.warp_index[batch.warpgroups()])
+        groups = batch.warp_index[batch.warpgroups()]
+        if self.objects.phases is not None:
+            self.objects.phases.commit_products(groups, self.clocks.product_groups[groups[:, 0]])
+        self.clocks.commit_products(groups)
 
     def _wait_products(self, batch: Batch, operands: Any) -> None:
-        self.clocks.wait_products(batch.warp_index[batch.warpgroups()], min(operands.N, 1 << 30))
+        groups, pending = batch.warp_index[batch.warpgroups()], min(operands.N, 1 << 30)
+        if self.objects.phases is not None and pending < GROUPS:
+            self.objects.phases.end_products(groups, self.clocks.product_groups[groups[:, 0]] - pending)
+        self.clocks.wait_products(groups, pending)
 
     # Synchronisation --------------------------------------------------------------------------------------
 
