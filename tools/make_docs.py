@@ -10,6 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from warploom.check.pages import all_pages
+from warploom.machine.traps import pages as machine_pages
 from warploom.sanitize.rules import pages as sanitizer_pages
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -17,7 +18,7 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 def main() -> None:
     """Write every page, and remove those that no form or rule has any more."""
-    pages = all_pages(sanitizer_pages())
+    pages = all_pages([*sanitizer_pages(), *machine_pages()])
     for folder in ("isa", "rules"):
         for path in (DOCS / folder).glob("*.md"):
             if f"{folder}/{path.name}" not in pages:

@@ -12,6 +12,7 @@ from warploom.check.pages import all_pages, rule_page
 from warploom.check.rules import Rule, rule_of, rules
 from warploom.check.tolerated import TOLERATED
 from warploom.isa.kit import forms
+from warploom.machine.traps import pages as machine_pages
 from warploom.ptx import PtxSyntaxError
 from warploom.sanitize.rules import pages as sanitizer_pages
 
@@ -60,7 +61,7 @@ def test_the_tolerated_list_is_short() -> None:
     assert all(tolerance.reason and tolerance.evidence for tolerance in TOLERATED)
 
 
-PAGES = all_pages(sanitizer_pages())
+PAGES = all_pages([*sanitizer_pages(), *machine_pages()])
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
@@ -253,3 +254,16 @@ def _transformer_engine_3417() -> Made:
     y = np.zeros((4, 64), np.uint32)
     row, word = np.indices(y.shape)
     return [y, 4], [(y, (100 * row + word).astype(np.uint32))]
+
+
+@_launch("bugs/sglang_39124.ptx", 1, 128)
+def _sglang_39124() -> Made:
+    a, b = _whole(31, 64, 8).astype(np.float32), _whole(32, 8, 8).astype(np.float32)
+    c = np.zeros((64, 8), np.float32)
+    return [a, b.astype(ml_dtypes.bfloat16), c], [(c, a @ b.T)]
+
+
+@_launch("bugs/tilelang_2566.ptx", 1, 64)
+def _tilelang_2566() -> Made:
+    x = _words(33, 32)
+    return _mapped(x, x + np.uint32(1))

@@ -170,6 +170,21 @@ def wrong_parity(body: Body) -> Found:
             yield place, {place.path: (scoped(flipped, changed),)}
 
 
+@kind
+def constant_parity(body: Body) -> Found:
+    """A wait whose parity never changes."""
+    for place in body.all("mbarrier", "parity"):
+        if integer(place, 2) is None:
+            yield place, with_operand(place, 2, Integer(0))
+
+
+@kind
+def drop_parameter(body: Body) -> Found:
+    """The first parameter that is loaded is not: its register has no value."""
+    for place in list(body.all("ld", "param"))[:1]:
+        yield place, deleted(place)
+
+
 def _deeper(*words: str, without: str = "") -> Callable[[Body], Found]:
     def found(body: Body) -> Found:
         for place in body.all(*words):

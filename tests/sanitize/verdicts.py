@@ -66,6 +66,8 @@ BREAKS: dict[str, tuple[str, ...]] = {
     "expect-more-bytes": ("mbarrier/short", *_HANG),
     "copy-fewer-bytes": ("mbarrier/short", *_HANG),
     "wrong-parity": (*_TOO_SOON, *_COUNTS, *_HANG),
+    "constant-parity": (*_TOO_SOON, *_COUNTS, *_HANG),
+    "drop-parameter": ("unwritten/register",),
     "wgmma-wait-too-deep": _IN_FLIGHT,
     "cp-async-wait-too-deep": ("cp-async/wait",),
     "bulk-wait-too-deep": ("copy/source", "copy/exit"),
@@ -116,6 +118,7 @@ REASONS = {
     "own-layout": "threads wrote the tile, in a layout that only the program knows; the result differs",
     "enough-registers": "all threads start with as many registers as anybody asks for",
     "nothing-read": "no memory is read on the strength of this order",
+    "first-phase": "this launch waits for the first phase alone",
     "unreached": "this launch does not come here",
 }
 
@@ -155,12 +158,14 @@ _TABLE = """
     dsmem_ring                         release-to-relaxed         1            lifetime
     bulk_copy                          drop-mbarrier-init-fence   *            published
     bulk_copy                          wrong-barrier              *            one-place
+    bulk_copy                          constant-parity            *            first-phase
     bulk_copy                          fence-behind-barrier       *            on-the-path
     bulk_copy                          bulk-wait-for-reads-only   *            end-of-kernel
     bulk_red_add_f32                   wrong-barrier              *            one-place
     bulk_red_add_f32                   fence-behind-barrier       *            on-the-path
     bulk_red_add_f32                   bulk-wait-for-reads-only   *            end-of-kernel
     remote_arrive                      drop-mbarrier-init-fence   *            published
+    remote_arrive                      constant-parity            *            first-phase
     remote_arrive                      drop-cluster-wait          1            nobody-comes
     remote_arrive                      drop-cluster-barrier       1            nobody-comes
     remote_arrive                      exit-early                 *            nobody-comes

@@ -27,17 +27,18 @@ def run(options: argparse.Namespace) -> int:
     """Run the verb."""
     from warploom.check.pages import form_section, forms_called, rule_page
     from warploom.check.rules import rule_of
-    from warploom.sanitize.rules import page
-    from warploom.sanitize.rules import rules as sanitizer_rules
+    from warploom.machine.traps import pages as machine_pages
+    from warploom.sanitize.rules import pages as sanitizer_pages
 
     subject = options.subject.strip()
     rule = rule_of(subject)
     members = forms_called(subject)
+    more = {code: page for code, _, page in (*sanitizer_pages(), *machine_pages())}
     if rule is not None:
         form = next(iter(forms_called(subject.partition("/")[0])), None)
         _show(rule_page(rule) + (f"\n{form_section(form)}" if form is not None and "/" in subject else ""))
-    elif subject in sanitizer_rules():
-        _show(page(sanitizer_rules()[subject]))
+    elif subject in more:
+        _show(more[subject])
     elif members:
         _show("\n".join(form_section(form) for form in members))
     else:
@@ -50,9 +51,10 @@ def _hint(subject: str) -> str:
 
     from warploom.check.rules import rules
     from warploom.isa.kit import forms, heads
+    from warploom.machine.traps import traps
     from warploom.sanitize.rules import rules as sanitizer_rules
 
-    known = [*rules(), *sanitizer_rules(), *heads(), *(form.name for form in forms())]
+    known = [*rules(), *sanitizer_rules(), *traps(), *heads(), *(form.name for form in forms())]
     like = get_close_matches(subject, known, 1, 0.6)
     return f"did you mean {like[0]}?" if like else ""
 

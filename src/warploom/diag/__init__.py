@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from warploom.diag.diagnostic import Diagnostic, Severity, UsageError, WarploomError
+from warploom.diag.diagnostic import Diagnostic, Note, Severity, UsageError, WarploomError
 from warploom.diag.records import render_json, render_sarif
 from warploom.diag.render import render
 from warploom.diag.source import Source, Span
 
 __all__ = [
     "Diagnostic",
+    "Note",
     "Severity",
     "Source",
     "Span",

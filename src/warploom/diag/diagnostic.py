@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from warploom.diag.source import Source, Span
 
@@ -19,10 +19,19 @@ class Severity(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Note:
+    """A sentence beside a finding, and the place it is about when there is one."""
+
+    message: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnostic:
     """One finding: a stable rule code, one sentence, and a place when there is one.
 
-    `hint` says what to do about it; `section` names the manual's section that rules it.
+    `hint` says what to do about it; `section` names the manual's section that rules it. `notes` say more, about
+    places of the same source; `data` says it in names and numbers, for programs to read.
     """
 
     code: str
@@ -32,6 +41,12 @@ class Diagnostic:
     span: Span | None = None
     hint: str = ""
     section: str = ""
+    notes: tuple[Note, ...] = ()
+    data: Mapping[str, Any] | None = field(default=None, compare=False)
+
+    def with_notes(self, notes: Iterable[Note], data: Mapping[str, Any] | None = None) -> Diagnostic:
+        """The same with notes and data."""
+        return replace(self, notes=tuple(notes), data=data)
 
     @property
     def place(self) -> str:

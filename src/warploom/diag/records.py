@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from warploom.diag.diagnostic import Diagnostic, Severity
+from warploom.diag.source import Span
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
@@ -33,10 +34,17 @@ def _record(diagnostic: Diagnostic) -> dict[str, Any]:
     if diagnostic.source is not None:
         record["file"] = diagnostic.source.name
     if diagnostic.source is not None and diagnostic.span is not None:
-        record["start"] = _place(diagnostic, diagnostic.span.start)
-        record["end"] = _place(diagnostic, diagnostic.span.end)
-    more = {"hint": diagnostic.hint, "section": diagnostic.section}
-    return record | {name: text for name, text in more.items() if text}
+        record |= _extent(diagnostic, diagnostic.span)
+    notes = [
+        {"message": note.message} | ({} if note.span is None else _extent(diagnostic, note.span))
+        for note in diagnostic.notes
+    ]
+    more = {"hint": diagnostic.hint, "section": diagnostic.section, "notes": notes, "data": diagnostic.data}
+    return record | {name: value for name, value in more.items() if value}
+
+
+def _extent(diagnostic: Diagnostic, span: Span) -> dict[str, dict[str, int]]:
+    return {"start": _place(diagnostic, span.start), "end": _place(diagnostic, span.end)}
 
 
 def _place(diagnostic: Diagnostic, offset: int) -> dict[str, int]:
@@ -81,16 +89,24 @@ def _result(diagnostic: Diagnostic, codes: Sequence[str]) -> dict[str, Any]:
         "message": {"text": text},
     }
     if diagnostic.source is not None:
-        result["locations"] = [{"physicalLocation": _location(diagnostic)}]
+        result["locations"] = [{"physicalLocation": _location(diagnostic, diagnostic.span)}]
+        related = [
+            {"message": {"text": note.message}, "physicalLocation": _location(diagnostic, note.span)}
+            for note in diagnostic.notes
+        ]
+        if related:
+            result["relatedLocations"] = related
+    if diagnostic.data:
+        result["properties"] = dict(diagnostic.data)
     return result
 
 
-def _location(diagnostic: Diagnostic) -> dict[str, Any]:
+def _location(diagnostic: Diagnostic, span: Span | None) -> dict[str, Any]:
     assert diagnostic.source is not None
     path = PurePath(diagnostic.source.name)
     location: dict[str, Any] = {"artifactLocation": {"uri": quote(path.as_posix(), safe="/:")}}
-    if diagnostic.span is not None:
-        start, end = (_place(diagnostic, offset) for offset in (diagnostic.span.start, diagnostic.span.end))
+    if span is not None:
+        start, end = (_place(diagnostic, offset) for offset in (span.start, span.end))
         location["region"] = {
             "startLine": start["line"],
             "startColumn": start["column"],

@@ -13,7 +13,7 @@ _COLORS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.NOTE: "36"}
 
 
 def render(diagnostics: Iterable[Diagnostic], color: bool = False) -> str:
-    """Diagnostics one under another: the sentence, its source line with a caret, hint and manual section."""
+    """Diagnostics one under another: the sentence, its source line with a caret, notes, hint, section."""
     return "".join(_render_one(diagnostic, color) for diagnostic in diagnostics)
 
 
@@ -24,6 +24,7 @@ def _render_one(diagnostic: Diagnostic, color: bool) -> str:
     lines = [f"{place}{label}: {diagnostic.message}"]
     if diagnostic.source is not None and diagnostic.span is not None:
         lines += _excerpt(diagnostic.source, diagnostic.span, tint, color)
+    lines += [f"  note: {note.message}" for note in diagnostic.notes]
     if diagnostic.hint:
         lines.append(f"  hint: {diagnostic.hint}")
     if diagnostic.section:

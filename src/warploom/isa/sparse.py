@@ -35,6 +35,11 @@ def selectors(slots: Slots) -> tuple[int, ...]:
     return tuple(range(16 * chunk // k_of(slots["shape"])))
 
 
+def is_ordered(slots: Slots) -> bool:
+    """Whether the first index of every pair in the metadata must be the lower one."""
+    return slots.get("spvariant", "") == "sp::ordered_metadata"
+
+
 def _selector_bits(slots: Slots) -> int:
     """Of a selector beside floats of a byte or less the low 32 bits are looked at."""
     return 32 if slots["dtype"] != "s32" and TYPE_BITS[slots["atype"]] <= 8 else 0

@@ -96,7 +96,7 @@ def launch(
 
 
 def execute(
-    ptx: str | Path | Module,
+    ptx: str | Path | Module | Program,
     kernel: str | None = None,
     *,
     grid: Extent,
@@ -114,7 +114,8 @@ def execute(
     step_budget: int | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Run:
-    """`launch` with a progress callback, a step budget, and the most events that a trace keeps.
+    """`launch` with a progress callback, a step budget, and the most events that a trace keeps; `ptx` may be a
+    kernel that was made ready already.
 
     Units: `step_budget` in warp instructions, where one of fewer than 32 warps counts as 32; by default
         WARPLOOM_STEP_BUDGET, or 1,000,000,000.
@@ -196,8 +197,10 @@ def _watcher(sanitize: bool, recorder: Recorder | None) -> Watcher | None:
     return Several(found) if len(found) > 1 else next(iter(found), None)
 
 
-def _program(ptx: str | Path | Module, kernel: str | None) -> Program:
+def _program(ptx: str | Path | Module | Program, kernel: str | None) -> Program:
     """The kernel made ready; the last few texts are kept so, for a kernel is seldom launched once."""
+    if isinstance(ptx, Program):
+        return ptx
     if isinstance(ptx, Module):
         return load(ptx, kernel)
     return _loaded(*text_of(ptx), kernel)

@@ -87,15 +87,15 @@ def explore(
     if isinstance(schedules, bool) or not FEWEST <= schedules <= MOST:
         message = f"schedules is {schedules!r}; expected {FEWEST} to {MOST}"
         raise UsageError(message, code="launch.explore")
-    module = ptx if isinstance(ptx, Module) else read(ptx)
-    arrays = [(name, array) for name, array in collect(load(module, kernel), args) if array.flags.writeable]
+    program = load(ptx if isinstance(ptx, Module) else read(ptx), kernel)
+    arrays = [(name, array) for name, array in collect(program, args) if array.flags.writeable]
     before = [array.copy() for _, array in arrays]
 
     def once(schedule: str, sanitize: bool = False) -> Run:
         for (_, array), saved in zip(arrays, before, strict=True):
             array[...] = saved
         return execute(
-            module, kernel, grid=grid, block=block, args=args, cluster=cluster, shared=shared, arch=arch,
+            program, grid=grid, block=block, args=args, cluster=cluster, shared=shared, arch=arch,
             schedule=schedule, sanitize=sanitize, workers=workers, progress=progress,
         )  # fmt: skip
 

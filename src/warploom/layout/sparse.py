@@ -72,6 +72,10 @@ class MetadataMap:
 
         Shapes: registers (batch, lanes); the result is (batch, rows, chunks).
         """
+        return self.defined(ordered=ordered)[self.nibbles(registers)]
+
+    def defined(self, *, ordered: bool) -> NDArray[np.bool_]:
+        """Which of the 16 values of a chunk's bits have a defined result."""
         legal = np.zeros(16, np.bool_)
         if self.chunk == 2:
             legal[[0b0100, 0b1110]] = True
@@ -79,7 +83,16 @@ class MetadataMap:
             for first in range(4):
                 for second in range(4):
                     legal[first | second << 2] = first < second if ordered else first != second
-        return legal[self.nibbles(registers)]
+        return legal
+
+    def faulty(self, registers: NDArray[Any], *, ordered: bool) -> NDArray[np.bool_]:
+        """Which of the lanes that contribute hold bits whose result is not defined. All 32 bits of theirs count.
+
+        Shapes: registers (batch, lanes); the result is (batch, contributing lanes).
+        """
+        words = registers.view(np.uint32)[:, list(self.lanes)]
+        halves = _defined_halves(self.chunk, ordered)
+        return ~(halves[words & 0xFFFF] & halves[words >> 16])
 
     @cached_property
     def _k_of_nibble(self) -> NDArray[np.int16]:
@@ -96,6 +109,15 @@ class MetadataMap:
             within = (2 * indices[:, :, None] + np.arange(2)).reshape(16, 4)
         table[:] = within[None] + self.chunk * np.arange(chunks)[:, None, None]
         return table
+
+
+@cache
+def _defined_halves(chunk: int, ordered: bool) -> NDArray[np.bool_]:
+    """Which values of 16 bits are four times bits with a defined result."""
+    nothing = np.zeros((0, 0), np.int32)
+    defined = MetadataMap("", 0, chunk, 0, nothing, nothing).defined(ordered=ordered)
+    values = np.arange(1 << 16)
+    return np.logical_and.reduce([defined[values >> place & 15] for place in (0, 4, 8, 12)])
 
 
 def metadata(family: str, shape: str, element: str, selector: int = 0) -> MetadataMap:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.machine.faults import Fault
+from warploom.machine.faults import Awaited, Fault
 from warploom.machine.strands import State
 
 if TYPE_CHECKING:
@@ -259,17 +259,22 @@ class Barriers:
         if (self.cluster_joined >= 0).any():
             self._complete_clusters(np.unique(ctas // self.machine.cluster_size))
 
-    def describe(self, slot: int) -> str:
-        """What a strand waits for, in a phrase; empty when it waits elsewhere."""
+    def awaited(self, slot: int) -> Awaited | None:
+        """What a strand waits for; None when it waits elsewhere."""
         for key, slots in self.waiting.items():
             if slot in slots:
+                number, arrived = key % BARRIERS, int(self.arrived[key])
                 needed = int(self.needed(np.array([key]))[0])
-                return f"barrier {key % BARRIERS}, where {int(self.arrived[key])} of {needed} threads have arrived"
+                state = (("number", number), ("arrived", arrived), ("needed", needed))
+                rest = f", where {arrived} of {needed} threads have arrived"
+                return Awaited("barrier", f"barrier {number}", rest, state)
         for cluster, held in self.cluster_waiting.items():
             if any(row == slot for row, _ in held):
                 missing, live = (int(each[cluster]) for each in self._missing())
-                return f"the cluster barrier, where {live - missing} of {live} threads have arrived"
-        return ""
+                state = (("arrived", live - missing), ("needed", live))
+                rest = f", where {live - missing} of {live} threads have arrived"
+                return Awaited("cluster barrier", "the cluster barrier", rest, state)
+        return None
 
 
 def _of_each_warp(batch: Batch, value: Array) -> Array:

@@ -19,7 +19,7 @@ Registers = set[tuple[int, int]]
 
 
 def find_blocks(program: Program, bodies: Mapping[str, tuple[int, int]]) -> None:
-    """Order the steps in their blocks, and fill in `block_end` and `meet`."""
+    """Order the steps in their blocks, and fill in `block_end`, `meet` and `following`."""
     steps = program.steps
     count = len(steps)
     leaders = {start for start, _ in bodies.values()}
@@ -38,7 +38,7 @@ def find_blocks(program: Program, bodies: Mapping[str, tuple[int, int]]) -> None
             leaders.add(pc + 1)
         if "waits" in effects:
             leaders.update((pc, pc + 1))
-    program.meet = postdominators(following)
+    program.meet, program.following = postdominators(following), following
     _bring_together(steps, leaders)
     together = False
     for pc, step in enumerate(steps):

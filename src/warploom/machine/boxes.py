@@ -71,43 +71,27 @@ def tile_out(
 
 
 @njit
-def _boxes_in(
+def _move(
     arena: Array, bases: Array, rows: Array, offsets: Array, row_bytes: int, starts: Array, mask: int,
-    shared: Array, origins: Array,
+    shared: Array, origins: Array, loads: bool,
 ) -> None:  # fmt: skip
-    """Load whole boxes: box b from the arena at bases[b] to shared addresses from starts[b] on."""
-    from_words = arena.view(np.uint64)
-    to_words = shared.view(np.uint64)
+    """Load or store whole boxes: box b at bases[b] of the arena, and at shared addresses from starts[b] on."""
+    far_words = arena.view(np.uint64)
+    near_words = shared.view(np.uint64)
     for b in range(len(bases)):
         for r in range(len(rows)):
-            source = np.uint64(bases[b] + rows[r]) >> np.uint64(3)
+            far = np.uint64(bases[b] + rows[r]) >> np.uint64(3)
             first = starts[b] + offsets[r]
             for chunk in range(0, row_bytes, 16):
                 address = first + chunk
-                target = np.uint64(origins[b] + (address ^ (((address >> 7) & mask) << 4))) >> np.uint64(3)
-                to_words[target] = from_words[source]
-                to_words[target + np.uint64(1)] = from_words[source + np.uint64(1)]
-                source += np.uint64(2)
-
-
-@njit
-def _boxes_out(
-    arena: Array, bases: Array, rows: Array, offsets: Array, row_bytes: int, starts: Array, mask: int,
-    shared: Array, origins: Array,
-) -> None:  # fmt: skip
-    """Store whole boxes."""
-    from_words = shared.view(np.uint64)
-    to_words = arena.view(np.uint64)
-    for b in range(len(bases)):
-        for r in range(len(rows)):
-            target = np.uint64(bases[b] + rows[r]) >> np.uint64(3)
-            first = starts[b] + offsets[r]
-            for chunk in range(0, row_bytes, 16):
-                address = first + chunk
-                source = np.uint64(origins[b] + (address ^ (((address >> 7) & mask) << 4))) >> np.uint64(3)
-                to_words[target] = from_words[source]
-                to_words[target + np.uint64(1)] = from_words[source + np.uint64(1)]
-                target += np.uint64(2)
+                near = np.uint64(origins[b] + (address ^ (((address >> 7) & mask) << 4))) >> np.uint64(3)
+                if loads:
+                    near_words[near] = far_words[far]
+                    near_words[near + np.uint64(1)] = far_words[far + np.uint64(1)]
+                else:
+                    far_words[far] = near_words[near]
+                    far_words[far + np.uint64(1)] = near_words[near + np.uint64(1)]
+                far += np.uint64(2)
 
 
 def chosen(array: Array, positions: Array, lanes: Array) -> Array:
@@ -141,10 +125,9 @@ class WholeBoxes:
     def move(self) -> None:
         """Copy, and count the bytes off the mbarriers. Errors: Fault, its lane a box."""
         memory = self.machine.memory
-        act = _boxes_in if self.loads else _boxes_out
-        act(
+        _move(
             memory.arena.bytes, self.bases, self.rows, self.offsets, self.row_bytes, self.starts, self.mask,
-            memory.shared, self.origins,
+            memory.shared, self.origins, self.loads,
         )  # fmt: skip
         if self.mbarriers is not None:
             self.machine.mbarriers.complete(self.mbarriers, self.transferred)

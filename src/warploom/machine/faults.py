@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from warploom.diag import Diagnostic, Severity, Source, Span, WarploomError
@@ -34,6 +35,16 @@ def diagnostic(
 ) -> Diagnostic:
     """An error diagnostic of the machine."""
     return Diagnostic(code, Severity.ERROR, message, source, span, hint, section)
+
+
+@dataclass(frozen=True, slots=True)
+class Awaited:
+    """What a strand waits for: its name, the rest of the phrase, and numbers that say how far it is."""
+
+    kind: str  # "mbarrier", "barrier", "cluster barrier", "registers", "warps" of a warpgroup, "lanes" of a warp
+    name: str
+    rest: str
+    state: tuple[tuple[str, int], ...] = ()
 
 
 class Fault(Exception):

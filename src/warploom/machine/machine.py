@@ -25,6 +25,7 @@ from warploom.machine.memory import Arena, Memory
 from warploom.machine.pools import Pools
 from warploom.machine.program import Program, RegisterPlace, Storage
 from warploom.machine.strands import State, Strands
+from warploom.machine.waiting import deadlock
 from warploom.machine.watch import Watcher
 
 Array = NDArray[Any]
@@ -395,28 +396,7 @@ class Machine:
 
     def _stuck(self) -> Trap | Deadlock:
         torn = self.control.fault_of_torn()
-        return self._deadlock() if torn is None else Trap([self._diagnose(torn)])
-
-    def _deadlock(self) -> Deadlock:
-        strands = self.strands
-        groups: dict[tuple[int, str], list[int]] = {}
-        for slot in np.flatnonzero((strands.state == State.WAITING) | (strands.state == State.GATHERING)):
-            row = int(slot)
-            pc, what = int(strands.pc[row]), self.mbarriers.describe(row) or self.pools.describe(row)
-            if not what and (what := self.barriers.describe(row)):
-                pc -= 1
-            if not what:
-                whole = self.linked[pc].gather == "warpgroup"
-                what = f"the other {'warps of its warpgroup' if whole else 'lanes of its warp'} at this instruction"
-            groups.setdefault((pc, what), []).append(int(strands.warp[row]))
-        found = [self._waiting(pc, what, warps) for (pc, what), warps in groups.items()]
-        return Deadlock(found)
-
-    def _waiting(self, pc: int, what: str, warps: list[int]) -> Diagnostic:
-        count = len(warps) - 1
-        others = f" and {count} more warp{'s' if count > 1 else ''}" if count else ""
-        message = f"deadlock: {self.describe(min(warps))}{others} wait{'' if others else 's'} for {what}"
-        return diagnostic("machine.deadlock", message, self.program.source, self.program.span_of(pc))
+        return deadlock(self) if torn is None else Trap([self._diagnose(torn)])
 
     def _runaway(self) -> Trap:
         message = (

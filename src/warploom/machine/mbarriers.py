@@ -7,13 +7,14 @@ Bits 0-19 the arrivals expected in a phase, 20-39 the arrivals pending, 40-60 th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warploom.machine.access import uniform
-from warploom.machine.faults import Fault
+from warploom.machine.faults import Awaited, Fault
 from warploom.machine.memory import SHARED_WINDOW, WINDOW_SIZE
 from warploom.machine.strands import State
 from warploom.num._compile import njit
@@ -124,6 +125,10 @@ class Mbarriers:
         self._places: dict[int, set[int]] = {}  # where each strand waits
         self._tries: dict[int, int] = {}  # of strands that waited in vain: how often
         self._expired: set[int] = set()  # strands whose time is up
+        self._site = np.full(
+            len(machine.memory.shared) // 8, -1, np.int32
+        )  # of the last arrival at each object
+        self._sites: set[tuple[int, int]] = set()  # words and the instructions that have arrived there
         self._problem = np.zeros(1, np.int64)
         self._none = np.zeros((1, 1), np.int64)
 
@@ -144,7 +149,16 @@ class Mbarriers:
         if self.machine.watch is not None:
             self.machine.watch.mbarrier(batch, index, mask, action, amounts, counts)
         self._apply(index, mask, action, amounts, counts, tokens)
+        if action.startswith("arrive"):
+            self._note(index[mask] // 8)
         return tokens
+
+    def _note(self, words: Array) -> None:
+        """Remember where the arrivals at each object come from."""
+        pc = self.machine.pc
+        for where in np.unique(words[self._site[words] != pc]).tolist():
+            self._sites.add((where, pc))
+        self._site[words] = pc
 
     def complete(self, index: Array, transactions: int) -> None:
         """The copy engine has moved bytes: count them off the objects at byte offsets of shared memory."""
@@ -284,19 +298,28 @@ class Mbarriers:
             for where in places:
                 self.waiting.setdefault(where, []).append(int(row))
 
-    def describe(self, slot: int) -> str:
-        """What a strand waits for, in a phrase; empty when it waits elsewhere."""
-        words = self.machine.memory.shared.view(np.uint64)
-        for where, slots in self.waiting.items():
-            if slot in slots:
-                word = int(words[where])
-                transactions = (word >> 40) & 0x1FFFFF
-                transactions -= 0x200000 if transactions >= 0x100000 else 0
-                return (
-                    f"the mbarrier at shared offset {self.machine.memory.shared_offset(where * 8):#x}, whose phase "
-                    f"{(word >> _PHASE_SHIFT) & 1} lacks {(word >> 20) & 0xFFFFF} arrivals and {transactions} bytes"
-                )
-        return ""
+    def awaited(self, slot: int) -> Awaited | None:
+        """What a strand waits for; None when it waits elsewhere."""
+        memory = self.machine.memory
+        words = memory.shared.view(np.uint64)
+        for where in sorted(self._places.get(slot, ())):
+            word = int(words[where])
+            transactions = (word >> 40) & 0x1FFFFF
+            transactions -= 0x200000 if transactions >= 0x100000 else 0
+            offset, phase, arrivals = (
+                memory.shared_offset(where * 8),
+                (word >> _PHASE_SHIFT) & 1,
+                word >> 20 & MAX_COUNT,
+            )
+            state = (("offset", offset), ("phase", phase), ("arrivals", arrivals), ("bytes", transactions))
+            rest = f", whose phase {phase} lacks {arrivals} arrivals and {transactions} bytes"
+            return Awaited("mbarrier", f"the mbarrier at shared offset {offset:#x}", rest, state)
+        return None
+
+    def arrivals(self, slots: Sequence[int]) -> list[int]:
+        """The instructions that have arrived where strands wait."""
+        places = set[int]().union(*(self._places.get(slot, set[int]()) for slot in slots))
+        return sorted({pc for where, pc in self._sites if where in places})
 
     def _index(self, batch: Batch, space: str, addresses: Array, mask: Array) -> Array:
         memory = self.machine.memory

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.machine.faults import Fault
+from warploom.machine.faults import Awaited, Fault
 from warploom.machine.strands import State
 
 if TYPE_CHECKING:
@@ -88,19 +88,22 @@ class Pools:
             del self.waiting[row]
             machine.strands.state[row] = State.READY
 
-    def describe(self, slot: int) -> str:
-        """What a strand waits for, in a phrase; empty when it waits elsewhere."""
+    def awaited(self, slot: int) -> Awaited | None:
+        """What a strand waits for; None when it waits elsewhere."""
         wanted = self.waiting.get(slot)
         if wanted is None:
-            return ""
+            return None
         machine = self.machine
         warp = int(machine.strands.warp[slot])
         cta = int(machine.cta_of[warp])
         others = np.flatnonzero(machine.cta_of == cta)
         order = others[np.argsort(machine.in_cta[others])]
-        return (
-            f"{wanted - int(self.held[warp])} more registers for each thread of a warp, where its CTA has "
-            f"{int(self.free[cta])} left; {_holders(self.held[order].tolist())}"
+        more, left = wanted - int(self.held[warp]), int(self.free[cta])
+        return Awaited(
+            "registers",
+            f"{more} more registers for each thread of a warp",
+            f", where its CTA has {left} left; {_holders(self.held[order].tolist())}",
+            (("wanted", more), ("left", left)),
         )
 
 

@@ -134,7 +134,7 @@ class GlobalVariable:
 @dataclass(slots=True)
 class Program:
     """A kernel and all it reaches. `block_end[pc]` is where the basic block of pc ends; `meet[pc]` where lanes that
-    part at pc meet again.
+    part at pc meet again; `following[pc]` what may come next, a call's function left out.
     """
 
     module: Module
@@ -152,6 +152,7 @@ class Program:
     local_bytes: int
     block_end: list[int] = field(default_factory=list[int])
     meet: list[int] = field(default_factory=list[int])
+    following: list[list[int]] = field(default_factory=list[list[int]])
 
     def span_of(self, pc: int) -> Span | None:
         """Where the instruction at a program counter stands in the text."""

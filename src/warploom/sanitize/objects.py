@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from warploom.sanitize._compiled import KNOWN, WIDE
 from warploom.sanitize.clocks import Clocks
+from warploom.sanitize.phases import Phases
 
 if TYPE_CHECKING:
     from warploom.machine.batch import Batch
@@ -25,7 +26,7 @@ _HIGHEST = 0xFFFFF
 class Objects:
     """The mbarriers of the resident CTAs. An object is known by cta * room + slot; -1 is none."""
 
-    def __init__(self, machine: Machine, clocks: Clocks, shadow: Shadow, report: Report) -> None:
+    def __init__(self, machine: Machine, clocks: Clocks, shadow: Shadow, report: Report, waits: bool) -> None:
         self.machine = machine
         self.clocks = clocks
         self.shadow = shadow
@@ -35,6 +36,7 @@ class Objects:
         self.phase: Array = np.zeros(machine.ctas * clocks.mbarriers, np.int64)  # complete ones
         self.site: Array = np.full(machine.ctas * clocks.mbarriers, -1, np.int64)  # of the last expectation
         self._free: dict[int, list[int]] = {}
+        self.phases = Phases(machine, self, clocks.mbarriers) if waits else None
 
     # Making and unmaking ----------------------------------------------------------------------------------
 
@@ -43,7 +45,7 @@ class Objects:
         for word, warp, lane in zip(words.tolist(), warps.tolist(), lanes.tolist(), strict=True):
             found = int(self.at[word])
             if found >= 0:
-                self._tell(
+                self.tell(
                     "sanitize.mbarrier/reinitialised", pc, -1, word, "is initialised while it is valid", warp, lane
                 )  # fmt: skip
                 continue
@@ -61,6 +63,8 @@ class Objects:
         objects = np.array([found])
         for rows in self._rows(objects):
             self.clocks.clear(rows)
+        if self.phases is not None:
+            self.phases.renew(found)
         return found
 
     def _rows(self, objects: Array) -> list[Array]:
@@ -75,6 +79,8 @@ class Objects:
     def _grow(self) -> None:
         before = self.clocks.mbarriers
         self.shadow.renumber(*self.clocks.grow(2 * before))
+        if self.phases is not None:
+            self.phases.grow(2 * before)
 
         def moved(objects: Any) -> Any:
             return objects // before * 2 * before + objects % before
@@ -96,7 +102,7 @@ class Objects:
                 continue
             state = int(memory[word])
             if state & _HIGHEST != state >> 20 & _HIGHEST or state >> 40 & 0x1FFFFF:
-                self._tell(
+                self.tell(
                     "sanitize.mbarrier/invalidated", pc, -1, word,
                     f"is invalidated in a phase that lacks {state >> 20 & _HIGHEST} of {state & _HIGHEST} arrivals and "
                     f"{_signed(state >> 40 & 0x1FFFFF)} bytes",
@@ -117,6 +123,8 @@ class Objects:
         objects = objects[objects >= 0]
         if not len(objects):
             return
+        if self.phases is not None:
+            self.phases.complete(objects)
         np.add.at(self.phase, objects, 1)
         rows = self._rows(objects)
         columns = self.clocks.phase_column(objects)
@@ -132,7 +140,7 @@ class Objects:
             position, lane = (int(part[0]) for part in np.nonzero(missing))
             word = int(index[position, lane]) >> 3
             warp = int(batch.warp_index[position])
-            self._tell(
+            self.tell(
                 "sanitize.mbarrier/uninitialised", pc, -1, word, f"is not initialised: {what}", warp, lane
             )
 
@@ -160,7 +168,7 @@ class Objects:
         )
         for k in np.flatnonzero(np.abs(bytes_now) > _HIGHEST).tolist():
             text = f"has its transaction count taken to {int(bytes_now[k])} bytes"
-            self._tell(
+            self.tell(
                 "sanitize.mbarrier/overflow",
                 pc,
                 -1,
@@ -174,7 +182,7 @@ class Objects:
         pending = states >> 20 & _HIGHEST
         for k in np.flatnonzero(arrivals > pending).tolist():
             text = f"expects {int(pending[k])} more arrivals in this phase, and {int(arrivals[k])} come"
-            self._tell(
+            self.tell(
                 "sanitize.mbarrier/arrivals",
                 pc,
                 -1,
@@ -202,10 +210,12 @@ class Objects:
         known = np.maximum(
             clocks.vectors[warps, KNOWN, columns], clocks.vectors[warps + self.machine.warps, KNOWN, columns]
         )
+        if self.phases is not None:
+            known = np.maximum(known, self.phases.known(warps, objects[later]))
         for k in np.flatnonzero(known < complete[later]).tolist():
             word = int(index[positions[later[k]], at[later[k]]]) >> 3
             text = "is arrived at, and nothing shows that its phase before is complete: the arrival may count there"
-            self._tell("sanitize.mbarrier/arrivals", pc, -1, word, text, int(warps[k]), int(at[later[k]]))
+            self.tell("sanitize.mbarrier/arrivals", pc, -1, word, text, int(warps[k]), int(at[later[k]]))
 
     def check_copies(self, words: Array, found: Array, warps: Array, lanes: Array, pc: int) -> None:
         """Bulk copies count their bytes off objects that are initialised. Shapes: all (copies,), `words` in bytes."""
@@ -213,7 +223,7 @@ class Objects:
         if len(missing):
             k = int(missing[0])
             text = "is not initialised: a copy counts its bytes off it"
-            self._tell(
+            self.tell(
                 "sanitize.mbarrier/uninitialised", pc, -1, int(words[k]) >> 3, text, int(warps[k]), int(lanes[k])
             )  # fmt: skip
 
@@ -228,7 +238,7 @@ class Objects:
             position, lane = (int(part[0]) for part in np.nonzero(hit))
             word = int(index[position, lane]) >> 3
             word += int(self.at[word] < 0)
-            self._tell(
+            self.tell(
                 "sanitize.mbarrier/overwritten", pc, -1, word, "is overwritten while it is valid", int(warps[position]),
                 lane,
             )  # fmt: skip
@@ -242,7 +252,7 @@ class Objects:
         hit = np.flatnonzero(first < last)
         if len(hit):
             k = int(hit[0])
-            self._tell(
+            self.tell(
                 "sanitize.mbarrier/overwritten", pc, -1, int(words[first[k]]), "is overwritten while it is valid",
                 int(warps[k]), int(lanes[k]),
             )  # fmt: skip
@@ -261,14 +271,15 @@ class Objects:
             pc = int(self.site[found])
             if count > 0:
                 text = f"still expects {count} bytes at the end, which no copy brought"
-                self._tell("sanitize.mbarrier/short", pc, -1, word, text)
+                self.tell("sanitize.mbarrier/short", pc, -1, word, text)
             else:
                 text = f"was brought {-count} bytes more than its phases expected"
-                self._tell("sanitize.mbarrier/excess", pc, -1, word, text)
+                self.tell("sanitize.mbarrier/excess", pc, -1, word, text)
 
-    def _tell(
+    def tell(
         self, code: str, pc: int, other: int, word: int, text: str, warp: int = -1, lane: int = -1
     ) -> None:
+        """A finding about the object at a word of shared memory."""
         if self.report.again(code, pc, other):
             return
         memory = self.machine.memory

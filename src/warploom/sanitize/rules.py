@@ -54,7 +54,7 @@ def page(rule: Rule) -> str:
     setup = f"## Both begin so\n\n```ptx\n{rule.setup.strip()}\n```\n\n" if rule.setup else ""
     launch = f"{rule.threads} threads" + (f", clusters of {rule.cluster} CTAs" if rule.cluster > 1 else "")
     return (
-        f"# {rule.code}\n\n{rule.what}\n\n{rule.why}\n\nWhat cures it: {rule.cure}.\n\n"
+        f"# {rule.code}\n\n{rule.what}\n\n{rule.why.strip()}\n\nWhat cures it: {rule.cure}.\n\n"
         f"The examples are statements of a kernel with {launch}: `%r0` is the thread, `%p0` says whether it is\n"
         "the first, `%r2` is the CTA's rank in its cluster, `%r3` points to shared memory, `%r4` to an mbarrier,\n"
         "`%rd0` to global memory and `%rd1` to a tensor map.\n\n"

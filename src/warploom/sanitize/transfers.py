@@ -52,6 +52,8 @@ class Transfers:
             return
         active = batch.active()
         objects.check_use(batch, index, active, self.machine.pc, "an arrival that follows copies")
+        if objects.phases is not None:
+            objects.phases.arrive(batch.place.warp, objects.of(index), active, self.machine.pc)
         for position, lane in zip(*np.nonzero(active), strict=True):
             found = objects.of(index[position : position + 1, lane])
             if found[0] >= 0:
@@ -163,7 +165,9 @@ class Transfers:
         return self.sanitizer.objects.of(np.clip(words, 0, len(self.machine.memory.shared) - 8))
 
     def _expect(self, warps: Array, found: Array, phases: Array) -> None:
-        """Copies into other CTAs are done when a phase of a barrier over there is."""
+        """Bytes will come to mbarriers; copies into other CTAs are done when a phase over there is."""
+        if (seen := self.sanitizer.objects.phases) is not None:
+            seen.arrive(warps, found[:, None], np.ones((len(found), 1), np.bool_), self.machine.pc)
         if self.machine.cluster_size == 1:
             return
         self.sanitizer.clocks.publish_phases(warps, found)

@@ -14,16 +14,18 @@ from warploom.diag import Diagnostic
 from warploom.isa.bulk import BulkCopy, TensorCopy
 from warploom.machine.watch import Watcher
 from warploom.sanitize.arena import ArenaShadow
-from warploom.sanitize.clocks import BARRIERS, Clocks, to_bits
+from warploom.sanitize.clocks import BARRIERS, GROUPS, Clocks, to_bits
 from warploom.sanitize.guesses import guesses
 from warploom.sanitize.lifetimes import Lifetimes
 from warploom.sanitize.maps import Maps
+from warploom.sanitize.metadata import Metadata
 from warploom.sanitize.objects import FIRST, Objects
 from warploom.sanitize.products import Products
 from warploom.sanitize.report import Report
 from warploom.sanitize.rules import rules
 from warploom.sanitize.shadow import Shadow
 from warploom.sanitize.transfers import Transfers
+from warploom.sanitize.unwritten import Unwritten
 
 if TYPE_CHECKING:
     from warploom.machine.batch import Batch
@@ -107,10 +109,14 @@ class Sanitizer(Watcher):
             if "proxy" not in words
         )
         self._orders = [_order_of(words) for words in opcodes]
+        self._waits = any("parity" in step.binding.slots for step in steps)
         self.arena = ArenaShadow(machine, self.report, not families.isdisjoint({"bulk", "tensor"}))
         self.maps = Maps(self)
         self._before_now: set[tuple[str, int]] = set()
         self.products = Products(self)
+        self.metadata = Metadata(self)
+        self.unwritten = Unwritten(self)
+        self._parts = (self.products, self.metadata, self.unwritten)
         self.transfers = Transfers(self)
         self._guesses = guesses(machine)
         for pc in self._guesses:
@@ -124,19 +130,24 @@ class Sanitizer(Watcher):
             return self._atomic(pc, act)
         if (family, part) in self._acts:
             act = self._acts[family, part](pc, act)
-        sees = self.products.sees(pc)
-        return act if sees is None else self._then(act, sees)
+        for see in self._sees(pc):
+            act = self._then(act, see)
+        return act
+
+    def _sees(self, pc: int) -> list[Callable[[Batch, Any], None]]:
+        """What looks at the operands of an instruction."""
+        return [see for part in self._parts if (see := part.sees(pc)) is not None]
 
     def wrap_run(self, pc: int, together: Act) -> Act:
         """Put what is to be seen before the act of a run."""
-        seen = [(at, self.products.sees(at)) for at in range(pc, pc + len(self.machine.linked[pc].run))]
-        if not any(see for _, see in seen):
+        seen = [(at, self._sees(at)) for at in range(pc, pc + len(self.machine.linked[pc].run))]
+        if not any(sees for _, sees in seen):
             return together
 
         def whole(batch: Batch, run: Any) -> None:
-            for (at, see), operands in zip(seen, run, strict=True):
-                if see is not None:
-                    self.machine.pc = at
+            for (at, sees), operands in zip(seen, run, strict=True):
+                self.machine.pc = at
+                for see in sees:
                     see(batch, operands)
             self.machine.pc = pc
             together(batch, run)
@@ -179,8 +190,9 @@ class Sanitizer(Watcher):
         self._published: dict[tuple[Location, int], int] = {}  # after how many fences
         self.arena.start(self.clocks)
         self.shadow = Shadow(self.machine, self.clocks, self.report, self._asynchronous)
-        self.objects = Objects(self.machine, self.clocks, self.shadow, self.report)
+        self.objects = Objects(self.machine, self.clocks, self.shadow, self.report, self._waits)
         self.products.start()
+        self.unwritten.start()
         self.lifetimes = Lifetimes(self)
         self._syncing = np.full(self.machine.warps, -1, np.int64)  # the CTA barrier that each warp waits at
         self._syncing_lanes = np.zeros(self.machine.warps, np.int32)
@@ -218,6 +230,8 @@ class Sanitizer(Watcher):
             return
         pc = self.machine.pc
         strong = self._strong[pc] or self.atomic
+        if strong and values is None and self.objects.phases is not None:
+            self.objects.phases.hear(place.warp)
         if values is None and self.atomic:
             return  # it writes what it reads, and says so next
         if strong and self.clocks.ordered and pc not in self._guesses:
@@ -352,10 +366,16 @@ class Sanitizer(Watcher):
         self.products.fence(batch)
 
     def _commit_products(self, batch: Batch, operands: Any) -> None:
-        self.clocks.commit_products(batch.warp_index[batch.warpgroups()])
+        groups = batch.warp_index[batch.warpgroups()]
+        if self.objects.phases is not None:
+            self.objects.phases.commit_products(groups, self.clocks.product_groups[groups[:, 0]])
+        self.clocks.commit_products(groups)
 
     def _wait_products(self, batch: Batch, operands: Any) -> None:
-        self.clocks.wait_products(batch.warp_index[batch.warpgroups()], min(operands.N, 1 << 30))
+        groups, pending = batch.warp_index[batch.warpgroups()], min(operands.N, 1 << 30)
+        if self.objects.phases is not None and pending < GROUPS:
+            self.objects.phases.end_products(groups, self.clocks.product_groups[groups[:, 0]] - pending)
+        self.clocks.wait_products(groups, pending)
 
     # Synchronisation --------------------------------------------------------------------------------------
 
@@ -375,6 +395,8 @@ class Sanitizer(Watcher):
         bits, full = self.clocks.lanes(batch, batch.base)
         warps = batch.warp_index
         self.clocks.release(warps, bits, full, self.clocks.barrier(keys))
+        if self.objects.phases is not None:
+            self.objects.phases.join_barrier(warps, keys)
         if waits:
             self._syncing[warps] = keys
             self._syncing_lanes[warps] |= bits
@@ -408,8 +430,12 @@ class Sanitizer(Watcher):
             full = bits == to_bits(self.machine.strands.live[warps])
             self.clocks.acquire(warps, bits, full, self.clocks.barrier(self._syncing[warps]))
             self.clocks.synchronise(warps[full])
+            if self.objects.phases is not None:
+                self.objects.phases.leave_barrier(warps, self._syncing[warps])
             self._syncing[warps], self._syncing_lanes[warps] = -1, 0
         self.clocks.clear(rows)
+        if self.objects.phases is not None:
+            self.objects.phases.end_barrier(keys)
 
     def cluster_arrive(self, batch: Batch, clusters: Array) -> None:
         """Warps arrive at the barriers of their clusters."""
@@ -427,6 +453,8 @@ class Sanitizer(Watcher):
         """A cluster's barrier is complete."""
         where = np.array([cluster])
         self.clocks.copy(self.clocks.cluster_done(where), self.clocks.cluster(where))
+        if self.objects.phases is not None:
+            self.objects.phases.pass_cluster(cluster)
         self.transfers.cluster_complete(cluster)
 
     def cluster_wait(self, batch: Batch, clusters: Array) -> None:
@@ -442,6 +470,8 @@ class Sanitizer(Watcher):
         if self.muted or not len(batch.rows):
             return
         self.transfers.mbarrier(batch, index, lanes, action, amounts, transactions)
+        if self.objects.phases is not None and action not in ("init", "inval"):
+            self.objects.phases.arrive(batch.place.warp, self.objects.of(index), lanes, self.machine.pc)
 
     def phases(self, words: Array) -> None:
         """Phases are complete."""
@@ -450,10 +480,17 @@ class Sanitizer(Watcher):
     def waits(self, batch: Batch, index: Array, lanes: Array) -> None:
         """Lanes look at mbarriers."""
         self.objects.check_use(batch, index, lanes, self.machine.pc, "a wait")
+        operands = self.machine.linked[self.machine.pc].operands
+        if self.objects.phases is not None and operands.parity:
+            asked = np.broadcast_to(batch.read(operands.phase), lanes.shape)
+            found = self.objects.of(index)
+            self.objects.phases.look(batch.place.warp, found, lanes, asked, self.machine.pc)
 
     def waited(self, batch: Batch, index: Array, lanes: Array, phase: Array, parity: bool) -> None:
         """Lanes found that a phase is complete."""
         self.transfers.waited(batch, index, lanes)
+        if self.objects.phases is not None:
+            self.objects.phases.know(batch.place.warp, self.objects.of(index), lanes)
 
     def left(self, warps: Array) -> None:
         """Warps have left the kernel."""
