@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from warploom.author.kernel import kernel as kernel
     from warploom.check import check as check
     from warploom.diag import UsageError as UsageError
     from warploom.diag import WarploomError as WarploomError
@@ -27,11 +28,12 @@ _HOME = {
     "WarploomError": "warploom.diag",
     "check": "warploom.check",
     "explore": "warploom.launch.explore",
+    "kernel": "warploom.author.kernel",
     "launch": "warploom.launch.api",
     "parse": "warploom.ptx",
 }
 
-__all__ = ["TensorMap", "UsageError", "WarploomError", "check", "explore", "launch", "parse"]
+__all__ = ["TensorMap", "UsageError", "WarploomError", "check", "explore", "kernel", "launch", "parse"]
 
 
 class _Package(ModuleType):

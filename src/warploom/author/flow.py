@@ -112,8 +112,7 @@ def loop(
     counter is of `type`, else of the type of the bounds, else u32.
     """
     first, last = (0, start) if stop is None else (start, stop)
-    counter = new(type or type_of(first) or type_of(last) or "u32")
-    counter.set(first)
+    counter = new(type or type_of(first) or type_of(last) or "u32", first)
     building = current()
     if unroll > 1:
         # As signed numbers, so that a bound below the steps taken at once is below every counter.

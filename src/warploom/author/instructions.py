@@ -402,13 +402,14 @@ def _result(place: Place, slots: Mapping[str, str], given: list[Any]) -> Any:
     return new(type_word)
 
 
-def new(type_word: str) -> Register:
-    """A new register of a type. Errors: UsageError author.type."""
+def new(type_word: str, value: Any = None) -> Register:
+    """A new register of a type, that holds a value where one is given. Errors: UsageError author.type."""
     if type_word not in TYPES:
         raise UsageError(
             f"there is no type '{type_word}'; expected one such as u32, f32 or pred", code="author.type"
         )
-    return Register(current().register(type_word), type_word)
+    made = Register(current().register(type_word), type_word)
+    return made if value is None else made.set(value)
 
 
 def _kind(value: Any) -> Any:
