@@ -79,6 +79,7 @@ CALLS = {
             dst="shared::cluster",
         )
     ),
+    "ld.global.L2::cache_hint.f32": lambda x, t: ptx.ld(x.place(0), type=f32, cache_policy=new(u64)),
     "wgmma.mma_async.sync.aligned.m64n16k16.f32.bf16.bf16": lambda x, t: ptx.wgmma_mma_async(
         [new(f32) for _ in range(8)], new(u64), new(u64), 1, 1, 1, 0, 0, n=16, dtype=f32, atype="bf16"
     ),

@@ -151,8 +151,8 @@ def _choices(
     for name, value in words.items():
         if name in candidate.places:
             when = form.operands[candidate.places[name]].when
-            if when and when not in given and python_name(when) not in words:
-                given[when] = when if when not in form.columns else given.get(when, when)
+            if when and python_name(when) not in words:
+                given.setdefault(when, next(iter(sorted(form.vocabulary.get(when, {when}))), when))
             continue
         word = candidate.keywords.get(name)
         if word is None:
