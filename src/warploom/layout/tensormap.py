@@ -258,10 +258,10 @@ def _complaints(fields: TensorMapFields) -> list[str]:
     inner_bits = row * fields.shared_bits
     if word in _PADDED:
         expect(row == 128, f"{what} has {row} elements of {word}{along}", "128")
-    steps = (1, *fields.element_stride[1:rank])
-    # Of interleaved boxes the driver counts what the strides leave rounded down, and every slice.
-    up = 0 if interleave else 1
-    counts = (max((extent + up * (step - 1)) // max(step, 1), 1) for extent, step in zip(fields.box, steps))
+    # The driver counts what the strides leave, rounded down.
+    counts = (
+        max(extent // max(step, 1), 1) for extent, step in zip(fields.box, fields.element_stride[:rank])
+    )
     whole = (row * fields.pixels_per_column if fields.is_im2col else prod(counts)) * fields.shared_bits // 8
     all_of = "a column" if fields.is_im2col else "the box"
     expect(whole <= _LARGEST_BOX, f"{all_of} is {whole} bytes", f"at most {_LARGEST_BOX}")

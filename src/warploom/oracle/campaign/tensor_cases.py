@@ -300,6 +300,18 @@ def _size(rng: Random, made: TensorMapFields) -> TensorMapFields:
     return replace(filled, box=five(box[:rank]), element_stride=five([1] * rank))
 
 
+def _strided_size(rng: Random, made: TensorMapFields) -> TensorMapFields:
+    """A box about as large as shared memory once a traversal stride has thinned it."""
+    sized = _size(rng, made)
+    if sized.is_im2col:
+        return sized
+    axis, step = rng.choice((0, 0, 1, 2)), rng.choice((2, 3, 4, 8))
+    more = 0 if axis == 0 else rng.choice((-1, 0, 1, step - 1))
+    box, steps = list(sized.box), [1] * sized.rank
+    box[axis], steps[axis] = min(box[axis] * step + more, 256), step
+    return replace(sized, box=five(box[: sized.rank]), element_stride=five(steps))
+
+
 def _any_rank(rng: Random, made: TensorMapFields) -> TensorMapFields:
     rank = rng.randint(3 if made.is_im2col else 1, 5)
     filled = {"global_dim": 4, "global_stride": 4096, "box": 2, "element_stride": 1}
@@ -324,7 +336,12 @@ _COMMON: tuple[_Change, ...] = (
     _field("fill", 0, 1),
     _field("elemtype", *range(len(ELEMENT_TYPES))),
 )
-_OF_TILES: tuple[_Change, ...] = (_one("box", 0, 1, 255, 256, 257), _one("box", 0, 1, 255, 256, 257, 1 << 31))
+_OF_TILES: tuple[_Change, ...] = (
+    _one("box", 0, 1, 255, 256, 257),
+    _one("box", 0, 1, 255, 256, 257, 1 << 31),
+    _strided_size,
+    _strided_size,
+)
 _OF_COLUMNS: tuple[_Change, ...] = (
     _one("im2col_lower", 0, 15, 16, -16, -17, 127, 128, -128, -129, 32767, -32768, 32768, -32769),
     _one("im2col_upper", 0, 15, 16, -16, -17, 127, 128, -128, -129, 32767, -32768, 32768, -32769),
