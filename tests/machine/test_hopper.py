@@ -363,3 +363,32 @@ def test_a_source_that_was_read_may_be_written_before_the_copy_is_done() -> None
     assert (eager[:32] == 5).all()
     assert (lazy[:32] == 5).all()
     assert (int(eager[32]), int(lazy[32])) == (5, 0)
+
+
+COPY_WITHIN = """
+.reg .pred %first;
+setp.eq.u32 %first, %r0, 0;
+mov.u32 %r1, data;
+mov.u32 %r2, bar;
+st.shared.u32 [data], 7;
+@%first mbarrier.init.shared::cta.b64 [%r2], 1;
+fence.proxy.async;
+bar.sync 0;
+@%first mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], 16;
+add.u32 %r3, %r1, 16;
+@%first cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r3], [%r1], 16, [%r2];
+again:
+mbarrier.try_wait.parity.shared::cta.b64 %p0, [%r2], 0;
+@!%p0 bra again;
+ld.shared.u32 %r4, [data+16];
+st.global.u32 [%rd1], %r4;
+ret;
+"""
+WITHIN = ".shared .align 16 .b8 data[32]; .shared .align 8 .b64 bar;\n"
+
+
+def test_a_copy_within_shared_memory_needs_a_cluster() -> None:
+    found = run(COPY_WITHIN, before=WITHIN, directives=".reqnctapercluster 1, 1, 1")
+    assert found.tolist() == [7] * 32
+    with pytest.raises(Trap, match="from shared memory to shared memory, in a launch without clusters"):
+        run(COPY_WITHIN, before=WITHIN)

@@ -47,6 +47,10 @@ class Copier:
         """What can be said when a request is issued: alignment of addresses and sizes."""
         active = batch.active()
         if isinstance(request, BulkCopy):
+            spaces = {request.source_space, request.destination_space}
+            if "global" not in spaces and not self.machine.grid.explicit_cluster and active.any():
+                message = "a bulk copy from shared memory to shared memory, in a launch without clusters"
+                raise Fault("machine.no-cluster", message, int(np.flatnonzero(active)[0]))
             for name, array in (
                 ("source", request.source),
                 ("destination", request.destination),
