@@ -7,10 +7,10 @@ from typing import TypeVar
 
 from xdsl.ir import Attribute, Dialect
 
-from warploom.nvvm.dialect import vocabulary, wgmma, wmma, words
+from warploom.nvvm.dialect import mma, vocabulary, wgmma, wmma, words
 from warploom.nvvm.dialect.operation import Operation
 
-_FAMILIES = (wgmma, wmma)
+_FAMILIES = (mma, wgmma, wmma)
 _Class = TypeVar("_Class")
 
 
@@ -22,7 +22,7 @@ def _declared(module: ModuleType, base: type[_Class]) -> list[type[_Class]]:
         if isinstance(value, type)
         and issubclass(value, base)
         and value.__module__ == module.__name__
-        and value.__dict__.get("name")
+        and "name" in vars(value)
     ]
 
 

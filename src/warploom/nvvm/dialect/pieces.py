@@ -6,9 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from xdsl.dialects import builtin
-from xdsl.dialects.builtin import Float16Type, Float32Type, Float64Type, IntAttr, IntegerType, VectorType
-from xdsl.dialects.llvm import LLVMArrayType, LLVMPointerType, LLVMStructType
+from xdsl.dialects import arith, builtin
+from xdsl.dialects.builtin import (
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IntAttr,
+    IntegerAttr,
+    IntegerType,
+    VectorType,
+)
+from xdsl.dialects.llvm import ConstantOp, LLVMArrayType, LLVMPointerType, LLVMStructType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import AnyOf, AttrConstraint, eq
 from xdsl.utils.exceptions import VerifyException
@@ -39,6 +47,20 @@ class At:
 
 
 @dataclass(frozen=True, slots=True)
+class Constant:
+    """A value that stands in the text as the constant it is; in a register where it is none."""
+
+    value: SSAValue
+
+    @property
+    def number(self) -> int | None:
+        """The constant; None where the value is computed."""
+        owner = self.value.owner
+        attribute = owner.value if isinstance(owner, ConstantOp | arith.ConstantOp) else None
+        return attribute.value.data if isinstance(attribute, IntegerAttr) else None
+
+
+@dataclass(frozen=True, slots=True)
 class Local:
     """A register, or label, that the operation has for itself."""
 
@@ -51,7 +73,7 @@ class Sink:
     """A result that is not wanted."""
 
 
-Piece: TypeAlias = "SSAValue | Fragment | At | Local | Sink | int"
+Piece: TypeAlias = "SSAValue | Fragment | At | Constant | Local | Sink | int"
 
 
 @dataclass(frozen=True, slots=True)
