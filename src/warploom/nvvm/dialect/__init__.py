@@ -7,10 +7,22 @@ from typing import TypeVar
 
 from xdsl.ir import Attribute, Dialect
 
-from warploom.nvvm.dialect import mma, vocabulary, wgmma, wmma, words
+from warploom.nvvm.dialect import (
+    copies,
+    fences,
+    matrix,
+    mbarrier,
+    mma,
+    tensor_copies,
+    threads,
+    vocabulary,
+    wgmma,
+    wmma,
+    words,
+)
 from warploom.nvvm.dialect.operation import Operation
 
-_FAMILIES = (mma, wgmma, wmma)
+_FAMILIES = (wgmma, mma, wmma, matrix, copies, tensor_copies, mbarrier, threads, fences)
 _Class = TypeVar("_Class")
 
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import ClassVar
+from typing import ClassVar, Self
 
-from typing_extensions import Self
 from xdsl.dialects.builtin import (
     DenseArrayBase,
     Float16Type,
@@ -108,16 +107,16 @@ class Multiplication(Operation):
             parser.raise_error(f"expected one type for each operand segment but got {len(types)} types", at)
         parser.parse_punctuation("->")
         result = parser.parse_type()
-        for name, type in zip(_TYPES, types[:2], strict=True):
-            if name not in attributes and (word := multiplied(type)):
+        for name, each in zip(_TYPES, types[:2], strict=True):
+            if name not in attributes and (word := multiplied(each)):
                 attributes[name] = MmaType(word)
             if name not in attributes:
                 parser.raise_error(
                     f"attribute {name} is not provided explicitly and cannot be inferred", start
                 )
         operands: list[Sequence[SSAValue]] = [
-            parser.resolve_operands(each, [type] * len(each), start)
-            for each, type in zip(lists[:3], types, strict=True)
+            parser.resolve_operands(values, [each] * len(values), start)
+            for values, each in zip(lists[:3], types, strict=True)
         ]
         for each, named in zip(lists[3:], cls.NAMED.values(), strict=True):
             if len(each) != len(named):
@@ -150,7 +149,7 @@ class Multiplication(Operation):
                 printer.print_list(values[:count], printer.print_ssa_value)
             values = values[count:]
         types = [each[0].type for each in self.fragments]
-        inferred = {name for name, type in zip(_TYPES, types[:2], strict=True) if self._says(name, type)}
+        inferred = {name for name, each in zip(_TYPES, types[:2], strict=True) if self._says(name, each)}
         printer.print_op_attributes(
             self.attributes | self.properties, reserved_attr_names={_SEGMENTS, *inferred}
         )

@@ -18,7 +18,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.llvm import ConstantOp, LLVMArrayType, LLVMPointerType, LLVMStructType
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import AnyOf, AttrConstraint, eq
+from xdsl.irdl import AttrConstraint
+from xdsl.irdl.constraints import AttrSetConstraint
 from xdsl.utils.exceptions import VerifyException
 
 TENSOR_SPACE = 6
@@ -42,7 +43,7 @@ class Fragment:
 class At:
     """An address; `coordinates` are those of a tensor."""
 
-    base: SSAValue
+    base: SSAValue | Local
     coordinates: tuple[SSAValue, ...] = ()
 
 
@@ -180,4 +181,4 @@ def space_of(value: SSAValue) -> str:
 def pointer(*spaces: int) -> AttrConstraint:
     """The constraint of a pointer to one of some address spaces."""
     types = [LLVMPointerType(IntAttr(space)) if space else LLVMPointerType() for space in spaces]
-    return eq(types[0]) if len(types) == 1 else AnyOf(tuple(eq(each) for each in types))
+    return AttrSetConstraint.get(*types)
