@@ -13,6 +13,8 @@ from warploom.nvvm.dialect import (
     matrix,
     mbarrier,
     mma,
+    tcgen05,
+    tcgen05_mma,
     tensor_copies,
     threads,
     vocabulary,
@@ -22,7 +24,7 @@ from warploom.nvvm.dialect import (
 )
 from warploom.nvvm.dialect.operation import Operation
 
-_FAMILIES = (wgmma, mma, wmma, matrix, copies, tensor_copies, mbarrier, threads, fences)
+_FAMILIES = (wgmma, mma, wmma, matrix, copies, tensor_copies, mbarrier, threads, fences, tcgen05, tcgen05_mma)
 _Class = TypeVar("_Class")
 
 
