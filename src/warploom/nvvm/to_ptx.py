@@ -44,6 +44,9 @@ from warploom.ptx import (
 
 _BYTES = {"pred": 1, "b16": 2, "b32": 4, "b64": 8, "b128": 16, "f32": 4, "f64": 8}
 _PARAMETER_ALIGN = 16
+_BLACKWELL = 100
+_LEAST_OF_BLACKWELL = (8, 8)
+"""ptxas 13.0 asks this version for block scales that say no size; 13.1 and the manual do not."""
 KERNEL = "nvvm.kernel"
 """The attribute of a function that is a kernel."""
 
@@ -96,10 +99,9 @@ def first_version(functions: Sequence[Function], target: Target) -> Version:
         for instruction in function.body.instructions()
         if isinstance(binding := bind(instruction), Binding)
     ]
-    candidates = sorted(
-        {version for version in FIRST_VERSION.values() if version >= target.first_version}
-        | {row.ptx for binding in bindings for row in binding.form.rows if row.ptx >= target.first_version}
-    )
+    least = max(target.first_version, _LEAST_OF_BLACKWELL if target.number >= _BLACKWELL else (1, 0))
+    known = {*FIRST_VERSION.values(), *(row.ptx for binding in bindings for row in binding.form.rows)}
+    candidates = sorted({least, *(version for version in known if version >= least)})
     for version in candidates:
         if all(lacking(binding.form.rows_of(binding.slots), target, version) is None for binding in bindings):
             return version
