@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import (
+    DenseArrayBase,
     IntAttr,
     IntegerAttr,
     ModuleOp,
@@ -49,7 +50,7 @@ from warploom.nvvm.dialect.vocabulary import (
     WgmmaType,
 )
 from warploom.nvvm.dialect.words import MatrixShape, Shape
-from warploom.ptx import Address, Function, Integer, Module, Name, Operand, Variable, Vector, parse
+from warploom.ptx import Address, Function, Guard, Integer, Module, Name, Operand, Variable, Vector, parse
 from warploom.ptx import Block as Braces
 
 _TYPES: Mapping[int, Attribute] = {1: i1, 16: i16, 32: i32, 64: i64}
@@ -78,6 +79,8 @@ class _Lifter:
         self._function = function
         self._block = Block()
         self._values: dict[str, SSAValue] = {}
+        self._known: dict[str, bool] = {}
+        self._guard: Guard | None = None
         self._declared = dict(_registers(function.body)) if function.body is not None else {}
 
     def function(self) -> llvm.FuncOp:
@@ -87,7 +90,8 @@ class _Lifter:
         for instruction in body.instructions():
             found = bind(instruction)
             if isinstance(found, Binding):
-                self._instruction(found, str(instruction), guarded=instruction.guard is not None)
+                self._guard = instruction.guard
+                self._instruction(found, str(instruction))
         self._block.add_op(llvm.ReturnOp())
         arguments = [argument.type for argument in self._block.args]
         is_kernel = {"nvvm.kernel": UnitAttr()} if self._function.kind == "entry" else {}
@@ -99,10 +103,10 @@ class _Lifter:
             extra_attrs=is_kernel,
         )
 
-    def _instruction(self, found: Binding, text: str, *, guarded: bool) -> None:
+    def _instruction(self, found: Binding, text: str) -> None:
         make = _LIFTS.get(found.form.name)
         before = self._block.last_op
-        if make is not None and not guarded:
+        if make is not None and (self._guard is None or found.form.name in _GUARDED):
             try:
                 make(self, found)
             except _Unsuited:
@@ -119,6 +123,32 @@ class _Lifter:
             if found.form.operands[name].access in {"write", "both"}:
                 for register in _names(each.operand):
                     self._values.pop(register, None)
+                    self._known.pop(register, None)
+        if found.form.name == "compare.setp" and self._guard is None:
+            self._compared(found)
+
+    def _compared(self, found: Binding) -> None:
+        """Remember a predicate that compares two constants, as compilers make that of a constant scale."""
+        a, b, p = (found.operands[name].operand for name in ("a", "b", "p"))
+        if isinstance(a, Integer) and isinstance(b, Integer) and found.slots["CmpOp"] in {"eq", "ne"}:
+            for name in _names(p):
+                self._known[name] = (a.value == b.value) == (found.slots["CmpOp"] == "eq")
+
+    def constant(self, operand: Operand) -> bool:
+        """A predicate that is known."""
+        if isinstance(operand, Integer):
+            return operand.value != 0
+        if isinstance(operand, Name) and operand.text in self._known:
+            return self._known[operand.text]
+        raise _Unsuited
+
+    def guard(self) -> list[SSAValue]:
+        """The predicate that an instruction is under, as the operand of an operation."""
+        if self._guard is None:
+            return []
+        if self._guard.negated:
+            raise _Unsuited
+        return [self.value(self._guard.name)]
 
     # Values -------------------------------------------------------------------------------------------------
 
@@ -155,8 +185,7 @@ class _Lifter:
             self._block.add_ops([offset, total])
             base = total.res
         number = _SPACES[space]
-        type = LLVMPointerType(IntAttr(number)) if number else LLVMPointerType()
-        return self._cast(base, type)
+        return self._cast(base, LLVMPointerType(IntAttr(number)) if number else LLVMPointerType())
 
     def fragment(self, operand: Operand, element: Attribute) -> list[SSAValue]:
         """The values of a vector of registers."""
@@ -182,8 +211,8 @@ class _Lifter:
         if not isinstance(struct.type, LLVMStructType):
             return [struct]
         found: list[SSAValue] = []
-        for k, type in enumerate(struct.type.types.data):
-            taken = llvm.ExtractValueOp(llvm.DenseArrayBase.from_list(i64, [k]), struct, type)
+        for k, element in enumerate(struct.type.types.data):
+            taken = llvm.ExtractValueOp(DenseArrayBase.from_list(i64, [k]), struct, element)
             self._block.add_op(taken)
             found.append(taken.res)
         return found
@@ -194,7 +223,7 @@ class _Lifter:
         self._block.add_op(start)
         struct: SSAValue = start.res
         for k, value in enumerate(values):
-            put = llvm.InsertValueOp(llvm.DenseArrayBase.from_list(i64, [k]), struct, value)
+            put = llvm.InsertValueOp(DenseArrayBase.from_list(i64, [k]), struct, value)
             self._block.add_op(put)
             struct = put.res
         return struct
@@ -206,7 +235,7 @@ class _Lifter:
         if isinstance(owner, llvm.BitcastOp) and owner.arg.type == type:
             return owner.arg
         if isinstance(type, LLVMPointerType):
-            cast = llvm.IntToPtrOp(value, type)
+            cast = llvm.IntToPtrOp.create(operands=[value], result_types=[type])
             self._block.add_op(cast)
             return cast.output
         bits = llvm.BitcastOp(value, type)
@@ -220,13 +249,13 @@ def _registers(block: Braces) -> Iterator[tuple[str, Attribute]]:
         if isinstance(statement, Braces):
             yield from _registers(statement)
         elif isinstance(statement, Variable) and statement.space == "reg":
-            type = _register_type(statement.type)
-            if type is None:
+            held = _register_type(statement.type)
+            if held is None:
                 continue
             if statement.count is None:
-                yield statement.name, type
+                yield statement.name, held
             else:
-                yield from ((f"{statement.name}{k}", type) for k in range(statement.count))
+                yield from ((f"{statement.name}{k}", held) for k in range(statement.count))
 
 
 def _register_type(word: str) -> Attribute | None:
@@ -292,10 +321,11 @@ def _extents(shape: str) -> Shape:
 def _warpgroup(lifter: _Lifter, found: Binding) -> None:
     slots = found.slots
     element = f32 if slots["dtype"] == "f32" else i32
-    if not isinstance(scale := _operand(found, "scale_d"), Integer):
-        raise _Unsuited  # MLIR's operation has a constant there
+    adds = lifter.constant(_operand(found, "scale_d"))  # MLIR's operation has a constant there
     a = found.operands.get("a")
-    descriptor = lifter.packed(lifter.fragment(a.operand, i32)) if a else lifter.read(_operand(found, "a_desc"), i64)
+    descriptor = (
+        lifter.packed(lifter.fragment(a.operand, i32)) if a else lifter.read(_operand(found, "a_desc"), i64)
+    )
 
     def sign(name: str) -> ScaleIn:
         return ScaleIn("neg" if name in found.operands and _number(_operand(found, name)) < 0 else "one")
@@ -309,7 +339,7 @@ def _warpgroup(lifter: _Lifter, found: Binding) -> None:
         "typeA": WgmmaType(slots["atype"]),
         "typeB": WgmmaType(slots["btype"]),
         "typeD": WgmmaType(slots["dtype"]),
-        "scaleD": ScaleOut("one" if scale.value else "zero"),
+        "scaleD": ScaleOut("one" if adds else "zero"),
         "scaleA": sign("imm_scale_a"),
         "scaleB": sign("imm_scale_b"),
         "layoutA": Layout("col" if is_transposed("imm_trans_a") else "row"),
@@ -412,7 +442,7 @@ def _load_box(lifter: _Lifter, found: Binding) -> None:
         [],
         [lifter.read(_operand(found, "ctaMask"), i16)] if slots["multicast"] else [],
         [lifter.read(_operand(found, "cache_policy"), i64)] if slots["level::cache_hint"] else [],
-        [],
+        lifter.guard(),
     ]
     if slots["cta_group"]:
         raise _Unsuited
@@ -421,31 +451,32 @@ def _load_box(lifter: _Lifter, found: Binding) -> None:
         **mma.segments(map(len, groups)),
     }
     values = [value for group in groups for value in group]
-    lifter.add(tensor_copies.TensorLoad.build_of(values, properties))
+    lifter.add(tensor_copies.TensorLoad.create(operands=values, properties=properties))
 
 
 def _store_box(lifter: _Lifter, found: Binding) -> None:
     tensor, coordinates = _box(lifter, found)
     policy = [lifter.read(_operand(found, "cache_policy"), i64)] if found.slots["level::cache_hint"] else []
     source = lifter.pointer(_operand(found, "srcMem"), "shared")
-    groups = [[tensor], [source], coordinates, policy, []]
+    groups = [[tensor], [source], coordinates, policy, lifter.guard()]
     values = [value for group in groups for value in group]
-    lifter.add(tensor_copies.TensorStore.build_of(values, mma.segments(map(len, groups))))
+    lifter.add(tensor_copies.TensorStore.create(operands=values, properties=mma.segments(map(len, groups))))
 
 
 def _init(lifter: _Lifter, found: Binding) -> None:
     where = lifter.pointer(_operand(found, "addr"), found.slots["space"])
-    lifter.add(mbarrier.MbarrierInit.create(operands=[where, lifter.read(_operand(found, "count"), i32)]))
+    count = lifter.read(_operand(found, "count"), i32)
+    lifter.add(mbarrier.MbarrierInit.create(operands=[where, count, *lifter.guard()]))
 
 
 def _expect(lifter: _Lifter, found: Binding) -> None:
     if found.slots["op"] != "arrive" or found.slots["sem"]:
         raise _Unsuited
     where = lifter.pointer(_operand(found, "addr"), found.slots["space"])
-    operands = [where, lifter.read(_operand(found, "txCount"), i32)]
+    operands = [where, lifter.read(_operand(found, "txCount"), i32), *lifter.guard()]
     state = _operand(found, "state") if "state" in found.operands else Name("_")
     kept = state != Name("_")
-    made = mbarrier.MbarrierArriveExpectTx.build_of(operands, {}, [i64] if kept else [])
+    made = mbarrier.MbarrierArriveExpectTx.create(operands=operands, result_types=[i64] if kept else [])
     lifter.add(made)
     if kept:
         lifter.write(state, made.results)
@@ -459,7 +490,7 @@ def _wait(kind: type[dialect.Operation]) -> Lift:
         operands = [where, lifter.read(_operand(found, "phase"), i32 if found.slots["parity"] else i64)]
         if "suspendTimeHint" in found.operands:
             operands.append(lifter.read(_operand(found, "suspendTimeHint"), i32))
-        made = kind.build_of(operands, {}, [i1])
+        made = kind.create(operands=operands, result_types=[i1])
         lifter.add(made)
         lifter.write(_operand(found, "waitComplete"), made.results)
 
@@ -474,7 +505,9 @@ def _elect(lifter: _Lifter, found: Binding) -> None:
 
 def _fence_proxy(lifter: _Lifter, found: Binding) -> None:
     kind, space = found.slots["proxykind"], found.slots["space"]
-    properties: dict[str, Attribute] = {"kind": Proxy(f"{kind}.{space.partition('::')[0]}" if space else kind)}
+    properties: dict[str, Attribute] = {
+        "kind": Proxy(f"{kind}.{space.partition('::')[0]}" if space else kind)
+    }
     if space.startswith("shared::"):
         properties["space"] = SharedSpace(space.removeprefix("shared::"))
     lifter.add(fences.FenceProxy.create(properties=properties))
@@ -492,7 +525,9 @@ def _cluster_arrive(lifter: _Lifter, found: Binding) -> None:
 
 
 def _cluster_wait(lifter: _Lifter, found: Binding) -> None:
-    lifter.add(threads.ClusterWait.create(properties={"aligned": UnitAttr()} if found.slots["aligned"] else {}))
+    lifter.add(
+        threads.ClusterWait.create(properties={"aligned": UnitAttr()} if found.slots["aligned"] else {})
+    )
 
 
 def _registers_moved(lifter: _Lifter, found: Binding) -> None:
@@ -538,3 +573,6 @@ _LIFTS: Mapping[str, Lift] = {
     "control.griddepcontrol": _grid,
 }
 """How the instructions of each form are lifted."""
+
+_GUARDED = frozenset({"tensor.load", "tensor.store", "mbarrier.init", "mbarrier.arrive_expect_tx"})
+"""Forms whose operation may be under a predicate."""

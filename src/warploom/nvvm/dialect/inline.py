@@ -24,7 +24,9 @@ class InlinePtx(Operation):
     ptxCode = prop_def(StringAttr)
     predicate = opt_operand_def(i1)
     writeOnlyArgs = var_result_def()
-    NONE: ClassVar[Mapping[str, Attribute]] = {"operandSegmentSizes": DenseArrayBase.from_list(i32, [0, 0, 0])}
+    NONE: ClassVar[Mapping[str, Attribute]] = {
+        "operandSegmentSizes": DenseArrayBase.from_list(i32, [0, 0, 0])
+    }
     """The property of one without values."""
 
     assembly_format = (
