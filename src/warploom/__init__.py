@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from warploom.launch.api import launch as launch
     from warploom.launch.explore import explore as explore
     from warploom.layout import TensorMap as TensorMap
+    from warploom.nvvm import lower as lower
     from warploom.ptx import parse as parse
 
     __version__: str
@@ -30,10 +31,21 @@ _HOME = {
     "explore": "warploom.launch.explore",
     "kernel": "warploom.author.kernel",
     "launch": "warploom.launch.api",
+    "lower": "warploom.nvvm",
     "parse": "warploom.ptx",
 }
 
-__all__ = ["TensorMap", "UsageError", "WarploomError", "check", "explore", "kernel", "launch", "parse"]
+__all__ = [
+    "TensorMap",
+    "UsageError",
+    "WarploomError",
+    "check",
+    "explore",
+    "kernel",
+    "launch",
+    "lower",
+    "parse",
+]
 
 
 class _Package(ModuleType):

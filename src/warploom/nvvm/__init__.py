@@ -1,0 +1,7 @@
+"""The compiler's path in the open: operations of MLIR's nvvm dialect, LLVM's intrinsics, and PTX."""
+
+from __future__ import annotations
+
+from warploom.nvvm.api import LowerError, lower, remarks
+
+__all__ = ["LowerError", "lower", "remarks"]
