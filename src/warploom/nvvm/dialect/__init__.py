@@ -1,0 +1,39 @@
+"""The nvvm dialect in xDSL: one file a family, each operation with MLIR's text, its legality and its PTX."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import TypeVar
+
+from xdsl.ir import Attribute, Dialect
+
+from warploom.nvvm.dialect import vocabulary, wgmma, wmma, words
+from warploom.nvvm.dialect.operation import Operation
+
+_FAMILIES = (wgmma, wmma)
+_Class = TypeVar("_Class")
+
+
+def _declared(module: ModuleType, base: type[_Class]) -> list[type[_Class]]:
+    """The classes of a module that xDSL has a definition of."""
+    return [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type)
+        and issubclass(value, base)
+        and value.__module__ == module.__name__
+        and value.__dict__.get("name")
+    ]
+
+
+OPERATIONS: tuple[type[Operation], ...] = tuple(
+    operation for family in _FAMILIES for operation in _declared(family, Operation)
+)
+ATTRIBUTES: tuple[type[Attribute], ...] = tuple(
+    attribute for module in (words, vocabulary) for attribute in _declared(module, Attribute)
+)
+
+NVVM = Dialect("nvvm", list(OPERATIONS), list(ATTRIBUTES))
+"""The dialect."""
+
+__all__ = ["ATTRIBUTES", "NVVM", "OPERATIONS", "Operation"]

@@ -1,0 +1,98 @@
+"""MLIR text to a verified module, and where each operation stands in the text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.arith import Arith
+from xdsl.dialects.builtin import Builtin, ModuleOp
+from xdsl.dialects.func import Func
+from xdsl.dialects.llvm import LLVM
+from xdsl.ir import Operation
+from xdsl.parser import Parser
+from xdsl.utils.exceptions import DiagnosticException, ParseError, VerifyException
+
+from warploom.diag import Diagnostic, Severity, Source, Span, WarploomError
+from warploom.nvvm.dialect import NVVM
+
+
+class LowerError(WarploomError):
+    """A text that cannot be lowered: what is wrong in it, and where."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A module and the text it was read from."""
+
+    module: ModuleOp
+    source: Source
+    spans: dict[Operation, Span]
+
+    def finding(
+        self, operation: Operation, message: str, code: str = "lower.operation", hint: str = ""
+    ) -> Diagnostic:
+        """What is wrong with an operation, at its place."""
+        at: Operation | None = operation
+        while at is not None and at not in self.spans:
+            at = at.parent_op()
+        span = None if at is None else self.spans[at]
+        return Diagnostic(code, Severity.ERROR, message, self.source, span, hint)
+
+
+class _Parser(Parser):
+    """xDSL's parser, which remembers where operations stand."""
+
+    def __init__(self, context: Context, source: Source) -> None:
+        super().__init__(context, source.text, source.name)
+        self.spans: dict[Operation, Span] = {}
+
+    def parse_operation(self) -> Operation:
+        start = self.pos
+        try:
+            operation = super().parse_operation()
+        except VerifyException as error:
+            self.raise_error(str(error), start, max(self.pos, start + 1))
+        text = self.lexer.input.content
+        end = self.pos
+        while end > start and text[end - 1].isspace():
+            end -= 1
+        self.spans[operation] = Span(start, end)
+        return operation
+
+
+def context() -> Context:
+    """What MLIR text may be made of."""
+    found = Context()
+    for dialect in (Builtin, LLVM, Func, Arith, NVVM):
+        found.load_dialect(dialect)
+    return found
+
+
+def read(text: str, name: str = "<text>") -> Reading:
+    """Read and verify MLIR text.
+
+    Errors: LowerError lower.text (it cannot be read), lower.operation (an operation that is not legal)
+    """
+    source = Source(name, text)
+    parser = _Parser(context(), source)
+    try:
+        module = parser.parse_module()
+    except ParseError as error:
+        span = Span(error.span.start, error.span.end)
+        raise LowerError([Diagnostic("lower.text", Severity.ERROR, error.msg, source, span)]) from None
+    reading = Reading(module, source, parser.spans)
+    if found := list(complaints(reading)):
+        raise LowerError(found)
+    return reading
+
+
+def complaints(reading: Reading) -> Iterator[Diagnostic]:
+    """What is not legal in a module, operation by operation."""
+    for operation in reading.module.walk():
+        try:
+            operation.verify(verify_nested_ops=False)
+        except DiagnosticException as error:
+            cause = error.__cause__ if isinstance(error.__cause__, VerifyException) else error
+            yield reading.finding(operation, str(cause))
