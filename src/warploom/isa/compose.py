@@ -49,12 +49,15 @@ def form_that_allows(names: Sequence[str], words: Mapping[str, str]) -> Form:
 
 
 def rows_with(names: Sequence[str], words: Mapping[str, str]) -> list[Row]:
-    """The rows of some forms that allow the words, whatever their other columns say."""
+    """The rows of some forms that allow the words, whatever their other columns say.
+
+    A form without the column of a word has no such row.
+    """
     return [
         row
         for form in map(form_named, names)
         for row in form.rows
-        if all(row.allows(column, word) for column, word in words.items())
+        if all(word in row.cells.get(column, ()) for column, word in words.items())
     ]
 
 

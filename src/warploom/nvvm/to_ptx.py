@@ -23,7 +23,7 @@ from warploom.isa.bind import Binding, bind
 from warploom.isa.compose import compose, form_named
 from warploom.nvvm import dialect
 from warploom.nvvm.dialect.operation import instruction_of
-from warploom.nvvm.dialect.pieces import Mark, registers_of
+from warploom.nvvm.dialect.pieces import Local, Mark, registers_of
 from warploom.nvvm.reading import LowerError, Reading
 from warploom.nvvm.registers import Registers
 from warploom.ptx import (
@@ -123,6 +123,7 @@ class _Writer:
         self._registers = Registers()
         self._statements: list[Statement] = []
         self._now: Operation = function
+        self._unwritten: dict[SSAValue, Attribute] = {}
         self.owners: list[Operation] = []
         self.complaints: list[Diagnostic] = []
 
@@ -206,7 +207,7 @@ class _Writer:
 
     def _return(self, values: Sequence[SSAValue], names: Sequence[str]) -> None:
         for value, name in zip(values, names, strict=True):
-            for at, word, register in _places(registers_of(value.type), self._registers.of(value)):
+            for at, word, register in _places(registers_of(value.type), self._names(value)):
                 stored = register
                 if word == "pred":
                     stored, word = self._registers.fresh("b16"), "u8"
@@ -233,7 +234,7 @@ class _Writer:
             case llvm.ReturnOp() | func.ReturnOp():
                 self._return(operation.operands, returns)
             case llvm.ConstantOp() | arith.ConstantOp():
-                self._constant(operation.result, operation.value)
+                self._unwritten[operation.result] = operation.value
             case llvm.ZeroOp():
                 for word, register in zip(
                     registers_of(operation.res.type), registers.of(operation.res), strict=True
@@ -242,14 +243,14 @@ class _Writer:
             case llvm.UndefOp():
                 registers.of(operation.res)
             case llvm.ExtractValueOp():
-                names = registers.of(operation.container)
+                names = self._names(operation.container)
                 start, count = _part(operation.container.type, operation.position.get_values())
                 registers.bind(operation.res, names[start : start + count])
             case llvm.InsertValueOp():
-                names = registers.of(operation.container)
+                names = self._names(operation.container)
                 start, count = _part(operation.container.type, operation.position.get_values())
                 registers.bind(
-                    operation.res, (*names[:start], *registers.of(operation.value), *names[start + count :])
+                    operation.res, (*names[:start], *self._names(operation.value), *names[start + count :])
                 )
             case llvm.IntToPtrOp() | llvm.PtrToIntOp() | llvm.BitcastOp() | UnrealizedConversionCastOp():
                 self._cast(operation)
@@ -264,7 +265,7 @@ class _Writer:
                 pairs = zip(
                     registers_of(result.type),
                     self._registers.of(result),
-                    self._registers.of(source),
+                    self._names(source),
                     strict=True,
                 )
                 for word, to, register in pairs:
@@ -273,21 +274,25 @@ class _Writer:
             if isinstance(statement, Mark):
                 self._statements.append(Label(self._registers.label(statement.name)))
             else:
-                self._emit(instruction_of(statement, self._registers.of))
+                self._emit(instruction_of(statement, self._names))
 
     def _cast(self, operation: Operation) -> None:
         """A cast keeps the bits; where the registers are of the same types it keeps them too."""
         (source,), (result,) = operation.operands, operation.results
         before, after = registers_of(source.type), registers_of(result.type)
         if before == after:
-            self._registers.bind(result, self._registers.of(source))
+            self._registers.bind(result, self._names(source))
             return
         if [_BYTES[word] for word in before] != [_BYTES[word] for word in after]:
             raise VerifyException(f"'{operation.name}' from {source.type} to {result.type} has no PTX here")
-        for word, to, register in zip(
-            after, self._registers.of(result), self._registers.of(source), strict=True
-        ):
+        for word, to, register in zip(after, self._registers.of(result), self._names(source), strict=True):
             self._move(f"b{8 * _BYTES[word]}", to, Name(register))
+
+    def _names(self, value: SSAValue | Local) -> tuple[str, ...]:
+        """The registers of a value; a constant is written where it is first asked for."""
+        if isinstance(value, SSAValue) and (constant := self._unwritten.pop(value, None)) is not None:
+            self._constant(value, constant)
+        return self._registers.of(value)
 
     def _constant(self, result: SSAValue, value: Attribute) -> None:
         types, names = registers_of(result.type), self._registers.of(result)

@@ -7,10 +7,24 @@ from typing import TypeVar
 
 from xdsl.ir import Attribute, Dialect
 
-from warploom.nvvm.dialect import vocabulary, wgmma, wmma, words
+from warploom.nvvm.dialect import (
+    copies,
+    fences,
+    matrix,
+    mbarrier,
+    mma,
+    tcgen05,
+    tcgen05_mma,
+    tensor_copies,
+    threads,
+    vocabulary,
+    wgmma,
+    wmma,
+    words,
+)
 from warploom.nvvm.dialect.operation import Operation
 
-_FAMILIES = (wgmma, wmma)
+_FAMILIES = (wgmma, mma, wmma, matrix, copies, tensor_copies, mbarrier, threads, fences, tcgen05, tcgen05_mma)
 _Class = TypeVar("_Class")
 
 
@@ -22,7 +36,7 @@ def _declared(module: ModuleType, base: type[_Class]) -> list[type[_Class]]:
         if isinstance(value, type)
         and issubclass(value, base)
         and value.__module__ == module.__name__
-        and value.__dict__.get("name")
+        and "name" in vars(value)
     ]
 
 

@@ -6,19 +6,34 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 
 from xdsl.ir import SSAValue
-from xdsl.irdl import IRDLOperation, ParsePropInAttrDict
+from xdsl.irdl import AttrSizedOperandSegments, IRDLOperation, ParsePropInAttrDict
 from xdsl.utils.exceptions import VerifyException
 
 from warploom import isa  # declares every form
 from warploom.diag import Diagnostic
 from warploom.isa.bind import bind
 from warploom.isa.compose import compose, form_that_allows
-from warploom.nvvm.dialect.pieces import At, Code, Fragment, Local, Piece, Sink, Statement, registers_of
+from warploom.isa.table import FormError
+from warploom.nvvm.dialect.pieces import (
+    At,
+    Code,
+    Constant,
+    Fragment,
+    Local,
+    Piece,
+    Sink,
+    Statement,
+    registers_of,
+)
 from warploom.ptx import Address, Guard, Instruction, Integer, Name, Operand, Vector
 
 NameOf = Callable[[SSAValue | Local], tuple[str, ...]]
 
 __all__ = ["Operation", "instruction_of", "isa"]
+
+OPTIONS = (ParsePropInAttrDict(),)
+SEGMENTED = (*OPTIONS, AttrSizedOperandSegments(as_property=True))
+"""The options of an operation with several operands whose number varies."""
 
 
 class Operation(IRDLOperation, ABC):
@@ -28,7 +43,7 @@ class Operation(IRDLOperation, ABC):
     operation is in PTX: what no Form allows is refused with the Form's message.
     """
 
-    irdl_options = (ParsePropInAttrDict(),)
+    irdl_options = OPTIONS
 
     def check(self) -> None:
         """What the dialect asks of the operation. Errors: VerifyException."""
@@ -39,12 +54,18 @@ class Operation(IRDLOperation, ABC):
 
     def verify_(self) -> None:
         """Errors: VerifyException."""
-        self.check()
-        for statement in self.code().statements:
-            if isinstance(statement, Statement):
-                found = bind(instruction_of(statement, _placeholders()))
-                if isinstance(found, Diagnostic):
-                    raise VerifyException(f"'{self.name}' op {found.message}")
+        try:
+            self.check()
+            instructions = [
+                instruction_of(statement, _placeholders())
+                for statement in self.code().statements
+                if isinstance(statement, Statement)
+            ]
+        except FormError as error:
+            raise self.refuse(f"is of no instruction: {error}") from None
+        for instruction in instructions:
+            if isinstance(found := bind(instruction), Diagnostic):
+                raise self.refuse(found.message)
 
     def refuse(self, message: str) -> VerifyException:
         """The complaint about this operation, as MLIR words it."""
@@ -66,6 +87,8 @@ def _operand(piece: Piece, name_of: NameOf) -> Operand:
             return Integer(piece)
         case Sink():
             return Name("_")
+        case Constant(value):
+            return Name(name_of(value)[0]) if piece.number is None else Integer(piece.number)
         case Local() | SSAValue():
             return Name(name_of(piece)[0])
         case Fragment(values, bare):

@@ -6,11 +6,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from xdsl.dialects import builtin
-from xdsl.dialects.builtin import Float16Type, Float32Type, Float64Type, IntAttr, IntegerType, VectorType
-from xdsl.dialects.llvm import LLVMArrayType, LLVMPointerType, LLVMStructType
+from xdsl.dialects import arith, builtin
+from xdsl.dialects.builtin import (
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IntAttr,
+    IntegerAttr,
+    IntegerType,
+    VectorType,
+)
+from xdsl.dialects.llvm import ConstantOp, LLVMArrayType, LLVMPointerType, LLVMStructType
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import AnyOf, AttrConstraint, eq
+from xdsl.irdl import AttrConstraint
+from xdsl.irdl.constraints import AttrSetConstraint
 from xdsl.utils.exceptions import VerifyException
 
 TENSOR_SPACE = 6
@@ -34,8 +43,22 @@ class Fragment:
 class At:
     """An address; `coordinates` are those of a tensor."""
 
-    base: SSAValue
+    base: SSAValue | Local
     coordinates: tuple[SSAValue, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A value that stands in the text as the constant it is; in a register where it is none."""
+
+    value: SSAValue
+
+    @property
+    def number(self) -> int | None:
+        """The constant; None where the value is computed."""
+        owner = self.value.owner
+        attribute = owner.value if isinstance(owner, ConstantOp | arith.ConstantOp) else None
+        return attribute.value.data if isinstance(attribute, IntegerAttr) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +74,7 @@ class Sink:
     """A result that is not wanted."""
 
 
-Piece: TypeAlias = "SSAValue | Fragment | At | Local | Sink | int"
+Piece: TypeAlias = "SSAValue | Fragment | At | Constant | Local | Sink | int"
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,4 +181,4 @@ def space_of(value: SSAValue) -> str:
 def pointer(*spaces: int) -> AttrConstraint:
     """The constraint of a pointer to one of some address spaces."""
     types = [LLVMPointerType(IntAttr(space)) if space else LLVMPointerType() for space in spaces]
-    return eq(types[0]) if len(types) == 1 else AnyOf(tuple(eq(each) for each in types))
+    return AttrSetConstraint.get(*types)
