@@ -114,11 +114,17 @@ class Builtin:
         match self.kind:
             case "load":
                 word = _c_type(self.types[self.matrix])
-                moved = (Parameter("dst", word, pointer=True), Parameter("src", word, pointer=True, const=True))
+                moved = (
+                    Parameter("dst", word, pointer=True),
+                    Parameter("src", word, pointer=True, const=True),
+                )
                 return (*moved, Parameter("ldm", "unsigned int"), Parameter("layout", "int"))
             case "store":
                 word = _c_type(self.types["d"])
-                moved = (Parameter("dst", word, pointer=True), Parameter("src", word, pointer=True, const=True))
+                moved = (
+                    Parameter("dst", word, pointer=True),
+                    Parameter("src", word, pointer=True, const=True),
+                )
                 return (*moved, Parameter("ldm", "unsigned int"), Parameter("layout", "int"))
             case "multiply":
                 d = Parameter("d", _c_type(self.types["d"]), pointer=True)
