@@ -53,7 +53,8 @@ class Choice:
     """The instruction of a call: its form, words by slot, the form's spelling, and constants by operand place.
 
     `fragments` are the operand places of registers, each with the place of the argument that points to them;
-    `values` those of single values. A descriptor is a value, A in registers a fragment.
+    `values` those of single values. A descriptor is a value, A in registers a fragment. `offset` is what the
+    instruction adds to its address.
     """
 
     form: str
@@ -63,6 +64,7 @@ class Choice:
     fragments: dict[str, int] = field(default_factory=dict[str, int])
     values: dict[str, int] = field(default_factory=dict[str, int])
     address: dict[str, int] = field(default_factory=dict[str, int])
+    offset: int = 0
 
     def registers(self, operand: str) -> int:
         """How many registers a fragment has."""
@@ -78,7 +80,7 @@ class Choice:
         for name in self.fragments:
             operands[name] = Vector(tuple(Name(f"%{name}{k}") for k in range(self.registers(name))))
         operands |= {name: Name(f"%{name}") for name in self.values}
-        operands |= {name: Address(Name(f"%{name}")) for name in self.address}
+        operands |= {name: Address(Name(f"%{name}"), self.offset) for name in self.address}
         return str(compose(self._form, self.words, operands, None, self.order))
 
     @property
@@ -198,7 +200,8 @@ def _move(builtin: Builtin, values: Sequence[Value]) -> Choice:
     }
     if is_load:
         words["matrix"] = builtin.matrix
-    return Choice(f"wmma.{builtin.kind}", words, 0, {}, {"r": 1 - moved}, {"stride": 2}, {"p": moved})
+    offset = values[moved].offset - values[moved].inside if builtin.is_second_generation else 0
+    return Choice(f"wmma.{builtin.kind}", words, 0, {}, {"r": 1 - moved}, {"stride": 2}, {"p": moved}, offset)
 
 
 def _multiply(builtin: Builtin, values: Sequence[Value]) -> Choice:
@@ -256,7 +259,7 @@ def _illegal_layouts(builtin: Builtin, choice: Choice, form: Form) -> Iterator[C
         place = 3
     for slot, legal in wanted.items():
         if choice.words[slot] != legal:
-            which = f"{builtin.matrix}layout" if slot == "layout" else slot
+            which = "alayout" if slot == "layout" else slot
             yield (
                 place,
                 f"Illegal {which} '.{choice.words[slot]}' for instruction '{name}'",

@@ -102,7 +102,8 @@ class Value:
     `constant` is what the compiler knows it to be, None where it does not. What it does not know is a sum: of a
     pointer's `base` (a parameter or an array, "" for none), `offset`, and `terms`, variables with their factors, in
     bytes where it is a pointer. `terms` is None for what is no such sum. `space` is where a pointer points:
-    "global", "shared", "local", "const", or "" where that is not known.
+    "global", "shared", "local", "const", or "" where that is not known. `inside` is how much of a pointer's offset
+    stands in indices beside variables, where the compiler adds it before it widens the index.
     """
 
     type: CType
@@ -111,6 +112,7 @@ class Value:
     offset: int = 0
     space: str = ""
     terms: tuple[tuple[str, int], ...] | None = ()
+    inside: int = 0
 
     @property
     def is_null(self) -> bool:

@@ -334,7 +334,9 @@ def convert(value: Value, ctype: CType) -> Value:
     if value.type.depth or ctype.depth == 0:
         kept = value.type.size == ctype.size and is_float(value.type) == is_float(ctype) and ctype != BOOL
         terms = value.terms if kept or value.type.depth else None
-        return Value(ctype, None, value.base, value.offset, value.space if ctype.depth else "", terms)
+        return Value(
+            ctype, None, value.base, value.offset, value.space if ctype.depth else "", terms, value.inside
+        )
     plain = value.terms is not None and len(value.terms) == 1 and value.terms[0][1] == 1 and not value.offset
     return Value(ctype, None, value.terms[0][0], 0, "global") if plain and value.terms else computed(ctype)
 
@@ -390,7 +392,9 @@ def _moved(sign: str, pointer: Value, index: Value) -> Value:
         return computed(pointer.type, pointer.space)
     if wraps and not known and not _is_bounded(index):
         return computed(pointer.type, pointer.space)
-    return _sum(pointer.type, pointer, index, pointer.type.pointee.size * (1 if sign == "+" else -1))
+    size = pointer.type.pointee.size * (1 if sign == "+" else -1)
+    inside = pointer.inside + (0 if known else index.offset * size)
+    return replace(_sum(pointer.type, pointer, index, size), inside=inside)
 
 
 def _is_bounded(index: Value) -> bool:

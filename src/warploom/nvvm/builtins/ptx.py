@@ -54,7 +54,7 @@ class _Writer:
         call, choice = self._call, self._choice
         operands: dict[str, Operand] = {name: Integer(value) for name, value in choice.constants.items()}
         for operand, place in choice.address.items():
-            operands[operand] = Address(self._address(call.arguments[place], choice.words["ss"]))
+            operands[operand] = self._address(call.arguments[place])
         for operand, place in choice.values.items():
             operands[operand] = self._value(call.arguments[place], "b32" if operand == "stride" else "b64")
         for operand, place in choice.fragments.items():
@@ -150,16 +150,16 @@ class _Writer:
         self._plain("integer.mad", words, d=result, a=register, b=Integer(factor), c=more)
         return result
 
-    def _address(self, argument: Argument, space: str) -> Name:
-        """Where a pointer points, in a register: an address of a state space, or a generic one."""
-        base = self._base(argument, space)
-        if not argument.value.offset:
-            return base
+    def _address(self, argument: Argument) -> Address:
+        """Where a pointer points: an address of a state space, or a generic one. Where the instruction adds no
+        offset, it is added before.
+        """
+        base = self._base(argument, self._choice.words["ss"])
+        if (more := argument.value.offset - self._choice.offset) == 0:
+            return Address(base, self._choice.offset)
         result = self._fresh("b64")
-        self._plain(
-            "integer.add", {"op": "add", "type": "s64"}, d=result, a=base, b=Integer(argument.value.offset)
-        )
-        return result
+        self._plain("integer.add", {"op": "add", "type": "s64"}, d=result, a=base, b=Integer(more))
+        return Address(result, self._choice.offset)
 
     def _base(self, argument: Argument, space: str) -> Name:
         """Where a pointer points but for its constant offset."""
