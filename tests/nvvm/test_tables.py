@@ -230,7 +230,8 @@ def test_gates(row: dict[str, str]) -> None:
         with pytest.raises(Refused) as refused:
             choose(builtin, values, read_target(below))
         assert refused.value.complaints[0][1] == f"{row['function']} is not supported on this architecture"
-        lowest = "sm_75" if builtin.shape in ("m8n8k32", "m8n8k128") else f"sm_{first}"if "and" not in builtin.operation:
+        lowest = "sm_75" if builtin.shape in ("m8n8k32", "m8n8k128") else f"sm_{first}"
+        if "and" not in builtin.operation:
             assert choose(builtin, values, read_target(lowest))
 
 
