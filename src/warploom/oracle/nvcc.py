@@ -1,7 +1,7 @@
 """NVIDIA's compiler, asked what it makes of calls of builtins: the tensor-core instruction, or what it says.
 
     Nvcc.found().judge(["__hmma_m16n16k16_ld_a(ip, cip, u, 0);"], "sm_90a")
-    # [Answer("wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {8}, [%], %;", "")]
+    # an answer: its instruction, of 8 registers, an address and a register
 
 Every call stands in a kernel of its own, on a line of its own, with the parameters of PARAMETERS: many go into
 one file, and errors are attributed by line. Where an error names no line, the calls are asked in halves.

@@ -1,6 +1,6 @@
 """What a call becomes: the compiler's checks of its arguments, in the compiler's words, and the Form it ends as.
 
-choose(builtin, values, read_target("sm_90a"))     # Choice(form="wmma.load", words={...}, ...)
+choose(builtin, values, read_target("sm_90a"))     # what its Form is, its words, …
 """
 
 from __future__ import annotations
@@ -9,8 +9,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from warploom.isa.availability import Target, lacking, latest_version
-from warploom.isa.compose import compose, form_named, form_that_allows, slots_of
+from warploom.isa.compose import compose, form_that_allows, slots_of
 from warploom.isa.kit import Form
+from warploom.isa.wgmma import FLOAT as GROUP_FLOAT
+from warploom.isa.wgmma import FLOAT_REGISTERS as GROUP_FLOAT_REGISTERS
+from warploom.isa.wgmma import HALF as GROUP_HALF
+from warploom.isa.wgmma import HALF_REGISTERS as GROUP_HALF_REGISTERS
+from warploom.isa.wmma import BIT, FLOAT, HALF, INTEGER, LOAD, STORE
 from warploom.nvvm.builtins.ctypes import INT, CType, Value, wrap
 from warploom.nvvm.builtins.registry import Builtin, Parameter
 from warploom.ptx import Address, Integer, Name, Operand, Vector
@@ -57,7 +62,7 @@ class Choice:
     instruction adds to its address.
     """
 
-    form: str
+    form: Form
     words: dict[str, str]
     order: int = 0
     constants: dict[str, int] = field(default_factory=dict[str, int])
@@ -68,11 +73,11 @@ class Choice:
 
     def registers(self, operand: str) -> int:
         """How many registers a fragment has."""
-        return self._form.operands[operand].registers(slots_of(self._form, self.words))
+        return self.form.operands[operand].registers(slots_of(self.form, self.words))
 
     def register_type(self, operand: str) -> str:
         """The PTX type of a fragment's registers."""
-        return self._form.operands[operand].type_word(slots_of(self._form, self.words))
+        return self.form.operands[operand].type_word(slots_of(self.form, self.words))
 
     def text(self) -> str:
         """The instruction, its registers called after the operands they are of."""
@@ -81,11 +86,7 @@ class Choice:
             operands[name] = Vector(tuple(Name(f"%{name}{k}") for k in range(self.registers(name))))
         operands |= {name: Name(f"%{name}") for name in self.values}
         operands |= {name: Address(Name(f"%{name}"), self.offset) for name in self.address}
-        return str(compose(self._form, self.words, operands, None, self.order))
-
-    @property
-    def _form(self) -> Form:
-        return form_named(self.form)
+        return str(compose(self.form, self.words, operands, None, self.order))
 
 
 def choose(builtin: Builtin, values: Sequence[Value], target: Target) -> Choice:
@@ -201,7 +202,9 @@ def _move(builtin: Builtin, values: Sequence[Value]) -> Choice:
     if is_load:
         words["matrix"] = builtin.matrix
     offset = values[moved].offset - values[moved].inside if builtin.is_second_generation else 0
-    return Choice(f"wmma.{builtin.kind}", words, 0, {}, {"r": 1 - moved}, {"stride": 2}, {"p": moved}, offset)
+    return Choice(
+        LOAD if is_load else STORE, words, 0, {}, {"r": 1 - moved}, {"stride": 2}, {"p": moved}, offset
+    )
 
 
 def _multiply(builtin: Builtin, values: Sequence[Value]) -> Choice:
@@ -218,16 +221,16 @@ def _multiply(builtin: Builtin, values: Sequence[Value]) -> Choice:
     types = builtin.types
     order = 0
     if builtin.unit == "hmma":
-        form = "wmma.half"
+        form = HALF
         words |= {"aligned": "aligned", "dtype": types["d"], "ctype": types["c"]}
     else:
         words |= {f"{name}type": types[name] for name in "abcd"}
-        form = "wmma.integer"
+        form = INTEGER
         if builtin.unit == "bmma":
-            form = "wmma.bit"
+            form = BIT
             words["bitOp"] = builtin.bits
         elif builtin.is_second_generation:
-            form, order = "wmma.float", _AFTER_TYPES
+            form, order = FLOAT, _AFTER_TYPES
             words["rnd"] = "rn" if builtin.unit == "dmma" else ""
         else:
             words["satfinite"] = "satfinite" if satf else ""
@@ -236,7 +239,7 @@ def _multiply(builtin: Builtin, values: Sequence[Value]) -> Choice:
 
 def _exists(builtin: Builtin, choice: Choice, target: Target) -> None:
     """What no row of the Form has, the assembler refuses, and so the compiler that asks it."""
-    form = form_named(choice.form)
+    form = choice.form
     slots = slots_of(form, choice.words)
     rows = form.rows_of({column: slots[column] for column in form.columns})
     if not rows:
@@ -269,7 +272,8 @@ def _illegal_layouts(builtin: Builtin, choice: Choice, form: Form) -> Iterator[C
 
 # Warpgroups -----------------------------------------------------------------------------------------------------
 
-_FORMS = ("wgmma.half", "wgmma.float")
+_ROWS = 64
+_IN_REGISTERS = {GROUP_HALF.name: GROUP_HALF_REGISTERS, GROUP_FLOAT.name: GROUP_FLOAT_REGISTERS}
 _TYPES = {"f16": "f16", "bf16": "bf16", "tf32": "tf32"}
 
 
@@ -292,7 +296,7 @@ def _warpgroup(
     m, n, k = constants[:3]
     flags = dict(zip(builtin.booleans, constants[3:], strict=True))
     words = _warpgroup_words(builtin, n, k, flags)
-    form = form_that_allows(_FORMS, words)
+    form = form_that_allows(tuple(_IN_REGISTERS), words)
     slots = slots_of(form, words)
     if m != _ROWS or not form.rows_of({column: slots[column] for column in form.columns}):
         complaints.append((0, BAD_SHAPE.format(m=m, n=n, k=k), "builtin.operand"))
@@ -300,18 +304,15 @@ def _warpgroup(
         raise Refused(*complaints)
     if n & (n - 1):
         raise Refused((1, NOT_A_POWER, "builtin.operand"))
-    name = f"{form.name}-registers" if in_registers else form.name
+    form = _IN_REGISTERS[form.name] if in_registers else form
     operands = {"scale_d": flags["scale_d"]}
     operands |= {f"imm_scale_{x}": -1 if flags[f"neg_{x}"] else 1 for x in "ab"}
     transposable = {"imm_trans_a": flags.get("trans_a", 0), "imm_trans_b": flags.get("trans_b", 0)}
-    operands |= {place: value for place, value in transposable.items() if place in form_named(name).operands}
+    operands |= {place: value for place, value in transposable.items() if place in form.operands}
     fragments = {"d": count} | ({"a": a} if in_registers else {})
     return Choice(
-        name, words, 0, operands, fragments, {"b_desc": b} | ({} if in_registers else {"a_desc": a})
+        form, words, 0, operands, fragments, {"b_desc": b} | ({} if in_registers else {"a_desc": a})
     )
-
-
-_ROWS = 64
 
 
 def _plain(type: CType) -> CType:

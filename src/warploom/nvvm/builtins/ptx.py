@@ -12,7 +12,13 @@ from collections.abc import Sequence
 
 from warploom.diag import Span
 from warploom.isa.availability import Target, Version
-from warploom.isa.compose import compose, form_named
+from warploom.isa.compose import compose
+from warploom.isa.control import RET
+from warploom.isa.integer import ADD, MAD
+from warploom.isa.kit import Form
+from warploom.isa.memory import CVTA, CVTA_TO, LD, ST
+from warploom.isa.move import MOV
+from warploom.isa.wgmma import COMMIT, FENCE, WAIT
 from warploom.nvvm.builtins.choose import Choice
 from warploom.nvvm.builtins.ctypes import CType, Value, is_unsigned, wrap
 from warploom.nvvm.builtins.expressions import THREAD
@@ -60,13 +66,13 @@ class _Writer:
         for operand, place in choice.fragments.items():
             operands[operand] = self._fragment(operand, call.arguments[place])
         if call.builtin.kind == "warpgroup":
-            self._plain("wgmma.fence")
-        self._statements.append(compose(form_named(choice.form), choice.words, operands, None, choice.order))
+            self._plain(FENCE)
+        self._statements.append(compose(choice.form, choice.words, operands, None, choice.order))
         if call.builtin.kind == "warpgroup":
-            self._plain("wgmma.commit_group")
-            self._plain("wgmma.wait_group", N=Integer(0))
+            self._plain(COMMIT)
+            self._plain(WAIT, N=Integer(0))
         self._store(operands)
-        self._plain("control.ret")
+        self._plain(RET)
         registers = [
             Variable("reg", word, f"%{_PREFIXES[word]}", count=count) for word, count in self._used.items()
         ]
@@ -92,8 +98,8 @@ class _Writer:
 
     # Statements ---------------------------------------------------------------------------------------------
 
-    def _plain(self, form: str, words: dict[str, str] | None = None, **operands: Operand) -> None:
-        self._statements.append(compose(form_named(form), words or {}, operands))
+    def _plain(self, form: Form, words: dict[str, str] | None = None, **operands: Operand) -> None:
+        self._statements.append(compose(form, words or {}, operands))
 
     def _fresh(self, word: str) -> Name:
         number = self._used[word]
@@ -107,7 +113,7 @@ class _Writer:
         if (name, word) not in self._bases:
             self._bases[name, word] = register = self._fresh(word)
             source = Address(Name(self._parameter(name)))
-            self._plain("memory.ld", {"ss": "param", "type": word}, d=register, a=source)
+            self._plain(LD, {"ss": "param", "type": word}, d=register, a=source)
         return self._bases[name, word]
 
     # Operands -----------------------------------------------------------------------------------------------
@@ -131,7 +137,7 @@ class _Writer:
 
     def _constant(self, word: str, value: int) -> Name:
         register = self._fresh(word)
-        self._plain("move.mov", {"type": word}, d=register, a=Integer(value))
+        self._plain(MOV, {"type": word}, d=register, a=Integer(value))
         return register
 
     def _variable(self, name: str, word: str) -> Name:
@@ -140,14 +146,14 @@ class _Writer:
             return self._load_parameter(name, word)
         if self._thread is None:
             self._thread = self._fresh("b32")
-            self._plain("move.mov", {"type": "b32"}, d=self._thread, a=Name(THREAD))
+            self._plain(MOV, {"type": "b32"}, d=self._thread, a=Name(THREAD))
         return self._thread
 
     def _scaled(self, word: str, register: Name, factor: int, more: Operand) -> Name:
         """`register * factor + more`."""
         result = self._fresh(word)
         words = {"mode": "lo", "type": f"s{word[1:]}"}
-        self._plain("integer.mad", words, d=result, a=register, b=Integer(factor), c=more)
+        self._plain(MAD, words, d=result, a=register, b=Integer(factor), c=more)
         return result
 
     def _address(self, argument: Argument) -> Address:
@@ -158,7 +164,7 @@ class _Writer:
         if (more := argument.value.offset - self._choice.offset) == 0:
             return Address(base, self._choice.offset)
         result = self._fresh("b64")
-        self._plain("integer.add", {"op": "add", "type": "s64"}, d=result, a=base, b=Integer(more))
+        self._plain(ADD, {"op": "add", "type": "s64"}, d=result, a=base, b=Integer(more))
         return Address(result, self._choice.offset)
 
     def _base(self, argument: Argument, space: str) -> Name:
@@ -182,17 +188,17 @@ class _Writer:
         if not space:
             return pointer
         register = self._fresh("b64")
-        self._plain("memory.cvta_to", {"space": space, "size": "u64"}, p=register, a=pointer)
+        self._plain(CVTA_TO, {"space": space, "size": "u64"}, p=register, a=pointer)
         return register
 
     def _of_array(self, name: str, array: Array, space: str) -> Name:
         self._arrays[name] = array
         register = self._fresh("b64")
-        self._plain("move.mov", {"type": "b64"}, d=register, a=Name(name))
+        self._plain(MOV, {"type": "b64"}, d=register, a=Name(name))
         if space:
             return register
         generic = self._fresh("b64")
-        self._plain("memory.cvta", {"space": array.space, "size": "u64"}, p=generic, a=register)
+        self._plain(CVTA, {"space": array.space, "size": "u64"}, p=generic, a=register)
         return generic
 
     def _along(self, base: Name, value: Value) -> Name:
@@ -205,7 +211,7 @@ class _Writer:
             register = self._fresh("b64")
             words = {"mode": "wide", "type": "u32" if is_unsigned(ctype) else "s32"}
             source = self._variable(name, "b32")
-            self._plain("integer.mad", words, d=register, a=source, b=Integer(factor), c=base)
+            self._plain(MAD, words, d=register, a=source, b=Integer(factor), c=base)
             base = register
         return base
 
@@ -216,7 +222,7 @@ class _Writer:
         if self._is_read(operand) and argument.value.space != "local":
             for at, name in enumerate(names):
                 self._plain(
-                    "memory.ld",
+                    LD,
                     self._words(argument, word),
                     d=name,
                     a=self._element(argument, at * _SIZES[word]),
@@ -241,9 +247,7 @@ class _Writer:
             return
         word = self._register_word(operand)
         for at, name in enumerate(written.items):
-            self._plain(
-                "memory.st", self._words(argument, word), a=self._element(argument, at * _SIZES[word]), b=name
-            )
+            self._plain(ST, self._words(argument, word), a=self._element(argument, at * _SIZES[word]), b=name)
 
     def _element(self, argument: Argument, offset: int) -> Address:
         return Address(self._base(argument, argument.value.space), argument.value.offset + offset)

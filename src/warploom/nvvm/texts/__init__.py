@@ -1,6 +1,6 @@
 """The tables of the two texts that this floor is made from, as they are, and what is wrong in them.
 
-A table is data (`cicc.toml`, `wgmma.toml`): rows as the text has them, corrections by row and column, and why. Pages
+A table is data, in a file of TOML a text: rows as the text has them, corrections by row and column, and why. Pages
 of `docs/nvvm` show both.
 """
 
