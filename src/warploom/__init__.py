@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from warploom.launch.api import launch as launch
     from warploom.launch.explore import explore as explore
     from warploom.layout import TensorMap as TensorMap
+    from warploom.nvvm import lower as lower
     from warploom.ptx import parse as parse
 
     __version__: str
@@ -28,10 +29,11 @@ _HOME = {
     "check": "warploom.check",
     "explore": "warploom.launch.explore",
     "launch": "warploom.launch.api",
+    "lower": "warploom.nvvm",
     "parse": "warploom.ptx",
 }
 
-__all__ = ["TensorMap", "UsageError", "WarploomError", "check", "explore", "launch", "parse"]
+__all__ = ["TensorMap", "UsageError", "WarploomError", "check", "explore", "launch", "lower", "parse"]
 
 
 class _Package(ModuleType):

@@ -66,17 +66,16 @@ def compose(
     words: Mapping[str, str],
     operands: Mapping[str, Operand],
     guard: Guard | None = None,
-    order: int = 0,
+    late: Sequence[str] = (),
 ) -> Instruction:
-    """The instruction of a form: `words` by slot, `operands` by place; `order` is that of the form's spellings
-    which writes its words.
+    """The instruction of a form: `words` by slot, `operands` by place; the words of the `late` slots stand last,
+    in their order, as some compilers write them.
 
     Places that are not given stand nowhere, and operands that the form has no place for are left out.
     """
     slots = slots_of(form, {slot: word for slot, word in words.items() if word})
-    opcode = ".".join(
-        text for word in form.orders[order] if (text := slots[word.slot] if word.slot else word.literal)
-    )
+    ordered = sorted(form.syntax.words, key=lambda word: late.index(word.slot) if word.slot in late else -1)
+    opcode = ".".join(text for word in ordered if (text := slots[word.slot] if word.slot else word.literal))
     placed: list[Operand] = []
     for place in form.syntax.places:
         parts = [operands[name] for name in place.names if name in operands]

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from warploom.nvvm.api import lower
+from warploom.nvvm.api import LowerError, lower, remarks
 
-__all__ = ["lower"]
+__all__ = ["LowerError", "lower", "remarks"]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from warploom.check import check
 from warploom.diag import Diagnostic, Severity, Span, UsageError
 from warploom.isa.availability import is_version
+from warploom.nvvm.errors import LowerError
 from warploom.nvvm.packages import need_xdsl
 from warploom.ptx import parse
 
@@ -42,7 +43,7 @@ def lower(
         from warploom.nvvm.builtins.lowering import lower_builtin
 
         return lower_builtin(text, to, target, ptx_version, name)
-    from warploom.nvvm.reading import LowerError, read
+    from warploom.nvvm.reading import read
     from warploom.nvvm.to_ptx import to_ptx
 
     if (source, to) not in {("nvvm", "ptx"), ("nvvm", "nvvm")}:
@@ -51,12 +52,31 @@ def lower(
         raise UsageError(f"there is no PTX version {'.'.join(map(str, ptx_version))}", code="lower.target")
     reading = read(text, name)
     if to == "nvvm":
-        return f"{reading.module}\n"
+        return str(reading.module) + "\n"
     lowered = to_ptx(reading, target, ptx_version)
     ptx = str(lowered.module)
     if found := list(_errors(ptx, lowered, reading)):
         raise LowerError(found)
     return ptx
+
+
+def remarks(text: str, name: str = "<text>") -> list[Diagnostic]:
+    """Where MLIR text breaks the protocol of warpgroup multiplication: warnings, for MLIR takes it.
+
+    Errors: as `lower`, for a text that cannot be read
+    """
+    need_xdsl()
+    from warploom.nvvm.protocol import breaches
+    from warploom.nvvm.reading import read
+
+    reading = read(text, name)
+    return [
+        replace(
+            reading.finding(operation, f"'{operation.name}' {message}", "lower.protocol"),
+            severity=Severity.WARNING,
+        )
+        for operation, message in breaches(reading.module)
+    ]
 
 
 def _errors(ptx: str, lowered: Lowered, reading: Reading) -> Iterator[Diagnostic]:

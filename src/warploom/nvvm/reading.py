@@ -14,12 +14,9 @@ from xdsl.ir import Operation
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import DiagnosticException, ParseError, VerifyException
 
-from warploom.diag import Diagnostic, Severity, Source, Span, WarploomError
+from warploom.diag import Diagnostic, Severity, Source, Span
 from warploom.nvvm.dialect import NVVM
-
-
-class LowerError(WarploomError):
-    """A text that cannot be lowered: what is wrong in it, and where."""
+from warploom.nvvm.errors import LowerError
 
 
 @dataclass(frozen=True)

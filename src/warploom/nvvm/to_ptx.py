@@ -24,7 +24,8 @@ from warploom.isa.compose import compose, form_named
 from warploom.nvvm import dialect
 from warploom.nvvm.dialect.operation import instruction_of
 from warploom.nvvm.dialect.pieces import Local, Mark, registers_of
-from warploom.nvvm.reading import LowerError, Reading
+from warploom.nvvm.errors import LowerError
+from warploom.nvvm.reading import Reading
 from warploom.nvvm.registers import Registers
 from warploom.ptx import (
     Address,

@@ -20,8 +20,8 @@ from warploom.nvvm.builtins.ctypes import INT, CType, Value, wrap
 from warploom.nvvm.builtins.registry import Builtin, Parameter
 from warploom.ptx import Address, Integer, Name, Operand, Vector
 
-_AFTER_TYPES = 1
-"""The spelling of the forms of floats that writes the rounding after the types, as the compiler does."""
+_AFTER_TYPES = ("rnd",)
+"""The compiler writes the rounding after the types."""
 _LAYOUTS = ("row", "col")
 _A_POINTS_TO = frozenset({"void", "int", "unsigned int"})
 _DESCRIPTOR = CType("unsigned long long")
@@ -55,7 +55,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Choice:
-    """The instruction of a call: its form, words by slot, the form's spelling, and constants by operand place.
+    """The instruction of a call: its form, words by slot, slots whose words stand last, and constants by place.
 
     `fragments` are the operand places of registers, each with the place of the argument that points to them;
     `values` those of single values. A descriptor is a value, A in registers a fragment. `offset` is what the
@@ -64,7 +64,7 @@ class Choice:
 
     form: Form
     words: dict[str, str]
-    order: int = 0
+    late: tuple[str, ...] = ()
     constants: dict[str, int] = field(default_factory=dict[str, int])
     fragments: dict[str, int] = field(default_factory=dict[str, int])
     values: dict[str, int] = field(default_factory=dict[str, int])
@@ -86,7 +86,7 @@ class Choice:
             operands[name] = Vector(tuple(Name(f"%{name}{k}") for k in range(self.registers(name))))
         operands |= {name: Name(f"%{name}") for name in self.values}
         operands |= {name: Address(Name(f"%{name}"), self.offset) for name in self.address}
-        return str(compose(self.form, self.words, operands, None, self.order))
+        return str(compose(self.form, self.words, operands, None, self.late))
 
 
 def choose(builtin: Builtin, values: Sequence[Value], target: Target) -> Choice:
@@ -203,7 +203,7 @@ def _move(builtin: Builtin, values: Sequence[Value]) -> Choice:
         words["matrix"] = builtin.matrix
     offset = values[moved].offset - values[moved].inside if builtin.is_second_generation else 0
     return Choice(
-        LOAD if is_load else STORE, words, 0, {}, {"r": 1 - moved}, {"stride": 2}, {"p": moved}, offset
+        LOAD if is_load else STORE, words, (), {}, {"r": 1 - moved}, {"stride": 2}, {"p": moved}, offset
     )
 
 
@@ -219,7 +219,7 @@ def _multiply(builtin: Builtin, values: Sequence[Value]) -> Choice:
         satf = found
     words = {"alayout": _LAYOUTS[rowcol >> 1], "blayout": _LAYOUTS[rowcol & 1], "shape": builtin.shape}
     types = builtin.types
-    order = 0
+    late: tuple[str, ...] = ()
     if builtin.unit == "hmma":
         form = HALF
         words |= {"aligned": "aligned", "dtype": types["d"], "ctype": types["c"]}
@@ -230,11 +230,11 @@ def _multiply(builtin: Builtin, values: Sequence[Value]) -> Choice:
             form = BIT
             words["bitOp"] = builtin.bits
         elif builtin.is_second_generation:
-            form, order = FLOAT, _AFTER_TYPES
+            form, late = FLOAT, _AFTER_TYPES
             words["rnd"] = "rn" if builtin.unit == "dmma" else ""
         else:
             words["satfinite"] = "satfinite" if satf else ""
-    return Choice(form, words, order, {}, {name: place for place, name in enumerate("dabc")})
+    return Choice(form, words, late, {}, {name: place for place, name in enumerate("dabc")})
 
 
 def _exists(builtin: Builtin, choice: Choice, target: Target) -> None:
@@ -311,7 +311,7 @@ def _warpgroup(
     operands |= {place: value for place, value in transposable.items() if place in form.operands}
     fragments = {"d": count} | ({"a": a} if in_registers else {})
     return Choice(
-        form, words, 0, operands, fragments, {"b_desc": b} | ({} if in_registers else {"a_desc": a})
+        form, words, (), operands, fragments, {"b_desc": b} | ({} if in_registers else {"a_desc": a})
     )
 
 

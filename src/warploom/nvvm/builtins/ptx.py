@@ -67,7 +67,7 @@ class _Writer:
             operands[operand] = self._fragment(operand, call.arguments[place])
         if call.builtin.kind == "warpgroup":
             self._plain(FENCE)
-        self._statements.append(compose(choice.form, choice.words, operands, None, choice.order))
+        self._statements.append(compose(choice.form, choice.words, operands, None, choice.late))
         if call.builtin.kind == "warpgroup":
             self._plain(COMMIT)
             self._plain(WAIT, N=Integer(0))

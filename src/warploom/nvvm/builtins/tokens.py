@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from warploom.diag import Diagnostic, Severity, Source, Span, WarploomError
+from warploom.diag import Diagnostic, Severity, Source, Span
+from warploom.nvvm.errors import LowerError
 
 LONGEST_TEXT = 1 << 16
 _TOKEN = re.compile(
@@ -30,7 +31,7 @@ class Token:
     span: Span
 
 
-class BuiltinError(WarploomError):
+class BuiltinError(LowerError):
     """A call that the compiler refuses, or a text that is none: what is wrong, and where."""
 
 

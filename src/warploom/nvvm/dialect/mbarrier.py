@@ -137,24 +137,21 @@ class _Arrival(Operation):
     @property
     @abstractmethod
     def _is_plain(self) -> bool:
-        """Whether MLIR has an intrinsic for it that takes generic addresses, and no count."""
+        """Whether MLIR has an intrinsic for it that takes no count."""
 
     def code(self) -> Code:
         words = {"op": self.OP, **_order(self.scope, relaxed=bool(self.relaxed.value.data), plain="release")}
-        if self._is_plain:
-            state: Piece = Local("state", "b64") if self.res is None else self.res
-            operands: dict[str, Piece] = {"state": state, "addr": At(self.addr)}
-            words["space"] = space_of(self.addr)
-            return Code([Statement(("mbarrier.arrive",), words, operands)])
         before, address, words["space"] = _shared(self.addr)
+        state: Piece = Local("state", "b64") if self.res is None else self.res
+        if self._is_plain:
+            return Code([*before, Statement(("mbarrier.arrive",), words, {"state": state, "addr": address})])
         count: Piece | None = self.count
         if count is None:
             count = Local("count", "b32")
             before.append(Statement(("move.mov",), {"type": "b32"}, {"d": count, "a": 1}))
-        operands = {"addr": address, "count": count}
+        operands: dict[str, Piece] = {"addr": address, "count": count}
         if words["space"] == "shared::cluster":
             return Code([*before, Statement(("mbarrier.arrive_remote",), words, {"_": Sink(), **operands})])
-        state = Local("state", "b64") if self.res is None else self.res
         return Code([*before, Statement(("mbarrier.arrive_count",), words, {"state": state, **operands})])
 
 
@@ -271,6 +268,12 @@ class MbarrierArriveExpectTx(Operation):
         _check_state(self, self.addr, self.res)
         if self.predicate is not None and self.res is not None:
             raise self.refuse("return-value is not supported when predicate is used")
+        if self.predicate is not None and self.scope.data != "cta":
+            raise self.refuse("mbarrier scope must be CTA when using predicate")
+        if self.predicate is not None and space_of(self.addr) == "shared::cluster":
+            raise self.refuse("mbarrier in shared_cluster space is not supported when using predicate")
+        if self.predicate is not None and self.relaxed.value.data:
+            raise self.refuse("mbarrier with relaxed semantics is not supported when using predicate")
 
     def code(self) -> Code:
         return _expecting(self, "arrive", self.predicate)

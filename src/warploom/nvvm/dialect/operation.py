@@ -78,7 +78,7 @@ def instruction_of(statement: Statement, name_of: NameOf) -> Instruction:
     form = form_that_allows(statement.forms, words)
     guard = None if statement.guard is None else Guard(name_of(statement.guard)[0])
     operands = {name: _operand(piece, name_of) for name, piece in statement.operands.items()}
-    return compose(form, words, operands, guard, statement.order)
+    return compose(form, words, operands, guard, statement.late)
 
 
 def _operand(piece: Piece, name_of: NameOf) -> Operand:

@@ -81,15 +81,15 @@ Piece: TypeAlias = "SSAValue | Fragment | At | Constant | Local | Sink | int"
 class Statement:
     """One instruction: the forms that it may be of, its words by slot and its operands by place.
 
-    Of several `forms` it is of the first that has a row for the words. `order` is the spelling of the form in
-    which MLIR writes it.
+    Of several `forms` it is of the first that has a row for the words. The words of the `late` slots stand last,
+    as MLIR writes them.
     """
 
     forms: tuple[str, ...]
     words: Mapping[str, str]
     operands: Mapping[str, Piece]
     guard: SSAValue | Local | None = None
-    order: int = 0
+    late: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

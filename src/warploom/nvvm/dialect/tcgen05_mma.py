@@ -120,7 +120,8 @@ class _Plain(Operation):
             operands["disable_output_lane"] = Fragment.of(mask)
         if scale is not None:
             operands["scale_input_d"] = Constant(scale)
-        return Code([Statement((f"tcgen05.mma{suffix}",), words, where | operands)])
+        late = () if mask is not None else ("ashift",)
+        return Code([Statement((f"tcgen05.mma{suffix}",), words, where | operands, late=late)])
 
 
 @irdl_op_definition

@@ -118,6 +118,10 @@ class TensorLoad(Operation):
             raise self.refuse("Multicast is not supported with shared::cta mode.")
         if self._is_alone and self.group is not None:
             raise self.refuse("CTAGroup is not supported with shared::cta mode.")
+        if self.predicate is not None and mode not in {"tile", "im2col"}:
+            raise self.refuse("Predicate is supported only for Tile and Im2col modes.")
+        if self.predicate is not None and self._is_alone:
+            raise self.refuse("Predicate is supported only for shared::cluster mode.")
 
     def code(self) -> Code:
         mode = self.mode.data
@@ -131,6 +135,10 @@ class TensorLoad(Operation):
             "dst": stated(space_of(self.dstMem)),
             **_mode_words(mode),
         }
+        late: tuple[str, ...] = ("cta_group",)
+        if self.predicate is not None:  # MLIR's inline PTX has no word for tiles, and that for images later
+            words.pop("tile", None)
+            late = ("load_mode", "multicast", "level::cache_hint", "cta_group")
         if self.im2colOffsets:
             operands["im2colInfo"] = Fragment(tuple(self.im2colOffsets))
         if self.multicastMask is not None:
@@ -140,7 +148,7 @@ class TensorLoad(Operation):
         if self.group is not None:
             words["cta_group"] = self.group.data.replace("_", "_group::")
         form = _LOADS.get(mode, "tensor.load_im2col")
-        return Code([Statement((form,), words, operands, self.predicate)])
+        return Code([Statement((form,), words, operands, self.predicate, late=late)])
 
 
 @irdl_op_definition
@@ -195,6 +203,10 @@ class TensorStore(Operation):
 
     def check(self) -> None:
         _tensor(self, self.coordinates, self.mode.data)
+        if self.predicate is not None and self.l2CacheHint is not None:
+            raise self.refuse("Inline-ptx lowering unsupported with L2 cache-hint.")
+        if self.predicate is not None and self.mode.data != "tile":
+            raise self.refuse("Inline-ptx lowering supported only for Tile mode.")
 
     def code(self) -> Code:
         mode = self.mode.data
@@ -203,7 +215,7 @@ class TensorStore(Operation):
             "srcMem": At(self.srcMem),
         }
         words = {"dim": _dimension(mode, self.coordinates), "src": stated(space_of(self.srcMem))}
-        if mode == "tile":
+        if mode == "tile" and self.predicate is None:  # MLIR's inline PTX leaves it out
             words["tile"] = "tile"
         if self.l2CacheHint is not None:
             operands["cache_policy"], words["level::cache_hint"] = self.l2CacheHint, HINT
@@ -229,6 +241,8 @@ class TensorReduce(Operation):
     )
 
     def check(self) -> None:
+        if space_of(self.tmaDescriptor):
+            raise self.refuse("a tensor map is behind a generic address")
         if self.mode.data not in _REDUCTIONS:
             raise self.refuse("Scatter mode not supported for CpAsyncBulkTensorReduceOp")
         _tensor(self, self.coordinates, self.mode.data)

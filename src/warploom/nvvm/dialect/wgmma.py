@@ -34,8 +34,6 @@ from warploom.nvvm.dialect.words import Shape
 _FORMS = ("wgmma.half", "wgmma.float", "wgmma.integer", "wgmma.bit")
 _ROWS = 64
 _TRANSPOSED = ("f16", "bf16")
-_AFTER_TYPES = 1
-"""The spelling of the forms with `.satfinite` that writes it after the types."""
 
 
 @irdl_custom_directive
@@ -221,6 +219,5 @@ class WgmmaMmaAsync(Operation):
             {"p": predicate, "a": int(self.scaleD.data == "one"), "b": 0},
         )
         words = self._words | ({"satfinite": "satfinite"} if self._saturates else {})
-        order = _AFTER_TYPES if self._saturates else 0
-        multiply = Statement(self._forms, words, operands, order=order)
+        multiply = Statement(self._forms, words, operands, late=("satfinite",))
         return Code([compare, multiply], [(self.inouts, self.results_)])

@@ -7,13 +7,23 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import I32, IntegerAttr, VectorType, f16, f32, f64, i32
 from xdsl.dialects.llvm import LLVMPointerType, LLVMStructType
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import BaseAttr, eq, irdl_op_definition, operand_def, prop_def, result_def, var_operand_def
+from xdsl.irdl import (
+    BaseAttr,
+    eq,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    var_operand_def,
+)
 
 from warploom.isa.compose import form_that_allows, rows_with, slots_of
+from warploom.nvvm.dialect.mma import accumulated, saturation
 from warploom.nvvm.dialect.operation import Operation
 from warploom.nvvm.dialect.pieces import At, Code, Fragment, Piece, Statement, space_of
+from warploom.nvvm.dialect.vocabulary import BitOperation, Layout, MmaType, Overflow
 from warploom.nvvm.dialect.vocabulary import Fragment as FragmentName
-from warploom.nvvm.dialect.vocabulary import Layout, MmaType
 
 _LOAD = ("wmma.load",)
 _STORE = ("wmma.store",)
@@ -138,7 +148,10 @@ class WmmaStore(Operation):
 
 @irdl_op_definition
 class WmmaMma(Operation):
-    """Multiplies fragments: A and B of `eltypeA`, the accumulator and the result of `eltypeB`."""
+    """Multiplies fragments: A and B of `eltypeA`, the accumulator of `eltypeB`.
+
+    MLIR's operation has neither `b1Op` nor `intOverflowBehavior`, and a result of the accumulator's type alone.
+    """
 
     name = "nvvm.wmma.mma"
     m = prop_def(IntegerAttr[I32])
@@ -148,6 +161,8 @@ class WmmaMma(Operation):
     layoutB = prop_def(Layout)
     eltypeA = prop_def(MmaType)
     eltypeB = prop_def(MmaType)
+    b1Op = opt_prop_def(BitOperation)
+    intOverflowBehavior = opt_prop_def(Overflow)
     args = var_operand_def()
     res = result_def(LLVMStructType)
     assembly_format = "$args attr-dict `:` functional-type($args, $res)"
@@ -155,13 +170,13 @@ class WmmaMma(Operation):
     def check(self) -> None:
         if not _is_legal(_MULTIPLY, self._words):
             raise self.refuse("invalid attribute combination")
-        expected = [element for count, element in self._fragments for _ in range(count)]
+        expected = [element for count, element in self._fragments[:3] for _ in range(count)]
         if len(self.args) != len(expected):
             raise self.refuse(f"expected {len(expected)} arguments")
         for number, (value, element) in enumerate(zip(self.args, expected, strict=True)):
             if value.type != element:
                 raise self.refuse(f"expected argument {number} to be of type {element}")
-        count, element = self._fragments[2]
+        count, element = self._fragments[3]
         if self.res.type != LLVMStructType.from_type_list([element] * count):
             raise self.refuse(
                 f"expected destination type is a structure of {count} elements of type {element}"
@@ -174,29 +189,30 @@ class WmmaMma(Operation):
             "alayout": self.layoutA.data,
             "blayout": self.layoutB.data,
             "shape": _shape(self),
-            "dtype": self.eltypeB.data,
+            "dtype": accumulated(self.res.type),
             "ctype": self.eltypeB.data,
+            **saturation(self.intOverflowBehavior),
         }
         if self.eltypeA.data == "f16":
             return words
         del words["aligned"]
-        return words | {"atype": self.eltypeA.data, "btype": self.eltypeA.data}
+        words |= {"atype": self.eltypeA.data, "btype": self.eltypeA.data}
+        return words if self.b1Op is None else words | {"bitOp": self.b1Op.data.removesuffix("_popc")}
 
     @property
     def _fragments(self) -> tuple[tuple[int, Attribute], ...]:
-        """Registers of A, B and C, and what each is."""
+        """Registers of A, B, C and D, and what each is."""
         form = form_that_allows(_MULTIPLY, self._words)
         slots = slots_of(form, self._words)
-        types = (self.eltypeA.data, self.eltypeA.data, self.eltypeB.data)
+        types = (self.eltypeA.data, self.eltypeA.data, self.eltypeB.data, slots["dtype"])
         return tuple(
             (form.operands[name].registers(slots), element_of(word))
-            for name, word in zip("abc", types, strict=True)
+            for name, word in zip("abcd", types, strict=True)
         )
 
     def code(self) -> Code:
         operands: dict[str, Piece] = {"d": Fragment.of(self.res)}
         rest: tuple[SSAValue, ...] = tuple(self.args)
-        for name, (count, _) in zip("abc", self._fragments, strict=True):
+        for name, (count, _) in zip("abc", self._fragments[:3], strict=True):
             operands[name], rest = Fragment(rest[:count]), rest[count:]
-        satfinite = {"satfinite": "satfinite"} if self.eltypeB.data == "s32" else {}
-        return Code([Statement(_MULTIPLY, self._words | satfinite, operands)])
+        return Code([Statement(_MULTIPLY, self._words, operands)])

@@ -1,0 +1,9 @@
+"""How a text that cannot be lowered is refused."""
+
+from __future__ import annotations
+
+from warploom.diag import WarploomError
+
+
+class LowerError(WarploomError):
+    """A text that cannot be lowered: what is wrong in it, and where."""
