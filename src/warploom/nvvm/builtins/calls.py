@@ -101,7 +101,7 @@ def call_of_module(text: str, name: str) -> Call:
     span = reading.spans.get(call, Span(0, 0))
     is_kernel = "nvvm.kernel" in function.attributes or "nvvm.kernel" in function.properties
     entry = function.body.blocks[0]
-    names = {value: f"arg{at}" for at, value in enumerate(entry.args)}
+    names: dict[SSAValue, str] = {value: f"arg{at}" for at, value in enumerate(entry.args)}
     parameters = {name: _type_of(value) for value, name in names.items()}
     arguments: list[Argument] = []
     for place, value in enumerate(call.args):

@@ -7,7 +7,7 @@ builtin reads, its result what the builtin writes, as the compiler has it once f
 from __future__ import annotations
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import IntAttr, IntegerAttr, ModuleOp, f32, i32, i64
+from xdsl.dialects.builtin import IntAttr, IntegerAttr, IntegerType, ModuleOp, f32, i32, i64
 from xdsl.dialects.llvm import LLVMFunctionType, LLVMPointerType, LLVMStructType, LLVMVoidType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
@@ -73,7 +73,7 @@ class _Builder:
         places = self._choice.address | self._choice.values | self._choice.fragments
         return self._call.arguments[places[operand]]
 
-    def _number(self, value: Value, type: Attribute, word: CType) -> SSAValue:
+    def _number(self, value: Value, type: IntegerType, word: CType) -> SSAValue:
         """A constant, or an argument where it is a variable."""
         if value.constant is None:
             return self._argument(type)
