@@ -40,7 +40,7 @@ KNOWN = [
 ]
 
 
-@pytest.mark.parametrize(("name", "form", "words", "targets", "ptx"), KNOWN, ids=lambda each: str(each))
+@pytest.mark.parametrize(("name", "form", "words", "targets", "ptx"), KNOWN, ids=str)
 def test_a_name_says_form_words_and_availability(name, form, words, targets, ptx) -> None:
     found = read_name(f"llvm.nvvm.{name}")
     assert found.form is form_named(form)

@@ -148,9 +148,8 @@ def promoted(ctype: CType) -> CType:
 
 def common(one: CType, other: CType) -> CType:
     """The type of arithmetic between two."""
-    for word in ("double", "float"):
-        if word in (one.base, other.base):
-            return CType(word)
+    if is_float(one) or is_float(other):
+        return CType("double" if "double" in (one.base, other.base) else "float")
     return CType(max(promoted(one).base, promoted(other).base, key=_RANKS.index))
 
 

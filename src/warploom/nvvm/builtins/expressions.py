@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -45,6 +44,7 @@ _ARITHMETIC: dict[str, Callable[[int, int], int]] = {
     "-": lambda a, b: a - b,
     "*": lambda a, b: a * b,
 }
+_ESCAPES = dict(zip("abfnrtv\\'\"?", b"\a\b\f\n\r\t\v\\'\"?", strict=True)) | {str(n): n for n in range(8)}
 _CASTS = frozenset({"static_cast", "reinterpret_cast", "const_cast"})
 _QUALIFIERS = frozenset({"const", "volatile", "__restrict__"})
 
@@ -268,7 +268,7 @@ class Expressions:
                 is_float = token.text[-1] in "fF"
                 return Value(CType("float") if is_float else DOUBLE, float(token.text.rstrip("fFlL")))
             case "character":
-                return Value(CType("char"), ord(ast.literal_eval(token.text)))
+                return Value(CType("char"), self._character(token))
             case "string":
                 return computed(CType("char", 1, const=True))
             case "name" if token.text in ("true", "false"):
@@ -296,6 +296,14 @@ class Expressions:
                 return value
             case _:
                 raise self.error(f"found {token.text}; expected an argument", token.span)
+
+    def _character(self, token: Token) -> int:
+        body = token.text[1:-1]
+        if len(body) == 1 and body.isascii():
+            return ord(body)
+        if body[1:] not in _ESCAPES:
+            raise self.error(f"{token.text} is no character", token.span)
+        return _ESCAPES[body[1:]]
 
     def _name(self, token: Token, expected: CType) -> Value:
         found = self.scope.find(token.text, expected)
@@ -362,6 +370,8 @@ def _conditional(condition: Value, yes: Value, no: Value) -> Value:
 
 
 def _combine(sign: str, left: Value, right: Value) -> Value:
+    if NULL in (left.type, right.type):
+        return computed(INT)
     if sign in ("+", "-") and (left.type.depth or (right.type.depth and sign == "+")):
         return _moved(sign, left, right) if left.type.depth else _moved(sign, right, left)
     if sign in ("&&", "||"):

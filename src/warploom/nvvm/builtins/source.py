@@ -179,9 +179,9 @@ class _Reader(Expressions):
             name = self.take()
             if self.accept("="):
                 value, span = self.argument(INT)
-                if value.constant is None:
-                    raise self.error("expression must have a constant value", span)
-                number = int(value.constant)
+                if not isinstance(value.constant, int):
+                    raise self.error("expression must have a constant integer value", span)
+                number = value.constant
             self.scope.names[name.text] = Value(INT, number)
             number += 1
             if self.next.text != "}":
