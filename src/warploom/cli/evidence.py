@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import datetime as dt
+import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable, Generator
@@ -16,6 +17,7 @@ from warploom.diag import UsageError
 OK = 0
 DIFFERENT = 1
 _RECORD = Path("tests/evidence/ptxas")
+_MLIR = Path("tests/evidence/mlir")
 _PROBES = "off-table.txt"
 _SHOWN = 20
 
@@ -28,7 +30,7 @@ The assemblers are wheels (12.9, 13.1 and the newest), installed into that cache
 
 def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     """Add the verb to the command line; `add` is `add_parser` of its subparsers."""
-    parser = add("evidence", help="ask NVIDIA's assemblers and compiler again, and record what they say")
+    parser = add("evidence", help="ask NVIDIA's tools, or MLIR's, again, and record what they say")
     kinds = parser.add_subparsers(title="evidence", metavar="KIND", required=True)
     _evidence_nvcc.declare(kinds.add_parser)
     legality = kinds.add_parser(
@@ -53,6 +55,56 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     )
     legality.add_argument("--seed", type=int, default=1, help="other fresh probes (1)")
     legality.add_argument("--workers", type=int, default=2, metavar="N", help="assemblers at a time (2)")
+    mlir = kinds.add_parser(
+        "mlir",
+        help="what MLIR's tools make of NVVM operations",
+        description="Ask mlir-opt, mlir-translate and llc about operations of every family, and ptxas about their PTX.",
+        epilog="exit status: 0 well; 1 something differs; 2 it could not be asked.",
+    )
+    mlir.set_defaults(verb=run_mlir)
+    mlir.add_argument(
+        "--record", type=Path, default=_MLIR, metavar="FOLDER", help=f"where the record is ({_MLIR})"
+    )
+    mlir.add_argument("--seed", type=int, default=0, help="other operations (0)")
+    mlir.add_argument(
+        "--fresh", action="store_true", help="ask operations of the seed, compare, and write nothing"
+    )
+
+
+def run_mlir(options: argparse.Namespace) -> int:
+    """Ask MLIR, then write and compare. Errors: UsageError where it cannot be asked."""
+    from warploom.oracle.assembler import provide as assembler
+    from warploom.oracle.mlir.cases import cases
+    from warploom.oracle.mlir.record import ask, differences, write
+    from warploom.oracle.mlir.tools import provide
+
+    tools = provide()
+    assemblers = [assembler("13.1"), *(assembler(path) for path in [shutil.which("ptxas")] if path)]
+    with _progress("asking") as progress:
+        answers = list(ask(tools, assemblers, list(cases(options.seed)), progress))
+    if not options.fresh:
+        today = dt.datetime.now(dt.UTC).date().isoformat()
+        header = {
+            "command": "warploom evidence mlir",
+            "asked": today,
+            "mlir": tools.release,
+            "pipeline": "mlir-opt -convert-nvvm-to-llvm | mlir-translate -mlir-to-llvmir | llc -march=nvptx64",
+            "ptxas": [each.release for each in assemblers],
+        }
+        write(options.record, answers, header)
+    different = 0
+    for answer in answers:
+        found = list(differences(answer))
+        if len(answer.assembled) < len(assemblers):
+            found.append(f"of {len(assemblers)} assemblers took it {', '.join(answer.assembled) or 'none'}")
+        different += bool(found)
+        for each in found:
+            print(f"{answer.operation} ({answer.target}): {each}")
+    refused = sum(bool(answer.refused) for answer in answers)
+    print(
+        f"{different} of {len(answers)} operations are otherwise here; {refused} of them MLIR does not take"
+    )
+    return DIFFERENT if different else OK
 
 
 def run(options: argparse.Namespace) -> int:

@@ -87,6 +87,7 @@ MMA_TENSOR = Form(
         -,sp  {_GROUPS}  kind::i8                           ashift  {_SHIFTED}       8.6  {_INTEGER}
     """,
     operands=_operands(*_PLAIN, tensor=True),
+    spellings=("tcgen05.mma{.sp}.cta_group.kind{.collector_usage}{.ashift}",),
     touches="tensor async",
     source=_SOURCE,
 )

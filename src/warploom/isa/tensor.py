@@ -69,6 +69,12 @@ LOAD = Form(
         {_DIMENSIONS}  shared::cluster  -,multicast::cluster  {_CTA_GROUPS}  -,L2::cache_hint   8.6 {_PAIRED}
     """,
     operands=DESTINATION,
+    spellings=(
+        (
+            "cp.async.bulk.tensor.dim.dst.global{.tile}.mbarrier::complete_tx::bytes{.multicast}"
+            "{.level::cache_hint}{.cta_group}"
+        ),
+    ),
     touches="async",
     source="PTX ISA 9.7.9.27.1.2",
 )
@@ -209,6 +215,12 @@ GATHER = Form(
     """,
     operands=DESTINATION
     | {"tensorMap": address(_rows_of_four, space="global", eased="untyped", barred=barred_in_cluster)},
+    spellings=(
+        (
+            "cp.async.bulk.tensor.dim.dst.global.tile::gather4.mbarrier::complete_tx::bytes{.multicast}"
+            "{.level::cache_hint}{.cta_group}"
+        ),
+    ),
     touches="async",
     source="PTX ISA 9.7.9.27.1.2",
 )
@@ -273,6 +285,16 @@ LOAD_IM2COL = Form(
         {_VOLUMES}  shared::cluster  im2col::w::128  -,multicast::cluster  -,{_CTA_GROUPS}  -,L2::cache_hint   8.6 {_PAIRED}
     """,  # noqa: E501 - rows are as long as they are
     operands=DESTINATION | OFFSETS,
+    spellings=(
+        (
+            "cp.async.bulk.tensor.dim.dst.global.load_mode.mbarrier::complete_tx::bytes{.multicast}"
+            "{.level::cache_hint}{.cta_group}"
+        ),
+        (
+            "cp.async.bulk.tensor.dim.dst.global.mbarrier::complete_tx::bytes.load_mode{.multicast}"
+            "{.level::cache_hint}{.cta_group}"
+        ),
+    ),
     touches="async",
     limit=_wide,
     source="PTX ISA 9.7.9.27.1.2",

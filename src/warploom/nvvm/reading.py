@@ -51,6 +51,10 @@ class _Parser(Parser):
             operation = super().parse_operation()
         except VerifyException as error:
             self.raise_error(str(error), start, max(self.pos, start + 1))
+        except ParseError as error:
+            if "is not registered" not in error.msg or error.span.start < self.pos:
+                raise
+            self.raise_error(error.msg, start, start + 1)
         text = self.lexer.input.content
         end = self.pos
         while end > start and text[end - 1].isspace():

@@ -18,7 +18,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from warploom.diag import Diagnostic, UsageError
-from warploom.isa.availability import FIRST_VERSION, Target, Version, lacking, latest_version, read_target
+from warploom.isa.availability import FIRST_VERSION, Target, Version, lacking, read_target
 from warploom.isa.bind import Binding, bind
 from warploom.isa.compose import compose, form_named
 from warploom.nvvm import dialect
@@ -103,7 +103,10 @@ def first_version(functions: Sequence[Function], target: Target) -> Version:
     for version in candidates:
         if all(lacking(binding.form.rows_of(binding.slots), target, version) is None for binding in bindings):
             return version
-    return latest_version()
+    return max(
+        target.first_version,
+        *(min(row.ptx for row in binding.form.rows_of(binding.slots)) for binding in bindings),
+    )
 
 
 def _unknown(reading: Reading, operation: Operation) -> Diagnostic:

@@ -24,7 +24,24 @@ from warploom.nvvm.dialect import (
 )
 from warploom.nvvm.dialect.operation import Operation
 
-_FAMILIES = (wgmma, mma, wmma, matrix, copies, tensor_copies, mbarrier, threads, fences, tcgen05, tcgen05_mma)
+FAMILIES: dict[str, ModuleType] = {
+    family.__name__.rpartition(".")[2]: family
+    for family in (
+        wgmma,
+        mma,
+        wmma,
+        matrix,
+        copies,
+        tensor_copies,
+        mbarrier,
+        threads,
+        fences,
+        tcgen05,
+        tcgen05_mma,
+    )
+}
+"""The files of the dialect's operations."""
+
 _Class = TypeVar("_Class")
 
 
@@ -40,8 +57,13 @@ def _declared(module: ModuleType, base: type[_Class]) -> list[type[_Class]]:
     ]
 
 
+def operations_of(family: ModuleType) -> list[type[Operation]]:
+    """The operations of a family, in the order of their declaration."""
+    return _declared(family, Operation)
+
+
 OPERATIONS: tuple[type[Operation], ...] = tuple(
-    operation for family in _FAMILIES for operation in _declared(family, Operation)
+    operation for family in FAMILIES.values() for operation in operations_of(family)
 )
 ATTRIBUTES: tuple[type[Attribute], ...] = tuple(
     attribute for module in (words, vocabulary) for attribute in _declared(module, Attribute)
@@ -50,4 +72,4 @@ ATTRIBUTES: tuple[type[Attribute], ...] = tuple(
 NVVM = Dialect("nvvm", list(OPERATIONS), list(ATTRIBUTES))
 """The dialect."""
 
-__all__ = ["ATTRIBUTES", "NVVM", "OPERATIONS", "Operation"]
+__all__ = ["ATTRIBUTES", "FAMILIES", "NVVM", "OPERATIONS", "Operation", "operations_of"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import UnitAttr, VectorType, i1, i32, i64
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AttrConstraint,
     BaseAttr,
@@ -26,7 +26,17 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from warploom.nvvm.dialect.operation import SEGMENTED, Operation
-from warploom.nvvm.dialect.pieces import TENSOR_SPACE, At, Code, Constant, Fragment, Piece, Statement, pointer
+from warploom.nvvm.dialect.pieces import (
+    TENSOR_SPACE,
+    At,
+    Code,
+    Constant,
+    Fragment,
+    Piece,
+    Statement,
+    pointer,
+    registers_of,
+)
 from warploom.nvvm.dialect.tcgen05 import group_word
 from warploom.nvvm.dialect.vocabulary import (
     BlockScale,
@@ -70,7 +80,7 @@ class Others(CustomDirective):
     mask: TypeDirective
 
     def parse(self, parser: Parser, state: ParsingState) -> None:
-        types = []
+        types: list[Attribute] = []
         while parser.parse_optional_punctuation(","):
             types.append(parser.parse_type())
         self.scale.set(state, [each for each in types if each == i64])
@@ -93,8 +103,8 @@ class _Plain(Operation):
 
     def _check(self, a: SSAValue, mask: SSAValue | None) -> None:
         group = self.ctaGroup.data
-        if isinstance(mask, SSAValue) and isinstance(mask.type, VectorType):
-            (length,) = mask.type.get_shape()
+        if mask is not None:
+            length = len(registers_of(mask.type))
             if length != _LANES[group]:
                 raise self.refuse(f"Disable Output Lane of length {length} is incompatible with CtaGroupAttr")
         if self.aShift is None:

@@ -110,17 +110,16 @@ def module_of(made: Made) -> ModuleOp:
     """The operation in a function that returns its result. A multiplication of a warpgroup stands in its
     protocol.
     """
-    types = [type for group in made.operands for type in group]
-    arguments = [type for number, type in enumerate(types) if number not in made.constants]
+    types = [each for group in made.operands for each in group]
+    arguments = [each for number, each in enumerate(types) if number not in made.constants]
     block = Block(arg_types=arguments)
     values: list[SSAValue] = []
     free = iter(block.args)
-    for number, type in enumerate(types):
+    for number, each in enumerate(types):
         if (constant := made.constants.get(number)) is None:
             values.append(next(free))
             continue
-        assert isinstance(type, IntegerType)
-        written = llvm.ConstantOp(IntegerAttr(constant, type), type)
+        written = llvm.ConstantOp(IntegerAttr(constant, i64 if each == i64 else i32), each)
         block.add_op(written)
         values.append(written.result)
     properties = dict(made.properties)
@@ -270,8 +269,8 @@ def _width(constraint: AttrConstraint) -> int:
     for each in pending:
         if isinstance(each, AllOf):
             pending += each.attr_constrs
-        elif isinstance(each, EqAttrConstraint) and isinstance(each.attr, IntegerType):
-            return each.attr.width.data
+        elif isinstance(each, EqAttrConstraint):
+            return next(width for width in (1, 32, 64) if each.attr == IntegerType(width))
     raise AssertionError(f"{constraint} has no width")
 
 
