@@ -9,7 +9,6 @@ import pytest
 from warploom.diag import UsageError
 from warploom.isa.compose import form_named
 from warploom.nvvm.intrinsics import all_names, name_of, read_name
-from warploom.nvvm.texts import tables
 
 NAMES = (Path(__file__).parents[1] / "evidence" / "llvm" / "names.txt").read_text().split()
 
@@ -72,18 +71,15 @@ def test_what_has_no_intrinsic_is_refused() -> None:
         name_of(form_named("mma.double"), {"shape": "m8n8k4", "rnd": "rn", "dtype": "f64", "atype": "f64"})
 
 
-@pytest.mark.parametrize("row", tables("wgmma")["intrinsics"].corrected(), ids=lambda row: row["operation"])
-def test_intrinsics_of_the_operations_of_warpgroups(row: dict[str, str]) -> None:
-    name = row["intrinsic"].replace("SHAPE.D.A.B", "m64n128k16.f32.f16.f16")
-    assert read_name(name).origin == ("nvidia" if "mma_async" in name else "llvm")
-
-
-def test_operations_that_have_no_attributes() -> None:
-    pytest.importorskip("xdsl")
-    from warploom.nvvm.dialect.wgmma import WgmmaCommitGroup, WgmmaWaitGroup
-
-    assert [row["name"] for row in tables("wgmma")["commit"].corrected()] == ["wgmma_type", "wgmma_layout"]
-    assert not WgmmaCommitGroup.get_irdl_definition().properties
-    depth, _ = tables("wgmma")["wait"].corrected()
-    assert (depth["name"], depth["type"]) == ("groupDepth", "i64 attribute")
-    assert list(WgmmaWaitGroup.get_irdl_definition().properties) == ["group"]
+@pytest.mark.parametrize(
+    ("name", "origin"),
+    [
+        ("fence.sync.aligned", "llvm"),
+        ("mma_async.sync.aligned.m64n128k16.f32.f16.f16", "nvidia"),
+        ("mma_async.sync.aligned.m64n256k32.f32.e4m3.e4m3", "nvidia"),
+        ("commit_group.sync.aligned", "llvm"),
+        ("wait_group.sync.aligned", "llvm"),
+    ],
+)
+def test_intrinsics_of_the_operations_of_warpgroups(name: str, origin: str) -> None:
+    assert read_name(f"llvm.nvvm.wgmma.{name}").origin == origin

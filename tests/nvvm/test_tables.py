@@ -1,4 +1,4 @@
-"""Every table of the two texts, read against what the code does."""
+"""Every table of the text on cicc's builtins, read against what the code does."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import pytest
 
 from warploom.diag import UsageError
 from warploom.isa.availability import read_target
-from warploom.isa.compose import form_named, slots_of
-from warploom.layout import Descriptor, fragment
+from warploom.layout import fragment
 from warploom.nvvm.builtins import BUILTINS, builtin_named, builtin_numbered
 from warploom.nvvm.builtins.choose import Refused, choose, gate_message
 from warploom.nvvm.builtins.lowering import understand
@@ -18,15 +17,14 @@ from warploom.nvvm.builtins.registry import table_of
 from warploom.nvvm.builtins.source import read_call
 from warploom.nvvm.builtins.tokens import BuiltinError
 from warploom.nvvm.identifiers import describe, identify
-from warploom.nvvm.texts import TEXTS, Table, pages, tables
+from warploom.nvvm.texts import Table, pages, tables
 from warploom.nvvm.words import WORDS
 from warploom.nvvm.words.enums import BITS, SHAPES, TYPES, first_targets
 from warploom.nvvm.words.tcgen05 import COLLECTORS, KINDS, SCALED
 from warploom.nvvm.words.warp import MMA, MOVE
 
 DOCS = Path(__file__).parents[2] / "docs"
-CICC = tables("cicc")
-WGMMA = tables("wgmma")
+CICC = tables()
 SM_90A = read_target("sm_90a")
 
 
@@ -57,9 +55,8 @@ def test_the_pages_are_what_the_tables_say() -> None:
         assert (DOCS / name).read_text(encoding="utf-8") == text
 
 
-@pytest.mark.parametrize("text", TEXTS)
-def test_every_correction_corrects_and_shows(text: str) -> None:
-    for table in tables(text).values():
+def test_every_correction_corrects_and_shows() -> None:
+    for table in CICC.values():
         page = table.markdown()
         for (row, head), right in table.corrections.items():
             wrong = next(line for line in table.rows if line[0] == row)[table.heads.index(head)]
@@ -468,78 +465,3 @@ def test_functions_that_are_only_named() -> None:
     }
     assert {name.replace(" ", "") for name in gated if not name.startswith("__")} <= functions
     assert len(rows(CICC["functions"])) == 9
-
-
-# The operations of warpgroups ---------------------------------------------------------------------------------------
-
-
-def test_properties_are_those_of_the_operations() -> None:
-    pytest.importorskip("xdsl")
-    from warploom.nvvm.dialect.wgmma import WgmmaCommitGroup, WgmmaFence, WgmmaMmaAsync, WgmmaWaitGroup
-
-    classes = (WgmmaFence, WgmmaMmaAsync, WgmmaCommitGroup, WgmmaWaitGroup)
-    for row, operation in zip(rows(WGMMA["operations"]), classes, strict=True):
-        properties = set(operation.get_irdl_definition().properties)
-        assert properties == set(row["properties"].replace("none", "").replace(",", " ").split())
-        assert operation.name == row["operation"]
-
-
-def test_types_and_shapes_of_the_multiplication() -> None:
-    said = {row["name"]: row["type"] for row in rows(WGMMA["mma_async"])}
-    names = ("wgmma.half", "wgmma.float", "wgmma.integer", "wgmma.bit")
-    forms = [form_named(name) for name in names]
-    assert {word for form in forms for word in form.vocabulary["atype"]} == set(said["typeA"].split())
-    assert {word for form in forms for word in form.vocabulary["dtype"]} == set(said["typeC"].split(", "))
-    assert f"{next(iter(form_named('wgmma.bit').vocabulary['bitOp']))}_popc" == said["b1Op"]
-    mixed = {
-        (a, b) for form in forms for row in form.rows for a in row.cells["atype"] for b in row.cells["btype"]
-    }
-    assert {frozenset(pair) for pair in mixed if pair[0] != pair[1]} == {
-        frozenset(pair.split(" with ")) for pair in said["typeB"].removeprefix("as typeA; ").split(", ")
-    }
-
-
-def test_the_descriptor() -> None:
-    said = {row["field"]: row["bits"] for row in rows(WGMMA["descriptor"])}
-    values = {
-        "start_addr": Descriptor(0x3FFF0, 0, 0), "lbo": Descriptor(0, 0x3FFF0, 0), "sbo": Descriptor(0, 0, 0x3FFF0),
-        "base_offset": Descriptor(0, 0, 0, 7), "swizzle_mode": Descriptor(0, 0, 0, 0, 32),
-    }  # fmt: skip
-    for name, descriptor in values.items():
-        high, low = map(int, said[name].split("-"))
-        assert descriptor.encode() == (1 << (high + 1)) - (1 << low)
-    used = sum(each.encode() for each in values.values())
-    spare = 0
-    for part in said["reserved"].split(", "):
-        high, low = map(int, part.split("-"))
-        spare |= (1 << (high + 1)) - (1 << low)
-    assert used ^ spare == 2**64 - 1
-
-
-@pytest.mark.parametrize("row", rows(WGMMA["immediates"]), ids=lambda row: row["types"])
-def test_immediates_of_the_multiplication(row: dict[str, str]) -> None:
-    first = row["types"].split()[0].rstrip(",")
-    form = {"f16": "wgmma.half", "tf32": "wgmma.float", "s8": "wgmma.integer"}[first]
-    found = form_named(f"{form}-registers" if "registers" in row["types"] else form)
-    assert sum(name.startswith("imm_") for name in found.operands) == int(row["immediates"])
-
-
-def test_availability_of_the_operations() -> None:
-    names = ("wgmma.fence", "wgmma.half", "wgmma.commit_group", "wgmma.wait_group")
-    for row, name in zip(rows(WGMMA["availability"]), names, strict=True):
-        for each in form_named(name).rows:
-            assert each.targets == (row["target"],)
-            assert f"{each.ptx[0]}.{each.ptx[1]}" == row["PTX"]
-
-
-def test_invariants() -> None:
-    bits = {"f16": 16, "bf16": 16, "e4m3": 8, "e5m2": 8, "s8": 8, "u8": 8, "b1": 1}
-    for name in ("wgmma.half", "wgmma.float", "wgmma.integer", "wgmma.bit"):
-        form = form_named(name)
-        for row in form.rows:
-            for a in row.cells["atype"]:
-                assert row.cells["k"] == (str(8 if a == "tf32" else 256 // bits[a]),)
-            for d in row.cells["dtype"]:
-                words = {each: cells[0] for each, cells in row.cells.items()} | {"n": "128", "dtype": d}
-                width = 16 if d == "f16" else 32
-                assert form.operands["d"].registers(slots_of(form, words)) == 128 * width // 64

@@ -1,7 +1,7 @@
-"""The tables of the two texts that this floor is made from, as they are, and what is wrong in them.
+"""The tables of the text on cicc's builtins, as they are, and what is wrong in them.
 
-A table is data, in a file of TOML a text: rows as the text has them, corrections by row and column, and why. Pages
-of `docs/nvvm` show both.
+A table is data in `cicc.toml`, not code: rows as the text has them, corrections by row and column, and why. A page
+of `docs/nvvm` shows both.
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ import tomllib
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-
-TEXTS = {"cicc": "The builtin tables of cicc", "wgmma": "The warpgroup operations of NVVM"}
 
 
 class TableError(Exception):
@@ -55,9 +53,9 @@ class Table:
 
 
 @cache
-def tables(text: str) -> dict[str, Table]:
-    """The tables of a text, "cicc" or "wgmma", by name."""
-    source = files(__name__).joinpath(f"{text}.toml").read_text(encoding="utf-8")
+def tables() -> dict[str, Table]:
+    """The tables of the text, by name."""
+    source = files(__name__).joinpath("cicc.toml").read_text(encoding="utf-8")
     return {name: _table(name, entry) for name, entry in tomllib.loads(source).items()}
 
 
@@ -82,13 +80,14 @@ def _table(name: str, entry: dict[str, str | dict[str, dict[str, str]]]) -> Tabl
 
 
 def pages() -> dict[str, str]:
-    """The pages of `docs/nvvm`, by their path in `docs`."""
-    found: dict[str, str] = {}
-    index = ["# The compiler's path\n"]
-    for text, title in TEXTS.items():
-        body = "\n".join(table.markdown() for table in tables(text).values())
-        note = "What the text has wrong is struck out; what the real compiler, the assembler or the Forms have is bold."
-        found[f"nvvm/{text}.md"] = f"# {title}\n\n{note}\n\n{body}"
-        index.append(f"- [{title}]({text}.md)")
-    found["nvvm/README.md"] = "\n".join(index) + "\n"
-    return found
+    """The pages of `docs/nvvm` that are made from the tables, by their path in `docs`."""
+    body = "\n".join(table.markdown() for table in tables().values())
+    note = "What the text has wrong is struck out; what the real compiler, the assembler or the Forms have is bold."
+    return {"nvvm/cicc.md": f"# The builtin tables of cicc\n\n{note}\n\n{body}", "nvvm/README.md": _INDEX}
+
+
+_INDEX = """# The compiler's path
+
+- [The builtin tables of cicc](cicc.md), with what is wrong in them
+- [The nvvm dialect](dialect/README.md), operation by operation
+"""
