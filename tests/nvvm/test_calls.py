@@ -123,6 +123,23 @@ def test_every_mistake_of_a_warpgroup_is_said_in_the_compiler_s_order() -> None:
     ]
 
 
+def test_fragments_that_nothing_declares_are_where_they_are() -> None:
+    text = "__hmma_m16n16k16_mma_f32f16((float*)&d, (const int*)&a, (const int*)&b, (const int*)&c, 1, 0);"
+    assert ".row.col.m16n16k16.f32.f16 {" in lower(text, source="builtin")
+    text = "__hmma_m16n16k16_ld_a((int*)&a, (const int*)p, ldm, 1);"
+    assert ".col.m16n16k16.global.f16 {" in lower(text, source="builtin")
+
+
+def test_arrays_hold_what_they_were_given() -> None:
+    ptx = lower("int t[4] = {1, -2}; __wgmma_mma_async_tf32(64, 8, 8, 0, 0, 0, d, t, b);", source="builtin")
+    words = [line.split(", ")[1] for line in ptx.splitlines() if "\tmov.b32" in line]
+    assert words == ["1;", "4294967294;", "0;", "0;"]
+    ptx = lower("double t[2] = {1.5}; __dmma_m8n8k4_st_c_f64(d, t, 8, 0);", source="builtin")
+    assert "mov.f64 %fd0, 0d3FF8000000000000;" in ptx
+    with pytest.raises(LowerError, match="initializer must be of constants"):
+        lower("int t[4] = {n}; __wgmma_mma_async_tf32(64, 8, 8, 0, 0, 0, d, t, b);", source="builtin")
+
+
 def test_deep_texts_end_in_a_sentence() -> None:
     for text in ("(" * 5000, "-" * 5000, "1 ? " * 5000, "!" * 4000 + "1", "1 + (" * 3000):
         with pytest.raises(LowerError):

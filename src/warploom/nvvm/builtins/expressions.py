@@ -226,6 +226,9 @@ class Expressions:
             raise self.error(
                 f"found &{name.text}; expected the address of an element, such as &tile[4]", name.span
             )
+        if self.scope.open and name.text not in self.scope.names and self.next.text != "[":
+            # A fragment that nothing declares: what matters of it is where it is.
+            return self._name(name, expected if expected.depth else replace(expected, depth=1))
         value = self._name(name, expected)
         indices: list[Value] = []
         while self.accept("["):

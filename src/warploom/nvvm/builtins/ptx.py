@@ -7,6 +7,7 @@ between the fence that lets it begin and the wait that lets its result be read.
 
 from __future__ import annotations
 
+import struct
 from collections import Counter
 from collections.abc import Sequence
 
@@ -25,11 +26,24 @@ from warploom.nvvm.builtins.expressions import THREAD
 from warploom.nvvm.builtins.source import Argument, Array, Call
 from warploom.nvvm.builtins.tokens import BuiltinError, problem
 from warploom.nvvm.to_ptx import first_version
-from warploom.ptx import Address, Block, Function, Integer, Module, Name, Operand, Statement, Variable, Vector
+from warploom.ptx import (
+    Address,
+    Block,
+    Float,
+    Function,
+    Integer,
+    Module,
+    Name,
+    Operand,
+    Statement,
+    Variable,
+    Vector,
+)
 
 _PREFIXES = {"b32": "r", "b64": "rd", "f32": "f", "f64": "fd"}
 _SIZES = {"b32": 4, "b64": 8, "f32": 4, "f64": 8}
 _FLOATS = {"float": "f32", "double": "f64"}
+_PACKED = {"float": "<f", "double": "<d", "int": "<i", "unsigned int": "<I"}
 _ALIGN = 16
 _UPDATED = "d"
 
@@ -219,7 +233,9 @@ class _Writer:
         """The registers of a fragment, loaded where the instruction reads them."""
         word = self._register_word(operand)
         names = [self._fresh(word) for _ in range(self._choice.registers(operand))]
-        if self._is_read(operand) and argument.value.space != "local":
+        if self._is_read(operand) and argument.value.space == "local":
+            self._initial(argument, names, word)
+        elif self._is_read(operand):
             for at, name in enumerate(names):
                 self._plain(
                     LD,
@@ -228,6 +244,19 @@ class _Writer:
                     a=self._element(argument, at * _SIZES[word]),
                 )
         return Vector(tuple(names))
+
+    def _initial(self, argument: Argument, names: Sequence[Name], word: str) -> None:
+        """What an array of the function holds, where it was given something."""
+        array = self._call.arrays.get(argument.value.base)
+        if array is None or array.initial is None:
+            return
+        if argument.value.offset or argument.value.terms or array.type.size != _SIZES[word]:
+            raise self._computed(argument.span)
+        for at, name in enumerate(names):
+            constant = array.initial[at].constant if at < len(array.initial) else 0
+            bits = int.from_bytes(struct.pack(_PACKED[str(array.type)], constant), "little")
+            given = Float(bits, 8 * _SIZES[word]) if word in _FLOATS.values() else Integer(bits)
+            self._plain(MOV, {"type": word}, d=name, a=given)
 
     def _is_read(self, operand: str) -> bool:
         """Whether registers have to be loaded: those of a load, and of a D that is overwritten, are not."""

@@ -43,11 +43,12 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """A declared array: of what, how many elements, and in which space."""
+    """A declared array: of what, how many elements, in which space, and what is in it, None where nothing is."""
 
     type: CType
     count: int
     space: str
+    initial: tuple[Value, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -232,20 +233,23 @@ class _Reader(Expressions):
             else:
                 extents.append(1)
             self.expect("]")
-        if self.accept("="):
-            self._initializer()
-        self._arrays[name] = Array(ctype, prod(extents), space)
+        initial = self._initializer(ctype) if self.accept("=") else None
+        self._arrays[name] = Array(ctype, prod(extents), space, initial)
         self.scope.extents[name] = tuple(extents)
         self.scope.names[name] = Value(replace(ctype, depth=ctype.depth + 1), None, name, 0, space)
 
-    def _initializer(self) -> None:
+    def _initializer(self, ctype: CType) -> tuple[Value, ...]:
+        """The elements of an array's initializer, in order; those that are not there are zero."""
         self.expect("{")
-        depth = 1
-        while depth:
-            token = self.take()
-            if token.kind == "end":
-                raise self.error("an initializer is not closed", token.span)
-            depth += (token.text == "{") - (token.text == "}")
+        found: list[Value] = []
+        while not self.accept("}"):
+            value, span = self.argument(ctype)
+            if value.constant is None:
+                raise self.error("an array's initializer must be of constants", span)
+            found.append(convert(value, ctype))
+            if self.next.text != "}":
+                self.expect(",")
+        return tuple(found)
 
     # Calls --------------------------------------------------------------------------------------------------
 
