@@ -354,8 +354,9 @@ def convert(value: Value, ctype: CType) -> Value:
 
 def _prefix(sign: str, value: Value) -> Value:
     ctype = BOOL if sign == "!" else promoted(value.type)
-    if value.constant is None and value.terms is not None and sign in ("+", "-") and not is_float(ctype):
-        return _sum(ctype, Value(ctype, 0), value, 1 if sign == "+" else -1)
+    if value.constant is None and value.terms is not None and ctype.is_integer and sign != "!":
+        found = _sum(ctype, Value(ctype, 0), value, 1 if sign == "+" else -1)
+        return replace(found, offset=found.offset - 1) if sign == "~" else found  # ~x is -x - 1
     if value.constant is None or (sign == "~" and isinstance(value.constant, float)):
         return computed(ctype)
     constant = wrap(value.constant, ctype) if sign != "!" else value.constant
