@@ -44,13 +44,20 @@ def lower(
 
         return lower_builtin(text, to, target, ptx_version, name)
     from warploom.nvvm.reading import read
+    from warploom.nvvm.to_llvm import to_llvm
     from warploom.nvvm.to_ptx import to_ptx
 
-    if (source, to) not in {("nvvm", "ptx"), ("nvvm", "nvvm")}:
+    if source == "ptx" and to == "nvvm":
+        from warploom.nvvm.lift import lift
+
+        return str(lift(parse(text, name))) + "\n"
+    if (source, to) not in {("nvvm", "ptx"), ("nvvm", "nvvm"), ("nvvm", "llvm")}:
         raise UsageError(f"there is no way from {source} to {to}", code="lower.level")
     if ptx_version is not None and not is_version(ptx_version):
         raise UsageError(f"there is no PTX version {'.'.join(map(str, ptx_version))}", code="lower.target")
     reading = read(text, name)
+    if to == "llvm":
+        return str(to_llvm(reading)) + "\n"
     if to == "nvvm":
         return str(reading.module) + "\n"
     lowered = to_ptx(reading, target, ptx_version)

@@ -17,7 +17,7 @@ from xdsl.dialects.llvm import LLVMStructType, LLVMVoidType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from warploom.diag import Diagnostic, UsageError
+from warploom.diag import Diagnostic, UsageError, WarploomError
 from warploom.isa.availability import FIRST_VERSION, Target, Version, lacking, read_target
 from warploom.isa.bind import Binding, bind
 from warploom.isa.compose import compose, form_named
@@ -40,10 +40,14 @@ from warploom.ptx import (
     Operand,
     Statement,
     Variable,
+    parse,
 )
 
 _BYTES = {"pred": 1, "b16": 2, "b32": 4, "b64": 8, "b128": 16, "f32": 4, "f64": 8}
 _PARAMETER_ALIGN = 16
+_BLACKWELL = 100
+_LEAST_OF_BLACKWELL = (8, 8)
+"""ptxas 13.0 asks this version for block scales that say no size; 13.1 and the manual do not."""
 KERNEL = "nvvm.kernel"
 """The attribute of a function that is a kernel."""
 
@@ -96,10 +100,9 @@ def first_version(functions: Sequence[Function], target: Target) -> Version:
         for instruction in function.body.instructions()
         if isinstance(binding := bind(instruction), Binding)
     ]
-    candidates = sorted(
-        {version for version in FIRST_VERSION.values() if version >= target.first_version}
-        | {row.ptx for binding in bindings for row in binding.form.rows if row.ptx >= target.first_version}
-    )
+    least = max(target.first_version, _LEAST_OF_BLACKWELL if target.number >= _BLACKWELL else (1, 0))
+    known = {*FIRST_VERSION.values(), *(row.ptx for binding in bindings for row in binding.form.rows)}
+    candidates = sorted({least, *(version for version in known if version >= least)})
     for version in candidates:
         if all(lacking(binding.form.rows_of(binding.slots), target, version) is None for binding in bindings):
             return version
@@ -233,6 +236,8 @@ class _Writer:
     def _operation(self, operation: Operation, returns: Sequence[str]) -> None:
         registers = self._registers
         match operation:
+            case dialect.InlinePtx():
+                self._inline(operation)
             case dialect.Operation():
                 self._nvvm(operation)
             case llvm.ReturnOp() | func.ReturnOp():
@@ -279,6 +284,33 @@ class _Writer:
                 self._statements.append(Label(self._registers.label(statement.name)))
             else:
                 self._emit(instruction_of(statement, self._names))
+
+    def _inline(self, operation: dialect.InlinePtx) -> None:
+        """The text with `{$r0}`, `{$rw0}` and `{$w0}` for the registers of what it reads, changes and writes."""
+        text = operation.ptxCode.data.rstrip().removesuffix(";")
+        groups = (
+            ("r", operation.readOnlyArgs),
+            ("rw", operation.readWriteArgs),
+            ("w", operation.writeOnlyArgs),
+        )
+        for letter, values in groups:
+            for number, value in enumerate(values):
+                text = text.replace(f"{{${letter}{number}}}", self._names(value)[0])
+        guard = "" if operation.predicate is None else f"@{self._names(operation.predicate)[0]} "
+        try:
+            parsed = parse(f".version 8.0\n.target sm_90a\n.address_size 64\n.func f() {{ {guard}{text}; }}")
+        except WarploomError as error:
+            raise VerifyException(
+                f"'{operation.name}' op has no PTX: {error.diagnostics[0].message}"
+            ) from None
+        body = parsed.functions["f"].body
+        assert body is not None
+        for statement in body.statements:
+            if not isinstance(statement, Instruction):
+                raise VerifyException(
+                    f"'{operation.name}' op has more than instructions, which is not lowered"
+                )
+            self._emit(Instruction(statement.guard, statement.opcode, statement.operands))
 
     def _cast(self, operation: Operation) -> None:
         """A cast keeps the bits; where the registers are of the same types it keeps them too."""

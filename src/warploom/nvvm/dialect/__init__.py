@@ -22,6 +22,7 @@ from warploom.nvvm.dialect import (
     wmma,
     words,
 )
+from warploom.nvvm.dialect.inline import InlinePtx
 from warploom.nvvm.dialect.operation import Operation
 
 FAMILIES: dict[str, ModuleType] = {
@@ -69,7 +70,7 @@ ATTRIBUTES: tuple[type[Attribute], ...] = tuple(
     attribute for module in (words, vocabulary) for attribute in _declared(module, Attribute)
 )
 
-NVVM = Dialect("nvvm", list(OPERATIONS), list(ATTRIBUTES))
+NVVM = Dialect("nvvm", [*OPERATIONS, InlinePtx], list(ATTRIBUTES))
 """The dialect."""
 
-__all__ = ["ATTRIBUTES", "FAMILIES", "NVVM", "OPERATIONS", "Operation", "operations_of"]
+__all__ = ["ATTRIBUTES", "FAMILIES", "NVVM", "OPERATIONS", "InlinePtx", "Operation", "operations_of"]

@@ -6,7 +6,7 @@ for each of A, B and C. What the operands are in PTX, and how many, is the Forms
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import ClassVar, Self
 
@@ -80,6 +80,11 @@ def accumulated(type: Attribute) -> str:
             return "s32"
         case _:
             return str(type)
+
+
+def segments(counts: Iterable[int]) -> dict[str, Attribute]:
+    """The property that says how many operands each group has."""
+    return {_SEGMENTS: DenseArrayBase.from_list(i32, list(counts))}
 
 
 class Multiplication(Operation):

@@ -447,7 +447,7 @@ def _numbers(shape: str) -> dict[str, Attribute]:
 
 
 FROM_FORMS = {
-    wgmma.WgmmaMmaAsync: (warpgroup, 60),
+    wgmma.WgmmaMmaAsync: (warpgroup, 40),
     mma.MmaSync: (dense, 60),
     mma.MmaSparse: (sparse, 50),
     mma.MmaBlockScale: (scaled, 40),

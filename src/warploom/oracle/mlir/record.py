@@ -20,6 +20,7 @@ from warploom.check import check
 from warploom.diag import Severity, WarploomError
 from warploom.nvvm import LowerError, lower
 from warploom.nvvm.reading import read as read_text
+from warploom.nvvm.to_ptx import to_ptx
 from warploom.oracle.assembler import Assembler
 from warploom.oracle.mlir.ask import TARGETS, instructions
 from warploom.oracle.mlir.cases import Case
@@ -125,7 +126,7 @@ def differences(answer: Answer) -> Iterator[str]:
     """What is otherwise here: in reading, printing, PTX, or the judgement of `check`."""
     try:
         reading = read_text(answer.text)
-        ptx = lower(answer.text, target=answer.target)
+        module = to_ptx(reading, answer.target).module
     except WarploomError as error:
         yield f"it is refused: {error}"
         return
@@ -134,7 +135,6 @@ def differences(answer: Answer) -> Iterator[str]:
         yield f"it is printed otherwise: {printed}"
     if answer.generic and not read_text(answer.generic).module.is_structurally_equivalent(reading.module):
         yield "its generic text is another operation"
-    module = parse(ptx)
     yield from (f"{found}" for found in check(module) if found.severity is not Severity.NOTE)
     ours = tuple(instructions(module))
     if answer.ptx and ours != answer.ptx and not is_known(answer, ours):

@@ -1,0 +1,157 @@
+"""`wl.lower` and `warploom lower`: functions, constants, structs, LLVM, the wgmma protocol, and mistakes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("xdsl")
+
+import warploom as wl
+from warploom.cli import main
+from warploom.nvvm import LowerError, remarks
+
+STRUCT = "!llvm.struct<(f32, f32, f32, f32)>"
+MULTIPLY = (
+    "nvvm.wgmma.mma_async %d, %d, {}, <m = 64, n = 8, k = 16>, D[<f32>, <one>], A[<f16>, <one>, <row>],"
+    f" B[<f16>, <one>, <col>] : {STRUCT} -> {STRUCT}"
+)
+COMMIT, WAIT = "nvvm.wgmma.commit.group.sync.aligned", "nvvm.wgmma.wait.group.sync.aligned 0"
+FENCE = "nvvm.wgmma.fence.aligned"
+
+
+def function(*lines: str, result: str = "") -> str:
+    body = "\n".join(f"  {line}" for line in lines)
+    arrow = f" -> {STRUCT}" if result else ""
+    end = f"  llvm.return {result} : {STRUCT}" if result else "  llvm.return"
+    return f"llvm.func @f(%d: i64, %c: {STRUCT}, %i: i32){arrow} {{\n{body}\n{end}\n}}\n"
+
+
+WHOLE = function(
+    FENCE, f"%0 = {MULTIPLY.format('%c')}", f"%1 = {MULTIPLY.format('%0')}", COMMIT, WAIT, result="%1"
+)
+
+
+def test_the_ptx_is_legal() -> None:
+    ptx = wl.lower(WHOLE)
+    assert not list(wl.check(ptx))
+    assert ptx.startswith(".version 8.0\n.target sm_90a")
+
+
+def test_a_chain_keeps_its_accumulator_in_its_registers() -> None:
+    lines = [line.strip() for line in wl.lower(WHOLE).splitlines()]
+    first, second = (line for line in lines if line.startswith("wgmma.mma_async"))
+    assert first.partition("}")[0] == second.partition("}")[0]
+    assert not any(line.startswith("mov") for line in lines)
+
+
+def test_an_accumulator_that_is_used_again_is_copied() -> None:
+    text = function(FENCE, f"%0 = {MULTIPLY.format('%c')}", f"%1 = {MULTIPLY.format('%c')}", COMMIT, WAIT)
+    assert wl.lower(text).count("mov.f32") == 8
+
+
+def test_constants_and_structs() -> None:
+    text = function(
+        "%z = llvm.mlir.constant(1.5 : f32) : f32",
+        f"%u = llvm.mlir.undef : {STRUCT}",
+        f"%s = llvm.insertvalue %z, %u[2] : {STRUCT}",
+        f"%t = llvm.extractvalue %c[1] : {STRUCT}",
+        f"%v = llvm.insertvalue %t, %s[0] : {STRUCT}",
+        result="%v",
+    )
+    ptx = wl.lower(text)
+    assert "0f3FC00000" in ptx
+    assert wl.check(ptx).ok
+
+
+def test_a_kernel_is_an_entry() -> None:
+    text = "llvm.func @k(%i: i32) attributes {nvvm.kernel} {\n  nvvm.griddepcontrol wait\n  llvm.return\n}\n"
+    assert ".visible .entry k(" in wl.lower(text)
+    with pytest.raises(LowerError, match="returns a value"):
+        wl.lower("llvm.func @k(%i: i32) -> i32 attributes {nvvm.kernel} {\n  llvm.return %i : i32\n}\n")
+
+
+def test_to_llvm() -> None:
+    text = wl.lower(WHOLE, to="llvm")
+    assert '"llvm.nvvm.wgmma.fence.sync.aligned"' in text
+    assert '"llvm.nvvm.wgmma.wait_group.sync.aligned"' in text
+    assert '"=f,=f,=f,=f,0,1,2,3,l"' in text
+    assert "nvvm.wgmma.mma_async %" not in text
+
+
+def test_to_nvvm_is_the_canonical_text() -> None:
+    once = wl.lower(WHOLE, to="nvvm")
+    assert wl.lower(once, to="nvvm") == once
+
+
+def test_inline_ptx() -> None:
+    text = function('%0 = nvvm.inline_ptx "add.u32 {$w0}, {$r0}, 1;" ro (%i : i32) -> i32')
+    ptx = wl.lower(text)
+    assert "add.u32 %r1, %r0, 1;" in ptx
+    with pytest.raises(LowerError, match="has no PTX"):
+        wl.lower(function('nvvm.inline_ptx "%%%"'))
+
+
+@pytest.mark.parametrize(
+    ("lines", "missing"),
+    [
+        ([f"%0 = {MULTIPLY.format('%c')}", COMMIT, WAIT], "no 'nvvm.wgmma.fence.aligned' stands before it"),
+        (
+            [FENCE, f"%0 = {MULTIPLY.format('%c')}"],
+            "no 'nvvm.wgmma.commit.group.sync.aligned' stands between",
+        ),
+        (
+            [FENCE, f"%0 = {MULTIPLY.format('%c')}", COMMIT],
+            "no 'nvvm.wgmma.wait.group.sync.aligned' stands between",
+        ),
+        ([FENCE, f"%0 = {MULTIPLY.format('%c')}", WAIT, COMMIT], "no 'nvvm.wgmma.wait.group.sync.aligned'"),
+    ],
+)
+def test_the_protocol(lines: list[str], missing: str) -> None:
+    (found,) = remarks(function(*lines, result="%0"))
+    assert missing in found.message
+    assert found.span is not None
+
+
+def test_the_protocol_kept() -> None:
+    assert not remarks(WHOLE)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("llvm.func @f(", "<text>:1"),
+        ("llvm.func @f() {\n^a:\n  llvm.br ^a\n}\n", "<text>"),
+        ("llvm.func @f()\n", "has no body"),
+        ("func.func @f() {\n  nvvm.mbarrier.init\n}\n", "<text>:"),
+    ],
+)
+def test_mistakes_are_sentences(text: str, message: str) -> None:
+    with pytest.raises(LowerError) as caught:
+        wl.lower(text)
+    assert message in str(caught.value)
+
+
+def test_unknown_targets_and_ways_are_misuse() -> None:
+    with pytest.raises(wl.UsageError, match="'sm_1' is no target"):
+        wl.lower(WHOLE, target="sm_1")
+    with pytest.raises(wl.UsageError, match="no way from ptx to llvm"):
+        wl.lower(WHOLE, "ptx", "llvm")
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "k.mlir"
+    path.write_text(WHOLE)
+    assert main(["lower", str(path)]) == 0
+    ptx = capsys.readouterr().out
+    assert "wgmma.mma_async" in ptx
+    (tmp_path / "k.ptx").write_text(ptx)
+    assert main(["lower", str(tmp_path / "k.ptx"), "--to", "nvvm"]) == 0
+    assert capsys.readouterr().out.count("nvvm.wgmma.mma_async") == 2
+    assert main(["lower", str(path), "--target", "sm_80"]) == 1
+    assert "k.mlir:2:3: error[wgmma.fence/target]" in capsys.readouterr().err
+    path.write_text(WHOLE.replace(FENCE, ""))
+    assert main(["lower", str(path)]) == 0
+    assert "warning[lower.protocol]" in capsys.readouterr().err
+    assert main(["lower", str(tmp_path / "none.mlir")]) == 2
