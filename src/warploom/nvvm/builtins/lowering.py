@@ -8,6 +8,8 @@ from warploom.nvvm.builtins import operations, ptx
 from warploom.nvvm.builtins.calls import Pointer, Variable, call_of, call_of_module, is_mlir
 from warploom.nvvm.builtins.choose import Choice, Refused, choose
 from warploom.nvvm.builtins.source import Call, complain, read_call
+from warploom.nvvm.reading import read
+from warploom.nvvm.to_llvm import to_llvm
 from warploom.nvvm.to_ptx import asked_target
 
 
@@ -62,11 +64,11 @@ def lower_call(
 def _written(call: Call, choice: Choice, to: str, target: Target, version: Version | None) -> str:
     if version is not None and not is_version(version):
         raise UsageError(f"there is no PTX version {version[0]}.{version[1]}", code="lower.target")
-    if to not in ("nvvm", "ptx"):
-        hint = "lower to nvvm first, and that to llvm"
-        raise UsageError(f"there is no way from builtin to {to}", code="lower.level", hint=hint)
+    if to not in ("nvvm", "llvm", "ptx"):
+        raise UsageError(f"there is no way from builtin to {to}", code="lower.level")
     if to == "ptx":
         return str(ptx.write(call, choice, target, version))
     module = operations.module_of(call, choice)
     module.verify()
-    return str(module) + "\n"
+    text = str(module) + "\n"
+    return text if to == "nvvm" else str(to_llvm(read(text))) + "\n"
