@@ -19,7 +19,8 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     parser = add(
         "lower",
         help="carry builtins and NVVM operations down to LLVM and PTX, and PTX up to NVVM operations",
-        description="Carry a text down the compiler's path: builtin to nvvm, llvm or ptx, nvvm to llvm or ptx; or up: ptx to nvvm.",
+        description="Carry a text down the compiler's path: builtin to nvvm, llvm or ptx, nvvm to llvm or ptx; or up:"
+        " ptx to nvvm.",
         epilog=_EPILOG,
     )
     parser.set_defaults(verb=run)

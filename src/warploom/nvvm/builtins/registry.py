@@ -12,8 +12,6 @@ from functools import cached_property
 
 from warploom.diag import UsageError
 
-FIRST_NUMBER = 678
-
 ROWS = """
     number  target  unit   shape      operations
     678     sm_70   hmma   m16n16k16  ld_a ld_b ld_c_f16 ld_c_f32 st_c_f16 st_c_f32 mma_f16f16 mma_f32f16 mma_f16f32 mma_f32f32
@@ -222,7 +220,7 @@ TABLES = (
 def table_of(number: int) -> tuple[str, int]:
     """Which of the three tables a builtin is looked up in, and its entry there.
 
-    Those after the tables are looked up in trees of their own (`entries`).
+    Those after the tables are looked up in trees of their own, by their descriptor words (`words.warp`).
 
     Errors: UsageError for a number that is in none.
     """

@@ -2,8 +2,8 @@
 
 The text has one table of fields, in which `rowcol` and `mid` lie over `rnd`: no word has them all. A
 multiplication carries `MMA`; a load or a store carries `MOVE`. The text's two tables headed "WGMMA fence" and
-"WGMMA MMA async load" are the same two words again: their entries, by builtin, are those of the builtins of SM 80
-(`entries.py`), and their columns are this module's fields under other names.
+"WGMMA MMA async load" are the same two words again: their entries, by builtin, are those of the builtins of SM 80,
+and their columns are this module's fields under other names (see `texts`).
 """
 
 from __future__ import annotations
