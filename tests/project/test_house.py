@@ -39,6 +39,19 @@ OPCODE_TEXT = re.compile(
 )
 
 
+QUOTED = re.compile(r'"([^"]*)"')
+"""A whole string; one that is the name of a form is no opcode, though it may read as one."""
+
+
+def without_names_of_forms(line: str) -> str:
+    from warploom import isa  # declares every form
+    from warploom.isa.kit import forms
+
+    assert isa
+    names = {form.name for form in forms()}
+    return QUOTED.sub(lambda found: "" if found[1] in names else found[0], line)
+
+
 def relative(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
@@ -75,12 +88,17 @@ def test_python_is_not_taken_for_opcode_text(text: str) -> None:
     assert not OPCODE_TEXT.search(text)
 
 
+def test_names_of_forms_are_not_taken_for_opcode_text() -> None:
+    assert not OPCODE_TEXT.search(without_names_of_forms('x("mbarrier.init")'))
+    assert OPCODE_TEXT.search(without_names_of_forms('x("mbarrier.init.shared.b64")'))
+
+
 @pytest.mark.parametrize("path", [p for p in SOURCE_FILES if SOURCE / "isa" not in p.parents], ids=relative)
 def test_opcode_text_stands_in_isa_alone(path: Path) -> None:
     found = [
         f"{relative(path)}:{number}: {line.strip()}"
         for number, line in enumerate(path.read_text().splitlines(), 1)
-        if OPCODE_TEXT.search(line)
+        if OPCODE_TEXT.search(line) and OPCODE_TEXT.search(without_names_of_forms(line))
     ]
     assert not found, "\n".join(found)
 

@@ -32,7 +32,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from warploom.isa.bind import Binding, bind
 from warploom.nvvm import dialect
-from warploom.nvvm.dialect import copies, fences, matrix, mbarrier, mma, tensor_copies, threads, wgmma
+from warploom.nvvm.dialect import copies, fences, matrix, mbarrier, mma, tensor_copies, threads
 from warploom.nvvm.dialect.inline import InlinePtx
 from warploom.nvvm.dialect.vocabulary import (
     BitOperation,
@@ -49,6 +49,7 @@ from warploom.nvvm.dialect.vocabulary import (
     SharedSpace,
     WgmmaType,
 )
+from warploom.nvvm.dialect.wgmma import WgmmaCommitGroup, WgmmaFence, WgmmaMmaAsync, WgmmaWaitGroup
 from warploom.nvvm.dialect.words import MatrixShape, Shape
 from warploom.ptx import Address, Function, Guard, Integer, Module, Name, Operand, Variable, Vector, parse
 from warploom.ptx import Block as Braces
@@ -348,9 +349,7 @@ def _warpgroup(lifter: _Lifter, found: Binding) -> None:
     if slots.get("satfinite"):
         properties["satfinite"] = Overflow("satfinite")
     operands = [accumulator, descriptor, lifter.read(_operand(found, "b_desc"), i64)]
-    made = wgmma.WgmmaMmaAsync.create(
-        operands=operands, result_types=[accumulator.type], properties=properties
-    )
+    made = WgmmaMmaAsync.create(operands=operands, result_types=[accumulator.type], properties=properties)
     lifter.write(_operand(found, "d"), lifter.unpacked(lifter.add(made).results[0]))
 
 
@@ -541,15 +540,11 @@ def _grid(lifter: _Lifter, found: Binding) -> None:
 
 
 _LIFTS: Mapping[str, Lift] = {
-    "wgmma.fence": _plain(wgmma.WgmmaFence),
-    "wgmma.commit_group": _plain(wgmma.WgmmaCommitGroup),
-    "wgmma.wait_group": _counted(wgmma.WgmmaWaitGroup, "group", 64),
-    **{
-        f"wgmma.{name}{suffix}": _warpgroup
-        for name in ("half", "float", "integer", "bit")
-        for suffix in ("", "-registers")
-    },
-    **{f"mma.{name}": _dense for name in ("half", "float", "double", "integer", "bit")},
+    "wgmma.fence": _plain(WgmmaFence),
+    "wgmma.commit_group": _plain(WgmmaCommitGroup),
+    "wgmma.wait_group": _counted(WgmmaWaitGroup, "group", 64),
+    **dict.fromkeys((*WgmmaMmaAsync.DESCRIBED, *WgmmaMmaAsync.REGISTERED), _warpgroup),
+    **dict.fromkeys(mma.MmaSync.FORMS, _dense),
     "matrix.ldmatrix": _load_matrices,
     "matrix.ldmatrix-widened": _load_matrices,
     "matrix.stmatrix": _store_matrices,

@@ -162,6 +162,10 @@ class Cp(Operation):
     assembly_format = "$taddr `,` $smem_desc attr-dict"
 
     @property
+    def _called(self) -> str:
+        return self.name.removeprefix("nvvm.")
+
+    @property
     def _shape(self) -> str:
         return self.shape.data.removeprefix("shape_")
 
@@ -169,10 +173,10 @@ class Cp(Operation):
         multicast = self.multicast.data
         needed = _MULTICASTS.get(self._shape)
         if needed is None and multicast != "none":
-            raise self.refuse("Invalid multicast type for tcgen05.cp Op")
+            raise self.refuse(f"Invalid multicast type for {self._called} Op")
         if needed is not None and multicast not in needed:
             raise self.refuse(
-                f"Shape {self._shape} requires multicast {' or '.join(reversed(needed))} for tcgen05.cp Op"
+                f"Shape {self._shape} requires multicast {' or '.join(reversed(needed))} for {self._called} Op"
             )
 
     def code(self) -> Code:
@@ -212,8 +216,10 @@ def _check_offset(operation: Ld | St) -> None:
         )
 
 
-def _forms(operation: Ld | St, form: str) -> tuple[str, ...]:
-    return (f"{form}-split",) if operation.offset is not None else (form,)
+def _forms(operation: Ld | St, forms: tuple[str, str]) -> tuple[str, ...]:
+    """The form of rows that lie together, or that of two halves."""
+    together, split = forms
+    return (together,) if operation.offset is None else (split,)
 
 
 @irdl_op_definition
@@ -240,7 +246,7 @@ class Ld(Operation):
         operands: dict[str, Piece] = {"r": Fragment.of(self.res), "taddr": At(self.tmemAddr)}
         if self.offset is not None:
             operands["immHalfSplitoff"] = Constant(self.offset)
-        return Code([Statement(_forms(self, "tcgen05.ld"), words, operands)])
+        return Code([Statement(_forms(self, ("tcgen05.ld", "tcgen05.ld-split")), words, operands)])
 
 
 @irdl_op_definition
@@ -267,4 +273,4 @@ class St(Operation):
         operands: dict[str, Piece] = {"taddr": At(self.tmemAddr), "r": Fragment.of(self.val)}
         if self.offset is not None:
             operands["immHalfSplitoff"] = Constant(self.offset)
-        return Code([Statement(_forms(self, "tcgen05.st"), words, operands)])
+        return Code([Statement(_forms(self, ("tcgen05.st", "tcgen05.st-split")), words, operands)])

@@ -63,9 +63,10 @@ def _matrix() -> AttrConstraint:
     return eq(i64) | pointer(TENSOR_SPACE)
 
 
-def _a(value: SSAValue) -> tuple[str, dict[str, Piece]]:
-    """How the form of an instruction with this A ends, and A at its place."""
-    return ("", {"a_desc": value}) if value.type == i64 else ("-tensor", {"a_tmem": At(value)})
+def _a(value: SSAValue, forms: tuple[str, str]) -> tuple[str, dict[str, Piece]]:
+    """The form of an instruction with this A, and A at its place."""
+    described, tensor = forms
+    return (described, {"a_desc": value}) if value.type == i64 else (tensor, {"a_tmem": At(value)})
 
 
 def _kept(collector: Collector) -> dict[str, str]:
@@ -117,7 +118,7 @@ class _Plain(Operation):
     def _code(
         self, operands: dict[str, Piece], a: SSAValue, scale: SSAValue | None, mask: SSAValue | None
     ) -> Code:
-        suffix, where = _a(a)
+        form, where = _a(a, ("tcgen05.mma", "tcgen05.mma-tensor"))
         words = {
             **group_word(self.ctaGroup),
             "kind": f"kind::{self.kind.data}",
@@ -131,7 +132,7 @@ class _Plain(Operation):
         if scale is not None:
             operands["scale_input_d"] = Constant(scale)
         late = () if mask is not None else ("ashift",)
-        return Code([Statement((f"tcgen05.mma{suffix}",), words, where | operands, late=late)])
+        return Code([Statement((form,), words, where | operands, late=late)])
 
 
 @irdl_op_definition
@@ -217,7 +218,7 @@ class _Scaled(Operation):
             raise self.refuse(f"{kind} kind does not support block16 attribute")
 
     def _code(self, operands: dict[str, Piece], a: SSAValue) -> Code:
-        suffix, where = _a(a)
+        form, where = _a(a, ("tcgen05.block", "tcgen05.block-tensor"))
         scale = self.blockScale.data
         words = {
             **group_word(self.ctaGroup),
@@ -227,7 +228,7 @@ class _Scaled(Operation):
         }
         if "sp_meta_tmem" in operands:
             words["sp"] = "sp"
-        return Code([Statement((f"tcgen05.block{suffix}",), words, where | operands)])
+        return Code([Statement((form,), words, where | operands)])
 
 
 @irdl_op_definition
@@ -297,7 +298,7 @@ class _Stationary(Operation):
     collectorOp = prop_def(Collector, default_value=_DISCARD)
 
     def _code(self, operands: dict[str, Piece], a: SSAValue, mask: SSAValue | None) -> Code:
-        suffix, where = _a(a)
+        form, where = _a(a, ("tcgen05.ws", "tcgen05.ws-tensor"))
         words = {
             **group_word(CtaGroup("cta_1")),
             "kind": f"kind::{self.kind.data}",
@@ -307,7 +308,7 @@ class _Stationary(Operation):
             words["sp"] = "sp"
         if mask is not None:
             operands["zero_column_mask_desc"] = mask
-        return Code([Statement((f"tcgen05.ws{suffix}",), words, where | operands)])
+        return Code([Statement((form,), words, where | operands)])
 
 
 @irdl_op_definition

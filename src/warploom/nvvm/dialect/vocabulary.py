@@ -153,7 +153,7 @@ class MmaKind(Word):
 
 @irdl_attr_definition
 class MmaType(Word):
-    """The elements of a matrix of mma and wmma."""
+    """The elements of a matrix that a warp multiplies."""
 
     name = "nvvm.mma_type"
     words = (
@@ -314,7 +314,7 @@ class ThreadSync(Word):
 
 @irdl_attr_definition
 class WgmmaType(Word):
-    """The elements of a matrix of wgmma."""
+    """The elements of a matrix that a warpgroup multiplies."""
 
     name = "nvvm.wgmma_type"
     words = ("f16", "tf32", "u8", "s8", "b1", "bf16", "e4m3", "e5m2", "f32", "s32")

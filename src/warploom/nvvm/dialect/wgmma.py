@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from xdsl.dialects.builtin import I64, IntegerAttr, i64
 from xdsl.dialects.llvm import LLVMStructType
 from xdsl.irdl import (
@@ -31,7 +33,6 @@ from warploom.nvvm.dialect.pieces import Code, Fragment, Local, Piece, Statement
 from warploom.nvvm.dialect.vocabulary import Layout, Overflow, ScaleIn, ScaleOut, WgmmaType
 from warploom.nvvm.dialect.words import Shape
 
-_FORMS = ("wgmma.half", "wgmma.float", "wgmma.integer", "wgmma.bit")
 _ROWS = 64
 _TRANSPOSED = ("f16", "bf16")
 
@@ -97,6 +98,16 @@ class WgmmaMmaAsync(Operation):
     """
 
     name = "nvvm.wgmma.mma_async"
+    DESCRIBED: ClassVar[tuple[str, ...]] = ("wgmma.half", "wgmma.float", "wgmma.integer", "wgmma.bit")
+    """Its forms with A behind a descriptor."""
+    REGISTERED: ClassVar[tuple[str, ...]] = (
+        "wgmma.half-registers",
+        "wgmma.float-registers",
+        "wgmma.integer-registers",
+        "wgmma.bit-registers",
+    )
+    """Its forms with A in registers."""
+
     inouts = operand_def(LLVMStructType)
     descriptorA = operand_def(eq(i64) | BaseAttr(LLVMStructType))
     descriptorB = operand_def(i64)
@@ -152,7 +163,7 @@ class WgmmaMmaAsync(Operation):
 
     def _check_types(self) -> None:
         d, a, b = self.typeD.data, self.typeA.data, self.typeB.data
-        if d not in {word for form in _FORMS for word in form_named(form).vocabulary["dtype"]}:
+        if d not in {word for form in self.DESCRIBED for word in form_named(form).vocabulary["dtype"]}:
             raise self.refuse(f"does not support the given output type {d}")
         if d == "s32" and "neg" in (self.scaleA.data, self.scaleB.data):
             raise self.refuse("has s32 output, scaleA and scaleB cannot be neg")
@@ -173,7 +184,7 @@ class WgmmaMmaAsync(Operation):
             )
 
     def _rows(self, *columns: str) -> list[Row]:
-        return rows_with(_FORMS, {column: self._words[column] for column in columns})
+        return rows_with(self.DESCRIBED, {column: self._words[column] for column in columns})
 
     @property
     def is_in_registers(self) -> bool:
@@ -186,7 +197,7 @@ class WgmmaMmaAsync(Operation):
 
     @property
     def _forms(self) -> tuple[str, ...]:
-        return tuple(f"{form}-registers" for form in _FORMS) if self.is_in_registers else _FORMS
+        return self.REGISTERED if self.is_in_registers else self.DESCRIBED
 
     @property
     def _words(self) -> dict[str, str]:

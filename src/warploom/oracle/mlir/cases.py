@@ -53,7 +53,7 @@ from xdsl.utils.exceptions import VerifyException
 from warploom.isa.compose import form_named, slots_of
 from warploom.isa.kit import Form
 from warploom.nvvm import dialect
-from warploom.nvvm.dialect import OPERATIONS, mma, wgmma, wmma
+from warploom.nvvm.dialect import OPERATIONS, mma
 from warploom.nvvm.dialect.vocabulary import (
     BitOperation,
     Fragment,
@@ -68,6 +68,8 @@ from warploom.nvvm.dialect.vocabulary import (
     ScaleVector,
     WgmmaType,
 )
+from warploom.nvvm.dialect.wgmma import WgmmaCommitGroup, WgmmaFence, WgmmaMmaAsync, WgmmaWaitGroup
+from warploom.nvvm.dialect.wmma import WmmaLoad, WmmaMma, WmmaStore, element_of
 from warploom.nvvm.dialect.words import MatrixShape, Shape, Word
 from warploom.oracle.spell import combinations_of
 
@@ -138,10 +140,10 @@ def module_of(made: Made) -> ModuleOp:
 
 
 def _protocol(operation: dialect.Operation) -> list[Operation]:
-    if not isinstance(operation, wgmma.WgmmaMmaAsync):
+    if not isinstance(operation, WgmmaMmaAsync):
         return [operation]
-    wait = wgmma.WgmmaWaitGroup.create(properties={"group": IntegerAttr(0, 64)})
-    return [wgmma.WgmmaFence.create(), operation, wgmma.WgmmaCommitGroup.create(), wait]
+    wait = WgmmaWaitGroup.create(properties={"group": IntegerAttr(0, 64)})
+    return [WgmmaFence.create(), operation, WgmmaCommitGroup.create(), wait]
 
 
 def is_legal(made: Made) -> bool:
@@ -301,7 +303,7 @@ def _extents(shape: str) -> Shape:
 
 def warpgroup(chance: random.Random) -> Iterator[Made]:
     """Multiplications of a warpgroup with both matrices behind descriptors."""
-    for form, slots in _rows("wgmma.half", "wgmma.float", "wgmma.integer", "wgmma.bit"):
+    for form, slots in _rows(*WgmmaMmaAsync.DESCRIBED):
         signed = "imm_scale_a" in form.operands
         element = f32 if slots["dtype"] == "f32" else i32
         struct = _struct(element, form.operands["d"].registers(slots))
@@ -320,7 +322,7 @@ def warpgroup(chance: random.Random) -> Iterator[Made]:
             properties["satfinite"] = Overflow("satfinite")
         elif chance.random() < 0.5:
             properties["satfinite"] = Overflow("wrapped")
-        yield Made(wgmma.WgmmaMmaAsync, [[struct], [i64], [i64]], [struct], properties, {})
+        yield Made(WgmmaMmaAsync, [[struct], [i64], [i64]], [struct], properties, {})
 
 
 def _fragments(form: Form, slots: Words) -> list[list[Attribute]]:
@@ -406,7 +408,7 @@ def opaque(chance: random.Random) -> Iterator[Made]:
     for form, slots in _rows("wmma.load", "wmma.store"):
         if not slots["aligned"] or slots["ss"] == "shared::cta":
             continue
-        count, element = form.operands["r"].registers(slots), wmma.element_of(slots["type"])
+        count, element = form.operands["r"].registers(slots), element_of(slots["type"])
         pointer = (
             LLVMPointerType(IntAttr({"global": 1, "shared": 3}[slots["ss"]]))
             if slots["ss"]
@@ -417,11 +419,11 @@ def opaque(chance: random.Random) -> Iterator[Made]:
             "eltype": MmaType(slots["type"]),
         }
         if form.name == "wmma.store":
-            yield Made(wmma.WmmaStore, [[pointer], [element] * count, [i32]], [], properties, {})
+            yield Made(WmmaStore, [[pointer], [element] * count, [i32]], [], properties, {})
             continue
         properties["frag"] = Fragment(slots["matrix"])
         result = element if (count, element) == (1, f64) else _struct(element, count)
-        yield Made(wmma.WmmaLoad, [[pointer], [i32]], [result], properties, {})
+        yield Made(WmmaLoad, [[pointer], [i32]], [result], properties, {})
     for form, slots in _rows("wmma.half", "wmma.float", "wmma.integer", "wmma.bit"):
         if slots.get("rnd") or slots["dtype"] != slots["ctype"] or slots.get("bitOp"):
             continue
@@ -436,9 +438,9 @@ def opaque(chance: random.Random) -> Iterator[Made]:
         }
         arguments: list[Attribute] = []
         for letter, element in zip("abc", (a, a, slots["ctype"]), strict=True):
-            arguments += [wmma.element_of(element)] * form.operands[letter].registers(slots)
-        result = _struct(wmma.element_of(slots["dtype"]), form.operands["d"].registers(slots))
-        yield Made(wmma.WmmaMma, [arguments], [result], properties, {})
+            arguments += [element_of(element)] * form.operands[letter].registers(slots)
+        result = _struct(element_of(slots["dtype"]), form.operands["d"].registers(slots))
+        yield Made(WmmaMma, [arguments], [result], properties, {})
 
 
 def _numbers(shape: str) -> dict[str, Attribute]:
@@ -447,14 +449,14 @@ def _numbers(shape: str) -> dict[str, Attribute]:
 
 
 FROM_FORMS = {
-    wgmma.WgmmaMmaAsync: (warpgroup, 40),
+    WgmmaMmaAsync: (warpgroup, 40),
     mma.MmaSync: (dense, 60),
     mma.MmaSparse: (sparse, 50),
     mma.MmaBlockScale: (scaled, 40),
-    wmma.WmmaLoad: (opaque, 60),
+    WmmaLoad: (opaque, 60),
 }
 """The families that are made from Forms, under one of their operations, and how many are taken."""
-_BY_FORMS = frozenset({*FROM_FORMS, mma.MmaSparseBlockScale, wmma.WmmaStore, wmma.WmmaMma})
+_BY_FORMS = frozenset({*FROM_FORMS, mma.MmaSparseBlockScale, WmmaStore, WmmaMma})
 _MOST = 14
 
 
