@@ -1,4 +1,4 @@
-"""Write `docs/isa`, `docs/rules` and `docs/nvvm/dialect` from the Forms, the rule records and the dialect.
+"""Write `docs/isa`, `docs/rules` and `docs/nvvm`: Forms, rule records, the dialect, the tables of texts.
 
     python tools/make_docs.py
 
@@ -12,6 +12,7 @@ from pathlib import Path
 from warploom.check.pages import all_pages
 from warploom.machine.traps import pages as machine_pages
 from warploom.nvvm.pages import pages as dialect_pages
+from warploom.nvvm.texts import pages as text_pages
 from warploom.sanitize.rules import pages as sanitizer_pages
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -19,8 +20,8 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 def main() -> None:
     """Write every page, and remove those that no form or rule has any more."""
-    pages = all_pages([*sanitizer_pages(), *machine_pages()]) | dialect_pages()
-    for folder in ("isa", "rules", "nvvm/dialect"):
+    pages = all_pages([*sanitizer_pages(), *machine_pages()]) | dialect_pages() | text_pages()
+    for folder in ("isa", "rules", "nvvm", "nvvm/dialect"):
         for path in (DOCS / folder).glob("*.md"):
             if f"{folder}/{path.name}" not in pages:
                 path.unlink()

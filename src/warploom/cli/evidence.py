@@ -1,4 +1,4 @@
-"""`warploom evidence legality`: ask the assemblers again, and write the record of their verdicts."""
+"""`warploom evidence`: ask the outsiders again, and write the record of what they say."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+from warploom.cli import _evidence_nvcc
 from warploom.diag import UsageError
 
 OK = 0
@@ -29,8 +30,9 @@ The assemblers are wheels (12.9, 13.1 and the newest), installed into that cache
 
 def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     """Add the verb to the command line; `add` is `add_parser` of its subparsers."""
-    parser = add("evidence", help="ask NVIDIA's assemblers, or MLIR's tools, again, and record what they say")
+    parser = add("evidence", help="ask NVIDIA's tools, or MLIR's, again, and record what they say")
     kinds = parser.add_subparsers(title="evidence", metavar="KIND", required=True)
+    _evidence_nvcc.declare(kinds.add_parser)
     legality = kinds.add_parser(
         "legality",
         help="verdicts of ptxas on instruction forms",

@@ -1,4 +1,4 @@
-"""`warploom explain`: the page of a rule or of an instruction."""
+"""`warploom explain`: the page of a rule, of an instruction, or of a packed word."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     """Add the verb to the command line; `add` is `add_parser` of its subparsers."""
     parser = add(
         "explain",
-        help="say what a rule or an instruction is",
-        description="Print the page of a rule code, of an instruction, or of a family of instructions.",
+        help="say what a rule, an instruction or a packed word is",
+        description="Print the page of a rule code, of an instruction, of a family of instructions, or of a number"
+        " as the packed words that it may be.",
         epilog="An instruction may be written as far as it is known: its first words are enough.",
     )
     parser.set_defaults(verb=run)
-    parser.add_argument("subject", metavar="RULE | INSTRUCTION", help="a rule code or an opcode")
+    parser.add_argument(
+        "subject", metavar="RULE | INSTRUCTION | 0x…", help="a rule code, an opcode or a word"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -31,6 +34,11 @@ def run(options: argparse.Namespace) -> int:
     from warploom.sanitize.rules import pages as sanitizer_pages
 
     subject = options.subject.strip()
+    if subject[:1].isdigit():
+        from warploom.nvvm.words.show import explain
+
+        _show(explain(subject))
+        return OK
     rule = rule_of(subject)
     members = forms_called(subject)
     more = {code: page for code, _, page in (*sanitizer_pages(), *machine_pages())}

@@ -11,20 +11,24 @@ OK = 0
 FINDINGS = 1
 
 _EPILOG = "exit status: 0 well; 1 something in the text is not legal, or has no way there; 2 misuse."
-_SOURCES = {".mlir": "nvvm", ".ptx": "ptx"}
+_SOURCES = {".cu": "builtin", ".mlir": "nvvm", ".ptx": "ptx"}
 
 
 def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     """Add the verb to the command line; `add` is `add_parser` of its subparsers."""
     parser = add(
         "lower",
-        help="carry NVVM operations down to LLVM and PTX, and PTX up to NVVM operations",
-        description="Carry a text down the compiler's path: nvvm to llvm or ptx; or up: ptx to nvvm.",
+        help="carry builtins and NVVM operations down to LLVM and PTX, and PTX up to NVVM operations",
+        description="Carry a text down the compiler's path: builtin to nvvm, llvm or ptx, nvvm to llvm or ptx; or up:"
+        " ptx to nvvm.",
         epilog=_EPILOG,
     )
     parser.set_defaults(verb=run)
     parser.add_argument(
-        "file", type=Path, metavar="FILE", help="MLIR text (.mlir) or PTX (.ptx); - is standard input"
+        "file",
+        type=Path,
+        metavar="FILE",
+        help="a call of a builtin (.cu), MLIR text (.mlir) or PTX (.ptx); - is standard input",
     )
     parser.add_argument("--to", choices=("nvvm", "llvm", "ptx"), default="ptx", help="what it becomes (ptx)")
     parser.add_argument(

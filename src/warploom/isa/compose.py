@@ -51,14 +51,29 @@ def form_that_allows(names: Sequence[str], words: Mapping[str, str]) -> Form:
 def rows_with(names: Sequence[str], words: Mapping[str, str]) -> list[Row]:
     """The rows of some forms that allow the words, whatever their other columns say.
 
-    A form without the column of a word has no such row.
+    A form without the column of a word has no such row, but for optional words, which any row may have.
     """
     return [
         row
         for form in map(form_named, names)
         for row in form.rows
-        if all(word in row.cells.get(column, ()) for column, word in words.items())
+        if all(
+            word in row.cells.get(column, ()) or word in _optional(form, column)
+            for column, word in words.items()
+        )
     ]
+
+
+def _optional(form: Form, slot: str) -> tuple[str, ...]:
+    """What may stand in the place of an optional word: it, or nothing."""
+    return next(
+        (
+            ("", word.literal)
+            for word in form.syntax.words
+            if word.optional and word.literal == slot == word.slot
+        ),
+        (),
+    )
 
 
 def compose(

@@ -1,4 +1,4 @@
-"""The compiler's path in the open: operations of MLIR's nvvm dialect, LLVM's intrinsics, and PTX."""
+"""The compiler's path in the open: builtins, MLIR's nvvm dialect, LLVM's intrinsics, packed words, and PTX."""
 
 from __future__ import annotations
 

@@ -35,9 +35,14 @@ def lower(
     `name` is what diagnostics call the text.
 
     Errors: UsageError lower.level, lower.target, lower.packages; LowerError lower.text, lower.operation,
-        lower.unknown, lower.function, and the rule codes of `check` for what the target does not have
+        lower.unknown, lower.function, and the rule codes of `check` for what the target does not have;
+        BuiltinError builtin.text, builtin.arguments, builtin.operand, builtin.target, builtin.computed
     """
     need_xdsl()
+    if source == "builtin":
+        from warploom.nvvm.builtins.lowering import lower_builtin
+
+        return lower_builtin(text, to, target, ptx_version, name)
     from warploom.nvvm.reading import read
     from warploom.nvvm.to_llvm import to_llvm
     from warploom.nvvm.to_ptx import to_ptx

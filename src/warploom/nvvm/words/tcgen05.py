@@ -1,0 +1,138 @@
+"""The words of a tcgen05 multiplication: the modifier word and the operands of a scaled multiplication."""
+
+from __future__ import annotations
+
+from warploom.diag import UsageError
+from warploom.isa.availability import Target
+from warploom.isa.tcgen05_mma import MMA as DENSE
+from warploom.nvvm.words.kit import Field, Values, Word
+
+KINDS = {0: "mxf4nvf4", 1: "f8f6f4", 2: "mxf8f6f4", 3: "f16", 4: "i8", 5: "tf32", 7: "mxf4"}
+GROUPS = {0: "cta_group::1", 1: "cta_group::2"}
+VECTORS = {0: "", 1: "scale_vec::1X", 2: "scale_vec::2X", 3: "scale_vec::4X"}
+BLOCKS = {0: "block16", 1: "block32"}
+COLLECTORS = {0: "", 1: "collector::a::lastuse", 2: "collector::a::fill", 3: "collector::a::use"}
+
+_FP4 = ("mxf4", "mxf4nvf4")
+_SCALED = (*_FP4, "mxf8f6f4")
+_VECTORS_OF = {
+    "mxf4": (("scale_vec::1X", "scale_vec::4X"), "Cannot use 1X or 4X as scale vector size for mxf4 type"),
+    "mxf8f6f4": (
+        ("scale_vec::2X", "scale_vec::4X"),
+        "Cannot use 2X or 4X as scale vector size for mxf8f6f4 type",
+    ),
+    "mxf4nvf4": (("scale_vec::1X",), "Cannot use 1X as scale vector size for mxf4nvf4 type"),
+}
+"""Kind -> the sizes it does not take, and the compiler's words about them."""
+
+
+def _stationary(values: Values) -> str:
+    if not values["ws"]:
+        return ""
+    if values["cta_group"] == "cta_group::2":
+        return "cta_group::2 is not supported with weight stationary"
+    if values["kind"] in _SCALED:
+        return "Cannot use weight stationary with mxf8f6f4 and fp4 types"
+    return ""
+
+
+def _vector_size(values: Values) -> str:
+    kind, size = values["kind"], values["scale_vec"]
+    if kind in _VECTORS_OF:
+        sizes, said = _VECTORS_OF[str(kind)]
+        return said if size in sizes else ""
+    if size or values["block"] != BLOCKS[0]:
+        return "Block scale is not supported for f16, tf32, f8f6f4 and i8 types"
+    return ""
+
+
+def _input_scale(values: Values) -> str:
+    if values["scale_input_d"] and values["kind"] not in ("f16", "tf32"):
+        return "Scale input accumulator can only be used with f16 and tf32 types"
+    return ""
+
+
+MODIFIERS = Word(
+    "tcgen05",
+    "the modifier word of a tcgen05 multiplication",
+    11,
+    (
+        Field("ws", 0, 1, meaning="weight stationary"),
+        Field("cta_group", 1, 1, GROUPS, "how many CTAs take part"),
+        Field("scale_vec", 2, 2, VECTORS, "scales of a row, by kind"),
+        Field("scale_input_d", 4, 1, meaning="D is scaled before it is added to"),
+        Field("sparse", 5, 1, meaning="A is 2:4 sparse"),
+        Field("kind", 6, 3, KINDS, "what is multiplied"),
+        Field("block", 9, 2, BLOCKS, "elements of a scale, which another spelling of scale_vec names"),
+    ),
+    rules=(_stationary, _vector_size, _input_scale),
+    source="cicc: tcgen05 Blackwell Overview",
+)
+
+COLLECTOR = Word(
+    "collector",
+    "the collector mode of a tcgen05 multiplication",
+    3,
+    (
+        Field("collector", 0, 2, COLLECTORS, "what the collector buffer of A is for"),
+        Field("ashift", 2, 1, meaning="A is shifted by one row"),
+    ),
+    rules=(
+        lambda values: (
+            "Cannot use collector::a::use or colletor::a::fill with ashift"
+            if values["ashift"] and values["collector"] in ("collector::a::use", "collector::a::fill")
+            else ""
+        ),
+    ),
+    source="cicc: tcgen05 Blackwell Overview",
+)
+"""The text gives the modes and no place for `ashift`; it stands above them here, so that the rule between them
+has a word to be about."""
+
+SCALED = Word(
+    "scaled",
+    "the operands of a scaled tcgen05 multiplication",
+    5,
+    (
+        Field("scaleD", 0, 1, {0: "0", 1: "1"}, "1 adds the product to D"),
+        Field("negA", 1, 1, {0: "1", 1: "-1"}, "the factor of A"),
+        Field("negB", 2, 1, {0: "1", 1: "-1"}, "the factor of B"),
+        Field("transA", 3, 1, {0: "0", 1: "1"}, "1 transposes A"),
+        Field("transB", 4, 1, {0: "0", 1: "1"}, "1 transposes B"),
+    ),
+    source="cicc: tcgen05 scaled MMA operand builder",
+)
+"""Negations are factors, `1` and `-1`; the others are booleans, `0` and `1`."""
+
+
+def scaled_operand(word: int, query: str) -> str:
+    """What stands in the text of the instruction for one operand of a scaled multiplication.
+
+    Errors: UsageError for a word that is none, and for a query that names no operand.
+    """
+    values = SCALED.decode(word)
+    if query not in values:
+        raise UsageError(
+            f"{query!r} is no operand of a scaled tcgen05 multiplication; expected {', '.join(values)}"
+        )
+    return str(values[query])
+
+
+def target_complaint(word: int, target: Target) -> str:
+    """Why a target has no multiplication of a modifier word, in the compiler's words; "" where it has.
+
+    Source: cicc 13.0; of the scaled D, ptxas 13.1, which has it exactly where the text denies it.
+    """
+    values = MODIFIERS.decode(word)
+    if target.number < 100 or target.number >= 120 or not target.suffix:
+        return f"{DENSE.name} supported only on arch-conditional or family-conditional variants from SM100 onwards."
+    special = target.suffix == "a"
+    if values["kind"] == "i8" and (not special or target.number not in (100, 110)):
+        return "INT8 type is supported only on arch-conditional variants."
+    if values["sparse"] and values["kind"] in _FP4 and not special:
+        return "MXF4 and MXF4NVF4 types with Sparsity are supported only on arch-conditional variants."
+    if values["scale_vec"] and not special:
+        return "Explicit scale vector size is supported only on arch-conditional variants."
+    if values["scale_input_d"] and target.number == 110:
+        return "Scale input accumulator is not supported on this architecture."
+    return ""

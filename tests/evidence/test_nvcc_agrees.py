@@ -1,0 +1,53 @@
+"""What nvcc made of calls of builtins, recorded, and what `lower` makes of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from warploom.nvvm import lower
+from warploom.nvvm.builtins import BUILTINS
+from warploom.oracle.nvcc import Answer, counted, kernel
+from warploom.oracle.nvcc_record import HEADER, PROBES, Case, agrees, cases, disagreements, ours, read
+
+RECORD = Path(__file__).parent / "nvcc"
+RECORDED = read(RECORD)
+
+
+def test_every_recorded_call_is_lowered_as_the_compiler_lowers_it() -> None:
+    assert [(case, recorded, made) for case, recorded, made in disagreements(RECORDED)] == []
+
+
+def test_the_record_is_of_what_would_be_asked() -> None:
+    assert {case for case, _ in RECORDED} == set(cases((RECORD / PROBES).read_text()))
+    header = json.loads((RECORD / HEADER).read_text())
+    assert header["calls"] == len(RECORDED)
+    assert header["accepted"] == sum(bool(answer.instruction) for _, answer in RECORDED)
+
+
+def test_every_builtin_is_in_the_record_and_is_taken() -> None:
+    taken = [case.call for case, answer in RECORDED if answer.instruction]
+    for builtin in BUILTINS:
+        assert any(f"{builtin.name}(" in call for call in taken)
+
+
+ACCEPTED = [case for case, answer in RECORDED if answer.instruction and case.target == "sm_90a"]
+
+
+@pytest.mark.parametrize("case", ACCEPTED[7::61], ids=lambda case: case.call)
+def test_the_instruction_is_in_the_lowered_kernel(case: Case) -> None:
+    if "?" in case.call:
+        pytest.skip("an argument that has to be computed is not lowered to a kernel")
+    ptx = lower(kernel(case.call), source="builtin")
+    recorded = ours(case).instruction
+    assert [line for line in map(counted, ptx.splitlines()) if line == recorded]
+
+
+def test_another_instruction_or_another_message_is_a_disagreement() -> None:
+    taken = Answer("wmma.store.d.sync.aligned.row.m8n8k4.f64 [%], {2}, %;")
+    assert agrees(taken, taken)
+    assert not agrees(taken, Answer("", ("'rowcol' operand can be 0 or 1 only",)))
+    assert not agrees(Answer("", ("one", "two")), Answer("", ("another",)))
+    assert counted("wgmma.x\n {%r1, %r2,\n%r3}, %rd2, 0;") == "wgmma.x {3}, %, 0;"

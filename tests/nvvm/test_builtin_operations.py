@@ -1,0 +1,105 @@
+"""Builtins as operations of the nvvm dialect: verified, read again, and the same instruction as PTX."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from warploom.diag import UsageError
+from warploom.isa.availability import read_target
+from warploom.isa.bind import Binding, bind
+from warploom.nvvm import LowerError, lower
+from warploom.nvvm.builtins import BUILTINS, Builtin
+from warploom.nvvm.builtins.calls import Pointer, Variable
+from warploom.nvvm.builtins.lowering import lower_call, understand
+from warploom.oracle.nvcc import kernel
+from warploom.oracle.nvcc_record import Case, calls_of, ours
+from warploom.ptx import Instruction, parse
+
+SM_90A = read_target("sm_90a")
+OWN = ("wmma", "wgmma")
+
+
+def binding_of(ptx: str) -> Binding:
+    """The multiplication, load or store of a module, bound to its Form."""
+    functions = parse(ptx).functions.values()
+    found = [
+        instruction
+        for function in functions
+        for instruction in function.body.instructions()
+        if isinstance(instruction, Instruction) and re.match("wmma|wgmma.mma", instruction.opcode)
+    ]
+    assert len(found) == 1
+    binding = bind(found[0])
+    assert isinstance(binding, Binding)
+    return binding
+
+
+@pytest.mark.parametrize("builtin", BUILTINS, ids=lambda builtin: builtin.name)
+def test_every_builtin_is_an_operation(builtin: Builtin) -> None:
+    taken = [call for call in calls_of(builtin) if "?" not in call and ours(Case("sm_90a", call)).instruction]
+    for call in taken[:2]:
+        text = kernel(call)
+        choice = understand(text, SM_90A)[1]
+        operations = lower(text, source="builtin", to="nvvm")
+        assert lower(operations, source="nvvm", to="nvvm") == operations
+        found = binding_of(lower(operations, source="nvvm", to="ptx"))
+        same = {slot: word for slot, word in found.slots.items() if slot != "rnd"}
+        direct = binding_of(lower(text, source="builtin", to="ptx"))
+        assert found.form is direct.form is choice.form
+        assert same == {slot: word for slot, word in direct.slots.items() if slot != "rnd"}
+
+
+def test_the_four_operations_of_a_warpgroup_stand_in_order() -> None:
+    text = lower("__wgmma_mma_async_tf32(64, 8, 8, 1, 0, 1, d, a, b);", source="builtin", to="nvvm")
+    names = re.findall(r"nvvm\.wgmma\.\w+", text)
+    assert [name.rpartition(".")[2] for name in names] == ["fence", "mma_async", "commit", "wait"]
+    assert "D[<f32>, <one>], A[<tf32>, <neg>, <row>], B[<tf32>, <one>, <col>]" in text
+
+
+# Calls in MLIR text and in Python ---------------------------------------------------------------------------------
+
+LOAD = """
+llvm.func @__hmma_m16n16k16_ld_a(!llvm.ptr, !llvm.ptr<{space}>, i32, i32)
+llvm.func @load(%d: !llvm.ptr, %s: !llvm.ptr<{space}>, %ldm: i32) attributes {{nvvm.kernel}} {{
+  %layout = llvm.mlir.constant({layout} : i32) : i32
+  llvm.call @__hmma_m16n16k16_ld_a(%d, %s, %ldm, %layout) : (!llvm.ptr, !llvm.ptr<{space}>, i32, i32) -> ()
+  llvm.return
+}}
+"""
+
+
+@pytest.mark.parametrize(("space", "word"), [(0, ".global"), (1, ".global"), (3, ".shared")])
+def test_a_call_in_mlir_text_is_the_call(space: int, word: str) -> None:
+    text = LOAD.format(space=space, layout=1).replace("<0>", "")
+    ptx = lower(text, source="builtin")
+    assert f"ld.a.sync.aligned.col.m16n16k16{word}.f16" in ptx.replace("load", "ld")
+    assert ".entry load(" in ptx
+
+
+def test_a_call_in_mlir_text_is_refused_at_its_place() -> None:
+    with pytest.raises(LowerError) as refused:
+        lower(LOAD.format(space=1, layout=2), source="builtin", name="load.mlir")
+    (found,) = refused.value.diagnostics
+    assert found.message == "'rowcol' operand can be 0 or 1 only"
+    assert found.place.startswith("load.mlir:4:")
+
+
+def test_a_constant_of_an_operation_may_overflow() -> None:
+    text = "__wgmma_mma_async_tf32"
+    arguments = [64, 1 << 70, 8, 0, 0, 0, Pointer(), Variable(), Variable()]
+    with pytest.raises(LowerError, match="unexpected constant overflow in __wgmma_mma_async operand"):
+        lower_call(text, *arguments)
+
+
+@pytest.mark.parametrize(("space", "word"), [("global", ".global"), ("shared", ".shared"), ("", "")])
+def test_a_call_in_python_is_the_call(space: str, word: str) -> None:
+    ptx = lower_call("__hmma_m8n32k16_ld_b", Pointer(), Pointer(space), 32, False)
+    assert f".row.m8n32k16{word}.f16 " in ptx
+    ptx = lower_call("__wgmma_mma_async_bf16", 64, 16, 16, *[True] * 5, Pointer(), Pointer(), Variable())
+    assert ".m64n16k16.f32.bf16.bf16 " in ptx
+    with pytest.raises(UsageError, match="there is no builtin '__hmma_m8n32k16_ld_q'"):
+        lower_call("__hmma_m8n32k16_ld_q")
+    with pytest.raises(LowerError, match="too few arguments in function call"):
+        lower_call("__hmma_m8n32k16_ld_b", Pointer())

@@ -1,0 +1,85 @@
+"""Names of intrinsics, both ways, against the names that LLVM has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from warploom.diag import UsageError
+from warploom.isa.compose import form_named
+from warploom.nvvm.intrinsics import all_names, name_of, read_name
+
+NAMES = (Path(__file__).parents[1] / "evidence" / "llvm" / "names.txt").read_text().split()
+
+
+def test_rules_make_the_names_that_llvm_has_and_no_others() -> None:
+    made = set(all_names())
+    own = {name for name in made if ".wgmma.mma_async." in name}
+    assert made - own == set(NAMES)
+    assert {read_name(name).origin for name in own} == {"nvidia"}
+
+
+def test_every_name_is_read_and_written_again() -> None:
+    for name in NAMES:
+        found = read_name(name)
+        assert found.origin == "llvm"
+        words = {slot: word for slot, word in found.words.items() if slot not in found.form.parts}
+        assert name_of(found.form, words, stride=".stride" in name) == name
+        assert found.targets or found.form.family == "async_copy"
+
+
+KNOWN = [
+    ("wmma.m16n16k16.load.a.row.stride.f16.p3", "wmma.load", {"matrix": "a", "type": "f16"}, "sm_70", (6, 3)),
+    ("wmma.m8n8k128.mma.and.popc.row.col.b1", "wmma.bit", {"bitOp": "and", "dtype": "s32"}, "sm_80", (7, 1)),
+    ("wmma.m16n16k16.mma.row.col.s8.satfinite", "wmma.integer", {"satfinite": "satfinite"}, "sm_72", (6, 3)),
+    ("mma.m16n8k32.row.col.s8.u8", "mma.integer", {"atype": "s8", "btype": "u8"}, "sm_80", (7, 0)),
+    ("ldmatrix.sync.aligned.m8n8.x4.trans.b16.p3", "matrix.ldmatrix", {"num": "x4"}, "sm_75", (6, 5)),
+    ("wgmma.fence.sync.aligned", "wgmma.fence", {}, "sm_90a", (8, 0)),
+]
+
+
+@pytest.mark.parametrize(("name", "form", "words", "targets", "ptx"), KNOWN, ids=str)
+def test_a_name_says_form_words_and_availability(name, form, words, targets, ptx) -> None:
+    found = read_name(f"llvm.nvvm.{name}")
+    assert found.form is form_named(form)
+    assert words.items() <= found.words.items()
+    assert found.targets == (targets,)
+    assert found.ptx == ptx
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "llvm.nvvm.wmma.m16n16k16.load.d.row.f16",
+        "llvm.nvvm.mma.m16n8k16.row.col.tf32",
+        "llvm.nvvm.mma.m16n8k8.col.row.f32.f32",
+        "llvm.nvvm.wgmma.mma_async.sync.aligned.m64n12k16.f32.f16.f16",
+        "llvm.nvvm.wgmma.commit.group.sync.aligned",
+        "llvm.nvvm.mma.m8n8k4.row.col.rn.f64",
+        "nvvm.mma",
+        "",
+    ],
+)
+def test_what_is_no_intrinsic_is_refused(name: str) -> None:
+    with pytest.raises(UsageError, match="there is no intrinsic"):
+        read_name(name)
+
+
+def test_what_has_no_intrinsic_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"LLVM has no intrinsic of mma.double with .* rnd=rn"):
+        name_of(form_named("mma.double"), {"shape": "m8n8k4", "rnd": "rn", "dtype": "f64", "atype": "f64"})
+
+
+@pytest.mark.parametrize(
+    ("name", "origin"),
+    [
+        ("fence.sync.aligned", "llvm"),
+        ("mma_async.sync.aligned.m64n128k16.f32.f16.f16", "nvidia"),
+        ("mma_async.sync.aligned.m64n256k32.f32.e4m3.e4m3", "nvidia"),
+        ("commit_group.sync.aligned", "llvm"),
+        ("wait_group.sync.aligned", "llvm"),
+    ],
+)
+def test_intrinsics_of_the_operations_of_warpgroups(name: str, origin: str) -> None:
+    assert read_name(f"llvm.nvvm.wgmma.{name}").origin == origin
