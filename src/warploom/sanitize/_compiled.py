@@ -45,6 +45,7 @@ STREAMS = 5  # agents of a warp: itself, thread copies, multiplications, bulk so
 GENERIC, THREAD_COPY, ASYNC, REMOTE_STORE, STRONG, NEAR_STORE = 0, 1, 2, 3, 4, 5
 WIDE = 3  # of an mbarrier, in place of SOME_F: its phases known through waits of cluster scope
 MANY, TOGETHER, OBJECT = 32, 33, 34
+_LANE = 63 << 4  # of a record
 
 # What a conflict is: the new access, the old one.
 READ_WRITE, WRITE_WRITE, WRITE_READ, WRITE_ASYNC_READ, UNFENCED, UNWRITTEN, SWIZZLE, UNFENCED_READ = range(8)
@@ -536,7 +537,7 @@ def read_tiles(
         leader = groups[i, 0]
         slot = leader // ctas
         entry = (np.int64(clocks[i]) << 32) | (np.int64(pc) << 10) | (MANY << 4)
-        good = np.int64(-1)
+        good = common = np.int64(-1)
         told = False
         for k in range(len(chunks)):
             address = starts[i] + chunks[k]
@@ -547,7 +548,7 @@ def read_tiles(
             async_reads[slot, chunk] = entry
             for granule in range(4 * chunk, 4 * chunk + 4):
                 record = records[granule]
-                if record == good:
+                if record == good or record & ~_LANE == common:
                     continue
                 good = record
                 if record == 0:
@@ -558,12 +559,18 @@ def read_tiles(
                     found = _note(
                         out, found, SWIZZLE, i * 4, -1, granule, record >> 44, tags[chunk], sites[granule], -1
                     )  # fmt: skip
+                kind, agent, clock = (record >> 10) & 63, record >> 44, (record >> 16) & 0xFFFFFFF
+                whole = kind not in (ASYNC, REMOTE_STORE)  # whether all know it, whichever lane's it is
                 for member in range(4):
                     w = groups[i, member]
+                    whole = whole and clock <= V[w, KNOWN, agent]
+                    whole = whole and (kind not in (GENERIC, STRONG) or clock <= V[w, FENCED, agent])
                     before = found
                     found = _check_async(
                         V, few, own, per_cta, w, -1, record, granule, sites, i * 4 + member, out, found
                     )  # fmt: skip
                     if found > before:
                         break
+                if whole:
+                    common = record & ~_LANE
     return found
