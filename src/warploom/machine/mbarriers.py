@@ -293,10 +293,15 @@ class Mbarriers:
 
     def _suspend(self, batch: Batch, index: Array, mask: Array, stuck: Array) -> None:
         rows = batch.suspend(stuck, self.machine.pc, State.WAITING)
-        for row, position in zip(rows, np.flatnonzero(stuck), strict=True):
-            places = self._places[int(row)] = set((index[position][mask[position]] // 8).tolist())
-            for where in places:
-                self.waiting.setdefault(where, []).append(int(row))
+        words, lanes = index[stuck] // 8, mask[stuck]
+        first = words[np.arange(len(words)), lanes.argmax(axis=1)]
+        several = (lanes & (words != first[:, None])).any(axis=1)
+        for k, (row, where, many) in enumerate(
+            zip(rows.tolist(), first.tolist(), several.tolist(), strict=True)
+        ):
+            places = self._places[row] = set(words[k][lanes[k]].tolist()) if many else {where}
+            for place in places:
+                self.waiting.setdefault(place, []).append(row)
 
     def awaited(self, slot: int) -> Awaited | None:
         """What a strand waits for; None when it waits elsewhere."""
