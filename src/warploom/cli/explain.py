@@ -1,4 +1,4 @@
-"""`warploom explain`: the page of a rule, of an instruction, or of a packed word."""
+"""`warploom explain`: the page of a rule, an instruction, an intrinsic, a builtin, or a number."""
 
 from __future__ import annotations
 
@@ -15,14 +15,17 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     """Add the verb to the command line; `add` is `add_parser` of its subparsers."""
     parser = add(
         "explain",
-        help="say what a rule, an instruction or a packed word is",
-        description="Print the page of a rule code, of an instruction, of a family of instructions, or of a number"
-        " as the packed words that it may be.",
+        help="say what a rule, an instruction, an intrinsic, a builtin or a packed word is",
+        description="Print the page of a rule code, of an instruction, of a family of instructions, of an intrinsic,"
+        " of a builtin of NVIDIA's compiler, or of a number: the builtin, the intrinsic and the packed words that it"
+        " may be.",
         epilog="An instruction may be written as far as it is known: its first words are enough.",
     )
     parser.set_defaults(verb=run)
     parser.add_argument(
-        "subject", metavar="RULE | INSTRUCTION | 0x…", help="a rule code, an opcode or a word"
+        "subject",
+        metavar="RULE | INSTRUCTION | NAME | NUMBER",
+        help="a rule code, an opcode, llvm.nvvm.…, __hmma_…, or a number such as 0x…",
     )
 
 
@@ -35,9 +38,15 @@ def run(options: argparse.Namespace) -> int:
 
     subject = options.subject.strip()
     if subject[:1].isdigit():
-        from warploom.nvvm.words.show import explain
+        from warploom.nvvm.names import number_page
+        from warploom.nvvm.words.show import explain, read_number
 
-        _show(explain(subject))
+        _show("\n".join(page for page in (number_page(read_number(subject)), explain(subject)) if page))
+        return OK
+    if subject.startswith(("llvm.", "__")):
+        from warploom.nvvm.names import builtin_page, intrinsic_page
+
+        _show(builtin_page(subject) if subject.startswith("__") else intrinsic_page(subject))
         return OK
     rule = rule_of(subject)
     members = forms_called(subject)

@@ -18,9 +18,9 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     """Add the verb to the command line; `add` is `add_parser` of its subparsers."""
     parser = add(
         "lower",
-        help="carry builtins and NVVM operations down to LLVM and PTX, and PTX up to NVVM operations",
-        description="Carry a text down the compiler's path: builtin to nvvm, llvm or ptx, nvvm to llvm or ptx; or up:"
-        " ptx to nvvm.",
+        help="carry builtins, NVVM operations and LLVM's calls down to PTX, and PTX up to NVVM operations",
+        description="Carry a text down the compiler's path: builtin to nvvm, llvm or ptx, nvvm to llvm or ptx, llvm"
+        " to ptx; or up: ptx to nvvm.",
         epilog=_EPILOG,
     )
     parser.set_defaults(verb=run)

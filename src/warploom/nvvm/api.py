@@ -51,7 +51,7 @@ def lower(
         from warploom.nvvm.lift import lift
 
         return str(lift(parse(text, name))) + "\n"
-    if (source, to) not in {("nvvm", "ptx"), ("nvvm", "nvvm"), ("nvvm", "llvm")}:
+    if (source, to) not in {("nvvm", "ptx"), ("nvvm", "nvvm"), ("nvvm", "llvm"), ("llvm", "ptx")}:
         raise UsageError(f"there is no way from {source} to {to}", code="lower.level")
     if ptx_version is not None and not is_version(ptx_version):
         raise UsageError(f"there is no PTX version {'.'.join(map(str, ptx_version))}", code="lower.target")

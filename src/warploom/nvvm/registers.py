@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from xdsl.dialects.llvm import ExtractValueOp
 from xdsl.ir import SSAValue
 
 from warploom.nvvm.dialect.pieces import Local, registers_of
@@ -21,6 +22,7 @@ class Registers:
         self._labels = 0
         self._names: dict[SSAValue, tuple[str, ...]] = {}
         self._own: set[SSAValue] = set()
+        self._apart: dict[SSAValue, bool] = {}
         self._locals: dict[str, str] = {}
 
     def fresh(self, type: str) -> str:
@@ -48,20 +50,39 @@ class Registers:
         """A new operation: what the last one had for itself is forgotten."""
         self._locals.clear()
 
-    def bind(self, value: SSAValue, names: tuple[str, ...]) -> None:
-        """A value is in registers of other values."""
+    def bind(self, value: SSAValue, names: tuple[str, ...], *, own: bool = False) -> None:
+        """A value is in registers of other values, or in some that become its own."""
         self._names[value] = names
+        if own:
+            self._own.add(value)
 
-    def takes_over(self, value: SSAValue, successor: SSAValue) -> bool:
-        """Whether a value's registers become those of its successor: where they are its own, and nothing else
-        uses it.
-        """
+    def gives_up(self, value: SSAValue) -> bool:
+        """Whether a value's registers are free for another: where they are its own, and nothing else uses it."""
         if value not in self._own or not value.has_one_use():
             return False
         self._own.discard(value)
-        self._own.add(successor)
-        self._names[successor] = self._names[value]
         return True
+
+    def takes_over(self, value: SSAValue, successor: SSAValue) -> bool:
+        """Whether a value's registers become those of its successor, as it gives them up."""
+        if not self.gives_up(value):
+            return False
+        self.bind(successor, self._names[value], own=True)
+        return True
+
+    def comes_apart(self, value: SSAValue) -> bool:
+        """Whether each part that is taken out of a struct owns its registers: where the struct does, and is used
+        for nothing but parts that do not overlap.
+        """
+        if value not in self._own:
+            return False
+        if value not in self._apart:
+            taken = [use.operation for use in value.uses]
+            places = [each.position.get_values() for each in taken if isinstance(each, ExtractValueOp)]
+            depths = {len(place) for place in places}
+            distinct = len(set(places)) == len(places) and len(depths) == 1
+            self._apart[value] = distinct and len(places) == len(taken)
+        return self._apart[value]
 
     def declarations(self) -> Iterator[Variable]:
         """The registers that were used, declared."""

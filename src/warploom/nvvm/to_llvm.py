@@ -1,33 +1,22 @@
-"""From the nvvm dialect to the llvm dialect: LLVM's intrinsic where one takes no operands, else inline PTX."""
+"""From the nvvm dialect to the llvm dialect: the call of an intrinsic where LLVM has one, else inline PTX."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, i64
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i64
 from xdsl.dialects.llvm import LLVMStructType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from warploom.nvvm import dialect
+from warploom.nvvm.calls import call_of
 from warploom.nvvm.dialect.operation import instruction_of
 from warploom.nvvm.dialect.pieces import Local, Mark, registers_of
 from warploom.nvvm.errors import LowerError
+from warploom.nvvm.inline import LETTERS
 from warploom.nvvm.reading import Reading
-
-_INTRINSICS = {
-    "nvvm.wgmma.fence.aligned": "llvm.nvvm.wgmma.fence.sync.aligned",
-    "nvvm.wgmma.commit.group.sync.aligned": "llvm.nvvm.wgmma.commit_group.sync.aligned",
-    "nvvm.wgmma.wait.group.sync.aligned": "llvm.nvvm.wgmma.wait_group.sync.aligned",
-    "nvvm.cp.async.commit.group": "llvm.nvvm.cp.async.commit.group",
-    "nvvm.cp.async.bulk.commit.group": "llvm.nvvm.cp.async.bulk.commit.group",
-    "nvvm.fence.mbarrier.init": "llvm.nvvm.fence.mbarrier_init.release.cluster",
-    "nvvm.fence.sc.cluster": "llvm.nvvm.fence.sc.cluster",
-}
-"""LLVM's intrinsics of operations without operands; a property that is a number is their argument."""
-
-_CONSTRAINTS = {"pred": "b", "b16": "h", "b32": "r", "b64": "l", "b128": "q", "f32": "f", "f64": "d"}
 
 
 def to_llvm(reading: Reading) -> ModuleOp:
@@ -39,8 +28,8 @@ def to_llvm(reading: Reading) -> ModuleOp:
     for operation in list(module.walk()):
         if isinstance(operation, dialect.InlinePtx) or not isinstance(operation, dialect.Operation):
             continue
-        if (name := _INTRINSICS.get(operation.name)) is not None:
-            made, results = _intrinsic(name, operation)
+        if (call := call_of(operation)) is not None:
+            made, results = call
         elif (missing := _unfit(operation)) is not None:
             message = f"'{operation.name}' has a value of type {missing}, which inline PTX cannot have"
             raise LowerError([reading.finding(operation, message, "lower.unknown")])
@@ -48,13 +37,6 @@ def to_llvm(reading: Reading) -> ModuleOp:
             made, results = _inline(operation)
         Rewriter.replace_op(operation, made, results)
     return module
-
-
-def _intrinsic(name: str, operation: dialect.Operation) -> tuple[list[Operation], Sequence[SSAValue]]:
-    numbers = [value.value.data for value in operation.properties.values() if isinstance(value, IntegerAttr)]
-    constants = [llvm.ConstantOp(IntegerAttr(number, 64), i64) for number in numbers]
-    call = llvm.CallIntrinsicOp(name, [constant.result for constant in constants], [])
-    return [*constants, call], []
 
 
 def _unfit(operation: dialect.Operation) -> Attribute | None:
@@ -76,13 +58,13 @@ def _inline(operation: dialect.Operation) -> tuple[list[Operation], Sequence[SSA
     for result in operation.results:
         types = registers_of(result.type)
         numbers[result] = tuple(f"${len(constraints) + k}" for k in range(len(types)))
-        constraints += [f"={_CONSTRAINTS[word]}" for word in types]
+        constraints += [f"={LETTERS[word]}" for word in types]
     taken = dict(code.same)
     for operand in dict.fromkeys(operation.operands):
         types = registers_of(operand.type)
         tied = numbers.get(taken[operand], ()) if operand in taken else ()
         numbers[operand] = tied or tuple(f"${len(constraints) + k}" for k in range(len(types)))
-        constraints += [name[1:] for name in tied] or [_CONSTRAINTS[word] for word in types]
+        constraints += [name[1:] for name in tied] or [LETTERS[word] for word in types]
         if not isinstance(operand.type, LLVMStructType):
             inputs.append(operand)
             continue

@@ -1,4 +1,4 @@
-"""From the nvvm dialect to PTX: functions with their parameters, and operations as their Forms write them."""
+"""From the nvvm and llvm dialects to PTX: functions with their parameters, and operations as their Forms write them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ from xdsl.dialects.llvm import LLVMStructType, LLVMVoidType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from warploom.diag import Diagnostic, UsageError, WarploomError
+from warploom.diag import Diagnostic, UsageError
 from warploom.isa.availability import FIRST_VERSION, Target, Version, lacking, read_target
 from warploom.isa.bind import Binding, bind
 from warploom.isa.compose import compose, form_named
 from warploom.nvvm import dialect
+from warploom.nvvm.calls import statement_of
 from warploom.nvvm.dialect.operation import instruction_of
-from warploom.nvvm.dialect.pieces import Local, Mark, registers_of
+from warploom.nvvm.dialect.pieces import Constant, Local, Mark, registers_of
 from warploom.nvvm.errors import LowerError
+from warploom.nvvm.inline import CONSTANTS, Template, Unfit, filled, statements
 from warploom.nvvm.reading import Reading
 from warploom.nvvm.registers import Registers
 from warploom.ptx import (
@@ -40,7 +42,6 @@ from warploom.ptx import (
     Operand,
     Statement,
     Variable,
-    parse,
 )
 
 _BYTES = {"pred": 1, "b16": 2, "b32": 4, "b64": 8, "b128": 16, "f32": 4, "f64": 8}
@@ -117,7 +118,7 @@ def _unknown(reading: Reading, operation: Operation) -> Diagnostic:
         operation,
         f"'{operation.name}' has no PTX here",
         "lower.unknown",
-        "functions, constants, structs and the operations of the nvvm dialect have",
+        "functions, constants, structs, inline PTX, calls of intrinsics and the operations of the nvvm dialect have",
     )
 
 
@@ -159,6 +160,8 @@ class _Writer:
             self._now = each
             try:
                 self._operation(each, [variable.name for variable in returns])
+            except Unfit as error:
+                self.complaints.append(self._reading.finding(each, f"'{each.name}' op {error}"))
             except VerifyException as error:
                 self.complaints.append(self._reading.finding(each, str(error)))
         body = Block((*self._registers.declarations(), *self._statements))
@@ -240,6 +243,10 @@ class _Writer:
                 self._inline(operation)
             case dialect.Operation():
                 self._nvvm(operation)
+            case llvm.InlineAsmOp():
+                self._asm(operation)
+            case llvm.CallIntrinsicOp():
+                self._call(operation)
             case llvm.ReturnOp() | func.ReturnOp():
                 self._return(operation.operands, returns)
             case llvm.ConstantOp() | arith.ConstantOp():
@@ -254,7 +261,8 @@ class _Writer:
             case llvm.ExtractValueOp():
                 names = self._names(operation.container)
                 start, count = _part(operation.container.type, operation.position.get_values())
-                registers.bind(operation.res, names[start : start + count])
+                own = registers.comes_apart(operation.container)
+                registers.bind(operation.res, names[start : start + count], own=own)
             case llvm.InsertValueOp():
                 names = self._names(operation.container)
                 start, count = _part(operation.container.type, operation.position.get_values())
@@ -297,20 +305,48 @@ class _Writer:
             for number, value in enumerate(values):
                 text = text.replace(f"{{${letter}{number}}}", self._names(value)[0])
         guard = "" if operation.predicate is None else f"@{self._names(operation.predicate)[0]} "
-        try:
-            parsed = parse(f".version 8.0\n.target sm_90a\n.address_size 64\n.func f() {{ {guard}{text}; }}")
-        except WarploomError as error:
-            raise VerifyException(
-                f"'{operation.name}' op has no PTX: {error.diagnostics[0].message}"
-            ) from None
-        body = parsed.functions["f"].body
-        assert body is not None
-        for statement in body.statements:
-            if not isinstance(statement, Instruction):
-                raise VerifyException(
-                    f"'{operation.name}' op has more than instructions, which is not lowered"
-                )
-            self._emit(Instruction(statement.guard, statement.opcode, statement.operands))
+        self._text(f"{guard}{text};")
+
+    def _asm(self, asm: llvm.InlineAsmOp) -> None:
+        """The text with what its operands are called; those tied to results are in their registers."""
+        template = Template.of(asm)
+        types = () if asm.res is None else registers_of(asm.res.type)
+        results: dict[int, str] = {}
+        for number, result in template.tied.items():
+            value = asm.operands_[number]
+            (source,) = self._names(value)
+            if self._registers.gives_up(value):
+                results[result] = source
+            else:
+                results[result] = self._registers.fresh(types[result])
+                self._move(types[result], results[result], Name(source))
+        names = [results.get(k) or self._registers.fresh(word) for k, word in enumerate(types)]
+        if asm.res is not None:
+            self._registers.bind(asm.res, tuple(names), own=True)
+        for number, (letter, value) in enumerate(zip(template.operands, asm.operands_, strict=True)):
+            if (result := template.tied.get(number)) is not None:
+                names.append(names[result])
+            else:
+                names.append(str(Constant(value).number) if letter in CONSTANTS else self._names(value)[0])
+        self._text(filled(asm.asm_string.data, names))
+
+    def _text(self, text: str) -> None:
+        for statement in statements(text):
+            self._statements.append(statement)
+            block = statement if isinstance(statement, Block) else Block((statement,))
+            self.owners += [self._now] * len(list(block.instructions()))
+
+    def _call(self, call: llvm.CallIntrinsicOp) -> None:
+        statement = statement_of(call)
+        results = () if call.ress is None else self._names(call.ress)
+        parts = [piece.name for piece in statement.operands.values() if isinstance(piece, Local)]
+        named = dict(zip(parts, results, strict=False))
+        self._emit(
+            instruction_of(
+                statement,
+                lambda value: (named[value.name],) if isinstance(value, Local) else self._names(value),
+            )
+        )
 
     def _cast(self, operation: Operation) -> None:
         """A cast keeps the bits; where the registers are of the same types it keeps them too."""

@@ -178,7 +178,11 @@ def space_of(value: SSAValue) -> str:
     return _SPACES.get(number, f"addrspace({number})")
 
 
+def pointer_to(space: int) -> LLVMPointerType:
+    """The type of a pointer to an address space; 0 is the generic one."""
+    return LLVMPointerType(IntAttr(space)) if space else LLVMPointerType()
+
+
 def pointer(*spaces: int) -> AttrConstraint:
     """The constraint of a pointer to one of some address spaces."""
-    types = [LLVMPointerType(IntAttr(space)) if space else LLVMPointerType() for space in spaces]
-    return AttrSetConstraint.get(*types)
+    return AttrSetConstraint.get(*map(pointer_to, spaces))

@@ -15,7 +15,7 @@ from xdsl.irdl import (
 
 from warploom.nvvm.dialect.copies import stated
 from warploom.nvvm.dialect.operation import Operation
-from warploom.nvvm.dialect.pieces import At, Code, Local, Piece, Statement, pointer, space_of
+from warploom.nvvm.dialect.pieces import At, Code, Constant, Local, Piece, Statement, pointer, space_of
 from warploom.nvvm.dialect.vocabulary import CancelQuery, GridAction, RegisterAction
 
 _ALIGNED = "aligned"
@@ -94,7 +94,7 @@ class ElectSync(Operation):
     assembly_format = "($membermask^)? attr-dict `->` type(results)"
 
     def code(self) -> Code:
-        mask: Piece = -1 if self.membermask is None else self.membermask
+        mask: Piece = -1 if self.membermask is None else Constant(self.membermask)
         operands: dict[str, Piece] = {"d": Local("leader", "b32"), "p": self.pred, "membermask": mask}
         return Code([Statement(("warp.elect",), {}, operands)])
 

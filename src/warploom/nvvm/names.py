@@ -1,0 +1,57 @@
+"""Intrinsics, builtins and their numbers, for people: what `warploom explain` shows of each."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from warploom.check.pages import form_section
+from warploom.diag import UsageError
+from warploom.nvvm.builtins.registry import Builtin, builtin_named, builtin_numbered
+from warploom.nvvm.identifiers import N_FIRST, N_LAST, TENSOR_MEMORY, describe
+from warploom.nvvm.intrinsics import read_name
+
+_ORIGINS = {"llvm": "LLVM", "nvidia": "NVIDIA's own compiler, not LLVM"}
+
+
+def intrinsic_page(name: str) -> str:
+    """The page of an intrinsic: who has it, its words, and the instruction that it is.
+
+    Errors: UsageError for a name that no rule has
+    """
+    found = read_name(name)
+    words = ", ".join(f"`.{slot}` is `{word}`" for slot, word in found.words.items() if word)
+    lines = [
+        f"# {name}\n",
+        f"An intrinsic of {_ORIGINS[found.origin]}: `{found.form.name}`{', where ' if words else ''}{words}.\n",
+        f"PTX {'.'.join(map(str, found.ptx))}; {' or '.join(found.targets) or 'every target'}.\n",
+        form_section(found.form),
+    ]
+    return "\n".join(lines)
+
+
+def builtin_page(name: str) -> str:
+    """The page of a builtin. Errors: UsageError for a name that none has"""
+    return f"# {name}\n\n{_builtin(builtin_named(name))}"
+
+
+def _builtin(found: Builtin) -> str:
+    arguments = ", ".join(f"{each} {each.name}" for each in found.parameters)
+    types = ", ".join(f"{operand} of {element}" for operand, element in found.types.items())
+    return (
+        f"`{found.name}`: builtin {found.number} of NVIDIA's compiler, a {found.kind}{f' ({types})' * bool(types)},"
+        f" from {found.target} on.\n\n    {found.prototype}\n\nArguments: {arguments}"
+        f"{', then A and B' * (found.kind == 'warpgroup')}.\n"
+    )
+
+
+def number_page(number: int) -> str:
+    """What builtin and what intrinsic a number is; "" where it is neither."""
+    sections: list[str] = []
+    with suppress(UsageError):
+        sections.append(f"## a builtin\n\n{_builtin(builtin_numbered(number))}")
+    try:
+        sections.append(f"## an intrinsic of NVIDIA's compiler\n\n{describe(number)}\n")
+    except UsageError as error:
+        if number in TENSOR_MEMORY or N_FIRST <= number <= N_LAST:
+            sections.append(f"## an intrinsic of NVIDIA's compiler\n\n{error.diagnostics[0].message}\n")
+    return "\n".join(sections)
