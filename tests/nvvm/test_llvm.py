@@ -195,3 +195,52 @@ def test_check_judges_what_calls_and_texts_are() -> None:
     with pytest.raises(LowerError) as caught:
         ptx(f'{CALL} "llvm.nvvm.wgmma.fence.sync.aligned"() : () -> ()', target="sm_80")
     assert caught.value.diagnostics[0].code == "wgmma.fence/target"
+
+
+F4, I4 = ", ".join(["f32"] * 4), ", ".join(["i32"] * 4)
+IN_ORDER = [
+    (
+        "%a: i32, %b: i32, %c: i32, %d: i32, %e: i32, %f: i32, %w: f32, %x: f32, %y: f32, %z: f32",
+        (
+            '"llvm.nvvm.mma.m16n8k16.row.col.bf16"(%a, %b, %c, %d, %e, %f, %w, %x, %y, %z)'
+            f" : ({I4}, i32, i32, {F4}) -> {STRUCT}"
+        ),
+        "{%f4, %f5, %f6, %f7}, {%r0, %r1, %r2, %r3}, {%r4, %r5}, {%f0, %f1, %f2, %f3};",
+        "sm_80",
+    ),
+    (
+        "%a: i32, %b: i32, %c: i32, %d: i32, %e: i32, %w: f32, %x: f32, %y: f32, %z: f32",
+        ('"llvm.nvvm.mma.sp.ordered.metadata.m16n8k16.row.col.bf16"(%a, %b, %c, %d, %w, %x, %y, %z, %e, %k)'
+        f" : (i32, i32, i32, i32, {F4}, i32, i32) -> {STRUCT}"),
+        "{%f4, %f5, %f6, %f7}, {%r0, %r1}, {%r2, %r3}, {%f0, %f1, %f2, %f3}, %r4, 1;",
+        "sm_80",
+    ),
+    (
+        "%p: !llvm.ptr<3>, %s: i32, %w: f32, %x: f32, %y: f32, %z: f32",
+        ('"llvm.nvvm.wmma.m16n16k8.store.d.row.stride.f32.p3"(%p, %w, %x, %y, %z, %w, %x, %y, %z, %s)'
+        f" : (!llvm.ptr<3>, {F4}, {F4}, i32) -> ()"),
+        "[%rd0], {%f0, %f1, %f2, %f3, %f0, %f1, %f2, %f3}, %r0;",
+        "sm_80",
+    ),
+    (
+        "%t: !llvm.ptr<6>, %v: vector<2xi32>",
+        '"llvm.nvvm.tcgen05.st.16x32bx2.x2"(%t, %o, %v, %one) : (!llvm.ptr<6>, i64, vector<2xi32>, i1) -> ()',
+        "st.sync.aligned.16x32bx2.x2.unpack::16b.b32 [%r0], 2, {%r1, %r2};",
+        "sm_100a",
+    ),
+]  # fmt: skip
+"""Calls of LLVM's intrinsics, and the operands of the PTX that llc 22 makes of them."""
+
+
+@pytest.mark.parametrize(
+    ("params", "call", "operands", "target"), IN_ORDER, ids=[f"{row[1][:45]}" for row in IN_ORDER]
+)
+def test_arguments_are_in_llvm_s_order(params: str, call: str, operands: str, target: str) -> None:
+    text = function(
+        "%k = llvm.mlir.constant(1 : i32) : i32",
+        "%o = llvm.mlir.constant(2 : i64) : i64",
+        "%one = llvm.mlir.constant(1 : i1) : i1",
+        f"{'' if '-> ()' in call else '%r = '}{CALL} {call}",
+        params=params,
+    )
+    assert operands in wl.lower(text, "llvm", "ptx", target)
