@@ -71,7 +71,7 @@ class Copier:
         done = np.zeros(len(positions), np.bool_)
         if not isinstance(request, TensorCopy) or request.reduction:
             return done
-        for fields, of_map in self._alike(chosen(request.tensor_map, positions, lanes)):
+        for fields, of_map in self.alike(chosen(request.tensor_map, positions, lanes)):
             try:
                 found = whole_boxes(
                     self.machine, request, fields, positions[of_map], lanes[of_map], ctas[of_map]
@@ -91,7 +91,7 @@ class Copier:
             done[copies] = True
         return done
 
-    def _alike(self, tensor_maps: Array) -> list[tuple[TensorMapFields, NDArray[np.intp]]]:
+    def alike(self, tensor_maps: Array) -> list[tuple[TensorMapFields, NDArray[np.intp]]]:
         """Tensor maps that can be read, and which copies go through one of equal fields."""
         addresses, which = np.unique(tensor_maps, return_inverse=True)
         kinds: dict[TensorMapFields, list[int]] = {}

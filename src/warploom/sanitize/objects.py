@@ -32,6 +32,7 @@ class Objects:
         self.shadow = shadow
         self.report = report
         self.at = np.full(len(machine.memory.shared) // 8, -1, np.int64)
+        self._words: Array | None = None  # those of valid objects, in order, until one is made or unmade
         self.used = np.zeros(machine.ctas, np.int64)
         self.phase: Array = np.zeros(machine.ctas * clocks.mbarriers, np.int64)  # complete ones
         self.site: Array = np.full(machine.ctas * clocks.mbarriers, -1, np.int64)  # of the last expectation
@@ -49,6 +50,7 @@ class Objects:
                     "sanitize.mbarrier/reinitialised", pc, -1, word, "is initialised while it is valid", warp, lane
                 )  # fmt: skip
                 continue
+            self._words = None
             self.at[word] = self._take(word * 8 // self.machine.memory.shared_stride)
 
     def _take(self, cta: int) -> int:
@@ -108,6 +110,7 @@ class Objects:
                     f"{_signed(state >> 40 & 0x1FFFFF)} bytes",
                     warp, lane,
                 )  # fmt: skip
+            self._words = None
             self.at[word] = -1
             self._free.setdefault(found // self.clocks.mbarriers, []).append(found)
 
@@ -245,7 +248,9 @@ class Objects:
 
     def check_overwritten(self, starts: Array, sizes: Array, warps: Array, lanes: Array, pc: int) -> None:
         """Writes stay away from valid objects. Shapes: all (writes,); units: bytes."""
-        words = np.flatnonzero(self.at >= 0)
+        if self._words is None:
+            self._words = np.flatnonzero(self.at >= 0)
+        words = self._words
         if not len(words) or not len(starts):
             return
         first, last = np.searchsorted(words, starts >> 3), np.searchsorted(words, starts + sizes + 7 >> 3)

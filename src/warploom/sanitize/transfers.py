@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.diag import UsageError
 from warploom.isa.bulk import BulkCopy, TensorCopy
 from warploom.isa.types import TYPES
 from warploom.layout.tile import shared_bytes
@@ -94,15 +93,11 @@ class Transfers:
             return
         shared = chosen(request.shared, positions, lanes).astype(np.int64)
         maps = chosen(request.tensor_map, positions, lanes)
-        for address in np.unique(maps).tolist():
-            try:
-                fields = self.machine.engines.copier.fields(int(address))
-            except (Fault, UsageError):
-                continue  # the machine is about to refuse the copy
-            self.sanitizer.maps.use(
-                warps[maps == address], lanes[maps == address], int(address), self.machine.pc
-            )
-            of = np.flatnonzero(maps == address)
+        # Maps that cannot be read are left out: the machine is about to refuse those copies.
+        for fields, of in self.machine.engines.copier.alike(maps):
+            for address in np.unique(maps[of]).tolist():
+                same = of[maps[of] == address]
+                self.sanitizer.maps.use(warps[same], lanes[same], int(address), self.machine.pc)
             sizes = np.full(len(of), -(-shared_bytes(fields) // 16) * 16)
             objects = self._completed(request, positions[of], lanes[of], warps[of], request.shared)
             self.beyond.boxes(request, fields, positions[of], lanes[of], warps[of], objects)
