@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from warploom.diag import WarploomError
 from warploom.nvvm import lower
 from warploom.nvvm.builtins import BUILTINS
 from warploom.oracle.nvcc import Answer, counted, kernel
@@ -34,15 +35,25 @@ def test_every_builtin_is_in_the_record_and_is_taken() -> None:
 
 
 ACCEPTED = [case for case, answer in RECORDED if answer.instruction and case.target == "sm_90a"]
+COMPUTED = [case for case in ACCEPTED if "?" in case.call]
 
 
-@pytest.mark.parametrize("case", ACCEPTED[7::61], ids=lambda case: case.call)
+@pytest.mark.parametrize(
+    "case", [case for case in ACCEPTED[7::61] if case not in COMPUTED], ids=lambda case: case.call
+)
 def test_the_instruction_is_in_the_lowered_kernel(case: Case) -> None:
-    if "?" in case.call:
-        pytest.skip("an argument that has to be computed is not lowered to a kernel")
     ptx = lower(kernel(case.call), source="builtin")
     recorded = ours(case).instruction
     assert [line for line in map(counted, ptx.splitlines()) if line == recorded]
+
+
+@pytest.mark.parametrize("case", COMPUTED[::9], ids=lambda case: case.call)
+def test_an_argument_that_has_to_be_computed_is_refused_in_one_sentence(case: Case) -> None:
+    with pytest.raises(
+        WarploomError, match="an argument that has to be computed; expected a constant"
+    ) as found:
+        lower(kernel(case.call), source="builtin")
+    assert [each.code for each in found.value.diagnostics] == ["builtin.computed"]
 
 
 def test_another_instruction_or_another_message_is_a_disagreement() -> None:

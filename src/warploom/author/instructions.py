@@ -271,7 +271,7 @@ def _qualifies(literal: str) -> bool:
     return literal not in ("sync", "aligned", "b64", "b32", "u32", "b1024", "row", "col")
 
 
-def _standing(candidate: Candidate, slots: Mapping[str, str], words: Mapping[str, Any]) -> list[PlaceName]:
+def _standing(candidate: Candidate, slots: Mapping[str, str]) -> list[PlaceName]:
     """The places that take operands of the call: those that are not results."""
     form = candidate.form
     found: list[PlaceName] = []
@@ -294,7 +294,7 @@ def _arranged(
     values: dict[str, Any] = {}
     named = {candidate.places[name]: value for name, value in words.items() if name in candidate.places}
     rest = list(operands)
-    standing = _standing(candidate, slots, words)
+    standing = _standing(candidate, slots)
     open_ = [name for name in standing if not set(name.names) & named.keys()]
     needed = sum(not name.optional or bool(candidate.form.operands[name.names[0]].when) for name in open_)
     spare = len(rest) - needed

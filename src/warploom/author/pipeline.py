@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warploom.author.building import current
 from warploom.author.flow import forever, guarded, when
 from warploom.author.instructions import named, new
 from warploom.author.memory import Shared, shared
@@ -99,7 +98,6 @@ def ring(stages: int, *, consumers: int, cluster: int = 1) -> Ring:
             f"a ring of {stages} stages, {consumers} consumers and {cluster} CTAs; expected some of each",
             code="author.ring",
         )
-    current()
     return Ring(
         stages, consumers, shared(_OBJECT * stages, align=8), shared(_OBJECT * stages, align=8), cluster
     )
