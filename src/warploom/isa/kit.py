@@ -102,9 +102,8 @@ class Form:
         self.columns, self.rows = read_rows(name, rows)
         self.composites = dict(words or {})
         self.syntax: Syntax = read_syntax(name, syntax, self.columns, self.composites)
-        self.orders = tuple(
-            read_syntax(name, opcode, self.columns, self.composites).words for opcode in (syntax, *spellings)
-        )
+        others = (read_syntax(name, opcode, self.columns, self.composites).words for opcode in spellings)
+        self.orders = (self.syntax.words, *others)
         self.operands = dict(operands)
         self.touches = frozenset(touches.split())
         self.vocabulary = self._vocabulary()
@@ -225,7 +224,7 @@ class Form:
         for column in self.columns:
             if column not in slots | self.parts:
                 raise FormError(f"form {self.name}: column {column!r} is not in its syntax line")
-        if any(Counter(order) != Counter(self.syntax.words) for order in self.orders):
+        if any(Counter(order) != Counter(self.syntax.words) for order in self.orders[1:]):
             raise FormError(f"form {self.name}: a spelling has other words than its syntax line")
         places = {name for place in self.syntax.places for name in place.names}
         if places != set(self.operands):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 AVAILABILITY = ("ptx", "target", "gone")
 _LATTICE = re.compile(r"(\d+)\.\.(\d+)(?:/(\d+))?")
@@ -69,6 +70,7 @@ def _version(text: str) -> tuple[int, int]:
     return int(major), int(minor)
 
 
+@cache
 def _read_cell(form: str, cell: str) -> tuple[str, ...]:
     words: list[str] = []
     for part in cell.split(","):

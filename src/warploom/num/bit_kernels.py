@@ -1,4 +1,4 @@
-"""Compiled bit operations, as NumPy ufuncs made by Numba on first use.
+"""Compiled bit operations, compiled by Numba on first use.
 
 This module imports Numba: only functions import it.
 """
@@ -10,7 +10,9 @@ This module imports Numba: only functions import it.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, vectorize
+from numba import njit
+
+from warploom.num._compile import elementwise
 
 
 @njit(cache=True, inline="always")
@@ -22,7 +24,7 @@ def _picked(a, b, pick):
     return sign if pick & np.uint32(8) else byte
 
 
-@vectorize(cache=True)
+@elementwise(np.uint32)
 def permuted(a, b, selector):
     """Four bytes, one for each nibble of the selector."""
     low = _picked(a, b, selector) | (_picked(a, b, selector >> np.uint32(4)) << np.uint32(8))

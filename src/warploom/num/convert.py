@@ -70,11 +70,11 @@ def half_from_float(
         return formats.encode(x, fmt, rounding, satfinite, relu)
     if rounding == "rn":
         kernels = _compiled()
-        result = quietly(kernels.f16_from_f32 if fmt is F16 else kernels.bf16_from_f32, x)
+        result = (kernels.f16_from_f32 if fmt is F16 else kernels.bf16_from_f32)(x)
     else:
         kernels = _kernels()
         kernel = kernels.f16_directed if fmt is F16 else kernels.bf16_directed
-        result = quietly(kernel, x, _MODES[rounding])
+        result = kernel(x, _MODES[rounding])
     # A NaN is canonical by now, so the sign alone marks what relu removes.
     return np.where(result & np.uint16(0x8000), np.uint16(0), result) if relu else result
 
@@ -90,7 +90,7 @@ def pair_from_floats(
     """f16x2 or bf16x2 patterns; the first operand goes to the upper half."""
     if rounding == "rn" and not satfinite:
         kernels = _compiled()
-        result = quietly(kernels.pack_f16x2 if fmt is F16 else kernels.pack_bf16x2, high, low)
+        result = (kernels.pack_f16x2 if fmt is F16 else kernels.pack_bf16x2)(high, low)
         return packed.rectify(result) if relu else result
     return packed.pair(
         half_from_float(low, fmt, rounding, relu, satfinite),
@@ -175,12 +175,12 @@ def integer_from_float(x: Array, target: str, rounding: IntegralRounding, ftz: b
         x = floats.flush(x)
     mode = _MODES[_ROUNDINGS[rounding]]
     if dtype == np.uint64:
-        return quietly(_kernels().natural, x, mode)
+        return _kernels().natural(x, mode)
     limits = np.iinfo(dtype)
     wide = x.dtype.itemsize == 8 or limits.bits == 64
     # The highest bit alone, cut to the type later, is the number that a signed type ends with.
     nan = -1 << (limits.bits - 1) if wide else 0
-    whole = quietly(_kernels().integer, x, mode, np.int64(limits.min), np.int64(limits.max), np.int64(nan))
+    whole = _kernels().integer(x, mode, np.int64(limits.min), np.int64(limits.max), np.int64(nan))
     return whole.astype(dtype, copy=False)
 
 

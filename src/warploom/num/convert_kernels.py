@@ -1,4 +1,4 @@
-"""Compiled conversions, as NumPy ufuncs made by Numba on first use.
+"""Compiled conversions, compiled by Numba on first use.
 
 ``mode`` is 0 for rn, 1 for rz, 2 for rm and 3 for rp, whole numbers or not.
 This module imports Numba: only functions import it.
@@ -11,8 +11,9 @@ This module imports Numba: only functions import it.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, vectorize
+from numba import njit
 
+from warploom.num._compile import elementwise
 from warploom.num.half_kernels import from_bf16, from_f16, to_bf16, to_f16
 
 
@@ -25,7 +26,7 @@ def _whole(x, mode):
     return np.floor(x) if mode == 2 else np.ceil(x)
 
 
-@vectorize(cache=True)
+@elementwise(np.int64, uniform=4)
 def integer(x, mode, low, high, nan):
     """An int64 between two limits."""
     whole = _whole(np.float64(x), mode)
@@ -36,7 +37,7 @@ def integer(x, mode, low, high, nan):
     return high if whole >= np.float64(high) else np.int64(whole)
 
 
-@vectorize(cache=True)
+@elementwise(np.uint64, uniform=1)
 def natural(x, mode):
     """A uint64; a NaN gives its highest bit."""
     whole = _whole(np.float64(x), mode)
@@ -58,19 +59,19 @@ def _directed(code, back, x, mode):
     return code + np.uint32(1) if outward else code
 
 
-@vectorize(cache=True)
+@elementwise(np.uint16, uniform=1)
 def f16_directed(x, mode):
     code = np.uint32(to_f16(x))
     return np.uint16(_directed(code, from_f16(code), x, mode))
 
 
-@vectorize(cache=True)
+@elementwise(np.uint16, uniform=1)
 def bf16_directed(x, mode):
     code = np.uint32(to_bf16(x))
     return np.uint16(_directed(code, from_bf16(code), x, mode))
 
 
-@vectorize(cache=True)
+@elementwise(np.int64)
 def odd_bf16(bits):
     """The bf16 pattern of an f32 one, rounded to odd: enough to round again to any narrow format."""
     sticky = np.int64(1) if bits & np.uint32(0xFFFF) else np.int64(0)

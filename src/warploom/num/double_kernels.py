@@ -10,8 +10,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, vectorize
+from numba import njit
 
+from warploom.num._compile import elementwise
 from warploom.num.float_kernels import fused, nan64
 
 _ONE = np.uint64(1)
@@ -139,19 +140,19 @@ def _fma(a, b, c, mode):
     return _round_pack(negative, exponent, high | (_ONE if low else _ZERO), mode)
 
 
-@vectorize(cache=True)
+@elementwise(np.float64, uniform=1)
 def fma(a, b, c, mode):
     return _fma(a, b, c, mode)
 
 
-@vectorize(cache=True)
+@elementwise(np.float64, uniform=1)
 def add(a, b, mode):
     if a != a or b != b:
         return nan64(b, a, a)
     return _fma(a, 1.0, b, mode)
 
 
-@vectorize(cache=True)
+@elementwise(np.float64, uniform=1)
 def mul(a, b, mode):
     if a != a or b != b:
         return nan64(b, a, a)
@@ -159,7 +160,7 @@ def mul(a, b, mode):
     return _fma(a, b, _zero(np.signbit(a) != np.signbit(b)), mode)
 
 
-@vectorize(cache=True)
+@elementwise(np.float64, uniform=1)
 def div(a, b, mode):
     if not (np.isfinite(a) and np.isfinite(b)) or a == 0.0 or b == 0.0:
         r = a / b
@@ -180,7 +181,7 @@ def div(a, b, mode):
     return _round_pack(np.signbit(a) != np.signbit(b), exponent, quotient | (_ONE if rest else _ZERO), mode)
 
 
-@vectorize(cache=True)
+@elementwise(np.float64, uniform=1)
 def sqrt(a, mode):
     if not (a > 0.0 and np.isfinite(a)):
         r = np.sqrt(a)

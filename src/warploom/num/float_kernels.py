@@ -1,4 +1,4 @@
-"""Compiled f32 and f64 arithmetic, as NumPy ufuncs made by Numba on first use with a type.
+"""Compiled f32 and f64 arithmetic, compiled by Numba on first use with a type.
 
 This module imports Numba: only functions import it, never another module's top level.
 A NaN result of f32 is 0x7FFFFFFF.  A NaN result of f64 is a NaN operand made quiet, b before c before a (of a
@@ -14,8 +14,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, vectorize
+from numba import njit
 from numba.extending import intrinsic
+
+from warploom.num._compile import elementwise
 
 NAN32 = np.uint32(0x7FFFFFFF).view(np.float32)
 NAN64 = np.uint64(0xFFF8000000000000).view(np.float64)
@@ -58,65 +60,65 @@ def nan64(a, b, c):
     return NAN64
 
 
-@vectorize(cache=True)
+@elementwise(np.float32)
 def canonical32(x):
     return x if x == x else NAN32
 
 
-@vectorize(cache=True)
+@elementwise(np.float32)
 def flush32(x):
     return flush(x)
 
 
-@vectorize(cache=True)
+@elementwise(np.float64)
 def flush32_wide(x):
     return np.float64(flush(x))
 
 
-@vectorize(cache=True)
+@elementwise(np.float32)
 def settle32(x):
     """An f64 value rounded to f32, subnormals flushed."""
     r = flush(np.float32(x))
     return r if r == r else NAN32
 
 
-@vectorize(cache=True)
+@elementwise(np.float32)
 def saturate32(x):
     low = x if x > np.float32(0.0) else np.float32(0.0)
     return low if low < np.float32(1.0) else np.float32(1.0)
 
 
-@vectorize(cache=True)
+@elementwise(np.float32)
 def add32(a, b):
     r = a + b
     return r if r == r else NAN32
 
 
-@vectorize(cache=True)
+@elementwise(np.float32)
 def add32_ftz(a, b):
     r = flush(flush(a) + flush(b))
     return r if r == r else NAN32
 
 
-@vectorize(cache=True)
+@elementwise(np.float32)
 def sub32(a, b):
     r = a - b
     return r if r == r else NAN32
 
 
-@vectorize(cache=True)
+@elementwise(np.float32)
 def sub32_ftz(a, b):
     r = flush(flush(a) - flush(b))
     return r if r == r else NAN32
 
 
-@vectorize(cache=True)
+@elementwise(np.float32)
 def mul32(a, b):
     r = a * b
     return r if r == r else NAN32
 
 
-@vectorize(cache=True)
+@elementwise(np.float32)
 def mul32_ftz(a, b):
     a, b = flush(a), flush(b)
     r = a * b
@@ -125,13 +127,13 @@ def mul32_ftz(a, b):
     return r if r == r else NAN32
 
 
-@vectorize(cache=True)
+@elementwise(np.float32)
 def fma32(a, b, c):
     r = fused(a, b, c)
     return r if r == r else NAN32
 
 
-@vectorize(cache=True)
+@elementwise(np.float32)
 def fma32_ftz(a, b, c):
     a, b, c = flush(a), flush(b), flush(c)
     r = fused(a, b, c)
@@ -139,48 +141,48 @@ def fma32_ftz(a, b, c):
     return r if r == r else NAN32
 
 
-@vectorize(cache=True)
+@elementwise(np.float64)
 def add64(a, b):
     r = a + b
     return r if r == r else nan64(b, a, a)
 
 
-@vectorize(cache=True)
+@elementwise(np.float64)
 def sub64(a, b):
     r = a - b
     return r if r == r else nan64(b, a, a)
 
 
-@vectorize(cache=True)
+@elementwise(np.float64)
 def mul64(a, b):
     r = a * b
     return r if r == r else nan64(b, a, a)
 
 
-@vectorize(cache=True)
+@elementwise(np.float64)
 def fma64(a, b, c):
     r = fused(a, b, c)
     return r if r == r else nan64(b, c, a)
 
 
-@vectorize(cache=True)
+@elementwise(np.float64)
 def div64(a, b):
     r = a / b
     return r if r == r else nan64(a, b, b)
 
 
-@vectorize(cache=True)
+@elementwise(np.float64)
 def sqrt64(a):
     r = np.sqrt(a)
     return r if r == r else nan64(a, a, a)
 
 
-@vectorize(cache=True)
+@elementwise(np.float64)
 def abs64(a):
     return abs(a) if a == a else quiet64(a)
 
 
-@vectorize(cache=True)
+@elementwise(np.float64)
 def neg64(a):
     return -a if a == a else quiet64(a)
 
@@ -192,14 +194,14 @@ def ordered32(x):
     return u ^ ((u >> 31) & 0x7FFFFFFF)
 
 
-@vectorize(cache=True)
+@elementwise(np.float32)
 def max32(a, b):
     larger = a if ordered32(a) > ordered32(b) else b
     r = b if a != a else (a if b != b else larger)
     return r if r == r else NAN32
 
 
-@vectorize(cache=True)
+@elementwise(np.float32)
 def min32(a, b):
     smaller = a if ordered32(a) < ordered32(b) else b
     r = b if a != a else (a if b != b else smaller)
@@ -212,14 +214,14 @@ def ordered64(x):
     return u ^ ((u >> 63) & 0x7FFFFFFFFFFFFFFF)
 
 
-@vectorize(cache=True)
+@elementwise(np.float64)
 def max64(a, b):
     larger = a if ordered64(a) > ordered64(b) else b
     r = b if a != a else (a if b != b else larger)
     return r if r == r else nan64(b, a, a)
 
 
-@vectorize(cache=True)
+@elementwise(np.float64)
 def min64(a, b):
     smaller = a if ordered64(a) < ordered64(b) else b
     r = b if a != a else (a if b != b else smaller)
@@ -243,7 +245,7 @@ def odd_sum(p, c):
     return np.int64(bits).view(np.float64)
 
 
-@vectorize(cache=True)
+@elementwise(np.float64)
 def fma_odd(a, b, c):
     """f32 operands, f64 result: the exact ``a * b + c`` rounded to odd."""
     return odd_sum(np.float64(a) * np.float64(b), np.float64(c))

@@ -44,28 +44,28 @@ def _is_double(a: Array) -> bool:
 
 def canonical(x: Array) -> Array:
     """f32 values with every NaN made 0x7FFFFFFF."""
-    return quietly(_compiled().canonical32, x)
+    return _compiled().canonical32(x)
 
 
 def flush(x: Array) -> Array:
     """f32 values with subnormals made zeros of their sign."""
-    return quietly(_compiled().flush32, x)
+    return _compiled().flush32(x)
 
 
 def flush_wide(x: Array) -> Array:
     """f32 values with subnormals made zeros, as f64."""
-    return quietly(_compiled().flush32_wide, x)
+    return _compiled().flush32_wide(x)
 
 
 def settle(x: Array) -> Array:
     """f64 values rounded to f32, subnormals made zeros of their sign (NaN canonical)."""
-    return quietly(_compiled().settle32, x)
+    return _compiled().settle32(x)
 
 
 def saturate(x: Array) -> Array:
     """Clamp to [0, 1]; NaN and -0 give +0.  Source: the sat modifier."""
     if x.dtype.itemsize == 4:
-        return quietly(_compiled().saturate32, x)
+        return _compiled().saturate32(x)
     return np.where(x > 0, np.minimum(x, 1.0), 0.0)
 
 
@@ -103,19 +103,19 @@ def _fma32_directed(a: Array, b: Array, c: Array, rounding: Rounding, ftz: bool,
         a, b, c = flush(a), flush(b), flush(c)
     if rounding == "rm":
         # Rounding down is rounding up of the negation: so an exact cancellation gives -0.
-        result = canonical(-_finish(quietly(_compiled().fma_odd, -a, b, -c), "rp", ftz, False))
+        result = canonical(-_finish(_compiled().fma_odd(-a, b, -c), "rp", ftz, False))
         return saturate(result) if sat else result
-    return _finish(quietly(_compiled().fma_odd, a, b, c), rounding, ftz, sat)
+    return _finish(_compiled().fma_odd(a, b, c), rounding, ftz, sat)
 
 
 def add(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False, sat: bool = False) -> Array:
     """Source: add (floating point)."""
     if _is_double(a):
         if rounding == "rn":
-            return quietly(_compiled().add64, a, b)
-        return quietly(_directed().add, a, b, _MODES[rounding])
+            return _compiled().add64(a, b)
+        return _directed().add(a, b, _MODES[rounding])
     if rounding == "rn":
-        result = quietly(_compiled().add32_ftz if ftz else _compiled().add32, a, b)
+        result = (_compiled().add32_ftz if ftz else _compiled().add32)(a, b)
         return saturate(result) if sat else result
     return _fma32_directed(a, _ONE, b, rounding, ftz, sat)
 
@@ -125,8 +125,8 @@ def sub(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False, sat: b
     if rounding != "rn":
         return add(a, np.where(np.isnan(b), b, -b), rounding, ftz, sat)
     if _is_double(a):
-        return quietly(_compiled().sub64, a, b)
-    result = quietly(_compiled().sub32_ftz if ftz else _compiled().sub32, a, b)
+        return _compiled().sub64(a, b)
+    result = (_compiled().sub32_ftz if ftz else _compiled().sub32)(a, b)
     return saturate(result) if sat else result
 
 
@@ -134,10 +134,10 @@ def mul(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False, sat: b
     """Source: mul (floating point)."""
     if _is_double(a):
         if rounding == "rn":
-            return quietly(_compiled().mul64, a, b)
-        return quietly(_directed().mul, a, b, _MODES[rounding])
+            return _compiled().mul64(a, b)
+        return _directed().mul(a, b, _MODES[rounding])
     if rounding == "rn":
-        result = quietly(_compiled().mul32_ftz if ftz else _compiled().mul32, a, b)
+        result = (_compiled().mul32_ftz if ftz else _compiled().mul32)(a, b)
         return saturate(result) if sat else result
     if ftz:
         a, b = flush(a), flush(b)
@@ -151,10 +151,10 @@ def fma(
     """Multiply-add rounded once.  Source: fma (floating point)."""
     if _is_double(a):
         if rounding == "rn":
-            return quietly(_compiled().fma64, a, b, c)
-        return quietly(_directed().fma, a, b, c, _MODES[rounding])
+            return _compiled().fma64(a, b, c)
+        return _directed().fma(a, b, c, _MODES[rounding])
     if rounding == "rn":
-        result = quietly(_compiled().fma32_ftz if ftz else _compiled().fma32, a, b, c)
+        result = (_compiled().fma32_ftz if ftz else _compiled().fma32)(a, b, c)
         return saturate(result) if sat else result
     return _fma32_directed(a, b, c, rounding, ftz, sat)
 
@@ -163,8 +163,8 @@ def div(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False) -> Arr
     """The quotient rounded once.  Source: div (IEEE forms)."""
     if _is_double(a):
         if rounding == "rn":
-            return quietly(_compiled().div64, a, b)
-        return quietly(_directed().div, a, b, _MODES[rounding])
+            return _compiled().div64(a, b)
+        return _directed().div(a, b, _MODES[rounding])
     if ftz:
         a, b = flush(a), flush(b)
     # A quotient of 24-bit significands is no nearer than 2**-53 to an f32 or a midpoint without being it.
@@ -180,8 +180,8 @@ def sqrt(a: Array, rounding: Rounding = "rn", ftz: bool = False) -> Array:
     """Source: sqrt (IEEE forms)."""
     if _is_double(a):
         if rounding == "rn":
-            return quietly(_compiled().sqrt64, a)
-        return quietly(_directed().sqrt, a, _MODES[rounding])
+            return _compiled().sqrt64(a)
+        return _directed().sqrt(a, _MODES[rounding])
     if ftz:
         a = flush(a)
     # As for the quotient: 24 bits leave no near miss below 2**-51.
@@ -203,7 +203,7 @@ def _extreme(
         kernel = kernels.max64 if double else kernels.max32
     else:
         kernel = kernels.min64 if double else kernels.min32
-    result: Array = quietly(kernel, a, b)
+    result: Array = kernel(a, b)
     if nan:
         result = np.where(np.isnan(a) | np.isnan(b), NAN32, result)
     if sign is not None:
@@ -230,7 +230,7 @@ def absolute(a: Array, ftz: bool = False) -> Array:
     An f32 NaN becomes canonical, an f64 NaN quiet, with its sign: the machine adds to zero.
     """
     if _is_double(a):
-        return quietly(_compiled().abs64, a)
+        return _compiled().abs64(a)
     result = np.abs(a)
     return canonical(flush(result) if ftz else result)
 
@@ -238,7 +238,7 @@ def absolute(a: Array, ftz: bool = False) -> Array:
 def negate(a: Array, ftz: bool = False) -> Array:
     """NaN as for `absolute`.  Source: neg (floating point)."""
     if _is_double(a):
-        return quietly(_compiled().neg64, a)
+        return _compiled().neg64(a)
     result = np.negative(a)
     return canonical(flush(result) if ftz else result)
 

@@ -1,4 +1,4 @@
-"""Compiled arithmetic on pairs of f16 or bf16 patterns (uint32), as NumPy ufuncs made by Numba on first use.
+"""Compiled arithmetic on pairs of f16 or bf16 patterns (uint32), compiled by Numba on first use.
 
 f16: a product is exact in f32, and a sum rounded to f32 and then to f16 is the exact sum rounded once, for
 24 >= 2 * 11 + 2 bits.  A multiply-add rounds to odd in f32.
@@ -14,8 +14,9 @@ This module imports Numba: only functions import it.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, vectorize
+from numba import njit
 
+from warploom.num._compile import elementwise
 from warploom.num.float_kernels import odd_sum
 
 _MOVE = np.float32(2.0**112)
@@ -118,21 +119,21 @@ _ONE = np.float32(1.0)
 _MINUS_ZERO = np.float32(-0.0)
 
 
-@vectorize(cache=True)
+@elementwise(np.uint32)
 def add_f16x2(a, b):
     low = to_f16(from_f16(_low(a)) + from_f16(_low(b)))
     high = to_f16(from_f16(_high(a)) + from_f16(_high(b)))
     return _pair(low, high)
 
 
-@vectorize(cache=True)
+@elementwise(np.uint32)
 def mul_f16x2(a, b):
     low = to_f16(from_f16(_low(a)) * from_f16(_low(b)))
     high = to_f16(from_f16(_high(a)) * from_f16(_high(b)))
     return _pair(low, high)
 
 
-@vectorize(cache=True)
+@elementwise(np.uint32)
 def fma_f16x2(a, b, c):
     low = to_f16(_odd_sum32(from_f16(_low(a)) * from_f16(_low(b)), from_f16(_low(c))))
     high = to_f16(_odd_sum32(from_f16(_high(a)) * from_f16(_high(b)), from_f16(_high(c))))
@@ -145,57 +146,57 @@ def _normal_f16(x):
     return to_f16(np.copysign(np.float32(0.0), x) if abs(x) < _TINY_F16 else x)
 
 
-@vectorize(cache=True)
+@elementwise(np.uint32)
 def mul_f16x2_ftz(a, b):
     low = _normal_f16(from_f16(_low(a)) * from_f16(_low(b)))
     high = _normal_f16(from_f16(_high(a)) * from_f16(_high(b)))
     return _pair(low, high)
 
 
-@vectorize(cache=True)
+@elementwise(np.uint32)
 def fma_f16x2_ftz(a, b, c):
     low = _normal_f16(_odd_sum32(from_f16(_low(a)) * from_f16(_low(b)), from_f16(_low(c))))
     high = _normal_f16(_odd_sum32(from_f16(_high(a)) * from_f16(_high(b)), from_f16(_high(c))))
     return _pair(low, high)
 
 
-@vectorize(cache=True)
+@elementwise(np.uint32)
 def add_bf16x2(a, b):
     low = to_bf16(_fma_bf16(from_bf16(_low(a)), _ONE, from_bf16(_low(b))))
     high = to_bf16(_fma_bf16(from_bf16(_high(a)), _ONE, from_bf16(_high(b))))
     return _pair(low, high)
 
 
-@vectorize(cache=True)
+@elementwise(np.uint32)
 def mul_bf16x2(a, b):
     low = to_bf16(_fma_bf16(from_bf16(_low(a)), from_bf16(_low(b)), _MINUS_ZERO))
     high = to_bf16(_fma_bf16(from_bf16(_high(a)), from_bf16(_high(b)), _MINUS_ZERO))
     return _pair(low, high)
 
 
-@vectorize(cache=True)
+@elementwise(np.uint32)
 def fma_bf16x2(a, b, c):
     low = to_bf16(_fma_bf16(from_bf16(_low(a)), from_bf16(_low(b)), from_bf16(_low(c))))
     high = to_bf16(_fma_bf16(from_bf16(_high(a)), from_bf16(_high(b)), from_bf16(_high(c))))
     return _pair(low, high)
 
 
-@vectorize(cache=True)
+@elementwise(np.uint32)
 def pack_f16x2(high, low):
     return _pair(to_f16(low), to_f16(high))
 
 
-@vectorize(cache=True)
+@elementwise(np.uint32)
 def pack_bf16x2(high, low):
     return _pair(to_bf16(low), to_bf16(high))
 
 
-@vectorize(cache=True)
+@elementwise(np.uint16)
 def f16_from_f32(x):
     return np.uint16(to_f16(x))
 
 
-@vectorize(cache=True)
+@elementwise(np.uint16)
 def bf16_from_f32(x):
     return np.uint16(to_bf16(x))
 
@@ -225,21 +226,21 @@ def _smaller(a, b, infinity):
     return _NAN if a_nan and b_nan else result
 
 
-@vectorize(cache=True)
+@elementwise(np.uint32)
 def max_f16x2(a, b):
     return _pair(_larger(_low(a), _low(b), _INF_F16), _larger(_high(a), _high(b), _INF_F16))
 
 
-@vectorize(cache=True)
+@elementwise(np.uint32)
 def max_bf16x2(a, b):
     return _pair(_larger(_low(a), _low(b), _INF_BF16), _larger(_high(a), _high(b), _INF_BF16))
 
 
-@vectorize(cache=True)
+@elementwise(np.uint32)
 def min_f16x2(a, b):
     return _pair(_smaller(_low(a), _low(b), _INF_F16), _smaller(_high(a), _high(b), _INF_F16))
 
 
-@vectorize(cache=True)
+@elementwise(np.uint32)
 def min_bf16x2(a, b):
     return _pair(_smaller(_low(a), _low(b), _INF_BF16), _smaller(_high(a), _high(b), _INF_BF16))

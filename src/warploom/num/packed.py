@@ -17,7 +17,6 @@ import numpy as np
 
 from warploom.num import floats
 from warploom.num.formats import F16, Array, Format, Rounding
-from warploom.num.quiet import quietly
 
 _SIGNS = np.uint32(0x80008000)
 _BOTH = np.uint32(0x00010001)
@@ -104,7 +103,7 @@ def _apply(
         operands = tuple(x.astype(np.uint32) for x in operands)
     if ftz:
         operands = tuple(flush(x, fmt) for x in operands)
-    result = quietly(kernel, *operands)
+    result = kernel(*operands)
     if ftz or sat or relu:
         result = _finish(result, fmt, ftz, sat, relu)
     return result.astype(np.uint16) if single else result
