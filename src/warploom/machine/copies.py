@@ -93,6 +93,10 @@ class Copier:
 
     def alike(self, tensor_maps: Array) -> list[tuple[TensorMapFields, NDArray[np.intp]]]:
         """Tensor maps that can be read, and which copies go through one of equal fields."""
+        if len(tensor_maps) and (tensor_maps == tensor_maps[0]).all():
+            with suppress(Fault, UsageError):
+                return [(self.fields(int(tensor_maps[0])), np.arange(len(tensor_maps)))]
+            return []
         addresses, which = np.unique(tensor_maps, return_inverse=True)
         kinds: dict[TensorMapFields, list[int]] = {}
         for k, address in enumerate(addresses.tolist()):
