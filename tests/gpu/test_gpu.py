@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gpu.nvidia import Fake, Status
+from gpu.nvidia import Fake, Status, Tensor
 
 import warploom as wl
 from warploom.diag import render
@@ -24,19 +24,6 @@ KERNEL = """.version 9.0
     ret;
 }
 """
-
-
-@pytest.fixture
-def fake(monkeypatch: pytest.MonkeyPatch) -> Fake:
-    made = Fake()
-    modules: dict[str, Any] = {}
-
-    def find(name: str) -> Any:
-        modules.update({} if modules else made.modules())
-        return modules[name]
-
-    monkeypatch.setattr(packages, "import_module", find)
-    return made
 
 
 def launch(data: np.ndarray[Any, Any], **options: Any) -> None:
