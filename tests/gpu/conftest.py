@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from gpu.nvidia import Fake, View
 
-from warploom.gpu import packages
+from warploom.gpu import assemble, packages
 from warploom.launch import real
 
 
@@ -23,5 +23,6 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Fake:
 
     monkeypatch.setattr(packages, "import_module", find)
     real._assembled.cache_clear()
+    assemble.find_ptxas.cache_clear()
     View.seen.clear()
     return made

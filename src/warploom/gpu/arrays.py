@@ -34,6 +34,12 @@ def is_foreign_type(kind: type[object]) -> bool:
     return any(hasattr(kind, way) for way in ("__dlpack__", "__cuda_array_interface__"))
 
 
+@cache
+def is_torch_type(kind: type[object]) -> bool:
+    """Whether values of a type are tensors of PyTorch."""
+    return is_foreign_type(kind) and kind.__module__.partition(".")[0] == "torch"
+
+
 def is_on_gpu(value: object) -> bool:
     """Whether a value is an array in a GPU's memory. Errors: UsageError gpu.array where it is elsewhere."""
     return is_foreign_type(type(value)) and not _is_on_host(value)
@@ -58,7 +64,7 @@ def as_numpy(value: Any) -> NDArray[Any]:
     """
     dtype = strided(value).dtype
     try:
-        if has_library(value, "torch") and hasattr(ml_dtypes, dtype.name):
+        if is_torch_type(type(value)) and hasattr(ml_dtypes, dtype.name):
             # PyTorch hands these types to nobody, but looks at their bits as whole numbers.
             bits = getattr(sys.modules["torch"], f"int{8 * dtype.itemsize}")
             return np.asarray(value.view(bits)).view(dtype)
@@ -73,7 +79,7 @@ class Locator:
     """Says where arrays lie in the memory of one GPU."""
 
     def __init__(self, number: int) -> None:
-        self._number = number
+        self.number = number
         self._view: Callable[[Any, int], Any] = package(
             "cuda.core.utils"
         ).StridedMemoryView.from_any_interface
@@ -86,7 +92,7 @@ class Locator:
         Errors: UsageError gpu.array where it cannot be used in place, gpu.device where it is another GPU's.
         """
         # PyTorch says it in a tenth of a microsecond, a view of one of its tensors takes ten.
-        if has_library(value, "torch") and value.get_device() == self._number:
+        if is_torch_type(type(value)) and value.get_device() == self.number:
             return int(value.data_ptr())
         try:
             seen = self._view(value, stream)
@@ -98,9 +104,9 @@ class Locator:
             raise UsageError(
                 f"a {called(value)} is in the host's memory; expected one on the GPU", code="gpu.array"
             )
-        if seen.device_id != self._number:
+        if seen.device_id != self.number:
             raise UsageError(
-                f"a {called(value)} is on GPU {seen.device_id}; the launch is on GPU {self._number}",
+                f"a {called(value)} is on GPU {seen.device_id}; the launch is on GPU {self.number}",
                 code="gpu.device",
                 hint="keep all arrays of a launch on one GPU",
             )
@@ -118,11 +124,6 @@ def number_of(value: object) -> int:
         return int(asked(value)[1])
     seen = package("cuda.core.utils").StridedMemoryView.from_any_interface(value, UNORDERED)
     return int(seen.device_id)
-
-
-def has_library(value: object, name: str) -> bool:
-    """Whether a value is an array of the library of a name."""
-    return type(value).__module__.partition(".")[0] == name
 
 
 def called(value: object) -> str:

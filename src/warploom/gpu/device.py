@@ -86,7 +86,10 @@ class Gpu:
         except UsageError:
             raise
         except Exception as error:  # noqa: BLE001 - the errors of NVIDIA's packages have no base of their own
-            raise _none_here(first_sentence(error)) from None
+            missing = type(error).__name__ == "DynamicLibNotFoundError"
+            raise _none_here(
+                "NVIDIA's driver is not installed" if missing else first_sentence(error)
+            ) from None
         if version < _OLDEST:
             raise _none_here(f"its driver is for CUDA {_release(version)}; expected 12.0 or newer")
         self.number = number

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
+import numpy as np
+
 from warploom.diag import UsageError
-from warploom.gpu.arrays import UNORDERED, Locator, called, is_foreign_type
+from warploom.gpu.arrays import UNORDERED, Locator, called, is_foreign_type, is_torch_type
 from warploom.gpu.driver import words
 from warploom.gpu.streams import current_of, handle_of
 from warploom.gpu.tensormap import MovingTensorMap, encode_tensor_map
@@ -22,7 +24,8 @@ from warploom.layout.tensormap import TENSOR_MAP_BYTES
 Extents = tuple[int, int, int]
 Packer = Callable[[object, int], None]
 
-_WIDTHS = {1: "<B", 2: "<H", 4: "<I", 8: "<Q"}
+_WHOLE = {1: "<B", 2: "<H", 4: "<I", 8: "<Q"}
+_FLOATING = {4: "<f", 8: "<d"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,19 +160,20 @@ class Launch:
     # Packing: one function for each parameter, made once ----------------------------------------------------
 
     def _packer(self, number: int, parameter: Parameter, template: TensorMap | None) -> Packer:
+        if parameter.is_array and template is not None:
+            return self._moving_packer(template, parameter)
         if parameter.is_array:
-            if template is not None:
-                return self._moving_packer(template, parameter)
             return self._bytes_packer(number, parameter)
         if parameter.takes_address:
             return self._address_packer(number, parameter)
-        return self._number_packer(number, parameter)
+        if TYPES[parameter.type].dtype.kind == "f":
+            return self._floating_packer(number, parameter)
+        return self._whole_packer(number, parameter)
 
-    def _number_packer(self, number: int, parameter: Parameter) -> Packer:
+    def _whole_packer(self, number: int, parameter: Parameter) -> Packer:
         block, start, stop = self._block, parameter.offset, parameter.offset + parameter.size
-        whole = TYPES[parameter.type].dtype.kind != "f" and parameter.size in _WIDTHS
-        low, high = integer_range(parameter) if whole else (1, 0)
-        write = struct.Struct(_WIDTHS.get(parameter.size, "<Q")).pack_into
+        low, high = integer_range(parameter) if parameter.size in _WHOLE else (1, 0)
+        write = struct.Struct(_WHOLE.get(parameter.size, "<Q")).pack_into
 
         def pack(value: object, _: int) -> None:
             if type(value) is int and low <= value <= high:
@@ -179,12 +183,28 @@ class Launch:
 
         return pack
 
-    def _address_packer(self, number: int, parameter: Parameter) -> Packer:
-        block, start, locate = self._block, parameter.offset, self._locate
-        write, plain = struct.Struct("<Q").pack_into, self._number_packer(number, parameter)
+    def _floating_packer(self, number: int, parameter: Parameter) -> Packer:
+        block, start, stop = self._block, parameter.offset, parameter.offset + parameter.size
+        largest = float(np.finfo(TYPES[parameter.type].dtype).max)
+        write = struct.Struct(_FLOATING[parameter.size]).pack_into
 
-        def pack(value: object, stream: int) -> None:
-            if is_foreign_type(type(value)):
+        def pack(value: object, _: int) -> None:
+            if type(value) is float and -largest <= value <= largest:
+                write(block, start, value)
+            else:
+                block[start:stop] = encode(number, parameter, value)
+
+        return pack
+
+    def _address_packer(self, number: int, parameter: Parameter) -> Packer:
+        block, start, locate, here = self._block, parameter.offset, self._locate, self._locate.number
+        write, plain = struct.Struct("<Q").pack_into, self._whole_packer(number, parameter)
+
+        def pack(value: Any, stream: int) -> None:
+            kind: type[object] = type(value)
+            if is_torch_type(kind) and value.get_device() == here:  # as `locate` does, without its calls
+                write(block, start, value.data_ptr())
+            elif is_foreign_type(kind):
                 write(block, start, locate(value, _ordering(value, stream)))
             else:
                 plain(value, stream)
