@@ -40,6 +40,10 @@ def is_torch_type(kind: type[object]) -> bool:
     return is_foreign_type(kind) and kind.__module__.partition(".")[0] == "torch"
 
 
+def _is_torch(value: object) -> bool:
+    return is_torch_type(type(value))
+
+
 def is_on_gpu(value: object) -> bool:
     """Whether a value is an array in a GPU's memory. Errors: UsageError gpu.array where it is elsewhere."""
     return is_foreign_type(type(value)) and not _is_on_host(value)
@@ -64,7 +68,7 @@ def as_numpy(value: Any) -> NDArray[Any]:
     """
     dtype = strided(value).dtype
     try:
-        if is_torch_type(type(value)) and hasattr(ml_dtypes, dtype.name):
+        if _is_torch(value) and hasattr(ml_dtypes, dtype.name):
             # PyTorch hands these types to nobody, but looks at their bits as whole numbers.
             bits = getattr(sys.modules["torch"], f"int{8 * dtype.itemsize}")
             return np.asarray(value.view(bits)).view(dtype)
@@ -92,7 +96,7 @@ class Locator:
         Errors: UsageError gpu.array where it cannot be used in place, gpu.device where it is another GPU's.
         """
         # PyTorch says it in a tenth of a microsecond, a view of one of its tensors takes ten.
-        if is_torch_type(type(value)) and value.get_device() == self.number:
+        if _is_torch(value) and value.get_device() == self.number:
             return int(value.data_ptr())
         try:
             seen = self._view(value, stream)
