@@ -74,6 +74,7 @@ class Fake:
     remarks: str = ""
     no_driver: bool = False
     version: int = 13000
+    core: str = "1.2.2"
     kernel: Any = None
     sizes: tuple[int, ...] = (8, 4)
     calls: list[str] = field(default_factory=list[str])
@@ -200,6 +201,7 @@ class Fake:
                 return SimpleNamespace(handle=len(name), attributes=used)
 
         return SimpleNamespace(
+            __version__=self.core,
             Device=Device,
             EventOptions=lambda timing_enabled: SimpleNamespace(timing_enabled=timing_enabled),
             ObjectCode=ObjectCode,

@@ -82,7 +82,10 @@ def test_spills_are_found_at_the_kernel() -> None:
         ("C7506", "'setmaxnreg' ignored to maintain compatibility into 'extern' call."),
         ("C7507", "'setmaxnreg' ignored to maintain minimum register requirements."),
         ("C7508", "'setmaxnreg' ignored; unable to determine register count at entry."),
-        ("C7509", "instructions are serialized due to the presence of Extern calls in the function 'scale'"),
+        (
+            "C7509",
+            "wgmma.mma_async instructions are serialized due to the presence of Extern calls in the function 'scale'",
+        ),
         ("C7510", "instructions are serialized due to a function boundary in the function 'scale'"),
         (
             "C7511",
@@ -112,6 +115,24 @@ def test_a_remark_is_explained(number: str, words: str) -> None:
     assert (found.code, found.severity) == (f"gpu.{number.lower()}", Severity.WARNING)
     assert (found.message, found.hint) == (f"{number}: {words}", rule.cure)
     assert found.place == ("scale.ptx:4:17" if words.endswith("'scale'") else "scale.ptx")
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (
+            "C7517",
+            "warpgroup.wait is injected in around line 6 by compiler to allow use of registers defined by GMMA",
+        ),
+        (
+            "C7519",
+            "warpgroup.arrive is injected in around line 6 by compiler to allow use of registers in GMMA",
+        ),
+    ],
+)
+def test_what_the_assembler_puts_in_is_placed(number: str, words: str) -> None:
+    (found,) = logs.findings(f"ptxas info    : ({number}) {words} in function 'scale'", SOURCE)
+    assert (found.code, found.place) == (f"gpu.{number.lower()}", "scale.ptx:6:5")
 
 
 def test_a_remark_that_nobody_knows_is_passed_on() -> None:

@@ -91,6 +91,21 @@ def test_without_the_packages_it_says_which(monkeypatch: pytest.MonkeyPatch) -> 
     )
 
 
+def test_an_old_package_is_named(fake: Fake) -> None:
+    fake.core = "1.0.1"
+    with pytest.raises(wl.UsageError, match=r"cuda-core 1\.0\.1 is installed; expected 1\.2 or newer"):
+        launch(np.zeros(1))
+
+
+def test_a_broken_package_is_not_a_missing_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(name: str) -> Any:
+        raise ImportError(f"{name} is built for another Python")
+
+    monkeypatch.setattr(packages, "import_module", broken)
+    with pytest.raises(wl.UsageError, match=r"do not load: cuda\.core is built for another Python"):
+        launch(np.zeros(1))
+
+
 def test_without_a_driver_it_says_so(fake: Fake) -> None:
     fake.no_driver = True
     with pytest.raises(wl.UsageError) as error:

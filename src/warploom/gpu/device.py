@@ -17,7 +17,7 @@ from warploom.gpu.arrays import Locator
 from warploom.gpu.assemble import AssemblerName, assemble
 from warploom.gpu.driver import DeviceFault, first_sentence, must, words
 from warploom.gpu.logs import Resources, findings, resources, spills
-from warploom.gpu.packages import package
+from warploom.gpu.packages import core, package
 from warploom.gpu.prepared import Extents, Geometry, Launch
 from warploom.gpu.streams import handle_of
 from warploom.isa.availability import read_target
@@ -76,7 +76,7 @@ class Gpu:
     """
 
     def __init__(self, number: int = 0, *, stream: object = None) -> None:
-        self._core, self._driver = package("cuda.core"), package("cuda.bindings.driver")
+        self._core, self._driver = core(), package("cuda.bindings.driver")
         try:
             version = int(must(self._driver, self._driver.cuDriverGetVersion()))
             self.device = self._core.Device(number)

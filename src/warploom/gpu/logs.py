@@ -16,6 +16,7 @@ _FRAME = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) b
 _USED = re.compile(r"Used (\d+) registers")
 _SHARED = re.compile(r"(\d+) bytes smem")
 _BARRIERS = re.compile(r"used (\d+) barriers")
+_AROUND = re.compile(r"in around line (\d+)")
 _PERFORMANCE = "Potential Performance Loss: "
 _NEWER = re.compile(r"Unsupported \.version (\S+); current version is '([^']*)'")
 
@@ -70,6 +71,8 @@ def _explained(number: str, words: str, source: Source, span: Span | None) -> Di
     rule = rule_of_remark(number)
     text = words.replace(_PERFORMANCE, "").strip()
     name = _IN_FUNCTION.search(text)
+    if around := _AROUND.search(text):
+        span = _line_span(source, int(around[1]))
     place = span or (_name_span(source, name[1]) if name is not None else None)
     code, hint = ("gpu.assembler", "") if rule is None else (rule.code, rule.cure)
     return Diagnostic(code, Severity.WARNING, f"{number}: {text}", source, place, hint)
