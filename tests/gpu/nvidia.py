@@ -75,6 +75,7 @@ class Fake:
     no_driver: bool = False
     version: int = 13000
     core: str = "1.2.2"
+    context: int = 0
     kernel: Any = None
     sizes: tuple[int, ...] = (8, 4)
     calls: list[str] = field(default_factory=list[str])
@@ -292,6 +293,8 @@ class Fake:
             CUdevice=int,
             cuMemcpyHtoDAsync=lambda target, source, size, stream: copy("upload", target, source, size),
             cuMemcpyDtoHAsync=lambda target, source, size, stream: copy("download", target, source, size),
+            cuCtxGetCurrent=lambda: (Status.SUCCESS, self.context),
+            cuCtxSetCurrent=lambda context: status(f"context {context}"),
             cuKernelSetAttribute=lambda attribute, value, kernel, device: status(f"{attribute} {value}"),
             cuLaunchKernelEx=launch,
             cuStreamSynchronize=lambda stream: status("synchronize"),

@@ -267,3 +267,23 @@ def test_an_array_of_the_host_is_used_as_numpys() -> None:
     data = Tensor(np.zeros(4, np.int32), on_host=True)
     wl.launch(text, grid=1, block=1, args=[data, 1])
     assert data.array.tolist() == [7, 0, 0, 0]
+
+
+def test_the_gpu_that_was_current_is_so_again(fake: Fake) -> None:
+    fake.context = 5
+    launch(np.zeros(4))
+    assert fake.calls[-1] == "context 5"
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"grid": 0, "block": 1}, "grid is 0; expected one to three integers above 0"),
+        ({"grid": 1, "block": (1, 1, 1, 1)}, r"block is \(1, 1, 1, 1\); expected one to three"),
+        ({"grid": 1, "block": 1, "cluster": "2"}, "cluster is '2'; expected one to three"),
+        ({"grid": 1, "block": 1, "shared": -4}, "shared is -4; expected a number of bytes"),
+    ],
+)
+def test_a_geometry_that_is_none_is_refused(fake: Fake, options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(wl.UsageError, match=sentence):
+        Gpu().kernel(KERNEL, "double").prepare(**options)

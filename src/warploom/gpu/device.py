@@ -16,10 +16,11 @@ from warploom.diag import Diagnostic, Source, UsageError
 from warploom.gpu.arrays import Locator
 from warploom.gpu.assemble import AssemblerName, assemble
 from warploom.gpu.driver import DeviceFault, first_sentence, must, words
+from warploom.gpu.geometry import Extent, Geometry
 from warploom.gpu.logs import Resources, findings, resources, spills
 from warploom.gpu.packages import core, package
-from warploom.gpu.prepared import Extents, Geometry, Launch
-from warploom.gpu.streams import handle_of
+from warploom.gpu.prepared import Launch
+from warploom.gpu.streams import LEGACY, handle_of
 from warploom.isa.availability import read_target
 from warploom.isa.parameters import Parameter, place
 from warploom.layout import TensorMap
@@ -45,9 +46,9 @@ class Kernel:
     def prepare(
         self,
         *,
-        grid: Extents,
-        block: Extents,
-        cluster: Extents | None = None,
+        grid: Extent,
+        block: Extent,
+        cluster: Extent | None = None,
         shared: int = 0,
         cooperative: bool = False,
         programmatic: bool = False,
@@ -60,14 +61,15 @@ class Kernel:
         the array of the TensorMap does, elsewhere.
 
         Units: `shared` is dynamic shared memory in bytes.
-        Errors: UsageError gpu.launch where the GPU has not what is asked for, gpu.tensor-map.
+        Errors: UsageError launch.geometry, launch.shared, gpu.tensor-map; gpu.launch where the GPU has not what is
+            asked for.
         """
-        geometry = Geometry(grid, block, cluster, shared, cooperative, programmatic)
+        geometry = Geometry.of(grid, block, cluster, shared, cooperative, programmatic)
         return self._gpu.prepare(self, geometry, tensors or {})
 
 
 class Gpu:
-    """A GPU. A context manager: what was allocated is freed at its end.
+    """A GPU. A context manager: at its end what was allocated is freed, and the GPU that was current is so again.
 
     `number` is the driver's for it; `stream`, the default one if none is given, is what copies and launches go to
     that name no other.
@@ -80,9 +82,11 @@ class Gpu:
         try:
             version = int(must(self._driver, self._driver.cuDriverGetVersion()))
             self.device = self._core.Device(number)
+            self._before = must(self._driver, self._driver.cuCtxGetCurrent())
             self.device.set_current()
+            handle = LEGACY if stream is None else handle_of(stream)
             default = self.device.default_stream
-            self._stream = default if stream is None else self._core.Stream.from_handle(handle_of(stream))
+            self._stream = default if handle == LEGACY else self._core.Stream.from_handle(handle)
         except UsageError:
             raise
         except Exception as error:  # noqa: BLE001 - the errors of NVIDIA's packages have no base of their own
@@ -106,6 +110,8 @@ class Gpu:
     ) -> None:
         for address in list(self._buffers):
             self.free(address)
+        if int(self._before):
+            must(self._driver, self._driver.cuCtxSetCurrent(self._before))
 
     @property
     def name(self) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from threading import Lock
 from typing import Any, cast
 
@@ -14,6 +13,7 @@ import numpy as np
 from warploom.diag import UsageError
 from warploom.gpu.arrays import UNORDERED, Locator, called, is_foreign_type, is_torch_type
 from warploom.gpu.driver import words
+from warploom.gpu.geometry import Geometry
 from warploom.gpu.streams import current_of, handle_of
 from warploom.gpu.tensormap import MovingTensorMap, encode_tensor_map
 from warploom.isa.parameters import Parameter, encode, integer_range, refused
@@ -21,64 +21,10 @@ from warploom.isa.types import TYPES
 from warploom.layout import Strided, TensorMap, strided
 from warploom.layout.tensormap import TENSOR_MAP_BYTES
 
-Extents = tuple[int, int, int]
 Packer = Callable[[object, int], None]
 
 _WHOLE = {1: "<B", 2: "<H", 4: "<I", 8: "<Q"}
 _FLOATING = {4: "<f", 8: "<d"}
-
-
-@dataclass(frozen=True, slots=True)
-class Geometry:
-    """How a kernel is launched.
-
-    `cooperative` has all CTAs there at once. `programmatic` lets the launch begin before the one before it on
-    its stream has ended: the kernel waits itself for what that one writes.
-
-    Units: `shared` is dynamic shared memory in bytes.
-    """
-
-    grid: Extents
-    block: Extents
-    cluster: Extents | None = None
-    shared: int = 0
-    cooperative: bool = False
-    programmatic: bool = False
-
-    @property
-    def cluster_size(self) -> int:
-        """CTAs of a cluster."""
-        x, y, z = self.cluster or (1, 1, 1)
-        return x * y * z
-
-    def configure(self, driver: Any) -> Any:
-        """The driver's own description of it."""
-        config = driver.CUlaunchConfig()
-        config.gridDimX, config.gridDimY, config.gridDimZ = self.grid
-        config.blockDimX, config.blockDimY, config.blockDimZ = self.block
-        config.sharedMemBytes = self.shared
-        kinds = driver.CUlaunchAttributeID
-        attributes: list[Any] = []
-        if self.cluster is not None:
-            attribute = driver.CUlaunchAttribute()
-            attribute.id = kinds.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
-            extents = attribute.value.clusterDim
-            extents.x, extents.y, extents.z = self.cluster
-            attributes.append(attribute)
-        if self.cooperative:
-            attribute = driver.CUlaunchAttribute()
-            attribute.id = kinds.CU_LAUNCH_ATTRIBUTE_COOPERATIVE
-            attribute.value.cooperative = 1
-            attributes.append(attribute)
-        if self.programmatic:
-            attribute = driver.CUlaunchAttribute()
-            attribute.id = kinds.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
-            attribute.value.programmaticStreamSerializationAllowed = 1
-            attributes.append(attribute)
-        if attributes:
-            config.attrs = attributes
-            config.numAttrs = len(attributes)
-        return config
 
 
 class Launch:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from warploom.diag import Diagnostic, UsageError
+from warploom.gpu.geometry import Extent, triple
 from warploom.launch import limits, real
 from warploom.launch.arguments import Buffers, adopt, collect, pack
 from warploom.machine.engines import Schedule
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
     from warploom.trace import Recorder, Trace
 
 __all__ = ["Progress", "Run", "Stats", "execute", "launch"]
-
-Extent = int | Sequence[int]
-Extents = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +143,7 @@ def execute(
     budget = _budget() if step_budget is None else step_budget
     program = _program(ptx, kernel)
     architecture = limits.architecture(arch, program)
-    extents = tuple(limits.triple(n, v) for n, v in (("grid", grid), ("block", block), ("cluster", cluster)))
+    extents = tuple(triple(n, v) for n, v in (("grid", grid), ("block", block), ("cluster", cluster)))
     shape, explicit = limits.check(program, architecture, extents[0], extents[1], extents[2], shared)
     args = adopt(program, args, on_gpu=device == "cuda")
     buffers = Buffers(collect(program, args))

@@ -10,13 +10,12 @@ from typing import Any, Literal
 from warploom.diag import Diagnostic, Source, UsageError
 from warploom.gpu import Gpu, Kernel, encode_tensor_map
 from warploom.gpu.arrays import is_foreign_type, number_of
+from warploom.gpu.geometry import Extents
 from warploom.gpu.streams import current_of
 from warploom.isa.parameters import Parameter
 from warploom.launch.arguments import Buffers
 from warploom.layout import TensorMap
 from warploom.machine.program import Program
-
-Extents = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
