@@ -25,7 +25,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "subject",
         metavar="RULE | INSTRUCTION | NAME | NUMBER",
-        help="a rule code, an opcode, llvm.nvvm.…, __hmma_…, or a number such as 0x…",
+        help="a rule code, a remark of ptxas such as C7508, an opcode, llvm.nvvm.…, __hmma_…, or a number such as 0x…",
     )
 
 
@@ -34,6 +34,7 @@ def run(options: argparse.Namespace) -> int:
     from warploom.check.pages import form_section, forms_called, rule_page
     from warploom.check.rules import rule_of
     from warploom.gpu.rules import pages as gpu_pages
+    from warploom.gpu.rules import rule_of_remark
     from warploom.machine.traps import pages as machine_pages
     from warploom.sanitize.rules import pages as sanitizer_pages
 
@@ -57,6 +58,8 @@ def run(options: argparse.Namespace) -> int:
         _show(rule_page(rule) + (f"\n{form_section(form)}" if form is not None and "/" in subject else ""))
     elif subject in more:
         _show(more[subject])
+    elif (remark := rule_of_remark(subject)) is not None:
+        _show(more[remark.code])
     elif members:
         _show("\n".join(form_section(form) for form in members))
     else:
