@@ -140,20 +140,22 @@ class Barriers:
         )
 
     def _complete(self, keys: Array) -> None:
-        unique = np.unique(keys)
-        arrived, needed = self.arrived[unique], self.needed(unique)
+        arrived, needed = self.arrived[keys], self.needed(keys)
         over = arrived > needed
         if over.any():
-            key = int(unique[over][0])
-            came, expected = int(arrived[over][0]), int(needed[over][0])
+            key = int(keys[over].min())
+            came, expected = int(self.arrived[key]), int(needed[keys == key][0])
             message = f"{came} threads arrived at barrier {key % BARRIERS}; expected {expected}"
             raise Fault("machine.barrier", message, 0)
-        done = unique[(arrived == needed) & (needed > 0)]
+        done = keys[(arrived == needed) & (needed > 0)]
         self.arrived[done] = 0
         self.expected[done] = 0
-        if len(done) and self.machine.watch is not None:
-            self.machine.watch.cta_complete(done)
-        if self.waiting or self._votes or self._parts:
+        watch, held = self.machine.watch, self.waiting or self._votes or self._parts
+        if len(done) and (watch is not None or held):
+            done = np.unique(done)
+            if watch is not None:
+                watch.cta_complete(done)
+        if held:
             for key in done.tolist():
                 self._parts = {part: lanes for part, lanes in self._parts.items() if part[0] != key}
                 for slot in self.waiting.pop(key, ()):
@@ -280,5 +282,7 @@ class Barriers:
 def _of_each_warp(batch: Batch, value: Array) -> Array:
     """An operand that is the same for all lanes of a warp: that of each warp's first active lane."""
     wide = np.broadcast_to(value, (batch.count, 32))
+    if batch.mask is None:
+        return wide[:, 0].astype(np.int64)
     first = batch.active().argmax(axis=1)
     return wide[np.arange(batch.count), first].astype(np.int64)

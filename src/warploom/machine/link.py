@@ -126,17 +126,19 @@ class Linker:
 
     def find_settling(self, linked: list[Linked]) -> None:
         """Find what touches registers that multiplications of warpgroups sum in, otherwise than to sum in them."""
-        touched: list[set[tuple[int, int]]] = []
         summed: set[tuple[int, int]] = set()
+        others: list[list[str]] = []
         for step, each in zip(self.program.steps, linked, strict=True):
             form = step.binding.form
             sums = form.touches >= {"warpgroup", "tensor"}
             updated = {name for name, place in form.operands.items() if sums and place.access == "both"}
-            touched.append(self._touched(each, [name for name in form.operands if name not in updated]))
+            others.append([name for name in form.operands if name not in updated])
             summed |= self._touched(each, updated)
-        for step, each, registers in zip(self.program.steps, linked, touched, strict=True):
+        if not summed:
+            return
+        for step, each, names in zip(self.program.steps, linked, others, strict=True):
             crosses = bool(step.binding.form.touches & {"calls", "leaves"})
-            each.settles = bool(summed) and (crosses or bool(registers & summed))
+            each.settles = crosses or not summed.isdisjoint(self._touched(each, names))
 
     @staticmethod
     def _touched(each: Linked, names: Iterable[str]) -> set[tuple[int, int]]:
