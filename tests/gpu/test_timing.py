@@ -8,7 +8,7 @@ import pytest
 from gpu.nvidia import Fake, Status
 
 import warploom as wl
-from warploom.gpu import Gpu, State, Timing, measure, state
+from warploom.gpu import DeviceFault, Gpu, State, Timing, measure, state
 
 
 def test_graphs_are_recorded_once_and_replayed_in_turn(fake: Fake) -> None:
@@ -43,7 +43,13 @@ def test_what_a_graph_cannot_hold_is_refused(fake: Fake) -> None:
     assert found.message == (
         "the calls of ours cannot be recorded as a graph: an operation that a graph cannot hold"
     )
-    assert fake.calls[-1] == "stream closed"
+    assert fake.calls[-2:] == ["recording given up", "stream closed"]
+
+
+def test_a_fault_among_the_calls_is_one(fake: Fake) -> None:
+    fake.fails["synchronize"] = Status.ILLEGAL_ADDRESS
+    with pytest.raises(DeviceFault, match="the GPU broke off a kernel: illegal address"):
+        measure(Gpu(), {"ours": [lambda stream: None]})
 
 
 @pytest.mark.parametrize(

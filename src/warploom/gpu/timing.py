@@ -77,7 +77,7 @@ def measure(
     as one, and a Timing is of one of them. By "graph" a list is recorded once and replayed, so that what the host
     does for each call is not in it; by "events" the host makes the calls anew.
 
-    Errors: UsageError gpu.timing for calls that cannot be recorded, or that are none.
+    Errors: UsageError gpu.timing for calls that cannot be recorded, or that are none; DeviceFault gpu.fault.
     """
     if repetitions < 1 or not calls or not all(calls.values()):
         raise UsageError(
@@ -90,14 +90,14 @@ def measure(
         for name, made in calls.items():
             for call in list(made) * _WARM:
                 call(stream)
+            gpu.wait(stream=stream)
             runs[name] = _recorded(stream, name, made) if by == "graph" else _repeated(stream, made)
-        stream.sync()
         times: dict[str, list[float]] = {name: [] for name in calls}
         for name in calls:
             runs[name]()  # the first replay of a graph uploads it
         for _ in range(repetitions):
             for name, made in calls.items():
-                times[name].append(_between_events(stream, runs[name]) / len(made))
+                times[name].append(_between_events(gpu, stream, runs[name]) / len(made))
     return {name: Timing(tuple(found)) for name, found in times.items()}
 
 
@@ -139,7 +139,6 @@ def _working_on(gpu: Gpu) -> Generator[Any]:
 
 
 def _recorded(stream: Any, name: str, calls: Sequence[Call]) -> Callable[[], object]:
-    stream.sync()
     recorder = stream.create_graph_builder()
     try:
         recorder.begin_building("relaxed")
@@ -147,6 +146,7 @@ def _recorded(stream: Any, name: str, calls: Sequence[Call]) -> Callable[[], obj
             call(stream)
         graph = recorder.end_building().complete()
     except Exception as error:  # noqa: BLE001 - whatever a call does that a graph cannot hold
+        recorder.close()
         raise UsageError(
             f"the calls of {name} cannot be recorded as a graph: {first_sentence(error)}",
             code="gpu.timing",
@@ -163,11 +163,11 @@ def _repeated(stream: Any, calls: Sequence[Call]) -> Callable[[], object]:
     return run
 
 
-def _between_events(stream: Any, run: Callable[[], object]) -> float:
+def _between_events(gpu: Gpu, stream: Any, run: Callable[[], object]) -> float:
     """Microseconds from before a run to after it, on the GPU's clock."""
     timed = package("cuda.core").EventOptions(timing_enabled=True)
     before = stream.record(options=timed)
     run()
     after = stream.record(options=timed)
-    after.sync()
+    gpu.wait(stream=stream)
     return 1000 * float(after - before)
