@@ -6,7 +6,7 @@ import ctypes
 import struct
 from collections.abc import Callable, Mapping
 from threading import Lock
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -146,10 +146,10 @@ class Launch:
         block, start, locate, here = self._block, parameter.offset, self._locate, self._locate.number
         write, plain = struct.Struct("<Q").pack_into, self._whole_packer(number, parameter)
 
-        def pack(value: object, stream: int) -> None:
-            kind, array = type(value), cast("Any", value)
-            if is_torch_type(kind) and array.get_device() == here:  # as `locate` does, without its calls
-                write(block, start, array.data_ptr())
+        def pack(value: Any, stream: int) -> None:
+            kind = value.__class__
+            if is_torch_type(kind) and value.get_device() == here:  # as `locate` does, without its calls
+                write(block, start, value.data_ptr())
             elif is_foreign_type(kind):
                 write(block, start, locate(value, _ordering(value, stream)))
             else:
