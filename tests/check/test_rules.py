@@ -11,6 +11,7 @@ import warploom as wl
 from warploom.check.pages import all_pages, rule_page
 from warploom.check.rules import Rule, rule_of, rules
 from warploom.check.tolerated import TOLERATED
+from warploom.gpu.rules import pages as gpu_pages
 from warploom.isa.kit import forms
 from warploom.machine.traps import pages as machine_pages
 from warploom.ptx import PtxSyntaxError
@@ -61,7 +62,7 @@ def test_the_tolerated_list_is_short() -> None:
     assert all(tolerance.reason and tolerance.evidence for tolerance in TOLERATED)
 
 
-PAGES = all_pages([*sanitizer_pages(), *machine_pages()])
+PAGES = all_pages([*sanitizer_pages(), *machine_pages(), *gpu_pages()])
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -88,6 +88,8 @@ def test_misuse_is_status_2(arguments: list[str], said: str, capsys: pytest.Capt
         ("ldmatrix.sync", ["## matrix.ldmatrix\n", "## matrix.ldmatrix-widened\n", "`r`"]),
         ("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", ["## mma.half"]),
         ("elect", ["elect.sync d|p, membermask;"]),
+        ("gpu.stream", ["# gpu.stream"]),
+        ("C7508", ["# gpu.c7508", ".minnctapersm 1"]),
     ],
 )
 def test_explain(subject: str, parts: list[str], capsys: pytest.CaptureFixture[str]) -> None:

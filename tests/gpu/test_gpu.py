@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gpu.nvidia import Fake, Status
+from gpu.nvidia import Fake, Status, Tensor
 
 import warploom as wl
 from warploom.diag import render
-from warploom.gpu import DeviceFault, packages
+from warploom.gpu import DeviceFault, Gpu, packages
 
 KERNEL = """.version 9.0
 .target sm_90a
@@ -24,19 +24,6 @@ KERNEL = """.version 9.0
     ret;
 }
 """
-
-
-@pytest.fixture
-def fake(monkeypatch: pytest.MonkeyPatch) -> Fake:
-    made = Fake()
-    modules: dict[str, Any] = {}
-
-    def find(name: str) -> Any:
-        modules.update({} if modules else made.modules())
-        return modules[name]
-
-    monkeypatch.setattr(packages, "import_module", find)
-    return made
 
 
 def launch(data: np.ndarray[Any, Any], **options: Any) -> None:
@@ -104,6 +91,21 @@ def test_without_the_packages_it_says_which(monkeypatch: pytest.MonkeyPatch) -> 
     )
 
 
+def test_an_old_package_is_named(fake: Fake) -> None:
+    fake.core = "1.0.1"
+    with pytest.raises(wl.UsageError, match=r"cuda-core 1\.0\.1 is installed; expected 1\.2 or newer"):
+        launch(np.zeros(1))
+
+
+def test_a_broken_package_is_not_a_missing_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(name: str) -> Any:
+        raise ImportError(f"{name} is built for another Python")
+
+    monkeypatch.setattr(packages, "import_module", broken)
+    with pytest.raises(wl.UsageError, match=r"do not load: cuda\.core is built for another Python"):
+        launch(np.zeros(1))
+
+
 def test_without_a_driver_it_says_so(fake: Fake) -> None:
     fake.no_driver = True
     with pytest.raises(wl.UsageError) as error:
@@ -148,3 +150,140 @@ def test_a_refused_attribute_is_a_refused_launch(fake: Fake) -> None:
     fake.fails["shared 200000"] = Status.INVALID_VALUE
     with pytest.raises(wl.UsageError, match="the GPU refuses the launch: invalid value"):
         launch(np.zeros(4), shared=200_000)
+
+
+def test_an_array_on_the_gpu_is_used_in_place(fake: Fake) -> None:
+    def kernel(parameters: bytes) -> None:
+        address, count = struct.unpack("<QI", parameters)
+        ctypes.memset(address, 1, count)
+
+    fake.kernel = kernel
+    data = Tensor(np.zeros(16, np.uint8))
+    wl.launch(KERNEL, grid=4, block=64, args=[data, 16], device="cuda")
+    assert data.array.all()
+    assert "upload" not in fake.calls
+    assert "download" not in fake.calls
+    assert "synchronize" in fake.calls
+
+
+def test_a_launch_may_be_left_to_run(fake: Fake) -> None:
+    data = Tensor(np.zeros(16, np.uint8))
+    wl.launch(KERNEL, grid=4, block=64, args=[data, 16], device="cuda", stream=9, wait=False)
+    assert "synchronize" not in fake.calls
+    assert fake.launched[0].hStream == 9
+    with pytest.raises(wl.UsageError, match="a launch with NumPy arrays is waited for"):
+        launch(np.zeros(1), wait=False)
+
+
+def test_copies_and_the_kernel_keep_to_one_stream(fake: Fake) -> None:
+    launch(np.zeros(4), stream=9)
+    assert fake.launched[0].hStream == 9
+    assert fake.calls.index("upload") < fake.calls.index("launch") < fake.calls.index("download")
+
+
+def test_launch_attributes_reach_the_driver(fake: Fake) -> None:
+    launch(np.zeros(4), cooperative=True, programmatic=True)
+    assert [attribute.id for attribute in fake.launched[0].attrs] == ["cooperative", "programmatic"]
+
+
+def test_a_kernel_that_was_launched_stays_assembled(fake: Fake) -> None:
+    for _ in range(3):
+        launch(np.zeros(4))
+    assert fake.calls.count("assemble") == 1
+
+
+def test_what_the_assembler_remarks_is_found(fake: Fake) -> None:
+    fake.remarks = (
+        "ptxas info    : (C7508) Potential Performance Loss: 'setmaxnreg' ignored; unable to determine register"
+        " count at entry."
+    )
+    run = wl.launch(KERNEL, grid=4, block=64, args=[np.zeros(4), 4], device="cuda")
+    (found,) = run.findings
+    assert (found.code, found.severity.value) == ("gpu.c7508", "warning")
+    assert found.message.startswith("C7508: 'setmaxnreg' ignored; unable")
+    assert ".minnctapersm" in found.hint
+
+
+@pytest.mark.parametrize(
+    ("target", "runs"),
+    [("sm_80", True), ("sm_90a", True), ("sm_100", False), ("sm_100a", False), ("sm_80a", True)],
+)
+def test_the_architecture_must_fit(fake: Fake, target: str, runs: bool) -> None:
+    gpu, text = Gpu(), KERNEL.replace("sm_90a", target)
+    if runs:
+        gpu.kernel(text, "double")
+        return
+    with pytest.raises(wl.UsageError) as error:
+        gpu.kernel(text, "double")
+    assert told(error.value) == (
+        f"error[gpu.target]: the kernel is for {target}; the GPU that is here, a fake, is sm_90a\n"
+        "  hint: build the kernel for this GPU\n"
+    )
+
+
+def test_an_old_driver_is_named(fake: Fake) -> None:
+    fake.version = 11080
+    with pytest.raises(wl.UsageError) as error:
+        launch(np.zeros(1))
+    assert told(error.value).startswith(
+        "error[gpu.driver]: there is no GPU to launch on: its driver is for CUDA 11.8; expected 12.0 or newer\n"
+    )
+
+
+def test_code_that_the_driver_does_not_load_is_one_sentence(fake: Fake) -> None:
+    fake.fails["load"] = Status.INVALID_VALUE
+    with pytest.raises(wl.UsageError) as error:
+        launch(np.zeros(1))
+    assert told(error.value).startswith(
+        "error[gpu.driver]: the GPU's driver, for CUDA 13.0, does not load kernel double: "
+        "CUDA_ERROR_NO_BINARY_FOR_GPU: no binary for it\n"
+    )
+
+
+def test_a_kernel_that_is_not_there_is_named(fake: Fake) -> None:
+    with pytest.raises(wl.UsageError, match="there is no kernel half; the module has double"):
+        Gpu().kernel(KERNEL, "half")
+
+
+@pytest.mark.parametrize("options", [{"stream": 3}, {"cooperative": True}])
+def test_the_abstract_machine_refuses_what_it_has_not(options: dict[str, Any]) -> None:
+    with pytest.raises(wl.UsageError, match=r"the abstract machine has no (streams|cooperative launches)"):
+        wl.launch(KERNEL, grid=4, block=64, args=[np.zeros(1), 1], **options)
+
+
+def test_an_array_on_a_gpu_is_none_of_the_abstract_machines() -> None:
+    with pytest.raises(wl.UsageError) as error:
+        wl.launch(KERNEL, grid=4, block=64, args=[Tensor(np.zeros(1)), 1])
+    assert told(error.value) == (
+        "error[launch.argument]: argument 0 (data) is on a GPU; expected an array in the host's memory\n"
+        '  hint: device="cuda" runs the kernel there\n'
+    )
+
+
+def test_an_array_of_the_host_is_used_as_numpys() -> None:
+    text = KERNEL.replace(
+        "    ret;", "    .reg .b64 %p;\n    ld.param.b64 %p, [data];\n    st.global.b32 [%p], 7;\n    ret;"
+    )
+    data = Tensor(np.zeros(4, np.int32), on_host=True)
+    wl.launch(text, grid=1, block=1, args=[data, 1])
+    assert data.array.tolist() == [7, 0, 0, 0]
+
+
+def test_the_gpu_that_was_current_is_so_again(fake: Fake) -> None:
+    fake.context = 5
+    launch(np.zeros(4))
+    assert fake.calls[-1] == "context 5"
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"grid": 0, "block": 1}, "grid is 0; expected one to three integers above 0"),
+        ({"grid": 1, "block": (1, 1, 1, 1)}, r"block is \(1, 1, 1, 1\); expected one to three"),
+        ({"grid": 1, "block": 1, "cluster": "2"}, "cluster is '2'; expected one to three"),
+        ({"grid": 1, "block": 1, "shared": -4}, "shared is -4; expected a number of bytes"),
+    ],
+)
+def test_a_geometry_that_is_none_is_refused(fake: Fake, options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(wl.UsageError, match=sentence):
+        Gpu().kernel(KERNEL, "double").prepare(**options)

@@ -25,7 +25,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "subject",
         metavar="RULE | INSTRUCTION | NAME | NUMBER",
-        help="a rule code, an opcode, llvm.nvvm.…, __hmma_…, or a number such as 0x…",
+        help="a rule code, a remark of ptxas such as C7508, an opcode, llvm.nvvm.…, __hmma_…, or a number such as 0x…",
     )
 
 
@@ -33,6 +33,8 @@ def run(options: argparse.Namespace) -> int:
     """Run the verb."""
     from warploom.check.pages import form_section, forms_called, rule_page
     from warploom.check.rules import rule_of
+    from warploom.gpu.rules import pages as gpu_pages
+    from warploom.gpu.rules import rule_of_remark
     from warploom.machine.traps import pages as machine_pages
     from warploom.sanitize.rules import pages as sanitizer_pages
 
@@ -50,12 +52,14 @@ def run(options: argparse.Namespace) -> int:
         return OK
     rule = rule_of(subject)
     members = forms_called(subject)
-    more = {code: page for code, _, page in (*sanitizer_pages(), *machine_pages())}
+    more = {code: page for code, _, page in (*sanitizer_pages(), *machine_pages(), *gpu_pages())}
     if rule is not None:
         form = next(iter(forms_called(subject.partition("/")[0])), None)
         _show(rule_page(rule) + (f"\n{form_section(form)}" if form is not None and "/" in subject else ""))
     elif subject in more:
         _show(more[subject])
+    elif (remark := rule_of_remark(subject)) is not None:
+        _show(more[remark.code])
     elif members:
         _show("\n".join(form_section(form) for form in members))
     else:
@@ -67,11 +71,12 @@ def _hint(subject: str) -> str:
     from difflib import get_close_matches
 
     from warploom.check.rules import rules
+    from warploom.gpu.rules import rules as gpu_rules
     from warploom.isa.kit import forms, heads
     from warploom.machine.traps import traps
     from warploom.sanitize.rules import rules as sanitizer_rules
 
-    known = [*rules(), *sanitizer_rules(), *traps(), *heads(), *(form.name for form in forms())]
+    known = [*rules(), *sanitizer_rules(), *traps(), *gpu_rules(), *heads(), *(form.name for form in forms())]
     like = get_close_matches(subject, known, 1, 0.6)
     return f"did you mean {like[0]}?" if like else ""
 

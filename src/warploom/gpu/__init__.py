@@ -1,16 +1,32 @@
-"""The real machine: one NVIDIA GPU, its driver's assembler, its memory, launches on it.
+"""The real machine: one NVIDIA GPU, its assembler, its memory, launches on it.
 
     with Gpu() as gpu:
         kernel = gpu.kernel(text, "scale")
-        address = gpu.allocate(1024)
-        gpu.run(kernel, grid=(1, 1, 1), block=(32, 1, 1), parameters=[address.to_bytes(8, "little")])
+        launch = kernel.prepare(grid=(8, 1, 1), block=(128, 1, 1))
+        launch(tensor, 1024)            # a tensor of PyTorch, CuPy or JAX, in place
+        gpu.wait()
 
 NVIDIA's Python packages (cuda-core and cuda-bindings, extra `gpu`) are imported when a Gpu is opened.
 """
 
 from __future__ import annotations
 
-from warploom.gpu.device import DeviceFault, Gpu, Kernel
+from warploom.gpu.device import Gpu, Kernel
+from warploom.gpu.driver import DeviceFault
+from warploom.gpu.logs import Resources
+from warploom.gpu.prepared import Launch
 from warploom.gpu.tensormap import encode_tensor_map
+from warploom.gpu.timing import State, Timing, measure, state
 
-__all__ = ["DeviceFault", "Gpu", "Kernel", "encode_tensor_map"]
+__all__ = [
+    "DeviceFault",
+    "Gpu",
+    "Kernel",
+    "Launch",
+    "Resources",
+    "State",
+    "Timing",
+    "encode_tensor_map",
+    "measure",
+    "state",
+]

@@ -1,58 +1,106 @@
-"""One GPU in use: what it is, its memory, its kernels, launches."""
+"""One GPU in use: what it is, its memory, its kernels."""
 
 from __future__ import annotations
 
-import ctypes
-import io
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.diag import Diagnostic, Severity, Source, Span, UsageError, WarploomError
-from warploom.gpu.packages import package
+from warploom.diag import Diagnostic, Source, UsageError
+from warploom.gpu.arrays import Locator
+from warploom.gpu.assemble import AssemblerName, assemble
+from warploom.gpu.driver import DeviceFault, first_sentence, must, words
+from warploom.gpu.geometry import Extent, Geometry
+from warploom.gpu.logs import Resources, findings, resources, spills
+from warploom.gpu.packages import core, package
+from warploom.gpu.prepared import Launch
+from warploom.gpu.streams import LEGACY, handle_of
+from warploom.isa.availability import read_target
+from warploom.isa.parameters import Parameter, place
+from warploom.layout import TensorMap
+from warploom.ptx import parse
+from warploom.ptx.files import text_of
 
-Extents = tuple[int, int, int]
-
-_LOG_LINE = re.compile(r"ptxas (?:[^,;]*, line (\d+); )?(fatal|error|warning)\s*: (.*)")
-
-
-class DeviceFault(WarploomError):
-    """The GPU broke off a kernel. The driver says why, not where."""
+_OLDEST = 12000
+_TARGET = re.compile(r"^\s*\.target\s+(\w+)", re.MULTILINE)
+_PORTABLE_CLUSTER = 8
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Kernel:
-    """A kernel that the driver has assembled. `code` keeps it loaded."""
+    """A kernel that is assembled and loaded, with what the assembler said of it. `loaded` is cuda-core's."""
 
     name: str
-    handle: Any
-    code: Any
+    parameters: tuple[Parameter, ...]
+    findings: tuple[Diagnostic, ...]
+    resources: Resources
+    loaded: Any
+    _gpu: Gpu
+
+    def prepare(
+        self,
+        *,
+        grid: Extent,
+        block: Extent,
+        cluster: Extent | None = None,
+        shared: int = 0,
+        cooperative: bool = False,
+        programmatic: bool = False,
+        tensors: Mapping[str, TensorMap] | None = None,
+    ) -> Launch:
+        """The kernel with a geometry, ready to be launched again and again.
+
+        `cooperative` has all CTAs there at once; `programmatic` lets a launch begin before the one before it on
+        its stream has ended. `tensors` names 128-byte parameters for which a launch is given arrays: each lies as
+        the array of the TensorMap does, elsewhere.
+
+        Units: `shared` is dynamic shared memory in bytes.
+        Errors: UsageError launch.geometry, launch.shared, gpu.tensor-map; gpu.launch where the GPU has not what is
+            asked for.
+        """
+        geometry = Geometry.of(grid, block, cluster, shared, cooperative, programmatic)
+        return self._gpu.prepare(self, geometry, tensors or {})
 
 
 class Gpu:
-    """A GPU. A context manager: what was allocated is freed at its end.
+    """A GPU. A context manager: at its end what was allocated is freed, and the GPU that was current is so again.
 
-    Errors: UsageError gpu.packages, gpu.driver where there is none to be had.
+    `number` is the driver's for it; `stream`, the default one if none is given, is what copies and launches go to
+    that name no other.
+
+    Errors: UsageError gpu.packages, gpu.driver where there is none to be had, gpu.stream.
     """
 
-    def __init__(self, number: int = 0) -> None:
-        self._core, self._driver = package("cuda.core"), package("cuda.bindings.driver")
+    def __init__(self, number: int = 0, *, stream: object = None) -> None:
+        self._core, self._driver = core(), package("cuda.bindings.driver")
         try:
-            self._device = self._core.Device(number)
-            self._device.set_current()
+            version = int(must(self._driver, self._driver.cuDriverGetVersion()))
+            self.device = self._core.Device(number)
+            self._before = must(self._driver, self._driver.cuCtxGetCurrent())
+            self.device.set_current()
+            handle = LEGACY if stream is None else handle_of(stream)
+            default = self.device.default_stream
+            self._stream = default if handle == LEGACY else self._core.Stream.from_handle(handle)
+        except UsageError:
+            raise
         except Exception as error:  # noqa: BLE001 - the errors of NVIDIA's packages have no base of their own
-            raise UsageError(
-                f"there is no GPU to launch on: {_first_sentence(error)}",
-                code="gpu.driver",
-                hint='device="cpu" runs the kernel without one',
+            missing = type(error).__name__ == "DynamicLibNotFoundError"
+            raise _none_here(
+                "NVIDIA's driver is not installed" if missing else first_sentence(error)
             ) from None
-        self._stream = self._device.default_stream
+        if version < _OLDEST:
+            raise _none_here(f"its driver is for CUDA {_release(version)}; expected 12.0 or newer")
+        self.number = number
+        self.driver = _release(version)
+        self._locate = Locator(number)
         self._buffers: dict[int, Any] = {}
+        self._most_shared: dict[int, int] = {}
 
     def __enter__(self) -> Gpu:
         return self
@@ -62,169 +110,183 @@ class Gpu:
     ) -> None:
         for address in list(self._buffers):
             self.free(address)
+        if int(self._before):
+            must(self._driver, self._driver.cuCtxSetCurrent(self._before))
 
     @property
     def name(self) -> str:
         """The product's name."""
-        return str(self._device.name)
+        return str(self.device.name)
 
     @property
     def arch(self) -> str:
         """Its target, with every feature: `sm_90a`."""
-        major, minor = self._device.compute_capability
+        major, minor = self.device.compute_capability
         return f"sm_{major}{minor}{'a' if major >= 9 else ''}"
 
     @property
-    def driver(self) -> str:
-        """The newest CUDA version that the driver knows."""
-        version = self._call(self._driver.cuDriverGetVersion())
-        return f"{version // 1000}.{version % 1000 // 10}"
+    def stream(self) -> int:
+        """The handle of its stream."""
+        return int(self._stream.handle)
 
     # Memory -------------------------------------------------------------------------------------------------
 
     def allocate(self, size: int) -> int:
         """The address of `size` bytes. Errors: UsageError gpu.memory."""
         try:
-            buffer = self._device.memory_resource.allocate(max(size, 1), stream=self._stream)
+            buffer = self.device.memory_resource.allocate(max(size, 1), stream=self._stream)
         except Exception as error:  # noqa: BLE001 - as above
             if "OUT_OF_MEMORY" not in str(error):
-                message = f"the GPU's driver failed: {_first_sentence(error)}"
-                raise DeviceFault([Diagnostic("gpu.fault", Severity.ERROR, message, None, None)]) from None
+                raise DeviceFault.saying(f"the GPU's driver failed: {first_sentence(error)}") from None
             raise UsageError(f"the GPU has no {size} bytes left", code="gpu.memory") from None
         address = int(buffer.handle)
         self._buffers[address] = buffer
         return address
 
     def free(self, address: int) -> None:
-        """Give an allocation back."""
+        """Give an allocation back, once what was launched before has ended."""
         self._buffers.pop(address).close(self._stream)
 
     def upload(self, address: int, data: NDArray[np.uint8]) -> None:
-        """Copy bytes to the GPU."""
+        """Copy bytes to the GPU, before what is launched afterwards."""
         if data.size:
-            self._call(self._driver.cuMemcpyHtoD(address, data.ctypes.data, data.size))
+            copy = self._driver.cuMemcpyHtoDAsync
+            must(self._driver, copy(address, data.ctypes.data, data.size, self._stream.handle))
 
     def download(self, address: int, data: NDArray[np.uint8]) -> None:
-        """Copy bytes from the GPU, once what was launched has ended."""
+        """Copy bytes from the GPU, once what was launched before has ended."""
         if data.size:
-            self._call(self._driver.cuMemcpyDtoH(data.ctypes.data, address, data.size))
+            copy = self._driver.cuMemcpyDtoHAsync
+            must(self._driver, copy(data.ctypes.data, address, data.size, self._stream.handle))
+            must(self._driver, self._driver.cuStreamSynchronize(self._stream.handle))
+
+    def address_of(self, array: object) -> int:
+        """Where an array of another library lies, ordered before what is launched afterwards.
+
+        Errors: UsageError gpu.array, gpu.device.
+        """
+        return self._locate(array, self.stream)
 
     # Kernels ------------------------------------------------------------------------------------------------
 
-    def kernel(self, source: Source, name: str) -> Kernel:
-        """The kernel `name` of a PTX text, assembled for this GPU.
-
-        Errors: WarploomError gpu.assembler with the assembler's words, each at its line.
-        """
-        log = io.StringIO()
-        options = self._core.ProgramOptions(arch=self.arch)
-        try:
-            program = self._core.Program(source.text, "ptx", options)
-            code = program.compile("cubin", logs=log)
-            return Kernel(name, code.get_kernel(name).handle, code)
-        except Exception as error:  # noqa: BLE001 - as above
-            raise WarploomError(_complaints(source, f"{log.getvalue()}\n{error}")) from None
-
-    def run(
+    def kernel(
         self,
-        kernel: Kernel,
+        ptx: Source | str | Path,
+        name: str,
         *,
-        grid: Extents,
-        block: Extents,
-        parameters: Sequence[bytes],
-        cluster: Extents | None = None,
-        shared: int = 0,
-    ) -> None:
-        """Launch a kernel and wait for its end. `parameters` are the bytes of each parameter.
+        parameters: tuple[Parameter, ...] | None = None,
+        assembler: AssemblerName = "driver",
+        options: tuple[str, ...] = (),
+    ) -> Kernel:
+        """The kernel `name` of a PTX text, assembled for this GPU; the code is kept on disk.
 
-        Units: `shared` is dynamic shared memory in bytes.
-        Errors: UsageError gpu.launch; DeviceFault gpu.fault, after which the GPU can be used by a new
-            process alone.
+        `parameters` are the kernel's, where they are known already. `assembler` is "driver" or "ptxas", whose
+        `options` are its own (`-O1`).
+
+        Errors: UsageError gpu.target for another architecture, machine.kernel; WarploomError gpu.assembler with
+            the assembler's words, each at its line; UsageError gpu.driver where the driver does not load the code.
         """
-        driver = self._driver
-        config = driver.CUlaunchConfig()
-        config.gridDimX, config.gridDimY, config.gridDimZ = grid
-        config.blockDimX, config.blockDimY, config.blockDimZ = block
-        config.sharedMemBytes = shared
-        config.hStream = driver.CUstream(int(self._stream.handle))
-        if cluster is not None:
-            attribute = driver.CUlaunchAttribute()
-            attribute.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
-            attribute.value.clusterDim.x, attribute.value.clusterDim.y, attribute.value.clusterDim.z = cluster
-            config.attrs = [attribute]
-            config.numAttrs = 1
-        function = driver.CUkernel(int(kernel.handle))
-        self._allow(function, shared, cluster)
-        # One by one: in the driver's own block, parameters aligned to 64 bytes stand elsewhere than in PTX.
-        held = [ctypes.create_string_buffer(parameter, len(parameter)) for parameter in parameters]
-        places = (ctypes.c_void_p * max(len(held), 1))(*map(ctypes.addressof, held))
-        status, *_ = driver.cuLaunchKernelEx(
-            config, driver.CUfunction(int(kernel.handle)), ctypes.addressof(places), 0
-        )
-        if status:
+        source = ptx if isinstance(ptx, Source) else Source(*reversed(text_of(ptx)))
+        self._check_target(source)
+        if parameters is None:
+            parameters = _parameters(source, name)
+        made = assemble(source, self.arch, assembler, options)
+        try:
+            code = self._core.ObjectCode.from_cubin(made.code)
+            loaded = code.get_kernel(name)
+        except Exception as error:  # noqa: BLE001 - as above
             raise UsageError(
-                f"the GPU does not launch kernel {kernel.name}: {self._words(status)}", code="gpu.launch"
-            )
-        status, *_ = driver.cuStreamSynchronize(config.hStream)
-        if status:
-            message = f"the GPU broke off kernel {kernel.name}: {self._words(status)}"
-            hint = 'device="cpu" names the instruction, the CTA, the warp and the lane'
-            raise DeviceFault([Diagnostic("gpu.fault", Severity.ERROR, message, None, None, hint)])
+                f"the GPU's driver, for CUDA {self.driver}, does not load kernel {name}: {first_sentence(error)}",
+                code="gpu.driver",
+                hint="install a newer driver, or let assembler='driver' assemble it",
+            ) from None
+        used = resources(made.log).get(name) or _measured(loaded)
+        said = (*findings(made.log, source), *spills(name, used, source))
+        return Kernel(name, parameters, said, used, loaded, self)
 
-    def _allow(self, function: Any, shared: int, cluster: Extents | None) -> None:
+    def prepare(self, kernel: Kernel, geometry: Geometry, tensors: Mapping[str, TensorMap]) -> Launch:
+        """A kernel with a geometry; `Kernel.prepare` says more."""
+        handle = int(kernel.loaded.handle)
+        self._allow(handle, geometry)
+        return Launch(
+            kernel.name,
+            self._driver.CUfunction(handle),
+            kernel.parameters,
+            geometry,
+            self._driver,
+            self._locate,
+            self.stream,
+            tensors,
+        )
+
+    def wait(self, kernel: str = "", stream: object = None) -> None:
+        """Wait until everything on a stream has ended; `kernel` is what a fault is laid to.
+
+        Errors: DeviceFault gpu.fault, after which the GPU can be used by a new process alone.
+        """
+        handle = self._stream.handle if stream is None else self._driver.CUstream(handle_of(stream))
+        status, *_ = self._driver.cuStreamSynchronize(handle)
+        if status:
+            what = f"kernel {kernel}" if kernel else "a kernel"
+            raise DeviceFault.saying(
+                f"the GPU broke off {what}: {words(self._driver, status)}",
+                'device="cpu" names the instruction, the CTA, the warp and the lane',
+            )
+
+    def _check_target(self, source: Source) -> None:
+        found = _TARGET.search(source.text)
+        needed, here = read_target(found[1] if found else ""), read_target(self.arch)
+        if needed is not None and here is not None and not here.has(needed):
+            raise UsageError(
+                f"the kernel is for {found[1] if found else ''}; the GPU that is here, {self.name}, is {self.arch}",
+                code="gpu.target",
+                hint="build the kernel for this GPU",
+            )
+
+    def _allow(self, handle: int, geometry: Geometry) -> None:
         """Ask for what a launch must ask for beforehand: much shared memory, large clusters."""
         attributes = self._driver.CUfunction_attribute
-        wanted = [(attributes.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared)] if shared else []
-        if cluster is not None and cluster[0] * cluster[1] * cluster[2] > 8:
+        wanted: list[tuple[Any, int]] = []
+        if geometry.shared > self._most_shared.get(handle, 0):
+            wanted.append((attributes.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, geometry.shared))
+        if geometry.cluster_size > _PORTABLE_CLUSTER:
             wanted.append((attributes.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1))
         for attribute, value in wanted:
             status, *_ = self._driver.cuKernelSetAttribute(
-                attribute, value, function, self._driver.CUdevice(self._device.device_id)
+                attribute, value, self._driver.CUkernel(handle), self._driver.CUdevice(self.number)
             )
             if status:
-                raise UsageError(f"the GPU refuses the launch: {self._words(status)}", code="gpu.launch")
-
-    # The driver ---------------------------------------------------------------------------------------------
-
-    def _call(self, answer: Any) -> Any:
-        status, *values = answer
-        if status:
-            message = f"the GPU's driver failed: {self._words(status)}"
-            raise DeviceFault([Diagnostic("gpu.fault", Severity.ERROR, message, None, None)])
-        return values[0] if values else None
-
-    def _words(self, status: Any) -> str:
-        _, text = self._driver.cuGetErrorString(status)
-        return text.decode() if text else str(status)
+                raise UsageError(
+                    f"the GPU refuses the launch: {words(self._driver, status)}", code="gpu.launch"
+                )
+        self._most_shared[handle] = max(geometry.shared, self._most_shared.get(handle, 0))
 
 
-def _first_sentence(error: Exception) -> str:
-    text = " ".join(str(error).split())
-    return text.partition(". ")[0].rstrip(".") or type(error).__name__
-
-
-def _complaints(source: Source, log: str) -> list[Diagnostic]:
-    """What an assembler's log says, each at its line."""
-    found: list[Diagnostic] = []
-    for line in log.splitlines():
-        said = _LOG_LINE.search(line)
-        if said is None:
-            continue
-        severity = Severity.WARNING if said[2] == "warning" else Severity.ERROR
-        span = _line_span(source, int(said[1])) if said[1] else None
-        found.append(Diagnostic("gpu.assembler", severity, said[3].strip(), source, span))
-    if not any(each.severity is Severity.ERROR for each in found):
-        words = " ".join(log.split()) or "it does not say why"
-        found.append(
-            Diagnostic(
-                "gpu.assembler", Severity.ERROR, f"the driver does not assemble it: {words}", source, None
-            )
+def _parameters(source: Source, name: str) -> tuple[Parameter, ...]:
+    functions = parse(source.text, source.name).functions.values()
+    kernels = {function.name: function for function in functions if function.kind == "entry"}
+    if name not in kernels:
+        raise UsageError(
+            f"there is no kernel {name}; the module has {', '.join(kernels) or 'none'}", code="machine.kernel"
         )
-    return found
+    return place(kernels[name].params)
 
 
-def _line_span(source: Source, line: int) -> Span:
-    lines = source.text.splitlines(keepends=True)
-    start = sum(len(text) for text in lines[: line - 1])
-    shown = lines[line - 1] if 0 < line <= len(lines) else ""
-    return Span(start + len(shown) - len(shown.lstrip()), start + len(shown.rstrip()))
+def _measured(loaded: Any) -> Resources:
+    """What the driver says that a kernel takes, where the assembler's log does not."""
+    found = loaded.attributes
+    return Resources(
+        int(found.num_regs), stack=int(found.local_size_bytes), shared=int(found.shared_size_bytes)
+    )
+
+
+def _none_here(why: str) -> UsageError:
+    return UsageError(
+        f"there is no GPU to launch on: {why}",
+        code="gpu.driver",
+        hint='device="cpu" runs the kernel without one',
+    )
+
+
+def _release(version: int) -> str:
+    return f"{version // 1000}.{version % 1000 // 10}"

@@ -6,6 +6,7 @@ import ctypes
 from typing import Any
 
 from warploom.diag import UsageError
+from warploom.gpu.driver import words
 from warploom.gpu.packages import package
 from warploom.layout.tensormap import TENSOR_MAP_BYTES, TensorMapFields
 
@@ -31,6 +32,34 @@ _TYPES = {
 
 def encode_tensor_map(fields: TensorMapFields) -> bytes:
     """The 128 bytes. Errors: UsageError gpu.tensor-map where the driver refuses the fields."""
+    encoded = _encoded(fields)  # owns the bytes
+    return ctypes.string_at(int(encoded.getPtr()), TENSOR_MAP_BYTES)
+
+
+class MovingTensorMap:
+    """A tensor map whose array lies elsewhere at every launch, and lies as it did: only its address changes."""
+
+    def __init__(self, fields: TensorMapFields) -> None:
+        self._driver = package("cuda.bindings.driver")
+        self._map = _encoded(fields)
+        self._bytes = (ctypes.c_char * TENSOR_MAP_BYTES).from_address(int(self._map.getPtr()))
+        self._address = fields.global_address
+
+    def at(self, address: int) -> bytes:
+        """The 128 bytes with another address. Errors: UsageError gpu.tensor-map."""
+        if address != self._address:
+            (status,) = self._driver.cuTensorMapReplaceAddress(self._map, address)
+            if status:
+                raise UsageError(
+                    f"the driver does not take the tensor map at {address:#x}: {words(self._driver, status)}",
+                    code="gpu.tensor-map",
+                )
+            self._address = address
+        return self._bytes.raw
+
+
+def _encoded(fields: TensorMapFields) -> Any:
+    """The driver's own tensor map."""
     driver = package("cuda.bindings.driver")
     if fields.swizzle_span not in (0, 32, 64, 128):
         raise UsageError(
@@ -68,10 +97,9 @@ def encode_tensor_map(fields: TensorMapFields) -> bytes:
         own = {"boxDim": [driver.cuuint32_t(extent) for extent in fields.box[:rank]]}
     status, encoded = encode(**common, **own)
     if status:
-        _, words = driver.cuGetErrorString(status)
         raise UsageError(
-            f"the driver does not take the tensor map: {words.decode() if words else status}",
+            f"the driver does not take the tensor map: {words(driver, status)}",
             code="gpu.tensor-map",
             hint="; ".join(fields.validate()),
         )
-    return ctypes.string_at(int(encoded.getPtr()), TENSOR_MAP_BYTES)
+    return encoded

@@ -14,10 +14,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from warploom.diag import Diagnostic, Source, UsageError
-from warploom.gpu import Gpu, encode_tensor_map
-from warploom.launch import limits
-from warploom.launch.arguments import Buffers, collect, pack
+from warploom.diag import Diagnostic, UsageError
+from warploom.gpu.geometry import Extent, triple
+from warploom.launch import limits, real
+from warploom.launch.arguments import Buffers, adopt, collect, pack
 from warploom.machine.engines import Schedule
 from warploom.machine.execute import STEP_BUDGET, Progress, Request, Stats, reserve
 from warploom.machine.execute import execute as run_grid
@@ -33,13 +33,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Progress", "Run", "Stats", "execute", "launch"]
 
-Extent = int | Sequence[int]
-Extents = tuple[int, int, int]
-
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a launch did: `findings` of the sanitizer, `stats`, and the `trace` when one was asked for."""
+    """What a launch did: `findings` of the sanitizer or, on a GPU, of its assembler; `stats`, and the `trace` when
+    one was asked for.
+    """
 
     findings: tuple[Diagnostic, ...] = ()
     stats: Stats = field(default_factory=Stats)
@@ -61,18 +60,31 @@ def launch(
     sanitize: bool = False,
     trace: bool | Sequence[int] = False,
     workers: int = 1,
+    stream: object = None,
+    wait: bool = True,
+    cooperative: bool = False,
+    programmatic: bool = False,
+    assembler: Literal["driver", "ptxas"] = "driver",
 ) -> Run:
     """Run a kernel. Arrays among the arguments are device buffers and are updated in place.
 
-    `ptx` is a text, a path or a module. `args` are in parameter order: an ndarray is passed by address, a
+    `ptx` is a text, a path or a module. `args` are in parameter order: an array is passed by address, a
     TensorMap fills a 128-byte parameter, scalars are ints, floats or NumPy scalars of the parameter's width,
     None is a null pointer. `device` is "cpu", the abstract machine, or "cuda", the GPU that is there (extra
-    `gpu`), which what follows does not concern. `arch` selects numerics and limits (default: the module's
+    `gpu`). Arrays are NumPy's, or PyTorch's, CuPy's and JAX's; what is in the memory of a GPU is used there, in
+    place, what is in the host's is copied to a GPU and back.
+
+    The abstract machine alone heeds these. `arch` selects numerics and limits (default: the module's
     target), `schedule` when asynchronous operations take effect ("eager", "lazy", "random:SEED"). `sanitize`
     looks for what the order of accesses does not guarantee (sanitize.*); a trap or a deadlock is then a finding
     too. `trace` records what happens when, in the CTAs with these numbers (x running fastest) or, if True, in the
     first few; a trap or a deadlock then has what was recorded until it as its own `trace`. `workers` threads
     share the arithmetic; results do not depend on them.
+
+    A GPU alone heeds these. `stream` is a stream of PyTorch, CuPy or cuda-core, or its handle; without one it is
+    the stream on which the library of the arrays works now. Without `wait` the call comes back at once, where all
+    arrays are on the GPU. `cooperative` has all CTAs there at once, `programmatic` lets the launch begin before the
+    one before it on the stream has ended, `assembler` says who assembles.
 
     Units: `shared` is dynamic shared memory in bytes.
     Errors: PtxSyntaxError; UsageError launch.*; machine.Unsupported before anything runs; machine.Trap and
@@ -92,6 +104,7 @@ def launch(
         sanitize=sanitize,
         trace=trace,
         workers=workers,
+        options=real.Options(stream, wait, cooperative, programmatic, assembler),
     )
 
 
@@ -113,6 +126,7 @@ def execute(
     workers: int = 1,
     step_budget: int | None = None,
     progress: Callable[[Progress], None] | None = None,
+    options: real.Options = real.PLAIN,
 ) -> Run:
     """`launch` with a progress callback, a step budget, and the most events that a trace keeps; `ptx` may be a
     kernel that was made ready already.
@@ -129,14 +143,17 @@ def execute(
     budget = _budget() if step_budget is None else step_budget
     program = _program(ptx, kernel)
     architecture = limits.architecture(arch, program)
-    extents = tuple(limits.triple(n, v) for n, v in (("grid", grid), ("block", block), ("cluster", cluster)))
+    extents = tuple(triple(n, v) for n, v in (("grid", grid), ("block", block), ("cluster", cluster)))
     shape, explicit = limits.check(program, architecture, extents[0], extents[1], extents[2], shared)
+    args = adopt(program, args, on_gpu=device == "cuda")
     buffers = Buffers(collect(program, args))
     if device == "cuda":
         for asked, what in ((sanitize, "sanitize"), (recorder, "trace")):
             if asked:
                 raise UsageError(f"a GPU does not {what}; expected device='cpu'", code="launch.device")
-        return _on_gpu(program, args, buffers, (extents[0], extents[1], shape if explicit else None), shared)
+        geometry = (extents[0], extents[1], shape if explicit else None)
+        return Run(real.run(program, args, buffers, geometry, shared, options))
+    options.refuse()
     arena = Arena()
     buffers.reserve(arena)
     segments = reserve(program, arena)
@@ -209,25 +226,6 @@ def _program(ptx: str | Path | Module | Program, kernel: str | None) -> Program:
 @lru_cache(maxsize=16)
 def _loaded(text: str, name: str, kernel: str | None) -> Program:
     return load(parse(text, name), kernel)
-
-
-def _on_gpu(
-    program: Program,
-    args: Sequence[object],
-    buffers: Buffers,
-    geometry: tuple[Extents, Extents, Extents | None],
-    shared: int,
-) -> Run:
-    grid, block, cluster = geometry
-    with Gpu() as gpu:
-        source = program.source or Source("<ptx>", str(program.module))  # a module made by program has none
-        kernel = gpu.kernel(source, program.kernel.name)
-        buffers.send(gpu)
-        packed = pack(program, args, buffers, encode_tensor_map)
-        parameters = [packed[each.offset : each.offset + each.size] for each in program.parameters]
-        gpu.run(kernel, grid=grid, block=block, cluster=cluster, shared=shared, parameters=parameters)
-        buffers.fetch(gpu)
-    return Run()
 
 
 def _budget() -> int:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias, TypeGuard
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
@@ -13,15 +12,13 @@ from numpy.typing import NDArray
 
 from warploom.diag import UsageError
 from warploom.gpu import Gpu
-from warploom.isa.types import TYPES
-from warploom.layout import TensorMap
-from warploom.layout.tensormap import TensorMapFields
+from warploom.gpu.arrays import as_numpy, is_foreign_type, is_on_gpu
+from warploom.isa.parameters import Parameter, encode, refused
+from warploom.layout import TensorMap, strided
 from warploom.machine.memory import Arena, Segment
-from warploom.machine.program import Parameter, Program
+from warploom.machine.program import Program
 
 Array = NDArray[Any]
-Encoder = Callable[[TensorMapFields], bytes]
-Scalar: TypeAlias = "np.generic[Any]"
 
 
 @dataclass(slots=True)
@@ -102,11 +99,19 @@ class Buffers:
             gpu.download(extent.start, held)
             _empty(extent, held)
 
-    def address(self, array: Array) -> int:
+    def __bool__(self) -> bool:
+        return bool(self._extents)
+
+    def has(self, value: object) -> bool:
+        """Whether a value is an array that has a buffer."""
+        return any(other is value for extent in self._extents for _, other in extent.arrays)
+
+    def address(self, array: object) -> int:
         """The device address of an array's first element."""
         for extent in self._extents:
-            if any(other is array for _, other in extent.arrays):
-                return extent.start + (_first(array) - extent.low if array.size else 0)
+            for _, other in extent.arrays:
+                if other is array:
+                    return extent.start + (_first(other) - extent.low if other.size else 0)
         raise KeyError("the array has no buffer")
 
 
@@ -129,148 +134,100 @@ def _is_array(value: object) -> TypeGuard[Array]:
     return isinstance(value, np.ndarray)
 
 
-def _is_scalar(value: object) -> TypeGuard[Scalar]:
-    return isinstance(value, np.generic)
-
-
-def _is_truth(value: object) -> bool:
-    return isinstance(value, (bool, np.bool_))
+def _is_foreign(value: object) -> bool:
+    return is_foreign_type(type(value))
 
 
 # Checking and packing ---------------------------------------------------------------------------------------
 
 
-def collect(program: Program, args: Sequence[object]) -> list[tuple[str, Array]]:
-    """The arrays among the arguments, named after their parameters.
+def adopt(program: Program, args: Sequence[object], on_gpu: bool) -> list[object]:
+    """The arguments, those arrays of other libraries that are in the host's memory as NumPy's over the same.
 
-    Errors: UsageError launch.arguments for a wrong count, launch.argument for an array that is no buffer.
+    Errors: UsageError launch.arguments for a wrong count, launch.argument for an array on a GPU in a launch that
+        is on none, gpu.array.
     """
     expected = program.parameters
     if len(args) != len(expected):
-        names = ", ".join(f".{p.type} {p.name}{f'[{p.size}]' if p.is_array else ''}" for p in expected)
         raise UsageError(
             f"kernel {program.kernel.name} takes {_arguments(len(expected))}; {len(args)} were given",
             code="launch.arguments",
-            hint=f"its parameters are: {names or 'none'}",
+            hint=f"its parameters are: {', '.join(map(str, expected)) or 'none'}",
         )
-    found: list[tuple[str, Array]] = []
+    found: list[object] = []
     for number, (parameter, value) in enumerate(zip(expected, args, strict=True)):
-        if _is_array(value):
-            _check_pointer(number, parameter, value)
-            found.append((f"argument {number} ({parameter.name})", value))
-        elif isinstance(value, TensorMap):
-            found.append((f"the tensor of argument {number} ({parameter.name})", value.array))
+        array = value.array if isinstance(value, TensorMap) else value
+        if _is_foreign(array) and not is_on_gpu(array):
+            array = as_numpy(array)
+            value = replace(value, array=array) if isinstance(value, TensorMap) else array
+        elif _is_foreign(array) and not on_gpu:
+            raise UsageError(
+                f"argument {number} ({parameter.name}) is on a GPU; expected an array in the host's memory",
+                code="launch.argument",
+                hint='device="cuda" runs the kernel there',
+            )
+        found.append(value)
     return found
 
 
-def pack(
-    program: Program,
-    args: Sequence[object],
-    buffers: Buffers,
-    encode: Encoder = TensorMapFields.pack,
-) -> bytes:
-    """The parameter block; `encode` makes the 128 bytes of a tensor map.
+def collect(program: Program, args: Sequence[object]) -> list[tuple[str, Array]]:
+    """The NumPy arrays among the arguments, named after their parameters; those on a GPU are where they are to be.
 
-    Errors: UsageError launch.argument.
+    Errors: UsageError launch.argument for an array that is no buffer.
     """
+    found: list[tuple[str, Array]] = []
+    for number, (parameter, value) in enumerate(zip(program.parameters, args, strict=True)):
+        array = value.array if isinstance(value, TensorMap) else value
+        if _is_array(value) or _is_foreign(value):
+            _check_pointer(number, parameter, value)
+        if _is_array(array):
+            called = f"argument {number} ({parameter.name})"
+            found.append((f"the tensor of {called}" if isinstance(value, TensorMap) else called, array))
+    return found
+
+
+def pack(program: Program, args: Sequence[object], buffers: Buffers) -> bytes:
+    """The parameter block. Errors: UsageError launch.argument."""
     size = max((p.offset + p.size for p in program.parameters), default=1)
     block = bytearray(size)
     for number, (parameter, value) in enumerate(zip(program.parameters, args, strict=True)):
-        data = _encode(number, parameter, value, buffers, encode)
+        data = _encode(number, parameter, value, buffers)
         block[parameter.offset : parameter.offset + len(data)] = data
     return bytes(block)
 
 
-def _encode(number: int, parameter: Parameter, value: object, buffers: Buffers, encode: Encoder) -> bytes:
+def _encode(number: int, parameter: Parameter, value: object, buffers: Buffers) -> bytes:
     if parameter.is_array:
-        return _encode_array(number, parameter, value, buffers, encode)
+        return _encode_array(number, parameter, value, buffers)
     if _is_array(value):
         return buffers.address(value).to_bytes(8, "little")
-    if value is None and parameter.size == 8:
-        return bytes(8)
-    if _is_truth(value) or not (_is_scalar(value) or isinstance(value, (int, float))):
-        raise _wrong(
-            number, parameter, value, "a number" + (", an ndarray or None" if parameter.size == 8 else "")
-        )
-    if _is_scalar(value):
-        return _encode_scalar(number, parameter, value)
-    if isinstance(value, float):
-        return _encode_float(number, parameter, value)
-    assert isinstance(value, int)
-    return _encode_integer(number, parameter, value)
+    return encode(number, parameter, value)
 
 
-def _encode_array(
-    number: int, parameter: Parameter, value: object, buffers: Buffers, encode: Encoder
-) -> bytes:
+def _encode_array(number: int, parameter: Parameter, value: object, buffers: Buffers) -> bytes:
     if isinstance(value, TensorMap) and parameter.size == 128:
-        return encode(value.fields(buffers.address(value.array)))
+        return value.fields(buffers.address(value.array)).pack()
     if isinstance(value, (bytes, bytearray)) and len(value) == parameter.size:
         return bytes(value)
     expected = "a TensorMap or 128 bytes" if parameter.size == 128 else f"{parameter.size} bytes"
-    raise _wrong(number, parameter, value, expected)
+    raise refused(number, parameter, value, expected)
 
 
-def _encode_scalar(number: int, parameter: Parameter, value: Scalar) -> bytes:
-    kind = TYPES[parameter.type]
-    fits = value.dtype.itemsize == parameter.size and (
-        kind.kind == "bits" or (value.dtype.kind == "f") == (kind.kind == "float" and kind.dtype.kind == "f")
-    )
-    if not fits:
-        raise _wrong(
-            number, parameter, value, f"a scalar of type .{parameter.type}, {parameter.size} bytes wide"
-        )
-    return value.tobytes()
-
-
-def _encode_float(number: int, parameter: Parameter, value: float) -> bytes:
-    kind = TYPES[parameter.type].kind
-    if kind not in ("float", "bits") or parameter.size < 4:
-        raise _wrong(number, parameter, value, f"an integer for .{parameter.type}")
-    try:
-        return struct.pack("<f" if parameter.size == 4 else "<d", value)
-    except OverflowError:
-        raise _wrong(number, parameter, value, f"a number in the range of .{parameter.type}") from None
-
-
-def _encode_integer(number: int, parameter: Parameter, value: int) -> bytes:
-    kind = TYPES[parameter.type]
-    if kind.dtype.kind == "f":
-        return _encode_float(number, parameter, float(value))
-    bits = 8 * parameter.size
-    low, high = -(1 << (bits - 1)), (1 << bits) - 1
-    if not low <= value <= high:
-        raise _wrong(number, parameter, value, f"an integer from {low} to {high}")
-    return (value % (1 << bits)).to_bytes(parameter.size, "little")
-
-
-def _check_pointer(number: int, parameter: Parameter, array: Array) -> None:
-    if parameter.is_array or parameter.size != 8 or TYPES[parameter.type].dtype.kind == "f":
-        raise _wrong(number, parameter, array, "a TensorMap" if parameter.is_array else "a number")
-    if array.dtype.hasobject:
-        raise _wrong(number, parameter, array, "an array of numbers")
-    if not array.dtype.isnative:
-        raise _wrong(number, parameter, array, "an array in this machine's byte order")
-    if not array.flags.c_contiguous:
+def _check_pointer(number: int, parameter: Parameter, array: Any) -> None:
+    lies = strided(array)
+    if not parameter.takes_address:
+        raise refused(number, parameter, array, "a TensorMap" if parameter.is_array else "a number")
+    if lies.dtype.hasobject:
+        raise refused(number, parameter, array, "an array of numbers")
+    if not lies.dtype.isnative:
+        raise refused(number, parameter, array, "an array in this machine's byte order")
+    if not lies.is_contiguous:
         raise UsageError(
-            f"argument {number} ({parameter.name}) is an array of shape {array.shape} that is not contiguous",
+            f"argument {number} ({parameter.name}) is an array of shape {lies.shape} that is not contiguous",
             code="launch.argument",
-            hint="pass numpy.ascontiguousarray(...), or a TensorMap over the view",
+            hint="pass a contiguous copy, or a TensorMap over the view",
         )
 
 
 def _arguments(count: int) -> str:
     return f"{count} argument{'' if count == 1 else 's'}"
-
-
-def _wrong(number: int, parameter: Parameter, value: object, expected: str) -> UsageError:
-    if _is_array(value):
-        found = f"an array of {value.dtype} and shape {value.shape}"
-    elif _is_scalar(value):
-        found = f"{value.dtype.name} {value}"
-    elif isinstance(value, (int, float, str, type(None))):
-        found = repr(value)
-    else:
-        found = f"a {type(value).__name__}"
-    what = f".{parameter.type} {parameter.name}{f'[{parameter.size}]' if parameter.is_array else ''}"
-    return UsageError(f"argument {number} ({what}) is {found}; expected {expected}", code="launch.argument")

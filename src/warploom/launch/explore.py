@@ -11,7 +11,7 @@ import numpy as np
 
 from warploom.diag import Diagnostic, UsageError
 from warploom.launch.api import Extent, Progress, Run, execute
-from warploom.launch.arguments import Array, collect
+from warploom.launch.arguments import Array, adopt, collect
 from warploom.machine.faults import Deadlock, Trap
 from warploom.machine.program import load
 from warploom.ptx import Module, read
@@ -88,6 +88,7 @@ def explore(
         message = f"schedules is {schedules!r}; expected {FEWEST} to {MOST}"
         raise UsageError(message, code="launch.explore")
     program = load(ptx if isinstance(ptx, Module) else read(ptx), kernel)
+    args = adopt(program, args, on_gpu=False)
     arrays = [(name, array) for name, array in collect(program, args) if array.flags.writeable]
     before = [array.copy() for _, array in arrays]
 

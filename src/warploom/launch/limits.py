@@ -6,9 +6,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-
-import numpy as np
 
 from warploom.diag import UsageError
 from warploom.machine.program import Program
@@ -39,18 +36,6 @@ _MAX_GRID = (2**31 - 1, 65535, 65535)
 MAX_CLUSTER = 16
 _FIRST_CLUSTERS = 90
 _AXES = "xyz"
-
-
-def triple(name: str, value: int | Sequence[int]) -> tuple[int, int, int]:
-    """A launch extent as (x, y, z). Errors: UsageError launch.geometry."""
-    parts = tuple(value) if isinstance(value, Iterable) else (value,)
-    whole = all(
-        isinstance(part, (int, np.integer)) and not isinstance(part, bool) and part > 0 for part in parts
-    )
-    if not whole or not 1 <= len(parts) <= 3:
-        raise _refuse(f"{name} is {value!r}; expected one to three integers above 0")
-    x, y, z = (*(int(part) for part in parts), 1, 1)[:3]
-    return x, y, z
 
 
 def architecture(arch: str | None, program: Program) -> str:

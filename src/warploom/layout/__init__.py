@@ -6,6 +6,7 @@ from warploom.layout.descriptor import Descriptor, matrix_addresses
 from warploom.layout.fragment import FragmentMap, Order
 from warploom.layout.maps import fragment
 from warploom.layout.sparse import MetadataMap, ScaleMap, metadata, scale_factors
+from warploom.layout.strided import Strided, strided
 from warploom.layout.swizzle import bank_picture, swizzle
 from warploom.layout.tensormap import TensorMap, TensorMapFields
 from warploom.layout.tile import (
@@ -28,6 +29,7 @@ __all__ = [
     "MetadataMap",
     "Order",
     "ScaleMap",
+    "Strided",
     "TensorMap",
     "TensorMapFields",
     "TileRows",
@@ -42,6 +44,7 @@ __all__ = [
     "row_bytes",
     "scale_factors",
     "shared_bytes",
+    "strided",
     "swizzle",
     "tile_rows",
     "unit_bits",

@@ -10,6 +10,7 @@ import numpy as np
 
 from warploom.diag import UsageError
 from warploom.layout.im2col import OFFSET_BITS, spatial_axes
+from warploom.layout.strided import Strided, strided
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -340,12 +341,12 @@ class TensorMap:
     Source: PTX ISA 5.5 (tensors), CUDA driver API (cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col).
     """
 
-    array: NDArray[Any]
+    array: Any
     unplaced: TensorMapFields
 
     @staticmethod
     def tiled(
-        array: NDArray[Any],
+        array: Any,
         box: Sequence[int],
         *,
         element_strides: Sequence[int] | None = None,
@@ -355,7 +356,7 @@ class TensorMap:
         l2_promotion: str | int = "none",
         dtype: str | None = None,
     ) -> TensorMap:
-        """A map that copies boxes of an array.
+        """A map that copies boxes of an array: NumPy's or, for a launch on a GPU, PyTorch's, CuPy's or JAX's.
 
         Sizes and strides are the array's own; a strided view will do as long as its last axis is contiguous.
         ``box`` and ``element_strides`` are in the array's axis order, outermost first. ``dtype`` names an
@@ -370,13 +371,15 @@ class TensorMap:
         Errors: UsageError for everything that cuTensorMapEncodeTiled refuses.
         """
         slices = _code("interleave", interleave, INTERLEAVES)
-        rank = _rank_of(array, slices)
+        lies = strided(array)
+        rank = _rank_of(lies, slices)
         own = {"box": five(_entries("box", box, rank)[::-1])}
-        return _map_of(array, slices, element_strides, swizzle, oob_fill, l2_promotion, dtype, own)
+        made = _fields_of(lies, slices, element_strides, swizzle, oob_fill, l2_promotion, dtype, own)
+        return TensorMap(array, made)
 
     @staticmethod
     def im2col(
-        array: NDArray[Any],
+        array: Any,
         lower_corner: Sequence[int],
         upper_corner: Sequence[int],
         channels_per_pixel: int,
@@ -399,7 +402,8 @@ class TensorMap:
         Errors: UsageError for everything that cuTensorMapEncodeIm2col refuses.
         """
         slices = _code("interleave", interleave, INTERLEAVES)
-        rank = _rank_of(array, slices)
+        lies = strided(array)
+        rank = _rank_of(lies, slices)
         if rank < 3:
             raise UsageError(f"a map for convolutions over a tensor of {rank} dimensions; expected 3 to 5")
         corners = {"im2col_lower": lower_corner, "im2col_upper": upper_corner}
@@ -412,7 +416,8 @@ class TensorMap:
             raise UsageError(f"pixels_per_column is {pixels_per_column}; expected 1 to 1024")
         own: dict[str, Any] = {name: five(given[::-1])[:3] for name, given in corners.items()}
         own |= {"channels_per_pixel": channels_per_pixel, "pixels_per_column": pixels_per_column}
-        return _map_of(array, slices, element_strides, swizzle, oob_fill, l2_promotion, dtype, own)
+        made = _fields_of(lies, slices, element_strides, swizzle, oob_fill, l2_promotion, dtype, own)
+        return TensorMap(array, made)
 
     def fields(self, global_address: int) -> TensorMapFields:
         """The map once the array's first element has an address.
@@ -426,7 +431,7 @@ class TensorMap:
         return placed
 
 
-def _rank_of(array: NDArray[Any], slices: int) -> int:
+def _rank_of(array: Strided, slices: int) -> int:
     """The dimensions of a map over an array, in which slices of channels are no dimension."""
     if not slices:
         if not 1 <= array.ndim <= 5:
@@ -452,8 +457,8 @@ def _entries(what: str, given: Sequence[int], rank: int) -> list[int]:
     return list(given)
 
 
-def _map_of(
-    array: NDArray[Any],
+def _fields_of(
+    array: Strided,
     slices: int,
     element_strides: Sequence[int] | None,
     swizzle: int,
@@ -461,8 +466,8 @@ def _map_of(
     l2_promotion: str | int,
     dtype: str | None,
     own: dict[str, Any],
-) -> TensorMap:
-    """The map, `own` being the fields that its mode alone has."""
+) -> TensorMapFields:
+    """The fields of a map that is not placed yet, `own` being the fields that its mode alone has."""
     rank = _rank_of(array, slices)
     steps = [1] * rank if element_strides is None else _entries("element_strides", element_strides, rank)
     promotion = 0 if l2_promotion == "none" else l2_promotion
@@ -481,7 +486,7 @@ def _map_of(
     complaints = unplaced.validate()
     if complaints:
         raise UsageError(f"the tensor map cannot be made: {complaints[0]}")
-    return TensorMap(array, unplaced)
+    return unplaced
 
 
 def _element_word(array_dtype: np.dtype[Any], asked: str | None) -> str:
@@ -509,7 +514,7 @@ def _element_word(array_dtype: np.dtype[Any], asked: str | None) -> str:
     return asked
 
 
-def _outer_strides(array: NDArray[Any], rank: int) -> list[int]:
+def _outer_strides(array: Strided, rank: int) -> list[int]:
     """Byte strides of every axis that is a dimension of the map but the innermost, innermost first."""
     if array.size == 0:
         raise UsageError(f"a tensor map over an empty array of shape {array.shape}; expected some element")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from warploom.diag import Diagnostic, Source, Span
 from warploom.isa.bind import Binding, bind
 from warploom.isa.control import IMPLIED
+from warploom.isa.parameters import Parameter, aligned, place, size_of
 from warploom.isa.types import TYPES
 from warploom.isa.vectors import member_of, spread
 from warploom.machine.blocks import find_blocks, names_of
@@ -109,19 +110,6 @@ class Activation:
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
-    """A kernel parameter: byte offset and size in the parameter block, type word, array or scalar."""
-
-    name: str
-    type: str
-    offset: int
-    size: int
-    align: int
-    is_array: bool
-    is_pointer: bool
-
-
-@dataclass(frozen=True, slots=True)
 class GlobalVariable:
     """A module-scope variable in global or constant memory."""
 
@@ -216,7 +204,7 @@ class _Loader:
         """Flatten the kernel and what it reaches."""
         reached = self._reached()
         self._place_module_variables(reached)
-        parameters = self._kernel_parameters()
+        parameters = place(self.kernel.params)
         entry = self._flatten(self.kernel, self._parameter_scope(parameters))
         for name in reached:
             if name != self.kernel.name:
@@ -236,7 +224,7 @@ class _Loader:
             globals=tuple(self.globals.values()),
             registers=self.registers,
             static_shared=self.shared_end,
-            dynamic_start=_aligned(self.shared_end, self.dynamic_align),
+            dynamic_start=aligned(self.shared_end, self.dynamic_align),
             local_bytes=self.local_end,
         )
         find_blocks(program, self.bodies)
@@ -314,11 +302,11 @@ class _Loader:
                 self.dynamic_align = max(self.dynamic_align, align)
                 scope.variables[variable.name] = Storage("dynamic", variable.name, 0, 0)
                 return
-            self.shared_end = _aligned(self.shared_end, align)
+            self.shared_end = aligned(self.shared_end, align)
             scope.variables[variable.name] = Storage("shared", variable.name, self.shared_end, size)
             self.shared_end += size
         elif variable.space in ("local", "param"):
-            self.local_end = _aligned(self.local_end, max(align, 8))
+            self.local_end = aligned(self.local_end, max(align, 8))
             space = "stack" if variable.space == "param" else "local"
             scope.variables[variable.name] = Storage(space, variable.name, self.local_end, size or 0)
             self.local_end += size or 0
@@ -348,21 +336,6 @@ class _Loader:
             scope.registers[variable.name] = place
         else:
             scope.ranges[variable.name] = variable.count, place
-
-    def _kernel_parameters(self) -> tuple[Parameter, ...]:
-        placed: list[Parameter] = []
-        end = 0
-        for variable in self.kernel.params:
-            element = TYPES[variable.type].bytes if variable.type in TYPES else 8
-            align = max(variable.align or 1, element if not variable.shape else variable.align or element)
-            end = _aligned(end, align)
-            size = size_of(variable) or element
-            is_pointer = any(attribute.startswith(".ptr") for attribute in variable.attributes)
-            placed.append(
-                Parameter(variable.name, variable.type, end, size, align, bool(variable.shape), is_pointer)
-            )
-            end += size
-        return tuple(placed)
 
     def _parameter_scope(self, parameters: tuple[Parameter, ...]) -> Scope:
         scope = Scope(self.module_scope)
@@ -441,21 +414,6 @@ class _Loader:
 
     def _refuse(self, code: str, message: str, span: Span | None) -> None:
         self.problems.append(diagnostic(code, message, self.source, span))
-
-
-def size_of(variable: Variable) -> int | None:
-    """Bytes of a variable; None for an array of unknown extent."""
-    element = TYPES[variable.type].bytes if variable.type in TYPES else 8
-    total = element * variable.vector
-    for extent in variable.shape:
-        if extent is None:
-            return None
-        total *= extent
-    return total
-
-
-def _aligned(offset: int, align: int) -> int:
-    return -(-offset // align) * align
 
 
 def _names_in(body: Block) -> Iterator[str]:

@@ -14,7 +14,8 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from types import TracebackType
 
-from warploom.oracle.assembler import Assembler, Verdict, cache_directory, provide
+from warploom.gpu.cache import cache_directory
+from warploom.oracle.assembler import Assembler, Verdict, provide
 from warploom.oracle.points import Point, Version, point
 from warploom.oracle.probe import Probe
 

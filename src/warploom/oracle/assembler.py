@@ -22,6 +22,7 @@ from functools import cache
 from pathlib import Path
 
 from warploom.diag import UsageError
+from warploom.gpu.cache import cache_directory
 from warploom.oracle.probe import Probe, write_module
 
 Version = tuple[int, int]
@@ -266,17 +267,6 @@ def _stands_apart(probe: Probe) -> bool:
 
 
 # Finding and installing -----------------------------------------------------------------------------------
-
-
-def cache_directory() -> Path:
-    """Where installed assemblers and their verdicts are kept on this machine."""
-    if chosen := os.environ.get("WARPLOOM_CACHE"):
-        return Path(chosen)
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "warploom"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "warploom"
-    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "warploom"
 
 
 @cache

@@ -1,0 +1,218 @@
+"""Prepared launches: a kernel with its geometry, whose every further launch is packing and one call of the driver."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Callable, Mapping
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from warploom.diag import UsageError
+from warploom.gpu.arrays import UNORDERED, Locator, called, is_foreign_type, is_torch_type
+from warploom.gpu.driver import words
+from warploom.gpu.geometry import Geometry
+from warploom.gpu.streams import current_of, handle_of
+from warploom.gpu.tensormap import MovingTensorMap, encode_tensor_map
+from warploom.isa.parameters import Parameter, encode, integer_range, refused
+from warploom.isa.types import TYPES
+from warploom.layout import Strided, TensorMap, strided
+from warploom.layout.tensormap import TENSOR_MAP_BYTES
+
+Packer = Callable[[object, int], None]
+
+_WHOLE = {1: "<B", 2: "<H", 4: "<I", 8: "<Q"}
+_FLOATING = {4: "<f", 8: "<d"}
+
+
+class Launch:
+    """A kernel with its geometry: `launch(a, b, 1024)` puts it on a stream and comes back at once.
+
+    Arguments are in parameter order. An array on the GPU is passed by its address, as it lies: whoever owns it
+    keeps it until the kernel has ended. Numbers are as in `wl.launch`, None is a null pointer. A 128-byte
+    parameter takes a TensorMap, or bytes; one that `tensors` named when the launch was prepared takes an array
+    that lies as the one of the TensorMap did.
+
+    Without a `stream` it goes to the one on which PyTorch or CuPy works now, if an argument is of theirs, and
+    else to that of the Gpu.
+
+    Errors: UsageError launch.arguments, launch.argument, gpu.array, gpu.device, gpu.stream, gpu.launch. What a
+        kernel does wrong shows when the stream is waited for.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        function: Any,
+        parameters: tuple[Parameter, ...],
+        geometry: Geometry,
+        driver: Any,
+        locate: Locator,
+        stream: int,
+        tensors: Mapping[str, TensorMap],
+    ) -> None:
+        self._name, self._function, self._parameters = name, function, parameters
+        self._driver, self._locate, self._stream = driver, locate, stream
+        self._enqueue = driver.cuLaunchKernelEx
+        self._config = geometry.configure(driver)
+        self._handle = -1
+        self._block = bytearray(max((p.offset + p.size for p in parameters), default=1))
+        # One by one: in the driver's own block, parameters aligned to 64 bytes stand elsewhere than in PTX.
+        self._held = ctypes.c_char.from_buffer(self._block)
+        start = ctypes.addressof(self._held)
+        self._places = (ctypes.c_void_p * max(len(parameters), 1))(*(start + p.offset for p in parameters))
+        self._arguments = ctypes.addressof(self._places)
+        unknown = tensors.keys() - {p.name for p in parameters if p.size == TENSOR_MAP_BYTES}
+        if unknown:
+            raise UsageError(
+                f"kernel {name} has no 128-byte parameter {min(unknown)} for a tensor map",
+                code="launch.argument",
+            )
+        self._packers = [self._packer(k, p, tensors.get(p.name)) for k, p in enumerate(parameters)]
+        self._lock = Lock()
+
+    def __call__(self, *args: object, stream: object = None) -> None:
+        """Launch. Two threads may; the arguments of one do not meet those of the other."""
+        if len(args) != len(self._packers):
+            raise UsageError(
+                f"kernel {self._name} takes {len(self._packers)} arguments; {len(args)} were given",
+                code="launch.arguments",
+                hint=f"its parameters are: {', '.join(map(str, self._parameters)) or 'none'}",
+            )
+        handle = self._stream_for(args) if stream is None else handle_of(stream)
+        with self._lock:
+            for pack, value in zip(self._packers, args):
+                pack(value, handle)
+            if handle != self._handle:
+                self._config.hStream = self._driver.CUstream(handle)
+                self._handle = handle
+            status, *_ = self._enqueue(self._config, self._function, self._arguments, 0)
+        if status:
+            raise UsageError(
+                f"the GPU does not launch kernel {self._name}: {words(self._driver, status)}",
+                code="gpu.launch",
+            )
+
+    def _stream_for(self, args: tuple[object, ...]) -> int:
+        for value in args:
+            array: object = value.array if isinstance(value, TensorMap) else value
+            current = current_of(type(array))
+            if current is not None:
+                return current(array)
+        return self._stream
+
+    # Packing: one function for each parameter, made once ----------------------------------------------------
+
+    def _packer(self, number: int, parameter: Parameter, template: TensorMap | None) -> Packer:
+        if parameter.is_array and template is not None:
+            return self._moving_packer(template, parameter)
+        if parameter.is_array:
+            return self._bytes_packer(number, parameter)
+        if parameter.takes_address:
+            return self._address_packer(number, parameter)
+        if TYPES[parameter.type].dtype.kind == "f":
+            return self._floating_packer(number, parameter)
+        return self._whole_packer(number, parameter)
+
+    def _whole_packer(self, number: int, parameter: Parameter) -> Packer:
+        block, start, stop = self._block, parameter.offset, parameter.offset + parameter.size
+        low, high = integer_range(parameter) if parameter.size in _WHOLE else (1, 0)
+        write = struct.Struct(_WHOLE.get(parameter.size, "<Q")).pack_into
+
+        def pack(value: object, _: int) -> None:
+            if type(value) is int and low <= value <= high:
+                write(block, start, value & high)
+            else:
+                block[start:stop] = encode(number, parameter, value)
+
+        return pack
+
+    def _floating_packer(self, number: int, parameter: Parameter) -> Packer:
+        block, start, stop = self._block, parameter.offset, parameter.offset + parameter.size
+        largest = float(np.finfo(TYPES[parameter.type].dtype).max)
+        write = struct.Struct(_FLOATING[parameter.size]).pack_into
+
+        def pack(value: object, _: int) -> None:
+            if type(value) is float and -largest <= value <= largest:
+                write(block, start, value)
+            else:
+                block[start:stop] = encode(number, parameter, value)
+
+        return pack
+
+    def _address_packer(self, number: int, parameter: Parameter) -> Packer:
+        block, start, locate, here = self._block, parameter.offset, self._locate, self._locate.number
+        write, plain = struct.Struct("<Q").pack_into, self._whole_packer(number, parameter)
+
+        def pack(value: Any, stream: int) -> None:
+            kind = value.__class__
+            if is_torch_type(kind) and value.get_device() == here:  # as `locate` does, without its calls
+                write(block, start, value.data_ptr())
+            elif is_foreign_type(kind):
+                write(block, start, locate(value, _ordering(value, stream)))
+            else:
+                plain(value, stream)
+
+        return pack
+
+    def _bytes_packer(self, number: int, parameter: Parameter) -> Packer:
+        block, start, stop, locate = (
+            self._block,
+            parameter.offset,
+            parameter.offset + parameter.size,
+            self._locate,
+        )
+        is_map = parameter.size == TENSOR_MAP_BYTES
+
+        def pack(value: object, stream: int) -> None:
+            if is_map and isinstance(value, TensorMap):
+                value = encode_tensor_map(value.fields(locate(value.array, _ordering(value.array, stream))))
+            if not isinstance(value, (bytes, bytearray)) or len(value) != parameter.size:
+                expected = f"{'a TensorMap or ' if is_map else ''}{parameter.size} bytes"
+                raise refused(number, parameter, value, expected)
+            block[start:stop] = value
+
+        return pack
+
+    def _moving_packer(self, template: TensorMap, parameter: Parameter) -> Packer:
+        block, start, stop, locate = (
+            self._block,
+            parameter.offset,
+            parameter.offset + parameter.size,
+            self._locate,
+        )
+        lies, known = strided(template.array), {_signature(template.array)}
+        moving = MovingTensorMap(template.fields(locate(template.array)))
+
+        def pack(value: object, stream: int) -> None:
+            if _signature(value) not in known:
+                _check_lies(value, lies, parameter)
+                known.add(_signature(value))
+            block[start:stop] = moving.at(locate(value, _ordering(value, stream)))
+
+        return pack
+
+
+def _ordering(array: object, stream: int) -> int:
+    """The stream that must wait for what made an array: none where its library keeps to streams of its own."""
+    return UNORDERED if current_of(type(array)) is not None else stream
+
+
+def _check_lies(array: object, expected: Strided, parameter: Parameter) -> None:
+    found = strided(array)
+    if found != expected:
+        raise UsageError(
+            f"a {called(array)} of shape {found.shape}, strides {found.strides} and {found.dtype} is given for"
+            f" {parameter.name}; the launch is prepared for shape {expected.shape}, strides {expected.strides} and"
+            f" {expected.dtype}",
+            code="launch.argument",
+        )
+
+
+def _signature(array: Any) -> tuple[Any, ...]:
+    """How an array lies, in its library's own words: quick to have, and equal only where it lies the same."""
+    if hasattr(array, "stride"):
+        return array.shape, array.stride(), array.dtype
+    return array.shape, getattr(array, "strides", None), array.dtype

@@ -1,0 +1,28 @@
+"""A fake GPU for the tests of this folder."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from gpu.nvidia import Fake, View
+
+from warploom.gpu import assemble, packages
+from warploom.launch import real
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> Fake:
+    """A GPU of which nothing is known from the test before."""
+    made = Fake()
+    modules: dict[str, Any] = {}
+
+    def find(name: str) -> Any:
+        modules.update({} if modules else made.modules())
+        return modules[name]
+
+    monkeypatch.setattr(packages, "import_module", find)
+    real._assembled.cache_clear()
+    assemble.find_ptxas.cache_clear()
+    View.seen.clear()
+    return made

@@ -1,0 +1,196 @@
+"""What only a GPU can say: tensors of PyTorch, streams, attributes, assemblers and times on the one that is here.
+
+Where no GPU is, the same questions are put to the fake one in the other tests of this folder.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import pytest
+from on_gpu import arch
+
+import warploom as wl
+from warploom.diag import Severity
+from warploom.gpu import Gpu, measure, state
+from warploom.gpu.streams import handle_of
+
+pytestmark = pytest.mark.skipif(not arch(), reason="no GPU is here")
+needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")
+
+SCALE = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry scale(.param .u64 data, .param .u32 count, .param .f32 factor)
+{
+    .reg .pred %p;
+    .reg .b32 %r<6>;
+    .reg .f32 %f<3>;
+    .reg .b64 %d<4>;
+    ld.param.u64 %d1, [data];
+    cvta.to.global.u64 %d1, %d1;
+    ld.param.u32 %r1, [count];
+    ld.param.f32 %f1, [factor];
+    mov.u32 %r2, %ctaid.x;
+    mov.u32 %r3, %ntid.x;
+    mov.u32 %r4, %tid.x;
+    mad.lo.u32 %r5, %r2, %r3, %r4;
+    setp.ge.u32 %p, %r5, %r1;
+    @%p ret;
+    mul.wide.u32 %d2, %r5, 4;
+    add.u64 %d3, %d1, %d2;
+    ld.global.f32 %f2, [%d3];
+    mul.f32 %f2, %f2, %f1;
+    st.global.f32 [%d3], %f2;
+    ret;
+}
+"""
+COPY = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry copy(.param .align 64 .b8 map[128], .param .u64 out)
+{
+    .reg .pred %p;
+    .reg .b32 %r<4>;
+    .reg .b64 %d<6>;
+    .shared .align 128 .b8 tile[128];
+    .shared .align 8 .b64 bar;
+    mov.u64 %d1, map;
+    cvta.param.u64 %d1, %d1;
+    mov.u32 %r1, bar;
+    mov.u32 %r2, tile;
+    mbarrier.init.shared.b64 [%r1], 1;
+    fence.proxy.async.shared::cta;
+    mbarrier.arrive.expect_tx.shared.b64 %d2, [%r1], 32;
+    mov.u32 %r3, 0;
+    cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r2], [%d1, {%r3, %r3}], [%r1];
+WAIT:
+    mbarrier.try_wait.parity.shared.b64 %p, [%r1], 0;
+    @!%p bra WAIT;
+    ld.param.u64 %d3, [out];
+    cvta.to.global.u64 %d3, %d3;
+    ld.shared.b32 %r3, [%r2];
+    st.global.b32 [%d3], %r3;
+    ld.shared.b32 %r3, [%r2+16];
+    st.global.b32 [%d3+4], %r3;
+    ret;
+}
+"""
+GEOMETRY: dict[str, Any] = {"grid": (8, 1, 1), "block": (128, 1, 1)}
+
+
+@needs_torch
+@pytest.mark.parametrize("assembler", ["driver", "ptxas"])
+def test_a_tensor_is_scaled_in_place(assembler: Any) -> None:
+    import torch
+
+    x = torch.arange(1000, dtype=torch.float32, device="cuda")
+    run = wl.launch(SCALE, **GEOMETRY, args=[x, 1000, 0.5], device="cuda", assembler=assembler)
+    assert torch.equal(x.cpu(), torch.arange(1000) / 2)
+    assert not [found for found in run.findings if found.severity is Severity.ERROR]
+
+
+@needs_torch
+def test_a_launch_follows_the_current_stream() -> None:
+    import torch
+
+    stream = torch.cuda.Stream()
+    x = torch.zeros(1000, device="cuda")
+    torch.cuda.synchronize()
+    with Gpu() as gpu, torch.cuda.stream(stream):
+        launch = gpu.kernel(SCALE, "scale").prepare(**GEOMETRY)
+        torch.cuda._sleep(100_000_000)  # whoever works elsewhere is done long before
+        x.fill_(3)
+        launch(x, 1000, 2.0)
+        x.add_(1)
+    stream.synchronize()
+    assert bool((x == 7).all())
+    assert handle_of(stream) == stream.cuda_stream
+
+
+@needs_torch
+def test_all_attributes_are_taken() -> None:
+    import torch
+
+    x = torch.ones(1000, device="cuda")
+    with Gpu() as gpu:
+        kernel = gpu.kernel(SCALE, "scale")
+        for options in (
+            {"cooperative": True},
+            {"programmatic": True},
+            {"shared": 100_000},
+            {"cluster": (2, 1, 1)},
+        ):
+            kernel.prepare(**GEOMETRY, **options)(x, 1000, 2.0)
+        gpu.wait()
+    assert bool((x == 16).all())
+
+
+@needs_torch
+def test_too_many_ctas_do_not_cooperate() -> None:
+    with Gpu() as gpu:
+        launch = gpu.kernel(SCALE, "scale").prepare(grid=(1 << 20, 1, 1), block=(128, 1, 1), cooperative=True)
+        with pytest.raises(wl.UsageError, match="the GPU does not launch kernel scale"):
+            launch(None, 0, 1.0)
+
+
+@needs_torch
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+def test_a_tensor_map_over_a_tensor_moves_with_it(dtype: str) -> None:
+    import torch
+
+    first = torch.arange(64, device="cuda").to(getattr(torch, dtype)).reshape(8, 8)
+    second = first + 100
+    out = torch.zeros(2, dtype=first.dtype, device="cuda")
+    with Gpu() as gpu:
+        launch = gpu.kernel(COPY, "copy").prepare(
+            grid=(1, 1, 1), block=(1, 1, 1), tensors={"map": wl.TensorMap.tiled(first, (2, 4))}
+        )
+        for tensor in (first, second, first):
+            launch(tensor, out)
+            assert out.tolist() == [tensor[0, 0].item(), tensor[1, 0].item()]
+        wl.launch(COPY, grid=1, block=1, args=[wl.TensorMap.tiled(second, (2, 4)), out], device="cuda")
+        assert out.tolist() == [100, 108]
+
+
+@pytest.mark.parametrize("library", ["cupy", "jax.numpy"])
+def test_arrays_of_other_libraries_are_used_in_place(library: str) -> None:
+    numpy_like: Any = pytest.importorskip(library)
+    x = numpy_like.ones(1000, dtype=np.float32)
+    wl.launch(SCALE, **GEOMETRY, args=[x, 1000, 3.0], device="cuda")
+    assert float(x.sum()) == 3000
+
+
+def test_a_kernel_says_what_it_takes_and_comes_from_the_cache() -> None:
+    with Gpu() as gpu:
+        first, second = (gpu.kernel(SCALE, "scale") for _ in range(2))
+    assert first.resources == second.resources
+    assert 8 <= first.resources.registers <= 32
+    assert first.resources.spill_stores == 0
+
+
+@needs_torch
+@pytest.mark.parametrize("by", ["graph", "events"])
+def test_times_grow_with_the_work(by: Any) -> None:
+    import torch
+
+    small, large = (torch.randn(n, n, device="cuda") for n in (256, 4096))
+    with Gpu() as gpu:
+        launch = gpu.kernel(SCALE, "scale").prepare(**GEOMETRY)
+        times = measure(
+            gpu,
+            {
+                "ours": [lambda stream: launch(small, 1000, 1.0, stream=stream)],
+                "small": [lambda stream: torch.mm(small, small, out=small)],
+                "large": [lambda stream: torch.mm(large, large, out=large)],
+            },
+            repetitions=5,
+            by=by,
+        )
+        assert 0 < times["small"].median < times["large"].median
+        assert 0 < times["ours"].median < times["large"].median
+        found = state(gpu)
+        assert found.clock
+        assert found.power
