@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -22,6 +23,8 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Fake:
         return modules[name]
 
     monkeypatch.setattr(packages, "import_module", find)
+    for library in ("torch", "cupy"):  # the ones that are here know nothing of its streams
+        monkeypatch.delitem(sys.modules, library, raising=False)
     real._assembled.cache_clear()
     assemble.find_ptxas.cache_clear()
     View.seen.clear()

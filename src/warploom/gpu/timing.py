@@ -134,7 +134,8 @@ def _working_on(gpu: Gpu) -> Generator[Any]:
         if (torch := sys.modules.get("torch")) is not None and torch.cuda.is_available():
             stack.enter_context(torch.cuda.stream(torch.cuda.ExternalStream(handle)))
         if (cupy := sys.modules.get("cupy")) is not None:
-            stack.enter_context(cupy.cuda.ExternalStream(handle))
+            adopt = getattr(cupy.cuda.Stream, "from_external", None)  # of CuPy 14 and later
+            stack.enter_context(cupy.cuda.ExternalStream(handle) if adopt is None else adopt(stream))
         yield stream
 
 
