@@ -1,0 +1,348 @@
+"""The epilogue of a consumer: its sums become elements of D, patch by patch through shared memory, stored by TMA.
+
+A patch is 64 rows of up to 128 bytes, swizzled, so that neither its writes nor the copy meet in a bank; two take
+turns. Of 8 columns a thread has two neighbours in its row and two in the row 8 below (the accumulator fragment of
+wgmma).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from warploom.author import Location, Register, Shared, f32, guarded, new, otherwise, ptx, u32, wait, when
+from warploom.kernels.plan import Plan, size_of
+
+LOG2_E = 1.4426950408889634
+_GELU = 0.7978845608028654, 0.044715  # sqrt(2 / pi), and the factor of the cube
+
+
+@dataclass(frozen=True, slots=True)
+class Factors:
+    """What an epilogue needs besides the sums, as the kernel's parameters give it; addresses of f32."""
+
+    alpha: Any
+    beta: Any
+    row_scales: Any
+    column_scales: Any
+    bias: Any
+    m: Any
+    n: Any
+    start: Any  # the address of D
+    stride: Any  # bytes from a row of D to the next
+    plane: Any  # and from one batch to the next
+
+
+class Store:
+    """One consumer's way to D. `number` counts the consumers, `mine` the threads of the warpgroup."""
+
+    def __init__(
+        self, plan: Plan, d: Any, c: Any, patches: Shared, arrivals: Shared, number: Any, mine: Any, factors: Factors
+    ) -> None:
+        self.plan, self.d, self.c, self.factors = plan, d, c, factors
+        self.number, self.mine = number, mine
+        self.leads = mine == 0
+        self.base = patches.address() + number * (2 * plan.turn_bytes)
+        self.buffer = new(u32, 0)  # of the two that take turns, in bytes
+        self.arrival = arrivals.address() + number * 8
+        self.phase = new(u32, 0) if plan.epilogue.addend else None
+        warp, lane = mine >> 5, mine & 31
+        self.line = warp * 16 + (lane >> 2)
+        self.pair = (lane & 3) * 2
+        size, span = size_of(plan.d), plan.row_bytes
+        if size == 2:
+            row, low = warp * 16 + (lane & 15), lane >> 4
+            self.places = [self._spot(row, low, chunk) for chunk in range(0, span // 16, 2)]
+        elif size == 4:
+            low, inside = (lane & 3) >> 1, (lane & 1) * 8
+            self.places = [self._spot(self.line, low, chunk) + inside for chunk in range(0, span // 16, 2)]
+        else:
+            self.places = [self._spot(self.line, 0, chunk) + self.pair for chunk in range(span // 16)]
+
+    def _spot(self, row: Any, low: Any, chunk: int) -> Register:
+        """Where 16 bytes of a row of a patch are: number `chunk` or, where `low` is 1, the next."""
+        span = self.plan.row_bytes
+        where = low | chunk if chunk else low
+        if span > 16:
+            above = (128 // span).bit_length() - 1  # rows of the swizzle's pattern that share a mask
+            mask = (row >> above if above else row) & (span // 16 - 1)
+            where = mask ^ where
+        return self.base + row * span + where * 16
+
+    def __call__(self, sums: Sequence[Register], row: Any, column: Any, batch: Any) -> None:
+        """Store a tile whose first element is at `row` and `column` of D."""
+        plan = self.plan
+        line = row + self.line
+        scales = self._of_rows(self.factors.row_scales, plan.epilogue.row_scales, line)
+        biases = self._of_rows(self.factors.bias, plan.epilogue.bias == "row", line)
+        for start in range(0, plan.tile.columns, plan.turn):
+            width = min(plan.turn, plan.tile.columns - start)
+            first = column + start
+            with guarded(self.leads):
+                ptx.cp_async_bulk_wait_group(1, read=True)
+            if plan.epilogue.addend:
+                self._fetch(width, first, row, batch)
+            ptx.bar(self.number + 1, 128)
+            here = [place + self.buffer for place in self.places]
+            quads = {
+                block: self._finished(sums, start + block, block, here, column, scales, biases)
+                for block in range(0, width, 16)
+            }
+            if plan.ragged:
+                with when(ptx.setp(first + width, self.factors.n, CmpOp="le", type=u32)):
+                    self._by_tensor(quads, here, width, first, row, batch)
+                with otherwise():
+                    self._by_element(quads, first, line, batch)
+                    ptx.fence_proxy(proxykind="async", space="shared::cta")
+            else:
+                self._by_tensor(quads, here, width, first, row, batch)
+            with guarded(self.leads):
+                ptx.cp_async_bulk_commit_group()
+            self.buffer ^= plan.turn_bytes
+
+    def _by_tensor(
+        self, quads: Quads, here: Sequence[Register], width: int, column: Any, row: Any, batch: Any
+    ) -> None:
+        """Store a turn by way of shared memory."""
+        for block, both in quads.items():
+            self._write(both, block, here)
+        ptx.fence_proxy(proxykind="async", space="shared::cta")
+        ptx.bar(self.number + 1, 128)
+        with when(self.leads):
+            for offset, corner in self._patches(width, column, row, batch):
+                source = (self.base + self.buffer).at(offset, "shared::cta")
+                target = Location(self.d, coordinates=corner)
+                ptx.cp_async_bulk_tensor(target, source, dim=f"{len(corner)}d", src="shared::cta")
+
+    def _patches(
+        self, width: int, column: Any, row: Any, batch: Any
+    ) -> Iterator[tuple[int, tuple[Any, ...]]]:
+        """The patches of a turn: bytes from its begin, and coordinates in D."""
+        plan = self.plan
+        for start in range(0, width, plan.patch):
+            corner = (column + start if start else column, row, batch)
+            yield start // plan.patch * 64 * plan.row_bytes, corner[: 3 if plan.batched else 2]
+
+    def _by_element(self, quads: Quads, column: Any, line: Any, batch: Any) -> None:
+        """Store a patch that the end of the rows cuts: a copy would write whole 16 bytes, beyond that end too."""
+        factors, size = self.factors, size_of(self.plan.d)
+        first = column + self.pair
+        start = factors.start + ptx.mul_wide(first, size, type=u32)
+        if self.plan.batched:
+            start = start + ptx.cvt(batch, dtype="u64") * factors.plane
+        for below in (0, 8):
+            row = line + below
+            inside = row < factors.m
+            place = start + ptx.cvt(row, dtype="u64") * factors.stride
+            for block, both in quads.items():
+                for half, quad in enumerate(both):
+                    offset = block + half * 8
+                    pair = quad[below // 8 : below // 8 + 1] if self._kept else quad[below // 4 : below // 4 + 2]
+                    for across, element in enumerate(_elements(self.plan, pair)):
+                        held = ptx.setp(
+                            first + (offset + across), factors.n, inside, CmpOp="lt", BoolOp="and", type=u32
+                        )
+                        with guarded(held):
+                            where = place.at((offset + across) * size, "global")
+                            ptx.st(where, element, type=f"b{8 * size}")
+
+    def finish(self) -> None:
+        """Wait until everything is stored."""
+        with guarded(self.leads):
+            ptx.cp_async_bulk_wait_group(0)
+
+    def _fetch(self, width: int, column: Any, row: Any, batch: Any) -> None:
+        """Bring C to where D will be."""
+        barrier = self.arrival.at(0, "shared::cta")
+        with when(self.leads):
+            ptx.mbarrier_arrive_expect_tx(barrier, width * size_of(self.plan.d) * 64)
+            for offset, corner in self._patches(width, column, row, batch):
+                ptx.cp_async_bulk_tensor(
+                    (self.base + self.buffer).at(offset, "shared::cluster"),
+                    Location(self.c, coordinates=corner),
+                    self.arrival.at(0, "shared::cluster"),
+                    dim=f"{len(corner)}d",
+                    dst="shared::cluster",
+                )
+        wait(barrier, self.phase)
+        self.phase ^= 1
+
+    def _finished(
+        self, sums: Sequence[Register], first: int, block: int, here: Sequence[Register], column: Any, scales: Any, biases: Any
+    ) -> tuple[list[Register], list[Register]]:
+        """What 16 columns of the tile become, from `first` on: columns from `block` on of the patch.
+
+        Four numbers of each 8 columns, or two words of f16 where the sums stay what they are.
+        """
+        if self._kept:
+            words = list(sums[first // 4 : first // 4 + 4])
+            return words[:2], words[2:]
+        quads = self._values(sums, first), self._values(sums, first + 8)
+        if self.plan.epilogue.plain:
+            return quads
+        addends = self._addends(block, here)
+        low, high = (
+            self._through(quad, addend, column + (first + half), scales, biases)
+            for quad, addend, half in zip(quads, addends, (0, 8), strict=True)
+        )
+        return low, high
+
+    @property
+    def _kept(self) -> bool:
+        """Whether sums in f16 go to D as they are, two in a word."""
+        return self.plan.sums == "f16" and self.plan.epilogue.plain
+
+    def _write(self, both: tuple[list[Register], list[Register]], block: int, here: Sequence[Register]) -> None:
+        """Put 16 columns into the patch."""
+        size = size_of(self.plan.d)
+        if size == 2:
+            words = [*both[0], *both[1]] if self._kept else [_packed(self.plan.d, *pair) for pair in _pairs(both)]
+            place = self._matrix(block, here)
+            ptx.stmatrix(place, words, shape="m8n8", num="x4", type="b16")
+            return
+        for place, pair in zip(self._spots(block, here), _pairs(both), strict=True):
+            if size == 4:
+                ptx.st(place, pair, vec="v2", type=self.plan.d)
+            else:
+                ptx.st(place, _packed(self.plan.d, *pair), type="b16")
+
+    def _matrix(self, block: int, here: Sequence[Register]) -> Location:
+        """A thread's row of the four matrices that 16 columns of 16 bits are."""
+        patch, inside = divmod(block, self.plan.patch)
+        return here[inside // 16].at(patch * 64 * self.plan.row_bytes, "shared::cta")
+
+    def _spots(self, block: int, here: Sequence[Register]) -> Iterator[Location]:
+        """Where the four pairs of a thread's 16 columns are, of elements that no matrix instruction moves."""
+        plan = self.plan
+        wide = size_of(plan.d) == 4
+        for half in (0, 8):
+            patch, inside = divmod(block + half, plan.patch)
+            place = here[inside // 8 if wide else inside // 16]
+            for below in (0, 8):
+                offset = patch * 64 * plan.row_bytes + below * plan.row_bytes + (0 if wide else half)
+                yield place.at(offset, "shared::cta")
+
+    def _values(self, sums: Sequence[Register], first: int) -> list[Register]:
+        """The four numbers of a thread in 8 columns of the tile."""
+        if self.plan.sums == "f16":
+            halves = [half for word in sums[first // 4 : first // 4 + 2] for half in _halves(word, "f16")]
+            return [ptx.cvt(half, dtype="f32") for half in halves]
+        quad = list(sums[first // 2 : first // 2 + 4])
+        if self.plan.sums == "s32" and self.plan.d != "s32":
+            return [ptx.cvt(each, rnd="rn", dtype="f32") for each in quad]
+        return quad
+
+    def _addends(self, block: int, here: Sequence[Register]) -> list[list[Register] | None]:
+        """The elements of C for 16 columns, as f32."""
+        addend = self.plan.epilogue.addend
+        if not addend:
+            return [None, None]
+        if size_of(addend) == 2:
+            place = self._matrix(block, here)
+            words = ptx.ldmatrix(place, shape="m8n8", num="x4", type="b16")
+            found = [ptx.cvt(half, dtype="f32") for word in words for half in _halves(word, addend)]
+        elif size_of(addend) == 4:
+            found = [
+                each
+                for place in self._spots(block, here)
+                for each in ptx.ld(place, vec="v2", type=addend)
+            ]
+        else:
+            found = []
+            for place in self._spots(block, here):
+                both = ptx.cvt(ptx.ld(place, type="b16"), rn=True, dtype="f16x2", atype=f"{addend}x2")
+                found += [ptx.cvt(half, dtype="f32") for half in _halves(both, "f16")]
+        return [found[:4], found[4:]]
+
+    def _through(
+        self, quad: list[Register], addend: list[Register] | None, column: Any, scales: Any, biases: Any
+    ) -> list[Register]:
+        """What becomes of four sums: scaled, with C and bias added, through the activation."""
+        epilogue, factors = self.plan.epilogue, self.factors
+        of_columns = self._of_columns(factors.column_scales, epilogue.column_scales, column)
+        biases_of_columns = self._of_columns(factors.bias, epilogue.bias == "column", column)
+        made: list[Register] = []
+        for number, value in enumerate(quad):
+            across, below = number % 2, number // 2
+            if epilogue.scaled:
+                value = value * factors.alpha
+            if scales is not None:
+                value = value * scales[below]
+            if of_columns is not None:
+                value = value * of_columns[across]
+            if addend is not None:
+                value = ptx.fma(addend[number], factors.beta, value, rnd="rn", type=f32)
+            if biases is not None:
+                value = value + biases[below]
+            if biases_of_columns is not None:
+                value = value + biases_of_columns[across]
+            made.append(_activated(value, epilogue.activation))
+        return made
+
+    def _of_rows(self, array: Any, wanted: bool, line: Any) -> list[Register] | None:
+        """A number for each of a thread's two rows."""
+        return [self._number(array, line + below, self.factors.m) for below in (0, 8)] if wanted else None
+
+    def _of_columns(self, array: Any, wanted: bool, column: Any) -> list[Register] | None:
+        """A number for each of a thread's two columns among 8."""
+        first = column + self.pair
+        return [self._number(array, first + across, self.factors.n) for across in (0, 1)] if wanted else None
+
+    def _number(self, array: Any, index: Any, end: Any) -> Register:
+        """An element of an array of f32, 0 behind its end."""
+        found = new(f32, 0.0)
+        with when(index < end):
+            ptx.ld(array.place(index), type=f32, out=found)
+        return found
+
+
+Quads = dict[int, tuple[list[Register], list[Register]]]
+"""What a thread has of a patch, by the first of 16 columns: of each 8 columns four numbers."""
+
+
+def _elements(plan: Plan, pair: Sequence[Register]) -> tuple[Register, ...]:
+    """Two numbers as words of the elements' size; one word of f16 is two of them already."""
+    size = size_of(plan.d)
+    if size == 4:
+        return tuple(pair)
+    if size == 2:
+        return _halves(pair[0] if len(pair) == 1 else _packed(plan.d, *pair), "b16")
+    word = _packed(plan.d, *pair)
+    return word, ptx.shr(word, 8, type="u16")
+
+
+def _pairs(quads: Sequence[Sequence[Register]]) -> Iterator[tuple[Register, Register]]:
+    for quad in quads:
+        yield quad[0], quad[1]
+        yield quad[2], quad[3]
+
+
+def _packed(type_word: str, low: Register, high: Register) -> Register:
+    """Two f32 as two elements of D in one word."""
+    if size_of(type_word) == 1:
+        return ptx.cvt(high, low, rnd="rn", satfinite=True, dtype=f"{type_word}x2")
+    return ptx.cvt(high, low, rnd="rn", dtype=f"{type_word}x2")
+
+
+def _halves(word: Register, type_word: str) -> tuple[Register, Register]:
+    low, high = new(type_word), new(type_word)
+    ptx.mov(word, out=[low, high], type="b32")
+    return low, high
+
+
+def _activated(value: Register, activation: str) -> Register:
+    """The activation of a sum, by the approximations that the machine has in one instruction."""
+    match activation:
+        case "relu":
+            return ptx.max(value, 0.0, type=f32)
+        case "silu":
+            shrunk = ptx.ex2(value * -LOG2_E, approx=True, ftz=True, type=f32)
+            return value * ptx.rcp(shrunk + 1.0, approx=True, ftz=True, type=f32)
+        case "gelu":
+            root, cube = _GELU
+            inner = value * ptx.fma(value * value, root * cube, root, rnd="rn", type=f32)
+            half = value * 0.5
+            return ptx.fma(half, ptx.tanh(inner, approx=True, type=f32), half, rnd="rn", type=f32)
+        case _:
+            return value
