@@ -30,7 +30,9 @@ class Exchange:
     def _place(self, cluster: Any) -> tuple[Register, Register]:
         """Where the sums of a cluster's CTA of this rank are, this thread's part, and the flag."""
         plan = self.plan
-        consumer = (cluster * plan.tile.cluster + self.rank) * plan.tile.warpgroups + self.number
+        # Where consumers alternate, the first takes the first piece of a run, the one that is left to others.
+        of_tile = 0 if plan.tile.alternate else self.number
+        consumer = (cluster * plan.tile.cluster + self.rank) * plan.tile.sharers + of_tile
         start = self.partial + ptx.mul_wide(consumer, 128 * _QUAD * self.quads, type=u32)
         return start + ptx.mul_wide(self.mine, _QUAD, type=u32), self.flags + ptx.mul_wide(consumer, 4, type=u32)
 

@@ -6,8 +6,11 @@ each, and store D by TMA. CTAs are persistent, and the last tiles are cut along 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from warploom.author import (
-    Location, bounds, f32, kernel, new, otherwise, pointer, ptx, ring, shared, special, tensor_map, u32, u64, when,
+    Location, Place, bounds, f32, kernel, new, otherwise, pointer, ptx, ring, shared, special, tensor_map, u32, u64, when,
     while_,
 )  # fmt: skip
 from warploom.kernels.exchange import Exchange
@@ -17,6 +20,7 @@ from warploom.kernels.plan import SPAN, Plan
 from warploom.kernels.store import Factors, Store
 from warploom.kernels.work import Sizes, Work
 
+_TURNS = 4  # the first of two named barriers: those before serve the ways to D
 _FEW = 40  # registers of a producer's thread
 _MANY = {1: 232, 2: 232, 3: 160}  # and of a consumer's, by the number of consumers
 
@@ -33,7 +37,7 @@ def gemm(
     tile_a = shared(tile.stages * tile.rows * SPAN, align=1024)
     tile_b = shared(tile.stages * tile.columns * SPAN, align=1024)
     patches = shared(groups * 2 * plan.turn_bytes, align=1024)
-    stages = ring(tile.stages, consumers=groups, cluster=tile.cluster)
+    stages = ring(tile.stages, consumers=tile.sharers, cluster=tile.cluster)
     arrivals = shared(groups * 8, align=8)
 
     thread = special("tid.x")
@@ -71,17 +75,47 @@ def gemm(
         )
         store = Store(plan, d, c, patches, arrivals, number, mine, factors)
         exchange = Exchange(plan, work, partial, flags, number, mine)
-        low_a = lower_word(start_a + number * (64 * SPAN), plan.a_major)
+        above = 0 if tile.alternate else number * 64  # rows of the tile that others have
+        low_a = lower_word(start_a + above * SPAN, plan.a_major)
         low_b = lower_word(start_b, plan.b_major)
-        with while_(work.left):
-            work.take()
-            multiply(plan, work, place, mine, sums, low_a, low_b)
+
+        def compute(begun: Callable[[], None]) -> None:
+            multiply(plan, work, place, mine, sums, low_a, low_b, begun)
             with when(work.last != k_tiles):
                 exchange.leave(sums)
             with otherwise():
                 with when(work.first != 0):
                     exchange.collect(sums)
                 row, column, batch = work.corner()
-                row = (row * tile.cluster + exchange.rank) * tile.rows + number * 64
+                row = (row * tile.cluster + exchange.rank) * tile.rows + above
                 store(sums, row, column * tile.columns, batch)
+
+        if tile.alternate:
+            by_turns(work, place, number, compute)
+        else:
+            with while_(work.left):
+                work.take()
+                compute(lambda: None)
         store.finish()
+
+
+def by_turns(work: Work, place: Place, number: Any, compute: Callable[[Callable[[], None]], None]) -> None:
+    """Two consumers take a piece of work each by turns. One begins when the other has seen the last of its stages:
+    a parity tells one phase of a stage from the next alone.
+    """
+    turn, waits = new(u32, 0), new(u32, 0)
+    with while_(work.left):
+        work.take()
+
+        def hand_over() -> None:
+            with when(work.left()):
+                ptx.bar_arrive((number ^ 1) + _TURNS, 256)
+
+        with when(turn == number):
+            with when(waits != 0):
+                ptx.bar(number + _TURNS, 256)
+            compute(hand_over)
+        with otherwise():
+            place.skip(work.last - work.first)
+        turn ^= 1
+        waits.set(1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from warploom.author import Place, Register, new, ptx, u32, when, while_
@@ -19,11 +19,22 @@ _OFFSETS = {"k": _ALONG_K, **dict.fromkeys("mn", Descriptor(0, BLOCK * SPAN, _GR
 
 
 def multiply(
-    plan: Plan, work: Work, place: Place, thread: Any, sums: Sequence[Register], low_a: Any, low_b: Any
+    plan: Plan,
+    work: Work,
+    place: Place,
+    thread: Any,
+    sums: Sequence[Register],
+    low_a: Any,
+    low_b: Any,
+    begun: Callable[[], None],
 ) -> None:
-    """Sum up one piece of work. `low_a` and `low_b` are lower words of the descriptors of stage 0."""
+    """Sum up one piece of work. `low_a` and `low_b` are lower words of the descriptors of stage 0.
+
+    `begun` is called where every stage of the piece has come and its products are on their way.
+    """
     if plan.promoted:
         _promoted(plan, work, place, thread, sums, low_a, low_b)
+        begun()
         return
     turn, before = new(u32, work.first), new(u32)
     with while_(lambda: turn < work.last):
@@ -36,6 +47,7 @@ def multiply(
         before.set(place.stage)
         turn += 1
         place.advance()
+    begun()
     ptx.wgmma_wait_group(0)
     place.release(before, thread)
 

@@ -38,6 +38,8 @@ def size_of(type_word: str) -> int:
 class Tile:
     """What one CTA computes at a time, and how: `rows` of M by `columns` of N in `stages` of shared memory.
 
+    The consumers have 64 rows of it each; where they `alternate` there are two, and each has every second tile to itself,
+    so that one stores while the other multiplies. `buffers` of shared memory take turns on the way to D.
     `cluster` CTAs one above the other share their columns of B by multicast. Neighbouring CTAs take `group` rows of
     tiles before the next column, so that they meet in the L2 cache.
     """
@@ -47,10 +49,17 @@ class Tile:
     stages: int = 4
     cluster: int = 1
     group: int = 8
+    alternate: bool = False
+    buffers: int = 2
 
     @property
     def warpgroups(self) -> int:
-        """Consumers; each has 64 rows."""
+        """Consumers."""
+        return 2 if self.alternate else self.rows // 64
+
+    @property
+    def sharers(self) -> int:
+        """Consumers of one tile."""
         return self.rows // 64
 
     @property
@@ -118,6 +127,10 @@ class Plan:
             found.append(f"sums in {self.sums} are exact or chosen to be short; only f32 is promoted")
         if tile.rows % 64 or not 64 <= tile.rows <= 192:
             found.append(f"{tile.rows} rows of a tile; expected 64, 128 or 192")
+        if tile.alternate and tile.rows != 64:
+            found.append(f"{tile.rows} rows of a tile that one consumer has to itself; expected 64")
+        if tile.buffers not in (1, 2):
+            found.append(f"{tile.buffers} buffers; expected 1 or 2")
         step = 64 * tile.cluster if self.b_major == "n" else 16
         if tile.columns % step or not 64 <= tile.columns <= 256:
             found.append(f"{tile.columns} columns of a tile; expected a multiple of {step} from 64 to 256")
@@ -183,4 +196,4 @@ class Plan:
     def shared_bytes(self) -> int:
         """Dynamic shared memory of a CTA, mbarriers included."""
         tile = self.tile
-        return tile.stages * (self.stage_bytes + 16) + tile.warpgroups * (2 * self.turn_bytes + 8) + 1024
+        return tile.stages * (self.stage_bytes + 16) + tile.warpgroups * (tile.buffers * self.turn_bytes + 8) + 1024

@@ -43,7 +43,7 @@ class Store:
         self.plan, self.d, self.c, self.factors = plan, d, c, factors
         self.number, self.mine = number, mine
         self.leads = mine == 0
-        self.base = patches.address() + number * (2 * plan.turn_bytes)
+        self.base = patches.address() + number * (plan.tile.buffers * plan.turn_bytes)
         self.buffer = new(u32, 0)  # of the two that take turns, in bytes
         self.arrival = arrivals.address() + number * 8
         self.phase = new(u32, 0) if plan.epilogue.addend else None
@@ -80,7 +80,7 @@ class Store:
             width = min(plan.turn, plan.tile.columns - start)
             first = column + start
             with guarded(self.leads):
-                ptx.cp_async_bulk_wait_group(1, read=True)
+                ptx.cp_async_bulk_wait_group(plan.tile.buffers - 1, read=True)
             if plan.epilogue.addend:
                 self._fetch(width, first, row, batch)
             ptx.bar(self.number + 1, 128)
@@ -99,7 +99,8 @@ class Store:
                 self._by_tensor(quads, here, width, first, row, batch)
             with guarded(self.leads):
                 ptx.cp_async_bulk_commit_group()
-            self.buffer ^= plan.turn_bytes
+            if plan.tile.buffers > 1:
+                self.buffer ^= plan.turn_bytes
 
     def _by_tensor(
         self, quads: Quads, here: Sequence[Register], width: int, column: Any, row: Any, batch: Any
