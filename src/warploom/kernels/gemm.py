@@ -36,7 +36,7 @@ def gemm(
     bounds(threads=tile.threads, cluster=(tile.cluster, 1, 1), ctas_per_sm=1)
     tile_a = shared(tile.stages * tile.rows * SPAN, align=1024)
     tile_b = shared(tile.stages * tile.columns * SPAN, align=1024)
-    patches = shared(groups * 2 * plan.turn_bytes, align=1024)
+    patches = shared(groups * tile.buffers * plan.turn_bytes, align=1024)
     stages = ring(tile.stages, consumers=tile.sharers, cluster=tile.cluster)
     arrivals = shared(groups * 8, align=8)
 
