@@ -13,11 +13,12 @@ from warploom.author import (
     Location, Place, bounds, f32, kernel, new, otherwise, pointer, ptx, ring, shared, special, tensor_map, u32, u64, when,
     while_,
 )  # fmt: skip
+from warploom.kernels.epilogue import Factors
 from warploom.kernels.exchange import Exchange
 from warploom.kernels.load import produce
 from warploom.kernels.multiply import lower_word, multiply
 from warploom.kernels.plan import SPAN, Plan
-from warploom.kernels.store import Factors, Store
+from warploom.kernels.store import Store
 from warploom.kernels.work import Sizes, Work
 
 _TURNS = 4  # the first of two named barriers: those before serve the ways to D

@@ -5,8 +5,10 @@ A plan is all that is known when the PTX is made; sizes, addresses and factors c
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import gcd
+from typing import Protocol
 
 from warploom.diag import UsageError
 from warploom.isa.types import TYPES
@@ -89,6 +91,43 @@ class Epilogue:
         return self == Epilogue()
 
 
+class Typed(Protocol):
+    """What every plan says: types, majors, and what becomes of the sums."""
+
+    @property
+    def a(self) -> str: ...  # noqa: D102
+    @property
+    def b(self) -> str: ...  # noqa: D102
+    @property
+    def sums(self) -> str: ...  # noqa: D102
+    @property
+    def d(self) -> str: ...  # noqa: D102
+    @property
+    def a_major(self) -> str: ...  # noqa: D102
+    @property
+    def b_major(self) -> str: ...  # noqa: D102
+    @property
+    def epilogue(self) -> Epilogue: ...  # noqa: D102
+
+
+def types_refused(plan: Typed) -> Iterator[str]:
+    """What the tensor cores, or the epilogue, do not have of what a plan asks for."""
+    if plan.sums not in SUMS.get((plan.a, plan.b), ()):
+        have = "; ".join(f"{a} by {b}: {', '.join(s)}" for (a, b), s in SUMS.items())
+        yield f"no sums of {plan.a} by {plan.b} in {plan.sums}; there are {have}"
+    elif plan.d not in RESULTS[plan.sums]:
+        yield f"no result in {plan.d} from sums in {plan.sums}; there are {', '.join(RESULTS[plan.sums])}"
+    for name, major, across in (("a_major", plan.a_major, "m"), ("b_major", plan.b_major, "n")):
+        if major not in ("k", across):
+            yield f"{name} is '{major}'; expected 'k' or '{across}'"
+    if (plan.a_major, plan.b_major) != ("k", "k") and plan.a in TYPES and size_of(plan.a) != 2:
+        yield f"{plan.a} is read along K alone; a_major and b_major must be 'k'"
+    if plan.epilogue.activation not in ACTIVATIONS:
+        yield f"no activation '{plan.epilogue.activation}'; there are relu, gelu and silu"
+    if plan.d == "s32" and not plan.epilogue.plain:
+        yield "sums in s32 go to a result in s32 as they are; an epilogue needs one in f32, bf16 or f16"
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """One kernel. `a_major` is "k" or "m", `b_major` "k" or "n": along what elements are neighbours in memory.
@@ -115,14 +154,7 @@ class Plan:
             raise UsageError(complaint, code="kernels.plan")
 
     def _complaints(self) -> tuple[str, ...]:
-        tile, found = self.tile, list[str]()
-        if self.sums not in SUMS.get((self.a, self.b), ()):
-            have = "; ".join(f"{a} by {b}: {', '.join(s)}" for (a, b), s in SUMS.items())
-            found.append(f"no sums of {self.a} by {self.b} in {self.sums}; there are {have}")
-        elif self.d not in RESULTS[self.sums]:
-            found.append(f"no result in {self.d} from sums in {self.sums}; there are {', '.join(RESULTS[self.sums])}")
-        if (self.a_major, self.b_major) != ("k", "k") and size_of(self.a) != 2:
-            found.append(f"{self.a} is read along K alone; a_major and b_major must be 'k'")
+        tile, found = self.tile, list(types_refused(self))
         if self.promoted and self.sums != "f32":
             found.append(f"sums in {self.sums} are exact or chosen to be short; only f32 is promoted")
         if tile.rows % 64 or not 64 <= tile.rows <= 192:
@@ -134,8 +166,6 @@ class Plan:
         step = 64 * tile.cluster if self.b_major == "n" else 16
         if tile.columns % step or not 64 <= tile.columns <= 256:
             found.append(f"{tile.columns} columns of a tile; expected a multiple of {step} from 64 to 256")
-        if self.epilogue.activation not in ACTIVATIONS:
-            found.append(f"no activation '{self.epilogue.activation}'; there are relu, gelu and silu")
         if tile.stages < 2 or self.shared_bytes > SHARED:
             found.append(
                 f"{tile.stages} stages of {self.stage_bytes} bytes; expected at least 2 and, with"

@@ -8,30 +8,11 @@ wgmma).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from warploom.author import Location, Register, Shared, f32, guarded, new, otherwise, ptx, u32, wait, when
+from warploom.author import Location, Register, Shared, guarded, new, otherwise, ptx, u32, wait, when
+from warploom.kernels.epilogue import Arithmetic, Factors, OfRows, pairs, unpacked
 from warploom.kernels.plan import Plan, size_of
-
-LOG2_E = 1.4426950408889634
-_GELU = 0.7978845608028654, 0.044715  # sqrt(2 / pi), and the factor of the cube
-
-
-@dataclass(frozen=True, slots=True)
-class Factors:
-    """What an epilogue needs besides the sums, as the kernel's parameters give it; addresses of f32."""
-
-    alpha: Any
-    beta: Any
-    row_scales: Any
-    column_scales: Any
-    bias: Any
-    m: Any
-    n: Any
-    start: Any  # the address of D
-    stride: Any  # bytes from a row of D to the next
-    plane: Any  # and from one batch to the next
 
 
 class Store:
@@ -50,6 +31,7 @@ class Store:
         warp, lane = mine >> 5, mine & 31
         self.line = warp * 16 + (lane >> 2)
         self.pair = (lane & 3) * 2
+        self.arithmetic = Arithmetic(plan, factors, self.pair)
         size, span = size_of(plan.d), plan.row_bytes
         if size == 2:
             row, low = warp * 16 + (lane & 15), lane >> 4
@@ -74,8 +56,7 @@ class Store:
         """Store a tile whose first element is at `row` and `column` of D."""
         plan = self.plan
         line = row + self.line
-        scales = self._of_rows(self.factors.row_scales, plan.epilogue.row_scales, line)
-        biases = self._of_rows(self.factors.bias, plan.epilogue.bias == "row", line)
+        rows = self.arithmetic.of_rows(line)
         for start in range(0, plan.tile.columns, plan.turn):
             width = min(plan.turn, plan.tile.columns - start)
             first = column + start
@@ -86,7 +67,7 @@ class Store:
             ptx.bar(self.number + 1, 128)
             here = [place + self.buffer for place in self.places]
             quads = {
-                block: self._finished(sums, start + block, block, here, column, scales, biases)
+                block: self._finished(sums, start + block, block, here, column, rows)
                 for block in range(0, width, 16)
             }
             if plan.ragged:
@@ -139,8 +120,7 @@ class Store:
             for block, both in quads.items():
                 for half, quad in enumerate(both):
                     offset = block + half * 8
-                    pair = quad[below // 8 : below // 8 + 1] if self._kept else quad[below // 4 : below // 4 + 2]
-                    for across, element in enumerate(_elements(self.plan, pair)):
+                    for across, element in enumerate(self.arithmetic.elements(quad, below // 8)):
                         held = ptx.setp(
                             first + (offset + across), factors.n, inside, CmpOp="lt", BoolOp="and", type=u32
                         )
@@ -170,43 +150,30 @@ class Store:
         self.phase ^= 1
 
     def _finished(
-        self, sums: Sequence[Register], first: int, block: int, here: Sequence[Register], column: Any, scales: Any, biases: Any
+        self, sums: Sequence[Register], first: int, block: int, here: Sequence[Register], column: Any, rows: OfRows
     ) -> tuple[list[Register], list[Register]]:
-        """What 16 columns of the tile become, from `first` on: columns from `block` on of the patch.
-
-        Four numbers of each 8 columns, or two words of f16 where the sums stay what they are.
-        """
-        if self._kept:
-            words = list(sums[first // 4 : first // 4 + 4])
-            return words[:2], words[2:]
-        quads = self._values(sums, first), self._values(sums, first + 8)
-        if self.plan.epilogue.plain:
-            return quads
-        addends = self._addends(block, here)
+        """What 16 columns of the tile become, from `first` on: columns from `block` on of the patch."""
         low, high = (
-            self._through(quad, addend, column + (first + half), scales, biases)
-            for quad, addend, half in zip(quads, addends, (0, 8), strict=True)
+            self.arithmetic.finished(sums, first + half, column, addend, rows)
+            for addend, half in zip(self._addends(block, here), (0, 8), strict=True)
         )
         return low, high
-
-    @property
-    def _kept(self) -> bool:
-        """Whether sums in f16 go to D as they are, two in a word."""
-        return self.plan.sums == "f16" and self.plan.epilogue.plain
 
     def _write(self, both: tuple[list[Register], list[Register]], block: int, here: Sequence[Register]) -> None:
         """Put 16 columns into the patch."""
         size = size_of(self.plan.d)
         if size == 2:
-            words = [*both[0], *both[1]] if self._kept else [_packed(self.plan.d, *pair) for pair in _pairs(both)]
+            words = [word for quad in both for word in self.arithmetic.words(quad)]
             place = self._matrix(block, here)
             ptx.stmatrix(place, words, shape="m8n8", num="x4", type="b16")
             return
-        for place, pair in zip(self._spots(block, here), _pairs(both), strict=True):
-            if size == 4:
+        if size == 4:
+            for place, pair in zip(self._spots(block, here), pairs(both), strict=True):
                 ptx.st(place, pair, vec="v2", type=self.plan.d)
-            else:
-                ptx.st(place, _packed(self.plan.d, *pair), type="b16")
+            return
+        words = (word for quad in both for word in self.arithmetic.words(quad))
+        for place, word in zip(self._spots(block, here), words, strict=True):
+            ptx.st(place, word, type="b16")
 
     def _matrix(self, block: int, here: Sequence[Register]) -> Location:
         """A thread's row of the four matrices that 16 columns of 16 bits are."""
@@ -224,16 +191,6 @@ class Store:
                 offset = patch * 64 * plan.row_bytes + below * plan.row_bytes + (0 if wide else half)
                 yield place.at(offset, "shared::cta")
 
-    def _values(self, sums: Sequence[Register], first: int) -> list[Register]:
-        """The four numbers of a thread in 8 columns of the tile."""
-        if self.plan.sums == "f16":
-            halves = [half for word in sums[first // 4 : first // 4 + 2] for half in _halves(word, "f16")]
-            return [ptx.cvt(half, dtype="f32") for half in halves]
-        quad = list(sums[first // 2 : first // 2 + 4])
-        if self.plan.sums == "s32" and self.plan.d != "s32":
-            return [ptx.cvt(each, rnd="rn", dtype="f32") for each in quad]
-        return quad
-
     def _addends(self, block: int, here: Sequence[Register]) -> list[list[Register] | None]:
         """The elements of C for 16 columns, as f32."""
         addend = self.plan.epilogue.addend
@@ -242,7 +199,7 @@ class Store:
         if size_of(addend) == 2:
             place = self._matrix(block, here)
             words = ptx.ldmatrix(place, shape="m8n8", num="x4", type="b16")
-            found = [ptx.cvt(half, dtype="f32") for word in words for half in _halves(word, addend)]
+            found = [each for word in words for each in unpacked(addend, word)]
         elif size_of(addend) == 4:
             found = [
                 each
@@ -250,100 +207,13 @@ class Store:
                 for each in ptx.ld(place, vec="v2", type=addend)
             ]
         else:
-            found = []
-            for place in self._spots(block, here):
-                both = ptx.cvt(ptx.ld(place, type="b16"), rn=True, dtype="f16x2", atype=f"{addend}x2")
-                found += [ptx.cvt(half, dtype="f32") for half in _halves(both, "f16")]
+            found = [
+                each
+                for place in self._spots(block, here)
+                for each in unpacked(addend, ptx.ld(place, type="b16"))
+            ]
         return [found[:4], found[4:]]
-
-    def _through(
-        self, quad: list[Register], addend: list[Register] | None, column: Any, scales: Any, biases: Any
-    ) -> list[Register]:
-        """What becomes of four sums: scaled, with C and bias added, through the activation."""
-        epilogue, factors = self.plan.epilogue, self.factors
-        of_columns = self._of_columns(factors.column_scales, epilogue.column_scales, column)
-        biases_of_columns = self._of_columns(factors.bias, epilogue.bias == "column", column)
-        made: list[Register] = []
-        for number, value in enumerate(quad):
-            across, below = number % 2, number // 2
-            if epilogue.scaled:
-                value = value * factors.alpha
-            if scales is not None:
-                value = value * scales[below]
-            if of_columns is not None:
-                value = value * of_columns[across]
-            if addend is not None:
-                value = ptx.fma(addend[number], factors.beta, value, rnd="rn", type=f32)
-            if biases is not None:
-                value = value + biases[below]
-            if biases_of_columns is not None:
-                value = value + biases_of_columns[across]
-            made.append(_activated(value, epilogue.activation))
-        return made
-
-    def _of_rows(self, array: Any, wanted: bool, line: Any) -> list[Register] | None:
-        """A number for each of a thread's two rows."""
-        return [self._number(array, line + below, self.factors.m) for below in (0, 8)] if wanted else None
-
-    def _of_columns(self, array: Any, wanted: bool, column: Any) -> list[Register] | None:
-        """A number for each of a thread's two columns among 8."""
-        first = column + self.pair
-        return [self._number(array, first + across, self.factors.n) for across in (0, 1)] if wanted else None
-
-    def _number(self, array: Any, index: Any, end: Any) -> Register:
-        """An element of an array of f32, 0 behind its end."""
-        found = new(f32, 0.0)
-        with when(index < end):
-            ptx.ld(array.place(index), type=f32, out=found)
-        return found
 
 
 Quads = dict[int, tuple[list[Register], list[Register]]]
 """What a thread has of a patch, by the first of 16 columns: of each 8 columns four numbers."""
-
-
-def _elements(plan: Plan, pair: Sequence[Register]) -> tuple[Register, ...]:
-    """Two numbers as words of the elements' size; one word of f16 is two of them already."""
-    size = size_of(plan.d)
-    if size == 4:
-        return tuple(pair)
-    if size == 2:
-        return _halves(pair[0] if len(pair) == 1 else _packed(plan.d, *pair), "b16")
-    word = _packed(plan.d, *pair)
-    return word, ptx.shr(word, 8, type="u16")
-
-
-def _pairs(quads: Sequence[Sequence[Register]]) -> Iterator[tuple[Register, Register]]:
-    for quad in quads:
-        yield quad[0], quad[1]
-        yield quad[2], quad[3]
-
-
-def _packed(type_word: str, low: Register, high: Register) -> Register:
-    """Two f32 as two elements of D in one word."""
-    if size_of(type_word) == 1:
-        return ptx.cvt(high, low, rnd="rn", satfinite=True, dtype=f"{type_word}x2")
-    return ptx.cvt(high, low, rnd="rn", dtype=f"{type_word}x2")
-
-
-def _halves(word: Register, type_word: str) -> tuple[Register, Register]:
-    low, high = new(type_word), new(type_word)
-    ptx.mov(word, out=[low, high], type="b32")
-    return low, high
-
-
-def _activated(value: Register, activation: str) -> Register:
-    """The activation of a sum, by the approximations that the machine has in one instruction."""
-    match activation:
-        case "relu":
-            return ptx.max(value, 0.0, type=f32)
-        case "silu":
-            shrunk = ptx.ex2(value * -LOG2_E, approx=True, ftz=True, type=f32)
-            return value * ptx.rcp(shrunk + 1.0, approx=True, ftz=True, type=f32)
-        case "gelu":
-            root, cube = _GELU
-            inner = value * ptx.fma(value * value, root * cube, root, rnd="rn", type=f32)
-            half = value * 0.5
-            return ptx.fma(half, ptx.tanh(inner, approx=True, type=f32), half, rnd="rn", type=f32)
-        case _:
-            return value

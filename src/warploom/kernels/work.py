@@ -65,12 +65,16 @@ class Work:
         ptx.setp(self.turn, self.turn, CmpOp="ne", type=u32, out=self.fresh)
 
     def corner(self) -> tuple[Any, Any, Any]:
-        """Row and column of the tile among clusters, and its batch: down the rows of one group, then across."""
-        sizes = self.sizes
-        plane = sizes.m_tiles * sizes.n_tiles
-        batch = self.tile // plane
-        flat = self.tile - batch * plane
-        across = sizes.n_tiles * self.group
-        first = flat // across * self.group
-        rest, height = flat % across, ptx.min(sizes.m_tiles - first, self.group, type=u32)
-        return first + rest % height, rest // height, batch
+        """Row and column of the tile among clusters, and its batch."""
+        return corner(self.tile, self.sizes.m_tiles, self.sizes.n_tiles, self.group)
+
+
+def corner(tile: Any, m_tiles: Any, n_tiles: Any, group: int) -> tuple[Any, Any, Any]:
+    """Row and column of a tile among all of its batch, and the batch: down `group` rows, then to the next column."""
+    plane = m_tiles * n_tiles
+    batch = tile // plane
+    flat = tile - batch * plane
+    across = n_tiles * group
+    first = flat // across * group
+    rest, height = flat % across, ptx.min(m_tiles - first, group, type=u32)
+    return first + rest % height, rest // height, batch
