@@ -90,6 +90,13 @@ class Place:
         with guarded(around):
             named("xor")(self.phase, 1, type="b32", out=self.phase)
 
+    def skip(self, count: Register) -> None:
+        """Go on by several stages, which another consumer has."""
+        total = self.stage + count
+        around = total // self.ring.stages
+        self.stage.set(total - around * self.ring.stages)
+        named("xor")(self.phase, around & 1, type="b32", out=self.phase)
+
 
 def ring(stages: int, *, consumers: int, cluster: int = 1) -> Ring:
     """A ring of stages. Errors: UsageError author.ring."""

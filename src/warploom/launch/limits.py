@@ -74,7 +74,7 @@ def check(
         raise _refuse(f"{arch} has no clusters; expected cluster (1, 1, 1), found {shape}")
     if not isinstance(shared, int) or isinstance(shared, bool) or shared < 0:
         raise UsageError(f"shared is {shared!r}; expected a number of bytes", code="launch.shared")
-    most = _SHARED_KIB[_number(arch)] * 1024
+    most = shared_bytes(_number(arch))
     total = program.dynamic_start + shared if shared else program.static_shared
     if total > most:
         raise UsageError(
@@ -83,6 +83,11 @@ def check(
             code="launch.shared",
         )
     return shape, explicit
+
+
+def shared_bytes(number: int) -> int:
+    """The shared memory that a CTA may have, by an architecture's number such as 90. Units: bytes."""
+    return _SHARED_KIB[number] * 1024
 
 
 def _number(arch: str) -> int:

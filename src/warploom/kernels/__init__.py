@@ -1,0 +1,1 @@
+"""GEMM kernels for tensor cores, written with `author`."""

@@ -1,0 +1,122 @@
+"""The GEMM kernel for Hopper: D = epilogue(A B).
+
+One warpgroup brings tiles of A and B into a ring of stages by TMA; the others multiply them by wgmma, 64 rows
+each, and store D by TMA. CTAs are persistent, and the last tiles are cut along K so that all end together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from warploom.author import (
+    Location, Place, bounds, f32, kernel, new, otherwise, pointer, ptx, ring, shared, special, tensor_map, u32, u64, when,
+    while_,
+)  # fmt: skip
+from warploom.kernels.epilogue import Factors
+from warploom.kernels.exchange import Exchange
+from warploom.kernels.load import produce
+from warploom.kernels.multiply import lower_word, multiply
+from warploom.kernels.plan import SPAN, Plan
+from warploom.kernels.store import Store
+from warploom.kernels.work import Sizes, Work
+
+_TURNS = 4  # the first of two named barriers: those before serve the ways to D
+_FEW = 40  # registers of a producer's thread
+_MANY = {1: 232, 2: 232, 3: 160}  # and of a consumer's, by the number of consumers
+
+
+@kernel(target="sm_90a")
+def gemm(
+    a: tensor_map, b: tensor_map, c: tensor_map, d: tensor_map, partial: pointer("b32"), flags: pointer("u32"),
+    row_scales: pointer("f32"), column_scales: pointer("f32"), bias: pointer("f32"), alpha: f32, beta: f32,
+    d_start: pointer("b8"), d_stride: u64, d_plane: u64, m: u32, n: u32, m_tiles: u32, n_tiles: u32, k_tiles: u32, split: u32, tiles: u32,
+    *, plan: Plan = Plan(),
+):  # fmt: skip
+    tile, groups = plan.tile, plan.tile.warpgroups
+    bounds(threads=tile.threads, cluster=(tile.cluster, 1, 1), ctas_per_sm=1)
+    tile_a = shared(tile.stages * tile.rows * SPAN, align=1024)
+    tile_b = shared(tile.stages * tile.columns * SPAN, align=1024)
+    patches = shared(groups * tile.buffers * plan.turn_bytes, align=1024)
+    stages = ring(tile.stages, consumers=tile.sharers, cluster=tile.cluster)
+    arrivals = shared(groups * 8, align=8)
+
+    thread = special("tid.x")
+    group = ptx.shfl_idx(thread >> 7, 0, 31, -1)
+    with when(thread == 0):
+        for tensor in (a, b, d):
+            ptx.prefetch(Location(tensor), level="tensormap")
+        stages.start()
+        if plan.epilogue.addend:
+            for number in range(groups):
+                ptx.mbarrier_init(arrivals.at(8 * number), 1)
+        ptx.fence_proxy(proxykind="async")
+    if tile.cluster > 1:
+        ptx.barrier_cluster_arrive(aligned=True)
+        ptx.barrier_cluster_wait(aligned=True)
+    else:
+        ptx.bar(0)
+    # The grid before this one in the stream may still run until here, where it may be what made A or B.
+    ptx.griddepcontrol_launch_dependents()
+    ptx.griddepcontrol_wait()
+    work = Work(Sizes(m_tiles, n_tiles, k_tiles, split, tiles), tile.group)
+    place = stages.place()
+    start_a, start_b = tile_a.address(), tile_b.address()
+
+    with when(group == 0):
+        ptx.setmaxnreg_dec(_FEW)
+        with when(thread == 0):
+            produce(plan, work, place, a, b, start_a, start_b)
+    with otherwise():
+        ptx.setmaxnreg_inc(_MANY[groups])
+        number, mine = group - 1, thread & 127
+        sums = [new(plan.word) for _ in range(plan.words)]
+        factors = Factors(
+            alpha, beta, row_scales, column_scales, bias, m, n, d_start, d_stride, d_plane
+        )
+        store = Store(plan, d, c, patches, arrivals, number, mine, factors)
+        exchange = Exchange(plan, work, partial, flags, number, mine)
+        above = 0 if tile.alternate else number * 64  # rows of the tile that others have
+        low_a = lower_word(start_a + above * SPAN, plan.a_major)
+        low_b = lower_word(start_b, plan.b_major)
+
+        def compute(begun: Callable[[], None]) -> None:
+            multiply(plan, work, place, mine, sums, low_a, low_b, begun)
+            with when(work.last != k_tiles):
+                exchange.leave(sums)
+            with otherwise():
+                with when(work.first != 0):
+                    exchange.collect(sums)
+                row, column, batch = work.corner()
+                row = (row * tile.cluster + exchange.rank) * tile.rows + above
+                store(sums, row, column * tile.columns, batch)
+
+        if tile.alternate:
+            by_turns(work, place, number, compute)
+        else:
+            with while_(work.left):
+                work.take()
+                compute(lambda: None)
+        store.finish()
+
+
+def by_turns(work: Work, place: Place, number: Any, compute: Callable[[Callable[[], None]], None]) -> None:
+    """Two consumers take a piece of work each by turns. One begins when the other has seen the last of its stages:
+    a parity tells one phase of a stage from the next alone.
+    """
+    turn, waits = new(u32, 0), new(u32, 0)
+    with while_(work.left):
+        work.take()
+
+        def hand_over() -> None:
+            with when(work.left()):
+                ptx.bar_arrive((number ^ 1) + _TURNS, 256)
+
+        with when(turn == number):
+            with when(waits != 0):
+                ptx.bar(number + _TURNS, 256)
+            compute(hand_over)
+        with otherwise():
+            place.skip(work.last - work.first)
+        turn ^= 1
+        waits.set(1)

@@ -1,0 +1,63 @@
+"""The producer: one thread that brings the tiles of A and B into the ring of stages by TMA."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from warploom.author import Location, Place, guarded, new, ptx, special, u16, u32, while_
+from warploom.kernels.plan import SPAN, Plan, size_of
+from warploom.kernels.work import Work
+
+BLOCK = 64  # elements of 16 bits in a row of 128 bytes, where neighbours stand along M or N
+
+
+def produce(plan: Plan, work: Work, place: Place, a: Any, b: Any, start_a: Any, start_b: Any) -> None:
+    """Fill stage after stage. `start_a` and `start_b` are addresses in shared memory, `a` and `b` tensor maps."""
+    tile = plan.tile
+    rank = special("cluster_ctarank") if tile.cluster > 1 else 0
+    mask = new(u16, (1 << tile.cluster) - 1) if tile.cluster > 1 else None
+    share = tile.columns // tile.cluster
+    with while_(work.left):
+        work.take()
+        row, column, batch = work.corner()
+        row = (row * tile.cluster + rank) * tile.rows
+        column = column * tile.columns + rank * share
+        turn = new(u32, work.first)
+        k = new(u32, work.first * plan.depth)
+        with while_(lambda: turn < work.last):
+            place.wait_empty()
+            ptx.mbarrier_arrive_expect_tx(place.barrier(), plan.stage_bytes)
+            target_a = start_a + place.stage * (tile.rows * SPAN)
+            target_b = start_b + place.stage * (tile.columns * SPAN)
+            if tile.cluster > 1:
+                target_b = target_b + rank * (share * SPAN)
+            _load(plan, a, plan.a_major, target_a, place, (k, row, batch), tile.rows, None)
+            _load(plan, b, plan.b_major, target_b, place, (k, column, batch), share, mask)
+            k += plan.depth
+            turn += 1
+            place.advance()
+    if tile.cluster > 1:
+        # A peer's arrival must not meet a CTA that has left: every stage is given back first.
+        for _ in range(tile.stages):
+            place.wait_empty()
+            place.advance()
+
+
+def _load(
+    plan: Plan, tensor: Any, major: str, target: Any, place: Place, at: tuple[Any, Any, Any], extent: int, mask: Any
+) -> None:
+    """Copies of `extent` rows of M or N and one stage of K, to every CTA of the cluster where there is a mask."""
+    k, line, batch = at
+    blocks = 1 if major == "k" else extent // BLOCK
+    shared = {} if mask is None else {"multicast": "multicast::cluster", "ctaMask": mask}
+    for block in range(blocks):
+        inner, outer = (k, line) if major == "k" else (line + block * BLOCK if block else line, k)
+        coordinates = (inner, outer, batch) if plan.batched else (inner, outer)
+        ptx.cp_async_bulk_tensor(
+            target.at(block * BLOCK * SPAN, "shared::cluster"),
+            Location(tensor, coordinates=coordinates),
+            place.barrier("shared::cluster"),
+            dim=f"{len(coordinates)}d",
+            dst="shared::cluster",
+            **shared,
+        )

@@ -1,0 +1,229 @@
+"""What a GEMM kernel is built for: types, majors, the tile of a CTA, what is done with the sums.
+
+A plan is all that is known when the PTX is made; sizes, addresses and factors come with each launch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import gcd
+from typing import Protocol
+
+from warploom.diag import UsageError
+from warploom.isa.types import TYPES
+
+SPAN = 128  # bytes of K in one stage: a row of the widest swizzle
+SHARED = 227 * 1024  # bytes of shared memory that a CTA may have
+SUMS = {
+    **dict.fromkeys([("f16", "f16")], ("f32", "f16")),
+    **dict.fromkeys([("bf16", "bf16"), ("tf32", "tf32")], ("f32",)),
+    **dict.fromkeys([(a, b) for a in ("e4m3", "e5m2") for b in ("e4m3", "e5m2")], ("f32", "f16")),
+    **dict.fromkeys([(a, b) for a in ("s8", "u8") for b in ("s8", "u8")], ("s32",)),
+}
+"""The types of sums that the tensor cores have for the types of A and B."""
+RESULTS = {
+    "f32": ("f32", "bf16", "f16", "e4m3", "e5m2"),
+    "f16": ("f16",),
+    "s32": ("s32", "f32", "bf16", "f16"),
+}
+"""The types that D may have, by the type of the sums."""
+ACTIVATIONS = ("", "relu", "gelu", "silu")
+
+
+def size_of(type_word: str) -> int:
+    """Bytes of an element in memory."""
+    return 4 if type_word == "tf32" else TYPES[type_word].bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """What one CTA computes at a time, and how: `rows` of M by `columns` of N in `stages` of shared memory.
+
+    The consumers have 64 rows of it each; where they `alternate` there are two, and each has every second tile to itself,
+    so that one stores while the other multiplies. `buffers` of shared memory take turns on the way to D.
+    `cluster` CTAs one above the other share their columns of B by multicast. Neighbouring CTAs take `group` rows of
+    tiles before the next column, so that they meet in the L2 cache.
+    """
+
+    rows: int = 128
+    columns: int = 256
+    stages: int = 4
+    cluster: int = 1
+    group: int = 8
+    alternate: bool = False
+    buffers: int = 2
+
+    @property
+    def warpgroups(self) -> int:
+        """Consumers."""
+        return 2 if self.alternate else self.rows // 64
+
+    @property
+    def sharers(self) -> int:
+        """Consumers of one tile."""
+        return self.rows // 64
+
+    @property
+    def threads(self) -> int:
+        """Threads of a CTA, the producer's warpgroup among them."""
+        return 128 * (1 + self.warpgroups)
+
+
+@dataclass(frozen=True, slots=True)
+class Epilogue:
+    """What becomes of the sums: `D = activation(scale * sums + factor * C + bias)`.
+
+    `scaled`: alpha, a factor of each row and one of each column, all by address or value at the launch.
+    `addend`: the type of C, or "". `bias`: "", "row" or "column", what it has one f32 for.
+    """
+
+    scaled: bool = False
+    row_scales: bool = False
+    column_scales: bool = False
+    addend: str = ""
+    bias: str = ""
+    activation: str = ""
+
+    @property
+    def plain(self) -> bool:
+        """Whether the sums are only rounded."""
+        return self == Epilogue()
+
+
+class Typed(Protocol):
+    """What every plan says: types, majors, and what becomes of the sums."""
+
+    @property
+    def a(self) -> str: ...  # noqa: D102
+    @property
+    def b(self) -> str: ...  # noqa: D102
+    @property
+    def sums(self) -> str: ...  # noqa: D102
+    @property
+    def d(self) -> str: ...  # noqa: D102
+    @property
+    def a_major(self) -> str: ...  # noqa: D102
+    @property
+    def b_major(self) -> str: ...  # noqa: D102
+    @property
+    def epilogue(self) -> Epilogue: ...  # noqa: D102
+
+
+def types_refused(plan: Typed) -> Iterator[str]:
+    """What the tensor cores, or the epilogue, do not have of what a plan asks for."""
+    if plan.sums not in SUMS.get((plan.a, plan.b), ()):
+        have = "; ".join(f"{a} by {b}: {', '.join(s)}" for (a, b), s in SUMS.items())
+        yield f"no sums of {plan.a} by {plan.b} in {plan.sums}; there are {have}"
+    elif plan.d not in RESULTS[plan.sums]:
+        yield f"no result in {plan.d} from sums in {plan.sums}; there are {', '.join(RESULTS[plan.sums])}"
+    for name, major, across in (("a_major", plan.a_major, "m"), ("b_major", plan.b_major, "n")):
+        if major not in ("k", across):
+            yield f"{name} is '{major}'; expected 'k' or '{across}'"
+    if (plan.a_major, plan.b_major) != ("k", "k") and plan.a in TYPES and size_of(plan.a) != 2:
+        yield f"{plan.a} is read along K alone; a_major and b_major must be 'k'"
+    if plan.epilogue.activation not in ACTIVATIONS:
+        yield f"no activation '{plan.epilogue.activation}'; there are relu, gelu and silu"
+    if plan.d == "s32" and not plan.epilogue.plain:
+        yield "sums in s32 go to a result in s32 as they are; an epilogue needs one in f32, bf16 or f16"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One kernel. `a_major` is "k" or "m", `b_major` "k" or "n": along what elements are neighbours in memory.
+
+    `ragged`: the rows of D do not end with whole 16 bytes. `promoted`: sums of so many stages are
+    added up in f32 outside the tensor cores, which keep fewer bits; 0 for none.
+    Errors: UsageError kernels.plan where the tensor cores or the CTA have no such kernel.
+    """
+
+    a: str = "bf16"
+    b: str = "bf16"
+    sums: str = "f32"
+    d: str = "bf16"
+    a_major: str = "k"
+    b_major: str = "k"
+    batched: bool = False
+    promoted: int = 0
+    ragged: bool = False
+    tile: Tile = field(default_factory=Tile)
+    epilogue: Epilogue = field(default_factory=Epilogue)
+
+    def __post_init__(self) -> None:
+        for complaint in self._complaints():
+            raise UsageError(complaint, code="kernels.plan")
+
+    def _complaints(self) -> tuple[str, ...]:
+        tile, found = self.tile, list(types_refused(self))
+        if self.promoted and self.sums != "f32":
+            found.append(f"sums in {self.sums} are exact or chosen to be short; only f32 is promoted")
+        if tile.rows % 64 or not 64 <= tile.rows <= 192:
+            found.append(f"{tile.rows} rows of a tile; expected 64, 128 or 192")
+        if tile.alternate and tile.rows != 64:
+            found.append(f"{tile.rows} rows of a tile that one consumer has to itself; expected 64")
+        if tile.buffers not in (1, 2):
+            found.append(f"{tile.buffers} buffers; expected 1 or 2")
+        step = 64 * tile.cluster if self.b_major == "n" else 16
+        if tile.columns % step or not 64 <= tile.columns <= 256:
+            found.append(f"{tile.columns} columns of a tile; expected a multiple of {step} from 64 to 256")
+        if tile.stages < 2 or self.shared_bytes > SHARED:
+            found.append(
+                f"{tile.stages} stages of {self.stage_bytes} bytes; expected at least 2 and, with"
+                f" {self.shared_bytes - tile.stages * self.stage_bytes} bytes besides, {SHARED} in all"
+            )
+        if self.registers > 232 - 24:
+            found.append(f"{self.registers} registers of sums for a thread; expected 208 at most")
+        return tuple(found)
+
+    # What follows from it ---------------------------------------------------------------------------------------
+
+    @property
+    def depth(self) -> int:
+        """Elements of K in a stage."""
+        return SPAN // size_of(self.a)
+
+    @property
+    def stage_bytes(self) -> int:
+        """Bytes of A and B in a stage."""
+        return (self.tile.rows + self.tile.columns) * SPAN
+
+    @property
+    def words(self) -> int:
+        """Registers of a thread for the sums of its tile."""
+        return self.tile.columns // (4 if self.sums == "f16" else 2)
+
+    @property
+    def word(self) -> str:
+        """The type of such a register: two sums of f16 share one."""
+        return "b32" if self.sums == "f16" else self.sums
+
+    @property
+    def registers(self) -> int:
+        """Registers of a thread for sums of all kinds."""
+        return self.words * (2 if self.promoted else 1)
+
+    @property
+    def turn(self) -> int:
+        """Columns that are stored together."""
+        return 32 if size_of(self.d) == 4 else 64
+
+    @property
+    def patch(self) -> int:
+        """Columns that one copy to D takes: of a turn's as many as divide the tile."""
+        return gcd(self.tile.columns, self.turn)
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a row of a patch, which are the span of its swizzle; 16 are not swizzled."""
+        return self.patch * size_of(self.d)
+
+    @property
+    def turn_bytes(self) -> int:
+        """Bytes of 64 rows of a turn."""
+        return 64 * self.turn * size_of(self.d)
+
+    @property
+    def shared_bytes(self) -> int:
+        """Dynamic shared memory of a CTA, mbarriers included."""
+        tile = self.tile
+        return tile.stages * (self.stage_bytes + 16) + tile.warpgroups * (tile.buffers * self.turn_bytes + 8) + 1024

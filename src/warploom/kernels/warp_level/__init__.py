@@ -1,0 +1,1 @@
+"""GEMM kernels whose warps multiply by themselves, stage by stage, from sm_80 on."""

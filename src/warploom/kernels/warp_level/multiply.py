@@ -1,0 +1,112 @@
+"""The main loop of a warp: fragments of a step are loaded while those of the step before are multiplied."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from warploom.author import Register, new, ptx, u32, while_
+from warploom.kernels.plan import size_of
+from warploom.kernels.warp_level.load import Copies
+from warploom.kernels.warp_level.plan import BLOCK, CHUNK, STEP, Plan, mask
+
+_SHAPES = {1: "m16n8k32", 2: "m16n8k16", 4: "m16n8k8"}
+_LINE = 128
+
+Fragment = list[Register]
+"""16 lines by 32 bytes of K: the upper 8 lines and the lower, then the same of the second 16 bytes."""
+
+
+class Fragments:
+    """A warp's part of one operand. `own` lines of it begin at `first` of the tile."""
+
+    def __init__(self, plan: Plan, major: str, start: Any, first: Any, own: int, lane: Any) -> None:
+        self.along, self.span, self.depth = major == "k", plan.tile.span, plan.depth
+        self.count = own // 16
+        if self.along:
+            row = lane & 15
+            self.place = start + (first + row) * self.span + (mask(row, self.span) ^ (lane >> 4)) * CHUNK
+        else:
+            row = (lane & 7) + (lane >> 4) * 8
+            chunk = ((first & (BLOCK - 1)) >> 3) | ((lane >> 3) & 1)
+            block = start + (first // BLOCK) * (self.depth * _LINE)
+            self.place = block + row * _LINE + (mask(row, _LINE) ^ chunk) * CHUNK
+        self.sets = [[[new("b32") for _ in range(4)] for _ in range(self.count)] for _ in range(2)]
+
+    def load(self, stage: Any, step: int) -> None:
+        """Load the fragments of a step of the stage at an offset."""
+        here = self.place + stage
+        if self.along:
+            here = here ^ step * STEP if step else here
+            for number, fragment in enumerate(self.of(step)):
+                place = here.at(number * 16 * self.span, "shared")
+                ptx.ldmatrix(place, shape="m8n8", num="x4", type="b16", out=fragment)
+            return
+        for number, fragment in enumerate(self.of(step)):
+            block, inside = divmod(number, BLOCK // 16)
+            place = here ^ inside * 2 * CHUNK if inside else here
+            offset = (block * self.depth + step * 16) * _LINE
+            ptx.ldmatrix(place.at(offset, "shared"), shape="m8n8", num="x4", trans=True, type="b16", out=fragment)
+
+    def of(self, step: int) -> list[Fragment]:
+        """The registers of a step: neighbouring steps have different ones."""
+        return self.sets[step % 2]
+
+
+def multiply(
+    plan: Plan, k_tiles: Any, copies: Copies, from_a: Fragments, from_b: Fragments, sums: Sequence[Sequence[Register]]
+) -> None:
+    """Sum up a warp's tile. `sums` are registers for each 16 rows, those of 8 columns together."""
+    tile, steps = plan.tile, plan.steps
+    for stage in range(tile.stages - 1):
+        copies.begin(stage * tile.stage_bytes)
+        copies.issue(0, 1)
+        copies.end()
+    read, write = new(u32, 0), new(u32, (tile.stages - 1) * tile.stage_bytes)
+    _await(plan)
+    for operand in (from_a, from_b):
+        operand.load(read, 0)
+    turn = new(u32, 0)
+    with while_(lambda: turn < k_tiles):
+        copies.begin(write)  # beyond K they bring zeros, and the count of groups stays what it is
+        for step in range(steps):
+            last = step == steps - 1
+            if last:
+                copies.end()
+                _await(plan)
+                write.set(read)
+                _advance(plan, read)
+            for operand in (from_a, from_b):
+                operand.load(read, (step + 1) % steps)
+            if not last:
+                copies.issue(step, steps - 1)
+            _products(plan, from_a.of(step), from_b.of(step), sums)
+        turn += 1
+    ptx.cp_async_wait_group(0)
+    ptx.bar(0)  # now the stages may be overwritten
+
+
+def _await(plan: Plan) -> None:
+    """Wait until the next stage has come, and until every warp has left the one before."""
+    ptx.cp_async_wait_group(plan.tile.stages - 2)
+    ptx.bar(0)
+
+
+def _advance(plan: Plan, stage: Register) -> None:
+    after = stage + plan.tile.stage_bytes
+    ptx.selp(after, 0, after < plan.tile.shared_bytes, type=u32, out=stage)
+
+
+def _products(
+    plan: Plan, from_a: Sequence[Fragment], from_b: Sequence[Fragment], sums: Sequence[Sequence[Register]]
+) -> None:
+    """The products of one step. Every second row of blocks goes back, so that a fragment of B is used twice."""
+    size, words = size_of(plan.a), plan.words
+    blocks = [(pair[half], pair[half + 2]) for pair in from_b for half in (0, 1)]
+    for row, (fragment, of_row) in enumerate(zip(from_a, sums, strict=True)):
+        for number in range(len(blocks))[:: -1 if row % 2 else 1]:
+            mine = list(of_row[number * words : (number + 1) * words])
+            ptx.mma(
+                fragment, list(blocks[number]), mine, shape=_SHAPES[size],
+                dtype=plan.sums, atype=plan.a, btype=plan.b, ctype=plan.sums, out=mine,
+            )  # fmt: skip

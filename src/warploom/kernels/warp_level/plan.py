@@ -1,0 +1,154 @@
+"""What a warp-level GEMM kernel is built for: target and types, the tile of a CTA and of its warps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from warploom.check.module import asked_target
+from warploom.diag import UsageError
+from warploom.kernels.plan import Epilogue, size_of, types_refused
+from warploom.launch.limits import shared_bytes
+
+CHUNK = 16  # bytes that a thread copies at once, and a row of the matrices that warps load
+STEP = 32  # bytes of K that one instruction multiplies
+BLOCK = 64  # elements of 16 bits in a row of 128 bytes, where neighbours stand along M or N
+_SMALL_FLOATS = ("e4m3", "e5m2")
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """What one CTA computes: `rows` of M by `columns` of N, dealt out to `down` by `across` warps.
+
+    A stage holds `span` bytes of K of each row and column, 64 or 128. Neighbouring CTAs take `group` rows of tiles
+    before the next column, so that they meet in the L2 cache.
+    """
+
+    rows: int = 128
+    columns: int = 128
+    down: int = 2
+    across: int = 2
+    span: int = 64
+    stages: int = 4
+    group: int = 8
+
+    @property
+    def threads(self) -> int:
+        """Threads of a CTA."""
+        return 32 * self.down * self.across
+
+    @property
+    def warp_rows(self) -> int:
+        """Rows of a warp."""
+        return self.rows // self.down
+
+    @property
+    def warp_columns(self) -> int:
+        """Columns of a warp."""
+        return self.columns // self.across
+
+    @property
+    def stage_bytes(self) -> int:
+        """Bytes of A and B in a stage."""
+        return (self.rows + self.columns) * self.span
+
+    @property
+    def shared_bytes(self) -> int:
+        """Dynamic shared memory of a CTA."""
+        return self.stages * self.stage_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One kernel. `a_major` is "k" or "m", `b_major` "k" or "n": along what elements are neighbours in memory.
+
+    `ragged`: the rows of D and C do not end with whole 16 bytes. Of f32 elements of A and B, as of tf32, the tensor
+    cores read the upper 19 bits.
+    Errors: UsageError kernels.plan where the tensor cores or the CTA have no such kernel.
+    """
+
+    target: str = "sm_80"
+    a: str = "bf16"
+    b: str = "bf16"
+    sums: str = "f32"
+    d: str = "bf16"
+    a_major: str = "k"
+    b_major: str = "k"
+    ragged: bool = False
+    tile: Tile = field(default_factory=Tile)
+    epilogue: Epilogue = field(default_factory=Epilogue)
+
+    def __post_init__(self) -> None:
+        for complaint in (*types_refused(self), *self._of_target(), *self._of_tile()):
+            raise UsageError(complaint, code="kernels.plan")
+
+    def _of_target(self) -> tuple[str, ...]:
+        number, found = asked_target(self.target).number, list[str]()
+        if number < 80:
+            found.append(f"{self.target} has no asynchronous copies; expected sm_80 or above")
+        small = [each for each in (self.a, self.b, self.d, self.epilogue.addend) if each in _SMALL_FLOATS]
+        if small and number < 89:
+            found.append(f"{self.target} has no {small[0]}; expected sm_89 or above")
+        if not found and self.tile.shared_bytes > (most := shared_bytes(number)):
+            found.append(
+                f"{self.tile.stages} stages of {self.tile.stage_bytes} bytes; a CTA of {self.target} has {most}"
+            )
+        return tuple(found)
+
+    def _of_tile(self) -> tuple[str, ...]:
+        tile, found = self.tile, list[str]()
+        if tile.span not in (64, 128):
+            found.append(f"{tile.span} bytes of K in a stage; expected 64 or 128")
+        if not 3 <= tile.stages <= 5:
+            found.append(f"{tile.stages} stages; expected 3, 4 or 5")
+        if tile.down * tile.across not in (4, 8):
+            found.append(f"{tile.down} by {tile.across} warps; expected 4 or 8 in all")
+        for name, extent, warps in (("rows", tile.rows, tile.down), ("columns", tile.columns, tile.across)):
+            if extent not in (64, 128, 256) or extent // warps not in (32, 64):
+                found.append(
+                    f"{extent} {name} of a tile for {warps} warps; expected 64, 128 or 256, and 32 or 64 of a warp"
+                )
+        if not found and self.patch_bytes * tile.down * tile.across > tile.shared_bytes:
+            found.append(f"{tile.shared_bytes} bytes of stages are too few to store D by way of them")
+        return tuple(found)
+
+    # What follows from it ---------------------------------------------------------------------------------------
+
+    @property
+    def depth(self) -> int:
+        """Elements of K in a stage."""
+        return self.tile.span // size_of(self.a)
+
+    @property
+    def steps(self) -> int:
+        """Instructions along K in a stage."""
+        return self.tile.span // STEP
+
+    @property
+    def word(self) -> str:
+        """The type of a register of sums: two sums of f16 share one."""
+        return "b32" if self.sums == "f16" else self.sums
+
+    @property
+    def words(self) -> int:
+        """Registers of a thread for the sums of 16 rows by 8 columns."""
+        return 2 if self.sums == "f16" else 4
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a warp's columns of D."""
+        return self.tile.warp_columns * size_of(self.d)
+
+    @property
+    def patch_bytes(self) -> int:
+        """Shared memory by way of which a warp stores 16 rows of D."""
+        return 16 * self.row_bytes
+
+
+def mask(row: Any, span: int) -> Any:
+    """What the numbers of a row's chunks are XORed with in shared memory, rows of `span` bytes one after the other.
+
+    Eight rows in one column of chunks then lie in different banks.
+    """
+    above = (128 // span).bit_length() - 1  # rows that share a line of all banks share a mask
+    return (row >> above if above else row) & (span // CHUNK - 1)

@@ -1,0 +1,164 @@
+"""The epilogue of a warp: its sums become elements of D, 16 rows at a time by way of shared memory.
+
+There the elements are exchanged so that a thread stores 16 bytes, and neighbours store what is side by side. The
+patch is swizzled so that neither its writes nor its reads meet in a bank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from warploom.author import Register, guarded, new, ptx, u32, when
+from warploom.kernels.epilogue import Arithmetic, Factors, apart, unpacked
+from warploom.kernels.plan import size_of
+from warploom.kernels.warp_level.plan import CHUNK, Plan, mask
+
+_ALL = 0xFFFFFFFF  # lanes
+
+
+@dataclass(frozen=True, slots=True)
+class Addend:
+    """Where C is: its address, bytes from a row to the next and from a batch to the next."""
+
+    start: Any
+    stride: Any
+    plane: Any
+
+
+class Store:
+    """One warp's way to D. `patch` is the address of its shared memory."""
+
+    def __init__(self, plan: Plan, patch: Any, lane: Any, factors: Factors, addend: Addend) -> None:
+        self.plan, self.factors, self.addend = plan, factors, addend
+        self.row, self.pair = lane >> 2, (lane & 3) * 2
+        self.arithmetic = Arithmetic(plan, factors, self.pair)
+        size, span = size_of(plan.d), plan.row_bytes
+        self.chunks = span // CHUNK
+        self.rows = 32 // self.chunks  # that a warp stores at once
+        inside = self.pair * size  # of the bytes of 8 columns
+        self.to = patch + self.row * span + (self._mask(self.row) * CHUNK ^ inside)
+        self.out_row, self.chunk = lane // self.chunks, lane % self.chunks
+        self.back = patch + self.out_row * span + (self._mask(self.out_row) ^ self.chunk) * CHUNK
+
+    def _mask(self, row: Any) -> Any:
+        """The swizzle of the patch. Of 32 bits, 4 rows are written at once, with two chunks each."""
+        if size_of(self.plan.d) == 4:
+            return (row & 3) << 1
+        return mask(row, min(self.plan.row_bytes, 128))
+
+    def __call__(self, sums: Sequence[Sequence[Register]], row: Any, column: Any, batch: Any) -> None:
+        """Store a warp's tile whose first element is at `row` and `column` of D."""
+        plan, factors = self.plan, self.factors
+        size = size_of(plan.d)
+        first = column + self.chunk * (CHUNK // size)
+        start = factors.start + ptx.mul_wide(first, size, type=u32) + ptx.cvt(batch, dtype="u64") * factors.plane
+        whole = ptx.setp(first + CHUNK // size, factors.n, CmpOp="le", type=u32)
+        for number, of_rows in enumerate(sums):
+            line = row + number * 16
+            quads = self._finished(of_rows, line + self.row, column, batch)
+            if number:
+                ptx.bar_warp(_ALL)
+            self._write(quads)
+            ptx.bar_warp(_ALL)
+            for above in range(0, 16, self.rows):
+                at = line + above + self.out_row
+                place = ptx.mad_wide(at, factors.stride, start, type=u32)
+                self._out(place, self._read(above), at < factors.m, first, whole)
+
+    def _finished(self, sums: Sequence[Register], line: Any, column: Any, batch: Any) -> list[list[Register]]:
+        """What 16 rows become, 8 columns at a time."""
+        rows = self.arithmetic.of_rows(line)
+        addends = self._addends(line, column, batch)
+        return [
+            self.arithmetic.finished(sums, 8 * number, column, addend, rows)
+            for number, addend in enumerate(addends)
+        ]
+
+    def _addends(self, line: Any, column: Any, batch: Any) -> list[list[Register] | None]:
+        """A thread's elements of C as f32, for each 8 columns; 0 outside of C."""
+        type_word, blocks = self.plan.epilogue.addend, self.plan.tile.warp_columns // 8
+        if not type_word:
+            return [None] * blocks
+        size, first = size_of(type_word), column + self.pair
+        start = self.addend.start + ptx.mul_wide(first, size, type=u32)
+        start = start + ptx.cvt(batch, dtype="u64") * self.addend.plane
+        found: list[list[Register] | None] = []
+        lines = [line + below for below in (0, 8)]
+        places = [ptx.mad_wide(each, self.addend.stride, start, type=u32) for each in lines]
+        inside = [each < self.factors.m for each in lines]
+        for number in range(blocks):
+            quad: list[Register] = []
+            for place, held in zip(places, inside, strict=True):
+                quad += self._pair(place, first + 8 * number, 8 * number * size, held)
+            found.append(quad)
+        return found
+
+    def _pair(self, place: Any, column: Any, offset: int, inside: Any) -> list[Register]:
+        """Two neighbours in a row of C. Where rows end with whole 16 bytes, both are there or none."""
+        type_word = self.plan.epilogue.addend
+        size = size_of(type_word)
+        if not self.plan.ragged:
+            held = ptx.setp(column, self.factors.n, inside, CmpOp="lt", BoolOp="and", type=u32)
+            if size == 4:
+                both = [new(type_word, 0.0) for _ in range(2)]
+                with guarded(held):
+                    ptx.ld(place.at(offset, "global"), vec="v2", type=type_word, out=both)
+                return both
+            word = new(f"b{16 * size}", 0)
+            with guarded(held):
+                ptx.ld(place.at(offset, "global"), type=f"b{16 * size}", out=word)
+            return unpacked(type_word, word)
+        parts: list[Register] = []
+        for across in range(2):
+            held = ptx.setp(column + across, self.factors.n, inside, CmpOp="lt", BoolOp="and", type=u32)
+            part = new(f"b{max(8 * size, 16)}", 0) if size < 4 else new(type_word, 0.0)
+            with guarded(held):
+                where = place.at(offset + across * size, "global")
+                ptx.ld(where, type=type_word if size == 4 else f"b{8 * size}", out=part)
+            parts.append(part)
+        if size == 4:
+            return parts
+        if size == 2:
+            return unpacked(type_word, ptx.mov(parts, type="b32"))
+        return unpacked(type_word, parts[1] << 8 | parts[0])
+
+    def _write(self, quads: Sequence[Sequence[Register]]) -> None:
+        """Put 16 rows into the patch."""
+        span, size = self.plan.row_bytes, size_of(self.plan.d)
+        for number, quad in enumerate(quads):
+            chunk, inside = divmod(8 * number * size, CHUNK)
+            here = self.to ^ chunk * CHUNK if chunk else self.to
+            for below in range(2):
+                place = here.at(inside + below * 8 * span, "shared")
+                if size == 4:
+                    ptx.st(place, list(quad[2 * below : 2 * below + 2]), vec="v2", type=self.plan.d)
+                else:
+                    ptx.st(place, self.arithmetic.words(quad)[below], type=f"b{16 * size}")
+
+    def _read(self, above: int) -> tuple[Register, ...]:
+        """A thread's 16 bytes of a row of the patch, `above` rows below its first."""
+        turned = self._mask(above) * CHUNK
+        here = self.back ^ turned if turned else self.back
+        return ptx.ld(here.at(above * self.plan.row_bytes, "shared"), vec="v4", type="b32")
+
+    def _out(self, place: Any, words: Sequence[Register], inside: Any, first: Any, whole: Any) -> None:
+        """Store 16 bytes of a row, or the elements of them that D has."""
+        size, n = size_of(self.plan.d), self.factors.n
+        with guarded(ptx.and_(inside, whole, type="pred")):
+            ptx.st(place.at(0, "global"), list(words), vec="v4", type="b32")
+        if not self.plan.ragged:
+            return
+        with when(ptx.and_(inside, ~whole, type="pred")):
+            for number, element in enumerate(each for word in words for each in _elements(word, size)):
+                with guarded(first + number < n):
+                    ptx.st(place.at(number * size, "global"), element, type=f"b{8 * size}")
+
+
+def _elements(word: Register, size: int) -> list[Register]:
+    """The elements in a word of 32 bits, the first first."""
+    if size == 4:
+        return [word]
+    low_high = apart("b16", word)
+    return list(low_high) if size == 2 else [each for half in low_high for each in apart("b8", half)]
