@@ -171,8 +171,9 @@ def _operations() -> Mapping[str, Sequence[type[Operation]]]:
 
 def _recognised(found: Binding, *, guarded: bool) -> Iterator[Recognised]:
     for kind in _operations().get(_DISCARDING.get(found.form.name, found.form.name), ()):
+        values = list(_values(kind, found, guarded=guarded))
         for properties in _properties(kind, found):
-            for operands, results in _values(kind, found, guarded=guarded):
+            for operands, results in values:
                 made = _made(kind, properties, operands, results)
                 if (answer := _compared(made, found, guarded=guarded)) is not None:
                     yield answer
