@@ -168,7 +168,7 @@ def call_of(operation: dialect.Operation) -> Made | None:
     slots = slots_of(form, words)
     items = [item for item in order.takes if not item.optional or item.place in statement.operands]
     try:
-        name = name_of(form, words, stride="stride" in statement.operands)
+        name = name_of(form, words, marked="stride" in statement.operands)
         made: list[Operation] = []
         args = [value for item in items for value in _values(item, statement, slots, form, made)]
         name += "".join(_suffix(statement, item) for item in items if item.type == "anywhere")
