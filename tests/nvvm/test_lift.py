@@ -148,3 +148,66 @@ def test_a_constant_scale_is_seen_through_its_predicate() -> None:
 }}"""
     printed = str(lift(lower(text)))
     assert "D[<f32>, <zero>], A[<f16>, <neg>, <row>], B[<f16>, <one>, <row>]" in printed
+
+
+# What registers hold -----------------------------------------------------------------------------------------
+
+HEAD = ".version 8.6\n.target sm_90a\n.address_size 64\n"
+REGISTERS = (
+    ".reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 %rd<4>; .reg .f32 %f<8>; .shared .align 8 .b64 barrier;"
+)
+MULTIPLY = (
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %rd0, %rd1, %p1, 1, 1, 0, 0;"
+)
+
+
+def lifted(*lines: str) -> str:
+    body = "\n".join(lines)
+    return str(lift(f"{HEAD}.visible .entry k(.param .u64 p) {{\n{REGISTERS}\n{body}\nret;\n}}"))
+
+
+def test_a_variable_is_an_address_and_a_constant_a_constant() -> None:
+    text = lifted("mov.b32 %r0, 3;", "mbarrier.init.shared::cta.b64 [barrier], %r0;")
+    assert "@k(%barrier: !llvm.ptr<3>)" in text
+    assert "llvm.mlir.constant(3 : i32)" in text
+    assert "nvvm.mbarrier.init %barrier" in text
+
+
+def test_a_chain_passes_its_accumulator_on() -> None:
+    text = lifted("mov.pred %p1, -1;", MULTIPLY, MULTIPLY, "wgmma.commit_group.sync.aligned;")
+    assert text.count("nvvm.wgmma.mma_async") == 2
+    assert "D[<f32>, <one>]" in text
+    assert "llvm.extractvalue" not in text
+
+
+@pytest.mark.parametrize(
+    ("after", "known"), [((), True), (("mov.pred %p1, 0;", "bra again;"), False)], ids=["once", "twice"]
+)
+def test_a_constant_holds_past_a_label_where_nothing_else_writes_it(
+    after: tuple[str, ...], known: bool
+) -> None:
+    text = lifted("mov.pred %p1, -1;", "again:", MULTIPLY, *after)
+    assert ("nvvm.inline_ptx" not in text) == known
+
+
+def test_inline_ptx_has_its_values() -> None:
+    """Under a predicate what is written was there before; one that is not may stand in the text alone."""
+    text = lifted(
+        "@%p0 mbarrier.arrive.shared::cta.b64 %rd2, [%r1+8];",
+        "@!%p0 mbarrier.inval.shared.b64 [barrier];",
+        "movmatrix.sync.aligned.m8n8.trans.b16 %r2, %r2;",
+        "mbarrier.arrive.shared.b64 %rd3, [%r2];",
+    )
+    assert '"@!{$r1} mbarrier.inval.shared.b64 [{$r0}];" ro(%barrier, %p0 : !llvm.ptr<3>, i1)' in text
+    assert (
+        '"mbarrier.arrive.shared::cta.b64 {$rw0}, [{$r0}+8];" ro(%r1 : i32) rw(%rd2 : i64), predicate = %p0'
+        in text
+    )
+    assert (
+        '%0 = nvvm.inline_ptx "movmatrix.sync.aligned.m8n8.trans.b16 {$w0}, {$r0};" ro(%r2 : i32) -> i32'
+        in text
+    )
+    assert "llvm.inttoptr %0 : i32 to !llvm.ptr<3>" in text
+    ptx = lower(text, target="sm_90a")
+    assert "mbarrier.arrive.shared::cta.b64 %rd" in ptx
+    assert "@!%p0 mbarrier.inval.shared.b64 [%rd" in ptx

@@ -70,6 +70,7 @@ from warploom.nvvm.dialect.pieces import (
 from warploom.nvvm.dialect.vocabulary import BitOperation, Layout, Overflow, ScaleIn, ScaleOut, WgmmaType
 from warploom.nvvm.dialect.wmma import element_at
 from warploom.nvvm.dialect.words import Extents, Shape, Word
+from warploom.nvvm.meant import meant
 from warploom.ptx import Address, Integer, Name, Operand, Vector
 
 GUARD = "@"
@@ -403,7 +404,7 @@ def _compared(made: Operation, found: Binding, *, guarded: bool) -> Recognised |
         form = form_that_allows(statement.forms, words)
         if form.name != _DISCARDING.get(found.form.name, found.form.name):
             return None
-        if _meant(form.name, slots_of(form, words)) != _meant(form.name, found.slots):
+        if meant(form.name, slots_of(form, words)) != meant(form.name, found.slots):
             return None
         spots = _spots(statement, presets, found, guarded=guarded)
         if spots is None or any(value not in spots for value in made.operands):
@@ -518,36 +519,6 @@ def _of_fragment(
         found.append((value, tuple(Spot(name, at + k) for k in range(count))))
         at += count
     return found
-
-
-_SAME = {"shared::cta": "shared"}
-"""Words that say the same."""
-_NOTHING = frozenset({"tile", "acquire", "weak"})
-"""Slots of words that say what holds without them too."""
-_ORDERS = {
-    "mbarrier.transactions": {"sem": ("relaxed",), "scope": ("cta",)},
-    "mbarrier": {"sem": ("acquire", "release"), "scope": ("cta",)},
-    "barrier.cluster_arrive": {"sem": ("release",)},
-}
-"""The orders that hold where none is said; all of a form's slots must have these words, or none."""
-_UNSAID = {
-    "tcgen05.mma": {"collector_usage": "collector::a::discard"},
-    "tcgen05.mma-tensor": {"collector_usage": "collector::a::discard"},
-    "tcgen05.block": {"collector_usage": "collector::a::discard"},
-    "tcgen05.block-tensor": {"collector_usage": "collector::a::discard"},
-    "tcgen05.ws": {"collector_usage": "collector::b0::discard"},
-    "tcgen05.ws-tensor": {"collector_usage": "collector::b0::discard"},
-}
-"""The words that hold where none stands in their place."""
-
-
-def _meant(form: str, slots: Mapping[str, str]) -> dict[str, str]:
-    """The words of an instruction, in one of the ways to say the same."""
-    said = {slot: _SAME.get(word, word) for slot, word in slots.items() if word and slot not in _NOTHING}
-    usual = _ORDERS.get(form) or _ORDERS.get(form.partition(".")[0], {})
-    if all(said.get(slot, words[0]) in words for slot, words in usual.items()):
-        said = {slot: word for slot, word in said.items() if slot not in usual}
-    return _UNSAID.get(form, {}) | said
 
 
 # Warpgroups -------------------------------------------------------------------------------------------------
