@@ -53,7 +53,7 @@ from xdsl.utils.exceptions import VerifyException
 from warploom.isa.bind import Binding
 from warploom.isa.compose import form_that_allows, slots_of
 from warploom.isa.table import FormError
-from warploom.nvvm.dialect import OPERATIONS, Operation, wgmma
+from warploom.nvvm.dialect import OPERATIONS, Operation
 from warploom.nvvm.dialect.pieces import (
     At,
     Constant,
@@ -68,6 +68,7 @@ from warploom.nvvm.dialect.pieces import (
     width_of,
 )
 from warploom.nvvm.dialect.vocabulary import BitOperation, Layout, Overflow, ScaleIn, ScaleOut, WgmmaType
+from warploom.nvvm.dialect.wgmma import WgmmaMmaAsync
 from warploom.nvvm.dialect.wmma import element_at
 from warploom.nvvm.dialect.words import Extents, Shape, Word
 from warploom.nvvm.meant import meant
@@ -164,7 +165,7 @@ def _operations() -> Mapping[str, Sequence[type[Operation]]]:
     """
     found: dict[str, list[type[Operation]]] = {}
     for kind in OPERATIONS:
-        if kind is not wgmma.WgmmaMmaAsync:
+        if kind is not WgmmaMmaAsync:
             for form in kind.FORMS:
                 found.setdefault(form, []).append(kind)
     return found
@@ -551,12 +552,12 @@ def recognise_warpgroup(found: Binding, *, adds: bool) -> Recognised | None:
     accumulator = _seat("d", found, f32 if slots["dtype"] == "f32" else i32)
     multiplied = _seat("a", found, i32) if a == "a" else Seat(i64, (Spot(a),))
     operands = (accumulator, multiplied, Seat(i64, (Spot("b_desc"),)))
-    made = _made(wgmma.WgmmaMmaAsync, properties, [[seat.type] for seat in operands], [accumulator.type])
+    made = _made(WgmmaMmaAsync, properties, [[seat.type] for seat in operands], [accumulator.type])
     try:
         made.verify_()
     except VerifyException:
         return None
-    return Recognised(wgmma.WgmmaMmaAsync, properties, operands, (accumulator,))
+    return Recognised(WgmmaMmaAsync, properties, operands, (accumulator,))
 
 
 def _seat(name: str, found: Binding, element: Attribute) -> Seat:
