@@ -33,7 +33,7 @@ from warploom.nvvm.dialect.pieces import (
     registers_of,
     space_of,
 )
-from warploom.nvvm.dialect.wmma import element_of
+from warploom.nvvm.dialect.wmma import element_at
 from warploom.nvvm.intrinsics import Intrinsic, name_of, read_name
 
 _SCALES = " ".join(f"scale_{x}_data:i32 byte_id_{x}:i16 thread_id_{x}:i16" for x in "ab")
@@ -89,9 +89,6 @@ the text where it is one, `?` is what may be absent.
 """
 
 _INTEGERS: dict[str, IntegerType] = {"i1": i1, "i16": IntegerType(16), "i32": i32, "i64": i64, "word": i1}
-_OF_RESULT = {"d": "dtype", "a": "atype", "b": "btype", "c": "ctype", "r": "type"}
-"""The slot that says what the elements of a fragment are."""
-_HALF = {"atype": "f16", "btype": "f16"}
 
 Made: TypeAlias = "tuple[list[Operation], Sequence[SSAValue]]"
 """Operations that stand for one, and its results."""
@@ -124,9 +121,7 @@ class _Item:
             case "anywhere":
                 return []
             case _:
-                slot = _OF_RESULT[self.place]
-                word = slots.get(slot) or _HALF.get(slot, "")
-                return [element_of(word)] * max(1, form.operands[self.place].registers(slots))
+                return [element_at(self.place, slots)] * max(1, form.operands[self.place].registers(slots))
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +168,7 @@ def call_of(operation: dialect.Operation) -> Made | None:
     slots = slots_of(form, words)
     items = [item for item in order.takes if not item.optional or item.place in statement.operands]
     try:
-        name = name_of(form, words, stride="stride" in statement.operands)
+        name = name_of(form, words, marked="stride" in statement.operands)
         made: list[Operation] = []
         args = [value for item in items for value in _values(item, statement, slots, form, made)]
         name += "".join(_suffix(statement, item) for item in items if item.type == "anywhere")

@@ -149,15 +149,16 @@ def _family(entry: dict[str, str | dict[str, str]]) -> _Family:
 # Names ------------------------------------------------------------------------------------------------------
 
 
-def name_of(form: Form, words: Mapping[str, str], *, stride: bool = True) -> str:
-    """The name of the intrinsic of an instruction; `stride` where it has the operand that LLVM names so.
+def name_of(form: Form, words: Mapping[str, str], *, marked: bool = True) -> str:
+    """The name of the intrinsic of an instruction; `marked` where it has the operand that may be left
+    out, of which LLVM's name has a word.
 
     Errors: UsageError where there is none
     """
     slots = slots_of(form, {slot: word for slot, word in words.items() if word})
     for family in _families():
         if family.form is form and family.fits(slots):
-            return "".join(_written(family, slots, stride=stride))
+            return "".join(_written(family, slots, marked=marked))
     raise UsageError(f"LLVM has no intrinsic of {form.name} with {_shown(words)}")
 
 
@@ -174,16 +175,16 @@ def all_names() -> Iterator[str]:
                     family.form, {s: word for s, word in zip(cells, chosen, strict=True) if word}
                 )
                 if family.fits(slots):
-                    for stride in (True, False):
-                        yield "".join(_written(family, slots, stride=stride))
+                    for marked in (True, False):
+                        yield "".join(_written(family, slots, marked=marked))
 
 
-def _written(family: _Family, slots: Mapping[str, str], *, stride: bool) -> Iterator[str]:
+def _written(family: _Family, slots: Mapping[str, str], *, marked: bool) -> Iterator[str]:
     for kind, text in family.pieces:
         if kind == "text":
             yield text
         elif kind == "plain":
-            yield f".{text}" if stride else ""
+            yield f".{text}" if marked else ""
         elif word := family.written(slots[text]):
             yield f"{_SHOWN[kind]}{word}"
 
@@ -191,8 +192,8 @@ def _written(family: _Family, slots: Mapping[str, str], *, stride: bool) -> Iter
 def read_name(name: str) -> Intrinsic:
     """The intrinsic of a name. Errors: UsageError where no rule has it, or no row of its Form"""
     plain = _POINTERS.sub("", name)
-    for family in _families():
-        found = _pattern(family).fullmatch(plain)
+    for family, pattern in _patterns():
+        found = pattern.fullmatch(plain)
         if found is None:
             continue
         words = {slot: _word(family, slot, found[slot] or "") for slot in family.slots}
@@ -203,8 +204,11 @@ def read_name(name: str) -> Intrinsic:
 
 
 @cache
-def _pattern_of(number: int) -> re.Pattern[str]:
-    family = _families()[number]
+def _patterns() -> tuple[tuple[_Family, re.Pattern[str]], ...]:
+    return tuple((family, _pattern(family)) for family in _families())
+
+
+def _pattern(family: _Family) -> re.Pattern[str]:
     parts: list[str] = []
     for kind, text in family.pieces:
         if kind == "text":
@@ -216,10 +220,6 @@ def _pattern_of(number: int) -> re.Pattern[str]:
             choice = f"(?P<{text}>{'|'.join(map(re.escape, words))})"
             parts.append(choice if kind == "slot" else rf"(?:{re.escape(_SHOWN[kind])}{choice})?")
     return re.compile("".join(parts))
-
-
-def _pattern(family: _Family) -> re.Pattern[str]:
-    return _pattern_of(_families().index(family))
 
 
 def _word(family: _Family, slot: str, written: str) -> str:

@@ -1,98 +1,102 @@
 """From PTX up to the nvvm dialect: the tensor-core skeleton of each kernel, readable as IR.
 
 The operations stand in the order of the text. Registers that something else computes are arguments of the
-function, a new one wherever it was written again; branches, and instructions that no operation of the dialect is,
-are left out. What the dialect has a family for and cannot express stands as inline PTX.
+function, a new one wherever it was written again, and so are the addresses of variables; branches, and instructions
+that no operation of the dialect is, are left out. A register that is set to a constant is the constant, past labels
+too where nothing else writes it. What the dialect has a family for and cannot express stands as
+inline PTX, with the values that it reads and writes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import (
     DenseArrayBase,
-    IntAttr,
-    IntegerAttr,
+    IntegerType,
     ModuleOp,
     StringAttr,
     UnitAttr,
-    VectorType,
-    f16,
     f32,
     f64,
     i1,
-    i16,
     i32,
-    i64,
 )
-from xdsl.dialects.llvm import LLVMFunctionType, LLVMPointerType, LLVMStructType, LLVMVoidType
+from xdsl.dialects.llvm import LLVMFunctionType, LLVMVoidType
 from xdsl.ir import Attribute, Block, Region, SSAValue
-from xdsl.utils.exceptions import VerifyException
 
 from warploom.isa.bind import Binding, bind
-from warploom.nvvm import dialect
-from warploom.nvvm.dialect import copies, fences, matrix, mbarrier, mma, tensor_copies, threads
 from warploom.nvvm.dialect.inline import InlinePtx
-from warploom.nvvm.dialect.vocabulary import (
-    BitOperation,
-    CacheModifier,
-    GridAction,
-    Layout,
-    MatrixElement,
-    MmaType,
-    Overflow,
-    Proxy,
-    RegisterAction,
-    ScaleIn,
-    ScaleOut,
-    SharedSpace,
-    WgmmaType,
+from warploom.nvvm.dialect.pieces import pointer_to
+from warploom.nvvm.dialect.wgmma import WgmmaMmaAsync
+from warploom.nvvm.held import Held
+from warploom.nvvm.recognise import GUARD, Recognised, Seat, items_of, recognise, recognise_warpgroup
+from warploom.ptx import (
+    Address,
+    Function,
+    Guard,
+    Instruction,
+    Integer,
+    Label,
+    Module,
+    Name,
+    Negated,
+    Operand,
+    Pair,
+    Variable,
+    Vector,
+    parse,
 )
-from warploom.nvvm.dialect.wgmma import WgmmaCommitGroup, WgmmaFence, WgmmaMmaAsync, WgmmaWaitGroup
-from warploom.nvvm.dialect.words import MatrixShape, Shape
-from warploom.ptx import Address, Function, Guard, Integer, Module, Name, Operand, Variable, Vector, parse
 from warploom.ptx import Block as Braces
 
-_TYPES: Mapping[int, Attribute] = {1: i1, 16: i16, 32: i32, 64: i64}
-_SPACES = {"": 0, "global": 1, "shared": 3, "shared::cta": 3, "shared::cluster": 7}
 _FAMILIES = frozenset(
     {"wgmma", "mma", "sparse", "wmma", "matrix", "async_copy", "bulk", "tensor", "mbarrier", "tcgen05"}
 )
 """Families that stand as inline PTX where no operation expresses an instruction."""
+_SPACES = {"shared": 3, "global": 1, "const": 4, "local": 5}
+_WRITTEN = ("write", "both")
+_WIDTHS = (16, 32, 64, 128)
 
 
 def lift(text: str | Module) -> ModuleOp:
     """The skeletons of a module's functions."""
     module = parse(text) if isinstance(text, str) else text
-    functions = [_Lifter(each).function() for each in module.functions.values() if each.body is not None]
+    shared = {
+        each.name: pointer_to(_SPACES.get(each.space, 0))
+        for each in module.items
+        if isinstance(each, Variable)
+    }
+    functions = [
+        _Lifter(each, shared).function() for each in module.functions.values() if each.body is not None
+    ]
     return ModuleOp(functions)
-
-
-class _Unsuited(Exception):
-    """An instruction that the operation meant for it cannot express."""
 
 
 class _Lifter:
     """Lifts one function."""
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Function, variables: Mapping[str, Attribute]) -> None:
         self._function = function
         self._block = Block()
-        self._values: dict[str, SSAValue] = {}
-        self._known: dict[str, bool] = {}
-        self._guard: Guard | None = None
-        self._declared = dict(_registers(function.body)) if function.body is not None else {}
+        declared = dict(variables) | {each.name: pointer_to(0) for each in function.params}
+        if function.body is not None:
+            declared |= dict(_declared(function.body))
+        self._held = Held(self._block, declared)
+        self._settled = frozenset[str]()
 
     def function(self) -> llvm.FuncOp:
         """The function."""
         body = self._function.body
         assert body is not None
-        for instruction in body.instructions():
-            found = bind(instruction)
-            if isinstance(found, Binding):
-                self._guard = instruction.guard
-                self._instruction(found, str(instruction))
+        self._settled = _written_once(body)
+        for statement in _in_order(body):
+            if isinstance(statement, Label):
+                self._held.forget_constants(self._settled)
+            elif isinstance(found := bind(statement), Binding):
+                self._instruction(statement, found)
         self._block.add_op(llvm.ReturnOp())
         arguments = [argument.type for argument in self._block.args]
         is_kernel = {"nvvm.kernel": UnitAttr()} if self._function.kind == "entry" else {}
@@ -104,152 +108,212 @@ class _Lifter:
             extra_attrs=is_kernel,
         )
 
-    def _instruction(self, found: Binding, text: str) -> None:
-        make = _LIFTS.get(found.form.name)
-        before = self._block.last_op
-        if make is not None and (self._guard is None or found.form.name in _GUARDED):
-            try:
-                make(self, found)
-            except _Unsuited:
-                while self._block.last_op is not before:
-                    last = self._block.last_op
-                    assert last is not None
-                    last.detach()
-                    last.erase()
-            else:
-                return
-        if found.form.family in _FAMILIES:
-            self._block.add_op(InlinePtx.create(properties={"ptxCode": StringAttr(text), **InlinePtx.NONE}))
-        for name, each in found.operands.items():
-            if found.form.operands[name].access in {"write", "both"}:
+    def _instruction(self, instruction: Instruction, found: Binding) -> None:
+        guard = instruction.guard
+        recognised = None if guard is not None and guard.negated else self._recognised(found, guard)
+        if recognised is not None:
+            results = self._operation(recognised, found, guard)
+        elif found.form.family in _FAMILIES:
+            results = self._inline(instruction, found)
+        else:
+            results = frozenset[str]()
+        for each in found.operands.values():
+            if each.place.access in _WRITTEN:
                 for register in _names(each.operand):
-                    self._values.pop(register, None)
-                    self._known.pop(register, None)
-        if found.form.name == "compare.setp" and self._guard is None:
-            self._compared(found)
+                    if register not in results:
+                        self._held.forget(register)
+        if guard is None:
+            self._constant(found)
 
-    def _compared(self, found: Binding) -> None:
-        """Remember a predicate that compares two constants, as compilers make that of a constant scale."""
-        a, b, p = (found.operands[name].operand for name in ("a", "b", "p"))
-        if isinstance(a, Integer) and isinstance(b, Integer) and found.slots["CmpOp"] in {"eq", "ne"}:
-            for name in _names(p):
-                self._known[name] = (a.value == b.value) == (found.slots["CmpOp"] == "eq")
+    def _constant(self, found: Binding) -> None:
+        """Remember what a register is set to, where that is a constant: compilers make predicates of constant
+        scales so too.
+        """
+        constants = [each.operand for each in found.operands.values() if isinstance(each.operand, Integer)]
+        match found.form.name, constants:
+            case "move.mov" | "move.mov_predicate", [constant]:
+                self._held.know(_names(found.operands["d"].operand), constant.value)
+            case "compare.setp", [a, b] if found.slots["CmpOp"] in {"eq", "ne"}:
+                is_equal = a.value == b.value
+                self._held.know(
+                    _names(found.operands["p"].operand), int(is_equal == (found.slots["CmpOp"] == "eq"))
+                )
+            case _:
+                pass
 
-    def constant(self, operand: Operand) -> bool:
-        """A predicate that is known."""
-        if isinstance(operand, Integer):
-            return operand.value != 0
-        if isinstance(operand, Name) and operand.text in self._known:
-            return self._known[operand.text]
-        raise _Unsuited
+    # Operations ---------------------------------------------------------------------------------------------
 
-    def guard(self) -> list[SSAValue]:
-        """The predicate that an instruction is under, as the operand of an operation."""
-        if self._guard is None:
-            return []
-        if self._guard.negated:
-            raise _Unsuited
-        return [self.value(self._guard.name)]
+    def _recognised(self, found: Binding, guard: Guard | None) -> Recognised | None:
+        """The operation that an instruction is, where there are values for it."""
+        if found.form.name not in WgmmaMmaAsync.FORMS:
+            recognised = recognise(found, guarded=guard is not None)
+        elif guard is None and (adds := self._adds(found.operands["scale_d"].operand)) is not None:
+            recognised = recognise_warpgroup(found, adds=adds)
+        else:
+            return None
+        if recognised is None:
+            return None
+        taken = all(
+            self._held.can_take(_standing(seat, found, guard), seat.type) for seat in recognised.operands
+        )
+        return recognised if taken else None
 
-    # Values -------------------------------------------------------------------------------------------------
+    def _adds(self, scale: Operand) -> bool | None:
+        """Whether a product is added to its accumulator; None where that is computed, as no operation has it."""
+        if isinstance(scale, Integer):
+            return scale.value != 0
+        known = self._held.constant(scale.text) if isinstance(scale, Name) else None
+        return None if known is None else known != 0
 
-    def value(self, name: str) -> SSAValue:
-        """The value that a register has now."""
-        if name not in self._values:
-            if name not in self._declared:
-                raise _Unsuited
-            argument = self._block.insert_arg(self._declared[name], len(self._block.args))
-            argument.name_hint = name.strip("%").replace(".", "_").replace("$", "_")
-            self._values[name] = argument
-        return self._values[name]
+    def _operation(self, recognised: Recognised, found: Binding, guard: Guard | None) -> frozenset[str]:
+        """Write an operation; the registers that have its results."""
+        values = [self._held.take(_standing(seat, found, guard), seat.type) for seat in recognised.operands]
+        made = recognised.kind.create(
+            operands=values,
+            result_types=[seat.type for seat in recognised.results],
+            properties=dict(recognised.properties),
+        )
+        self._block.add_op(made)
+        given: set[str] = set()
+        for seat, value in zip(recognised.results, made.results, strict=True):
+            standing = _standing(seat, found, guard)
+            self._held.give(standing, value)
+            given.update(name for operand in standing for name in _names(operand))
+        return frozenset(given)
 
-    def read(self, operand: Operand, type: Attribute) -> SSAValue:
-        """An operand as a value of a type."""
-        if isinstance(operand, Integer):
-            assert type in (i16, i32, i64)
-            width = next(bits for bits, each in _TYPES.items() if each == type)
-            written = llvm.ConstantOp(IntegerAttr(operand.value, width), type)
-            self._block.add_op(written)
-            return written.result
-        if not isinstance(operand, Name):
-            raise _Unsuited
-        return self._cast(self.value(operand.text), type)
+    # Inline PTX ---------------------------------------------------------------------------------------------
 
-    def pointer(self, operand: Operand, space: str) -> SSAValue:
-        """The pointer that an address operand is."""
-        if not isinstance(operand, Address) or not isinstance(operand.base, Name) or space not in _SPACES:
-            raise _Unsuited
-        base = self.value(operand.base.text)
-        if operand.offset:
-            offset = llvm.ConstantOp(IntegerAttr(operand.offset, 32 if base.type == i32 else 64), base.type)
-            total = llvm.AddOp(base, offset.result)
-            self._block.add_ops([offset, total])
-            base = total.res
-        number = _SPACES[space]
-        return self._cast(base, LLVMPointerType(IntAttr(number)) if number else LLVMPointerType())
+    def _inline(self, instruction: Instruction, found: Binding) -> frozenset[str]:
+        """Write an instruction as it is; the registers that have its results.
 
-    def fragment(self, operand: Operand, element: Attribute) -> list[SSAValue]:
-        """The values of a vector of registers."""
-        return [self.read(item, element) for item in _items(operand)]
-
-    def add(self, operation: dialect.Operation) -> dialect.Operation:
-        """Write an operation, if it is legal."""
-        self._block.add_op(operation)
-        try:
-            operation.verify_()
-        except VerifyException:
-            raise _Unsuited from None
-        return operation
-
-    def write(self, operand: Operand, results: Sequence[SSAValue]) -> None:
-        """Registers have new values."""
-        for name, result in zip(_names(operand), results, strict=True):
-            declared = self._declared.get(name)
-            self._values[name] = result if declared is None else self._cast(result, declared)
-
-    def unpacked(self, struct: SSAValue) -> list[SSAValue]:
-        """The elements of a struct; the value itself where it is none."""
-        if not isinstance(struct.type, LLVMStructType):
-            return [struct]
-        found: list[SSAValue] = []
-        for k, element in enumerate(struct.type.types.data):
-            taken = llvm.ExtractValueOp(DenseArrayBase.from_list(i64, [k]), struct, element)
-            self._block.add_op(taken)
-            found.append(taken.res)
-        return found
-
-    def packed(self, values: Sequence[SSAValue]) -> SSAValue:
-        """A struct of values."""
-        start = llvm.UndefOp(LLVMStructType.from_type_list([value.type for value in values]))
-        self._block.add_op(start)
-        struct: SSAValue = start.res
-        for k, value in enumerate(values):
-            put = llvm.InsertValueOp(DenseArrayBase.from_list(i64, [k]), struct, value)
-            self._block.add_op(put)
-            struct = put.res
-        return struct
-
-    def _cast(self, value: SSAValue, type: Attribute) -> SSAValue:
-        if value.type == type:
-            return value
-        owner = value.owner
-        if isinstance(owner, llvm.BitcastOp) and owner.arg.type == type:
-            return owner.arg
-        if isinstance(type, LLVMPointerType):
-            cast = llvm.IntToPtrOp.create(operands=[value], result_types=[type])
-            self._block.add_op(cast)
-            return cast.output
-        bits = llvm.BitcastOp(value, type)
-        self._block.add_op(bits)
-        return bits.result
+        One under a predicate may leave what it writes as it was, and so changes it.
+        """
+        guard = instruction.guard
+        text = _Text(self._held)
+        operands = list(instruction.operands)
+        for each in found.operands.values():
+            role = "r"
+            if each.place.access in _WRITTEN:
+                role = "rw" if guard is not None or each.place.access == "both" else "w"
+            at, *part = each.at
+            operands[at] = text.renamed(operands[at], role, part[0] if part else None)
+        shown = None
+        predicate: list[SSAValue] = []
+        if guard is not None and guard.negated:
+            shown = Guard(text.placeholder(guard.name, "r"), negated=True)
+        elif guard is not None:
+            predicate = [self._held.take([Name(guard.name)], i1)]
+        code = str(replace(instruction, guard=shown, operands=tuple(operands)))
+        reads, changes, writes = (text.names[role] for role in ("r", "rw", "w"))
+        groups = [
+            [self._held.take([Name(name)], self._held.type_of(name)) for name in names]
+            for names in (reads, changes)
+        ]
+        made = InlinePtx.create(
+            operands=[*groups[0], *groups[1], *predicate],
+            result_types=[self._held.type_of(name) for name in writes],
+            properties={
+                "ptxCode": StringAttr(code),
+                "operandSegmentSizes": DenseArrayBase.from_list(
+                    i32, [len(reads), len(changes), len(predicate)]
+                ),
+            },
+        )
+        self._block.add_op(made)
+        for names, values in ((changes, groups[1]), (writes, made.results)):
+            for name, value in zip(names, values, strict=True):
+                self._held.give([Name(name)], value)
+        return frozenset((*changes, *writes))
 
 
-def _registers(block: Braces) -> Iterator[tuple[str, Attribute]]:
-    """The declared registers and their types."""
+class _Text:
+    """The placeholders of registers in inline PTX, by what is done to each: read, written, or both."""
+
+    def __init__(self, held: Held) -> None:
+        self._held = held
+        self.names: dict[str, list[str]] = {"r": [], "rw": [], "w": []}
+
+    def placeholder(self, name: str, role: str) -> str:
+        """What stands for a register."""
+        if not self._held.is_register(name):
+            return name
+        names = self.names[role]
+        if name not in names:
+            names.append(name)
+        return f"{{${role}{names.index(name)}}}"
+
+    def renamed(self, operand: Operand, role: str, part: int | None = None) -> Operand:
+        """An operand, or one part of it, with placeholders for its registers."""
+        match operand:
+            case Vector(items) if part is not None:
+                return Vector((*items[:part], self.renamed(items[part], role), *items[part + 1 :]))
+            case Pair(first, second) if part is not None:
+                one = self.renamed(second if part else first, role)
+                return Pair(first, one) if part else Pair(one, second)
+            case Name(name):
+                return Name(self.placeholder(name, role))
+            case Negated(name, sign):
+                return Negated(self.placeholder(name, role), sign)
+            case Vector(items):
+                return Vector(tuple(self.renamed(item, role) for item in items))
+            case Address(base, offset, extra, unified):
+                renamed = None if base is None else self.renamed(base, "r")
+                return Address(renamed, offset, tuple(self.renamed(each, "r") for each in extra), unified)
+            case _:
+                return operand
+
+
+def _standing(seat: Seat, found: Binding, guard: Guard | None) -> list[Operand]:
+    """What stands at the spots of a seat."""
+    standing: list[Operand] = []
+    for spot in seat.spots:
+        if spot.place == GUARD:
+            assert guard is not None
+            standing.append(Name(guard.name))
+        elif spot.item is None:
+            standing.append(found.operands[spot.place].operand)
+        else:
+            standing.append(items_of(found.operands[spot.place].operand)[spot.item])
+    return standing
+
+
+def _in_order(block: Braces) -> Iterator[Instruction | Label]:
+    """The instructions and labels of a function, those in inner braces too."""
     for statement in block.statements:
         if isinstance(statement, Braces):
-            yield from _registers(statement)
-        elif isinstance(statement, Variable) and statement.space == "reg":
+            yield from _in_order(statement)
+        elif isinstance(statement, Instruction | Label):
+            yield statement
+
+
+def _written_once(body: Braces) -> frozenset[str]:
+    """The registers that no more than one instruction writes."""
+    writes: Counter[str] = Counter()
+    for instruction in body.instructions():
+        if isinstance(found := bind(instruction), Binding):
+            for each in found.operands.values():
+                if each.place.access in _WRITTEN:
+                    writes.update(_names(each.operand))
+    return frozenset(name for name, count in writes.items() if count == 1)
+
+
+def _names(operand: Operand) -> list[str]:
+    """The registers that are written where an operand stands."""
+    return [
+        item.text
+        for item in items_of(operand)
+        if isinstance(item, Name) and item.text != "_" and not isinstance(operand, Address)
+    ]
+
+
+def _declared(block: Braces) -> Iterator[tuple[str, Attribute]]:
+    """The declared registers and their types, and variables with those of their addresses."""
+    for statement in block.statements:
+        if isinstance(statement, Braces):
+            yield from _declared(statement)
+        elif isinstance(statement, Variable) and statement.space != "reg":
+            yield statement.name, pointer_to(_SPACES.get(statement.space, 0))
+        elif isinstance(statement, Variable):
             held = _register_type(statement.type)
             if held is None:
                 continue
@@ -264,310 +328,6 @@ def _register_type(word: str) -> Attribute | None:
         return i1
     if word in {"f32", "f64"}:
         return f32 if word == "f32" else f64
-    digits = word.lstrip("busf").partition("x")[0]
-    return _TYPES.get(int(digits)) if digits.isdigit() else None
-
-
-def _items(operand: Operand) -> Sequence[Operand]:
-    return operand.items if isinstance(operand, Vector) else [operand]
-
-
-def _names(operand: Operand) -> list[str]:
-    return [item.text for item in _items(operand) if isinstance(item, Name) and item.text != "_"]
-
-
-def _number(operand: Operand) -> int:
-    if not isinstance(operand, Integer):
-        raise _Unsuited
-    return operand.value
-
-
-# Instructions, by form --------------------------------------------------------------------------------------
-
-Lift = Callable[[_Lifter, Binding], None]
-_HALVES = VectorType(f16, [2])
-_ELEMENTS: Mapping[str, Attribute] = {"f16": _HALVES, "f32": f32, "f64": f64}
-_MULTIPLICANDS: Mapping[str, Attribute] = {"f16": _HALVES, "f64": f64}
-
-
-def _operand(found: Binding, name: str) -> Operand:
-    if name not in found.operands:
-        raise _Unsuited
-    return found.operands[name].operand
-
-
-def _plain(kind: type[dialect.Operation], **properties: Attribute) -> Lift:
-    """An instruction without operands."""
-    return lambda lifter, found: lifter.add(kind.create(properties=properties)) and None
-
-
-def _counted(kind: type[dialect.Operation], name: str, width: int) -> Lift:
-    """An instruction whose one operand is a constant."""
-
-    def lifted(lifter: _Lifter, found: Binding) -> None:
-        properties: dict[str, Attribute] = {name: IntegerAttr(_number(_operand(found, "N")), width)}
-        if found.slots.get("read"):
-            properties["read"] = UnitAttr()
-        lifter.add(kind.create(properties=properties))
-
-    return lifted
-
-
-def _extents(shape: str) -> Shape:
-    numbers = shape.replace("m", " ").replace("n", " ").replace("k", " ").split()
-    m, n, k = (IntAttr(int(number)) for number in numbers)
-    return Shape(m, n, k)
-
-
-def _warpgroup(lifter: _Lifter, found: Binding) -> None:
-    slots = found.slots
-    element = f32 if slots["dtype"] == "f32" else i32
-    adds = lifter.constant(_operand(found, "scale_d"))  # MLIR's operation has a constant there
-    a = found.operands.get("a")
-    descriptor = (
-        lifter.packed(lifter.fragment(a.operand, i32)) if a else lifter.read(_operand(found, "a_desc"), i64)
-    )
-
-    def sign(name: str) -> ScaleIn:
-        return ScaleIn("neg" if name in found.operands and _number(_operand(found, name)) < 0 else "one")
-
-    def is_transposed(name: str) -> bool:
-        return name in found.operands and _number(_operand(found, name)) == 1
-
-    accumulator = lifter.packed(lifter.fragment(_operand(found, "d"), element))
-    properties: dict[str, Attribute] = {
-        "shape": _extents(slots["shape"]),
-        "typeA": WgmmaType(slots["atype"]),
-        "typeB": WgmmaType(slots["btype"]),
-        "typeD": WgmmaType(slots["dtype"]),
-        "scaleD": ScaleOut("one" if adds else "zero"),
-        "scaleA": sign("imm_scale_a"),
-        "scaleB": sign("imm_scale_b"),
-        "layoutA": Layout("col" if is_transposed("imm_trans_a") else "row"),
-        "layoutB": Layout("row" if is_transposed("imm_trans_b") else "col"),
-    }
-    if slots.get("satfinite"):
-        properties["satfinite"] = Overflow("satfinite")
-    operands = [accumulator, descriptor, lifter.read(_operand(found, "b_desc"), i64)]
-    made = WgmmaMmaAsync.create(operands=operands, result_types=[accumulator.type], properties=properties)
-    lifter.write(_operand(found, "d"), lifter.unpacked(lifter.add(made).results[0]))
-
-
-def _dense(lifter: _Lifter, found: Binding) -> None:
-    slots = found.slots
-    if slots.get("kind") or slots.get("rnd"):
-        raise _Unsuited
-    groups = [
-        lifter.fragment(_operand(found, letter), elements.get(slots[f"{letter}type"], i32))
-        for letter, elements in (("a", _MULTIPLICANDS), ("b", _MULTIPLICANDS), ("c", _ELEMENTS))
-    ]
-    count = len(_items(_operand(found, "d")))
-    result = LLVMStructType.from_type_list([_ELEMENTS.get(slots["dtype"], i32)] * count)
-    properties: dict[str, Attribute] = {
-        "shape": _extents(slots["shape"]),
-        "multiplicandAPtxType": MmaType(slots["atype"]),
-        "multiplicandBPtxType": MmaType(slots["btype"]),
-        "layoutA": Layout(slots.get("alayout") or "row"),
-        "layoutB": Layout(slots.get("blayout") or "col"),
-        **mma.segments(map(len, groups)),
-    }
-    if slots.get("bitOp"):
-        properties["b1Op"] = BitOperation(f"{slots['bitOp']}_popc")
-    elif slots["dtype"] == "s32":
-        properties["intOverflowBehavior"] = Overflow("satfinite" if slots.get("satfinite") else "wrapped")
-    values = [value for group in groups for value in group]
-    made = mma.MmaSync.create(operands=values, result_types=[result], properties=properties)
-    lifter.write(_operand(found, "d"), lifter.unpacked(lifter.add(made).results[0]))
-
-
-def _matrix_words(found: Binding) -> dict[str, Attribute]:
-    slots = found.slots
-    m, n = (IntAttr(int(number)) for number in slots["shape"].replace("m", "").split("n"))
-    element = slots.get("type") or f"{slots['dst_fmt']}.{slots['src_fmt']}"
-    return {
-        "layout": Layout("col" if slots["trans"] else "row"),
-        "shape": MatrixShape(m, n),
-        "eltType": MatrixElement(element),
-    }
-
-
-def _load_matrices(lifter: _Lifter, found: Binding) -> None:
-    registers = _items(_operand(found, "r"))
-    result = i32 if len(registers) == 1 else LLVMStructType.from_type_list([i32] * len(registers))
-    properties = _matrix_words(found) | {"num": IntegerAttr(int(found.slots["num"][1:]), 32)}
-    where = lifter.pointer(_operand(found, "p"), found.slots["ss"] or "shared")
-    made = matrix.LdMatrix.create(operands=[where], result_types=[result], properties=properties)
-    lifter.write(_operand(found, "r"), lifter.unpacked(lifter.add(made).results[0]))
-
-
-def _store_matrices(lifter: _Lifter, found: Binding) -> None:
-    where = lifter.pointer(_operand(found, "p"), found.slots["ss"] or "shared")
-    sources = lifter.fragment(_operand(found, "r"), i32)
-    lifter.add(matrix.StMatrix.create(operands=[where, *sources], properties=_matrix_words(found)))
-
-
-def _copy(lifter: _Lifter, found: Binding) -> None:
-    if found.slots["level::cache_hint"] or found.slots["level::prefetch_size"]:
-        raise _Unsuited
-    operands = [
-        lifter.pointer(_operand(found, "dst"), "shared"),
-        lifter.pointer(_operand(found, "src"), "global"),
-    ]
-    if "src_size" in found.operands:
-        operands.append(lifter.read(_operand(found, "src_size"), i32))
-    properties: dict[str, Attribute] = {
-        "size": IntegerAttr(_number(_operand(found, "cp_size")), 32),
-        "modifier": CacheModifier(found.slots["cop"]),
-    }
-    lifter.add(copies.CpAsync.create(operands=operands, properties=properties))
-
-
-def _box(lifter: _Lifter, found: Binding) -> tuple[SSAValue, list[SSAValue]]:
-    where = _operand(found, "tensorMap")
-    if not isinstance(where, Address) or not where.extra:
-        raise _Unsuited
-    base = Address(where.base, where.offset)
-    return lifter.pointer(base, ""), lifter.fragment(where.extra[0], i32)
-
-
-def _load_box(lifter: _Lifter, found: Binding) -> None:
-    slots = found.slots
-    tensor, coordinates = _box(lifter, found)
-    groups: list[list[SSAValue]] = [
-        [lifter.pointer(_operand(found, "dstMem"), slots["dst"])],
-        [tensor],
-        coordinates,
-        [lifter.pointer(_operand(found, "mbar"), "shared")],
-        [],
-        [lifter.read(_operand(found, "ctaMask"), i16)] if slots["multicast"] else [],
-        [lifter.read(_operand(found, "cache_policy"), i64)] if slots["level::cache_hint"] else [],
-        lifter.guard(),
-    ]
-    if slots["cta_group"]:
-        raise _Unsuited
-    properties: dict[str, Attribute] = {
-        "isCTAOnly": IntegerAttr.from_bool(slots["dst"] == "shared::cta"),
-        **mma.segments(map(len, groups)),
-    }
-    values = [value for group in groups for value in group]
-    lifter.add(tensor_copies.TensorLoad.create(operands=values, properties=properties))
-
-
-def _store_box(lifter: _Lifter, found: Binding) -> None:
-    tensor, coordinates = _box(lifter, found)
-    policy = [lifter.read(_operand(found, "cache_policy"), i64)] if found.slots["level::cache_hint"] else []
-    source = lifter.pointer(_operand(found, "srcMem"), "shared")
-    groups = [[tensor], [source], coordinates, policy, lifter.guard()]
-    values = [value for group in groups for value in group]
-    lifter.add(tensor_copies.TensorStore.create(operands=values, properties=mma.segments(map(len, groups))))
-
-
-def _init(lifter: _Lifter, found: Binding) -> None:
-    where = lifter.pointer(_operand(found, "addr"), found.slots["space"])
-    count = lifter.read(_operand(found, "count"), i32)
-    lifter.add(mbarrier.MbarrierInit.create(operands=[where, count, *lifter.guard()]))
-
-
-def _expect(lifter: _Lifter, found: Binding) -> None:
-    if found.slots["op"] != "arrive" or found.slots["sem"]:
-        raise _Unsuited
-    where = lifter.pointer(_operand(found, "addr"), found.slots["space"])
-    operands = [where, lifter.read(_operand(found, "txCount"), i32), *lifter.guard()]
-    state = _operand(found, "state") if "state" in found.operands else Name("_")
-    kept = state != Name("_")
-    made = mbarrier.MbarrierArriveExpectTx.create(operands=operands, result_types=[i64] if kept else [])
-    lifter.add(made)
-    if kept:
-        lifter.write(state, made.results)
-
-
-def _wait(kind: type[dialect.Operation]) -> Lift:
-    def lifted(lifter: _Lifter, found: Binding) -> None:
-        if found.slots["sem"]:
-            raise _Unsuited
-        where = lifter.pointer(_operand(found, "addr"), found.slots["space"])
-        operands = [where, lifter.read(_operand(found, "phase"), i32 if found.slots["parity"] else i64)]
-        if "suspendTimeHint" in found.operands:
-            operands.append(lifter.read(_operand(found, "suspendTimeHint"), i32))
-        made = kind.create(operands=operands, result_types=[i1])
-        lifter.add(made)
-        lifter.write(_operand(found, "waitComplete"), made.results)
-
-    return lifted
-
-
-def _elect(lifter: _Lifter, found: Binding) -> None:
-    mask = lifter.read(_operand(found, "membermask"), i32)
-    made = lifter.add(threads.ElectSync.create(operands=[mask], result_types=[i1]))
-    lifter.write(_operand(found, "p"), made.results)
-
-
-def _fence_proxy(lifter: _Lifter, found: Binding) -> None:
-    kind, space = found.slots["proxykind"], found.slots["space"]
-    properties: dict[str, Attribute] = {
-        "kind": Proxy(f"{kind}.{space.partition('::')[0]}" if space else kind)
-    }
-    if space.startswith("shared::"):
-        properties["space"] = SharedSpace(space.removeprefix("shared::"))
-    lifter.add(fences.FenceProxy.create(properties=properties))
-
-
-def _fence_init(lifter: _Lifter, found: Binding) -> None:
-    if found.slots["op_restrict"] != "mbarrier_init":
-        raise _Unsuited
-    lifter.add(fences.FenceMbarrierInit.create())
-
-
-def _cluster_arrive(lifter: _Lifter, found: Binding) -> None:
-    kind = threads.ClusterArriveRelaxed if found.slots["sem"] == "relaxed" else threads.ClusterArrive
-    lifter.add(kind.create(properties={"aligned": UnitAttr()} if found.slots["aligned"] else {}))
-
-
-def _cluster_wait(lifter: _Lifter, found: Binding) -> None:
-    lifter.add(
-        threads.ClusterWait.create(properties={"aligned": UnitAttr()} if found.slots["aligned"] else {})
-    )
-
-
-def _registers_moved(lifter: _Lifter, found: Binding) -> None:
-    action = RegisterAction({"inc": "increase", "dec": "decrease"}[found.slots["action"]])
-    count = IntegerAttr(_number(_operand(found, "imm_reg_count")), 32)
-    lifter.add(threads.SetMaxRegister.create(properties={"action": action, "regCount": count}))
-
-
-def _grid(lifter: _Lifter, found: Binding) -> None:
-    lifter.add(threads.Griddepcontrol.create(properties={"kind": GridAction(found.slots["action"])}))
-
-
-_LIFTS: Mapping[str, Lift] = {
-    "wgmma.fence": _plain(WgmmaFence),
-    "wgmma.commit_group": _plain(WgmmaCommitGroup),
-    "wgmma.wait_group": _counted(WgmmaWaitGroup, "group", 64),
-    **dict.fromkeys((*WgmmaMmaAsync.DESCRIBED, *WgmmaMmaAsync.REGISTERED), _warpgroup),
-    **dict.fromkeys(mma.MmaSync.FORMS, _dense),
-    "matrix.ldmatrix": _load_matrices,
-    "matrix.ldmatrix-widened": _load_matrices,
-    "matrix.stmatrix": _store_matrices,
-    "async_copy.cp_async": _copy,
-    "async_copy.commit_group": _plain(copies.CpAsyncCommitGroup),
-    "async_copy.wait_group": _counted(copies.CpAsyncWaitGroup, "n", 32),
-    "bulk.commit_group": _plain(copies.BulkCommitGroup),
-    "bulk.wait_group": _counted(copies.BulkWaitGroup, "group", 32),
-    "tensor.load": _load_box,
-    "tensor.store": _store_box,
-    "mbarrier.init": _init,
-    "mbarrier.arrive_expect_tx": _expect,
-    "mbarrier.test_wait": _wait(mbarrier.MbarrierTestWait),
-    "mbarrier.try_wait": _wait(mbarrier.MbarrierTryWait),
-    "warp.elect": _elect,
-    "barrier.fence_proxy": _fence_proxy,
-    "barrier.fence_restricted": _fence_init,
-    "barrier.cluster_arrive": _cluster_arrive,
-    "barrier.cluster_wait": _cluster_wait,
-    "control.setmaxnreg": _registers_moved,
-    "control.griddepcontrol": _grid,
-}
-"""How the instructions of each form are lifted."""
-
-_GUARDED = frozenset({"tensor.load", "tensor.store", "mbarrier.init", "mbarrier.arrive_expect_tx"})
-"""Forms whose operation may be under a predicate."""
+    digits, _, times = word.lstrip("busf").partition("x")
+    width = int(digits) * int(times or "1") if digits.isdigit() else 0
+    return IntegerType(width) if width in _WIDTHS else None

@@ -19,6 +19,7 @@ from xdsl.irdl.constraints import (
     RangeOf,
 )
 
+from warploom.nvvm.alike import ALIKE
 from warploom.nvvm.dialect import FAMILIES, Operation, operations_of
 from warploom.nvvm.dialect.words import Extents, Word
 from warploom.nvvm.wgmma_text import TABLES
@@ -30,6 +31,7 @@ def pages() -> dict[str, str]:
     """Every page, by its place in `docs`."""
     found = {f"{_FOLDER}/{name}.md": _family(name) for name in FAMILIES}
     found[f"{_FOLDER}/wgmma-text.md"] = _text()
+    found[f"{_FOLDER}/lifting.md"] = _lifting()
     found[f"{_FOLDER}/README.md"] = _index()
     return found
 
@@ -43,7 +45,8 @@ def _index() -> str:
     ]
     lines += [f"- [{name}]({name}.md): {_summary(family)}" for name, family in FAMILIES.items()]
     lines += [
-        "- [wgmma-text](wgmma-text.md): the reference text's tables of wgmma, and what holds where they err"
+        "- [wgmma-text](wgmma-text.md): the reference text's tables of wgmma, and what holds where they err",
+        "- [lifting](lifting.md): from PTX up to these operations, and which of them have one PTX",
     ]
     return "\n".join(lines) + "\n"
 
@@ -140,6 +143,37 @@ def _text() -> str:
         rows = [(row.about, row.says, row.holds or "the same", row.known) for row in table.rows]
         lines += [f"## {table.title}", "", *_table(("", "the text", "what holds", "known from"), rows)]
     return "\n".join(lines).rstrip() + "\n"
+
+
+_LIFTED = """\
+# From PTX up to operations
+
+`warploom lower KERNEL.ptx --to nvvm` gives the tensor-core skeleton of each kernel as IR. An operation says what it is
+in PTX, and that is what an instruction is recognised by: each operation is described once and read both ways.
+
+- The operations stand in the order of the text. Control flow is flattened: labels and branches are left out, and so
+  are instructions that no operation is. What they compute are arguments of the function, a new one wherever a
+  register was written again; so are the addresses of variables.
+- A register that is set to a constant is that constant, past labels too where nothing else writes it.
+- An instruction of the dialect's families that no operation expresses stands as `nvvm.inline_ptx`, with the values
+  that it reads, changes and writes: what is under a predicate that no operation takes, the accumulator's scale of
+  `nvvm.wgmma.mma_async` where it is computed, sparse multiplication of warpgroups, reductions in bulk, and generic
+  addresses of mbarriers.
+- What was lifted lowers again: to the same instructions of these families, in the same order, where words that say
+  the same are one (`shared::cta` and `shared`, `tile` and nothing, an order that is the usual one and nothing).
+
+## Operations with one PTX
+
+What an operation is lowered to lifts back to it, attributes and operands, but for these:
+"""
+
+
+def _lifting() -> str:
+    rows = [
+        (", ".join(f"`{name}`" for name in each.operations), each.told, each.lifted, each.why)
+        for each in ALIKE
+    ]
+    return "\n".join([_LIFTED, *_table(("operations", "with", "lift as", "because"), rows)]).rstrip() + "\n"
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:

@@ -31,8 +31,12 @@ def to_llvm(reading: Reading) -> ModuleOp:
         if (call := call_of(operation)) is not None:
             made, results = call
         elif (missing := _unfit(operation)) is not None:
-            message = f"'{operation.name}' has a value of type {missing}, which inline PTX cannot have"
-            raise LowerError([reading.finding(operation, message, "lower.unknown")])
+            message = (
+                f"'{operation.name}' has a value of type {missing}, which inline PTX cannot have, and no intrinsic"
+                " with one is called here"
+            )
+            hint = "its PTX has the registers of it"
+            raise LowerError([reading.finding(operation, message, "lower.unknown", hint)])
         else:
             made, results = _inline(operation)
         Rewriter.replace_op(operation, made, results)

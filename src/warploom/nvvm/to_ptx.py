@@ -24,7 +24,7 @@ from warploom.isa.compose import compose, form_named
 from warploom.nvvm import dialect
 from warploom.nvvm.calls import statement_of
 from warploom.nvvm.dialect.operation import instruction_of
-from warploom.nvvm.dialect.pieces import Constant, Local, Mark, registers_of
+from warploom.nvvm.dialect.pieces import Constant, Local, Mark, registers_of, width_of
 from warploom.nvvm.errors import LowerError
 from warploom.nvvm.inline import CONSTANTS, Template, Unfit, filled, statements
 from warploom.nvvm.reading import Reading
@@ -271,6 +271,10 @@ class _Writer:
                 )
             case llvm.IntToPtrOp() | llvm.PtrToIntOp() | llvm.BitcastOp() | UnrealizedConversionCastOp():
                 self._cast(operation)
+            case llvm.AddOp() if (width := width_of(operation.res.type)) in (32, 64):
+                (to,) = registers.of(operation.res)
+                a, b = (Name(self._names(operand)[0]) for operand in operation.operands)
+                self._plain("integer.add", {"op": "add", "type": f"s{width}"}, d=Name(to), a=a, b=b)
             case _:
                 self.complaints.append(_unknown(self._reading, operation))
 
@@ -349,15 +353,32 @@ class _Writer:
         )
 
     def _cast(self, operation: Operation) -> None:
-        """A cast keeps the bits; where the registers are of the same types it keeps them too."""
-        (source,), (result,) = operation.operands, operation.results
-        before, after = registers_of(source.type), registers_of(result.type)
+        """A cast keeps the bits; where the registers are of the same types it keeps them too. A pointer has as many
+        bits as its space asks for, whatever the integer has.
+        """
+        before, after = (
+            [word for value in values for word in registers_of(value.type)]
+            for values in (operation.operands, operation.results)
+        )
+        names = [name for value in operation.operands for name in self._names(value)]
         if before == after:
-            self._registers.bind(result, self._names(source))
+            for result in operation.results:
+                count = len(registers_of(result.type))
+                self._registers.bind(result, tuple(names[:count]))
+                names = names[count:]
+            return
+        results = [name for value in operation.results for name in self._registers.of(value)]
+        if isinstance(operation, llvm.IntToPtrOp | llvm.PtrToIntOp) and {*before, *after} == {"b32", "b64"}:
+            words = {"dtype": f"u{after[0][1:]}", "atype": f"u{before[0][1:]}"}
+            self._plain("convert.integer", words, d=Name(results[0]), a=Name(names[0]))
             return
         if [_BYTES[word] for word in before] != [_BYTES[word] for word in after]:
-            raise VerifyException(f"'{operation.name}' from {source.type} to {result.type} has no PTX here")
-        for word, to, register in zip(after, self._registers.of(result), self._names(source), strict=True):
+            source, result = (
+                ", ".join(str(value.type) for value in values)
+                for values in (operation.operands, operation.results)
+            )
+            raise VerifyException(f"'{operation.name}' from {source} to {result} has no PTX here")
+        for word, to, register in zip(after, results, names, strict=True):
             self._move(f"b{8 * _BYTES[word]}", to, Name(register))
 
     def _names(self, value: SSAValue | Local) -> tuple[str, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from xdsl.dialects.builtin import I32, I64, IntAttr, IntegerAttr, UnitAttr, i1, i16, i32, i64
 from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.irdl import (
@@ -65,6 +67,7 @@ class CpAsync(Operation):
     """Copies 4, 8 or 16 bytes of each thread from global to shared memory."""
 
     name = "nvvm.cp.async.shared.global"
+    FORMS: ClassVar[tuple[str, ...]] = ("async_copy.cp_async",)
     dst = operand_def(pointer(3))
     src = operand_def(pointer(1))
     size = prop_def(IntegerAttr[I32])
@@ -92,7 +95,7 @@ class CpAsync(Operation):
         if self.cpSize is not None:
             operands["src_size"] = self.cpSize
         words = {"cop": self.modifier.data, "shared_space": space_of(self.dst)}
-        return Code([Statement(("async_copy.cp_async",), words, operands)])
+        return Code([Statement(self.FORMS, words, operands)])
 
 
 @irdl_op_definition
@@ -100,10 +103,11 @@ class CpAsyncCommitGroup(Operation):
     """Closes the group of the thread's copies so far."""
 
     name = "nvvm.cp.async.commit.group"
+    FORMS: ClassVar[tuple[str, ...]] = ("async_copy.commit_group",)
     assembly_format = "attr-dict"
 
     def code(self) -> Code:
-        return Code([Statement(("async_copy.commit_group",), {}, {})])
+        return Code([Statement(self.FORMS, {}, {})])
 
 
 @irdl_op_definition
@@ -111,11 +115,12 @@ class CpAsyncWaitGroup(Operation):
     """Waits until at most so many of the latest groups are in flight."""
 
     name = "nvvm.cp.async.wait.group"
+    FORMS: ClassVar[tuple[str, ...]] = ("async_copy.wait_group",)
     n = prop_def(IntegerAttr[I32])
     assembly_format = "$n attr-dict"
 
     def code(self) -> Code:
-        return Code([Statement(("async_copy.wait_group",), {}, {"N": self.n.value.data})])
+        return Code([Statement(self.FORMS, {}, {"N": self.n.value.data})])
 
 
 @irdl_op_definition
@@ -123,13 +128,14 @@ class CpAsyncMbarrierArrive(Operation):
     """Arrives at an mbarrier when the thread's copies so far are done."""
 
     name = "nvvm.cp.async.mbarrier.arrive"
+    FORMS: ClassVar[tuple[str, ...]] = ("async_copy.mbarrier_arrive",)
     addr = operand_def(pointer(0, 3))
     noinc = prop_def(IntegerAttr.constr(i1), default_value=IntegerAttr(0, 1))
     assembly_format = "$addr attr-dict `:` type(operands)"
 
     def code(self) -> Code:
         words = {"space": space_of(self.addr), "noinc": "noinc" if self.noinc.value.data else ""}
-        return Code([Statement(("async_copy.mbarrier_arrive",), words, {"addr": At(self.addr)})])
+        return Code([Statement(self.FORMS, words, {"addr": At(self.addr)})])
 
 
 # Bytes in bulk ----------------------------------------------------------------------------------------------
@@ -140,6 +146,7 @@ class BulkLoad(Operation):
     """Copies bytes from global memory to the shared memory of a CTA, or of several in a cluster."""
 
     name = "nvvm.cp.async.bulk.shared.cluster.global"
+    FORMS: ClassVar[tuple[str, ...]] = ("bulk.load",)
     irdl_options = SEGMENTED
     dstMem = operand_def(pointer(3, 7))
     srcMem = operand_def(pointer(1))
@@ -169,7 +176,7 @@ class BulkLoad(Operation):
             operands["ctaMask"], words["multicast"] = self.multicastMask, MULTICAST
         if self.l2CacheHint is not None:
             operands["cache_policy"], words["level::cache_hint"] = self.l2CacheHint, HINT
-        return Code([Statement(("bulk.load",), words, operands)])
+        return Code([Statement(self.FORMS, words, operands)])
 
 
 @irdl_op_definition
@@ -177,6 +184,7 @@ class BulkPrefetch(Operation):
     """Brings bytes of global memory into the second cache."""
 
     name = "nvvm.cp.async.bulk.prefetch"
+    FORMS: ClassVar[tuple[str, ...]] = ("bulk.prefetch",)
     srcMem = operand_def(pointer(1))
     size = operand_def(i32)
     l2CacheHint = opt_operand_def(i64)
@@ -190,7 +198,7 @@ class BulkPrefetch(Operation):
         words: dict[str, str] = {}
         if self.l2CacheHint is not None:
             operands["cache_policy"], words["level::cache_hint"] = self.l2CacheHint, HINT
-        return Code([Statement(("bulk.prefetch",), words, operands)])
+        return Code([Statement(self.FORMS, words, operands)])
 
 
 @irdl_op_definition
@@ -198,6 +206,7 @@ class BulkStore(Operation):
     """Copies bytes from shared to global memory; a mask says which of every 16."""
 
     name = "nvvm.cp.async.bulk.global.shared.cta"
+    FORMS: ClassVar[tuple[str, ...]] = ("bulk.store",)
     irdl_options = SEGMENTED
     dstMem = operand_def(pointer(1))
     srcMem = operand_def(pointer(3))
@@ -221,7 +230,7 @@ class BulkStore(Operation):
             operands["cache_policy"], words["level::cache_hint"] = self.l2CacheHint, HINT
         if self.byteMask is not None:
             operands["byteMask"], words["cp_mask"] = self.byteMask, "cp_mask"
-        return Code([Statement(("bulk.store",), words, operands)])
+        return Code([Statement(self.FORMS, words, operands)])
 
 
 @irdl_op_definition
@@ -229,6 +238,7 @@ class BulkInCluster(Operation):
     """Copies bytes from the shared memory of this CTA to that of another in its cluster."""
 
     name = "nvvm.cp.async.bulk.shared.cluster.shared.cta"
+    FORMS: ClassVar[tuple[str, ...]] = ("bulk.copy_in_cluster",)
     dstMem = operand_def(pointer(7))
     srcMem = operand_def(pointer(3))
     mbar = operand_def(pointer(3))
@@ -246,7 +256,7 @@ class BulkInCluster(Operation):
             "size": self.size,
             "mbar": At(self.mbar),
         }
-        return Code([Statement(("bulk.copy_in_cluster",), {"dst": space_of(self.dstMem)}, operands)])
+        return Code([Statement(self.FORMS, {"dst": space_of(self.dstMem)}, operands)])
 
 
 @irdl_op_definition
@@ -254,10 +264,11 @@ class BulkCommitGroup(Operation):
     """Closes the group of the thread's copies in bulk so far."""
 
     name = "nvvm.cp.async.bulk.commit.group"
+    FORMS: ClassVar[tuple[str, ...]] = ("bulk.commit_group",)
     assembly_format = "attr-dict"
 
     def code(self) -> Code:
-        return Code([Statement(("bulk.commit_group",), {}, {})])
+        return Code([Statement(self.FORMS, {}, {})])
 
 
 @irdl_op_definition
@@ -265,6 +276,7 @@ class BulkWaitGroup(Operation):
     """Waits until at most so many of the latest groups are in flight, or have yet to read their sources."""
 
     name = "nvvm.cp.async.bulk.wait_group"
+    FORMS: ClassVar[tuple[str, ...]] = ("bulk.wait_group",)
     group = prop_def(IntegerAttr[I32])
     read = opt_prop_def(UnitAttr)
     assembly_format = "$group attr-dict"
@@ -275,7 +287,7 @@ class BulkWaitGroup(Operation):
 
     def code(self) -> Code:
         words = {"read": "read" if self.read is not None else ""}
-        return Code([Statement(("bulk.wait_group",), words, {"N": self.group.value.data})])
+        return Code([Statement(self.FORMS, words, {"N": self.group.value.data})])
 
 
 @irdl_op_definition
@@ -283,6 +295,7 @@ class BulkZero(Operation):
     """Writes zeros to shared memory."""
 
     name = "nvvm.st.bulk"
+    FORMS: ClassVar[tuple[str, ...]] = ("bulk.zero",)
     addr = operand_def(pointer(0, 3))
     size = operand_def(i64)
     initVal = prop_def(IntegerAttr[I64], default_value=IntegerAttr(0, 64))
@@ -298,4 +311,4 @@ class BulkZero(Operation):
             "size": self.size,
             "initval": self.initVal.value.data,
         }
-        return Code([Statement(("bulk.zero",), {"ss": stated(space_of(self.addr))}, operands)])
+        return Code([Statement(self.FORMS, {"ss": stated(space_of(self.addr))}, operands)])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from xdsl.dialects.builtin import i32
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def
 
@@ -19,11 +21,12 @@ class FenceMbarrierInit(Operation):
     """Shows the barriers that were made to the cluster."""
 
     name = "nvvm.fence.mbarrier.init"
+    FORMS: ClassVar[tuple[str, ...]] = ("barrier.fence_restricted",)
     assembly_format = "attr-dict"
 
     def code(self) -> Code:
         words = {"op_restrict": "mbarrier_init", "sem": "release", "scope": "cluster"}
-        return Code([Statement(("barrier.fence_restricted",), words, {})])
+        return Code([Statement(self.FORMS, words, {})])
 
 
 @irdl_op_definition
@@ -31,10 +34,11 @@ class FenceScCluster(Operation):
     """Orders everything, for the cluster."""
 
     name = "nvvm.fence.sc.cluster"
+    FORMS: ClassVar[tuple[str, ...]] = ("barrier.fence",)
     assembly_format = "attr-dict"
 
     def code(self) -> Code:
-        return Code([Statement(("barrier.fence",), {"sem": "sc", "scope": "cluster"}, {})])
+        return Code([Statement(self.FORMS, {"sem": "sc", "scope": "cluster"}, {})])
 
 
 @irdl_op_definition
@@ -42,6 +46,7 @@ class FenceProxy(Operation):
     """Orders what goes to memory another way."""
 
     name = "nvvm.fence.proxy"
+    FORMS: ClassVar[tuple[str, ...]] = ("barrier.fence_proxy",)
     kind = prop_def(Proxy)
     space = opt_prop_def(SharedSpace)
     assembly_format = "attr-dict"
@@ -60,7 +65,7 @@ class FenceProxy(Operation):
         if self.space is not None:
             space = f"shared::{self.space.data}"
         words = {"proxykind": self.kind.data.partition(".")[0], "space": space}
-        return Code([Statement(("barrier.fence_proxy",), words, {})])
+        return Code([Statement(self.FORMS, words, {})])
 
 
 def _check_directions(operation: FenceProxyAcquire | FenceProxyRelease) -> None:
@@ -75,6 +80,7 @@ class FenceProxyAcquire(Operation):
     """Lets a tensor map that another thread changed be used."""
 
     name = "nvvm.fence.proxy.acquire"
+    FORMS: ClassVar[tuple[str, ...]] = ("barrier.fence_proxy_acquire",)
     scope = prop_def(Scope)
     addr = operand_def(pointer(0))
     size = operand_def(i32)
@@ -89,7 +95,7 @@ class FenceProxyAcquire(Operation):
 
     def code(self) -> Code:
         operands: dict[str, Piece] = {"addr": At(self.addr), "size": Constant(self.size)}
-        return Code([Statement(("barrier.fence_proxy_acquire",), {"scope": self.scope.data}, operands)])
+        return Code([Statement(self.FORMS, {"scope": self.scope.data}, operands)])
 
 
 @irdl_op_definition
@@ -97,6 +103,7 @@ class FenceProxyRelease(Operation):
     """Shows a changed tensor map to other threads."""
 
     name = "nvvm.fence.proxy.release"
+    FORMS: ClassVar[tuple[str, ...]] = ("barrier.fence_proxy_release",)
     scope = prop_def(Scope)
     fromProxy = prop_def(Proxy, default_value=Proxy("generic"))
     toProxy = prop_def(Proxy, default_value=Proxy("tensormap"))
@@ -111,7 +118,7 @@ class FenceProxyRelease(Operation):
             "sem": "release",
             "scope": self.scope.data,
         }
-        return Code([Statement(("barrier.fence_proxy_release",), words, {})])
+        return Code([Statement(self.FORMS, words, {})])
 
 
 def _check_order(operation: FenceSyncRestrict | FenceProxySyncRestrict) -> None:
@@ -124,6 +131,7 @@ class FenceProxySyncRestrict(Operation):
     """Orders asynchronous accesses to what synchronises in shared memory."""
 
     name = "nvvm.fence.proxy.sync_restrict"
+    FORMS: ClassVar[tuple[str, ...]] = ("barrier.fence_proxy_release",)
     order = prop_def(Order)
     fromProxy = prop_def(Proxy, default_value=Proxy("generic"))
     toProxy = prop_def(Proxy, default_value=Proxy("async"))
@@ -144,7 +152,7 @@ class FenceProxySyncRestrict(Operation):
             "sync_restrict": _RESTRICTED[order],
             "scope": "cluster",
         }
-        return Code([Statement(("barrier.fence_proxy_release",), words, {})])
+        return Code([Statement(self.FORMS, words, {})])
 
 
 @irdl_op_definition
@@ -152,6 +160,7 @@ class FenceSyncRestrict(Operation):
     """Orders accesses to what synchronises in shared memory."""
 
     name = "nvvm.fence.sync_restrict"
+    FORMS: ClassVar[tuple[str, ...]] = ("barrier.fence_restricted",)
     order = prop_def(Order)
     assembly_format = "attr-dict"
 
@@ -161,7 +170,7 @@ class FenceSyncRestrict(Operation):
     def code(self) -> Code:
         order = self.order.data
         words = {"sem": order, "sync_restrict": _RESTRICTED[order], "scope": "cluster"}
-        return Code([Statement(("barrier.fence_restricted",), words, {})])
+        return Code([Statement(self.FORMS, words, {})])
 
 
 @irdl_op_definition
@@ -169,6 +178,7 @@ class MemoryBarrier(Operation):
     """Orders the accesses of the thread for others."""
 
     name = "nvvm.memory.barrier"
+    FORMS: ClassVar[tuple[str, ...]] = ("barrier.membar", "barrier.fence")
     scope = prop_def(Scope)
     assembly_format = "$scope attr-dict"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from xdsl.dialects.builtin import I32, IntegerAttr, i32
 from xdsl.dialects.llvm import LLVMStructType
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, var_operand_def
@@ -33,6 +35,7 @@ class LdMatrix(Operation):
     """Loads matrices whose rows the lanes of a warp address."""
 
     name = "nvvm.ldmatrix"
+    FORMS: ClassVar[tuple[str, ...]] = _LOAD
     ptr = operand_def(pointer(3))
     num = prop_def(IntegerAttr[I32])
     layout = prop_def(Layout)
@@ -51,7 +54,7 @@ class LdMatrix(Operation):
 
     def code(self) -> Code:
         words = _words(self, self.num.value.data) | {"ss": space_of(self.ptr)}
-        return Code([Statement(_LOAD, words, {"r": Fragment.of(self.res), "p": At(self.ptr)})])
+        return Code([Statement(self.FORMS, words, {"r": Fragment.of(self.res), "p": At(self.ptr)})])
 
 
 @irdl_op_definition
@@ -59,6 +62,7 @@ class StMatrix(Operation):
     """Stores matrices whose rows the lanes of a warp address."""
 
     name = "nvvm.stmatrix"
+    FORMS: ClassVar[tuple[str, ...]] = _STORE
     ptr = operand_def(pointer(3))
     sources = var_operand_def(i32)
     layout = prop_def(Layout)
@@ -71,7 +75,7 @@ class StMatrix(Operation):
 
     def code(self) -> Code:
         words = _words(self, len(self.sources)) | {"ss": space_of(self.ptr)}
-        return Code([Statement(_STORE, words, {"p": At(self.ptr), "r": Fragment(tuple(self.sources))})])
+        return Code([Statement(self.FORMS, words, {"p": At(self.ptr), "r": Fragment(tuple(self.sources))})])
 
 
 def _words(operation: LdMatrix | StMatrix, count: int) -> dict[str, str]:

@@ -57,6 +57,7 @@ class MbarrierInit(Operation):
     """Makes a barrier that expects so many arrivals in each phase."""
 
     name = "nvvm.mbarrier.init"
+    FORMS: ClassVar[tuple[str, ...]] = ("mbarrier.init",)
     addr = operand_def(pointer(0, 3))
     count = operand_def(i32)
     predicate = opt_operand_def(i1)
@@ -64,7 +65,7 @@ class MbarrierInit(Operation):
 
     def code(self) -> Code:
         operands: dict[str, Piece] = {"addr": At(self.addr), "count": self.count}
-        return Code([Statement(("mbarrier.init",), {"space": space_of(self.addr)}, operands, self.predicate)])
+        return Code([Statement(self.FORMS, {"space": space_of(self.addr)}, operands, self.predicate)])
 
 
 @irdl_op_definition
@@ -72,15 +73,18 @@ class MbarrierInval(Operation):
     """Gives the memory of a barrier back."""
 
     name = "nvvm.mbarrier.inval"
+    FORMS: ClassVar[tuple[str, ...]] = ("mbarrier.inval",)
     addr = operand_def(pointer(0, 3))
     assembly_format = "$addr attr-dict `:` type(operands)"
 
     def code(self) -> Code:
-        return Code([Statement(("mbarrier.inval",), {"space": space_of(self.addr)}, {"addr": At(self.addr)})])
+        return Code([Statement(self.FORMS, {"space": space_of(self.addr)}, {"addr": At(self.addr)})])
 
 
 class _Transactions(Operation):
     """What adds to the bytes that a phase waits for, or takes from them."""
+
+    FORMS: ClassVar[tuple[str, ...]] = ("mbarrier.transactions",)
 
     addr = operand_def(pointer(3, 7))
     txcount = operand_def(i32)
@@ -98,7 +102,7 @@ class _Transactions(Operation):
             "space": space_of(self.addr),
         }
         operands: dict[str, Piece] = {"addr": At(self.addr), "txCount": self.txcount}
-        return Code([Statement(("mbarrier.transactions",), words, operands)])
+        return Code([Statement(self.FORMS, words, operands)])
 
 
 @irdl_op_definition
@@ -120,6 +124,8 @@ class MbarrierCompleteTx(_Transactions):
 
 class _Arrival(Operation):
     """What counts the thread as arrived. In another CTA's memory it returns no state."""
+
+    FORMS: ClassVar[tuple[str, ...]] = ("mbarrier.arrive", "mbarrier.arrive_count", "mbarrier.arrive_remote")
 
     addr = operand_def(pointer(0, 3, 7))
     count = opt_operand_def(i32)
@@ -192,6 +198,8 @@ class MbarrierArriveDrop(_Arrival):
 class _NoComplete(Operation):
     """What counts arrivals that do not complete the phase."""
 
+    FORMS: ClassVar[tuple[str, ...]] = ("mbarrier.arrive_no_complete",)
+
     addr = operand_def(pointer(0, 3))
     count = operand_def(i32)
     res = result_def(i64)
@@ -202,7 +210,7 @@ class _NoComplete(Operation):
     def code(self) -> Code:
         operands: dict[str, Piece] = {"state": self.res, "addr": At(self.addr), "count": self.count}
         words = {"op": self.OP, "space": space_of(self.addr)}
-        return Code([Statement(("mbarrier.arrive_no_complete",), words, operands)])
+        return Code([Statement(self.FORMS, words, operands)])
 
 
 @irdl_op_definition
@@ -221,6 +229,9 @@ class MbarrierArriveDropNocomplete(_NoComplete):
     OP: ClassVar[str] = "arrive_drop"
 
 
+_EXPECTING = ("mbarrier.arrive_expect_tx", "mbarrier.arrive_expect_tx_remote")
+
+
 def _expecting(
     operation: MbarrierArriveExpectTx | MbarrierArriveDropExpectTx, op: str, predicate: SSAValue | None
 ) -> Code:
@@ -236,8 +247,7 @@ def _expecting(
             "addr": At(operation.addr),
             "txCount": operation.txcount,
         }
-        forms = ("mbarrier.arrive_expect_tx", "mbarrier.arrive_expect_tx_remote")
-        return Code([Statement(forms, words, guarded, predicate)])
+        return Code([Statement(_EXPECTING, words, guarded, predicate)])
     before, address, words["space"] = _shared(operation.addr)
     operands: dict[str, Piece] = {"addr": address, "txCount": operation.txcount}
     if words["space"] == "shared::cluster":
@@ -252,6 +262,7 @@ class MbarrierArriveExpectTx(Operation):
     """Adds to the bytes that the phase waits for, and counts the thread as arrived."""
 
     name = "nvvm.mbarrier.arrive.expect_tx"
+    FORMS: ClassVar[tuple[str, ...]] = _EXPECTING
     addr = operand_def(pointer(0, 3, 7))
     txcount = operand_def(i32)
     scope = prop_def(Scope, default_value=Scope("cta"))
@@ -284,6 +295,7 @@ class MbarrierArriveDropExpectTx(Operation):
     """Adds to the bytes that the phase waits for, and counts the thread as arrived, now and later."""
 
     name = "nvvm.mbarrier.arrive_drop.expect_tx"
+    FORMS: ClassVar[tuple[str, ...]] = _EXPECTING
     addr = operand_def(pointer(0, 3, 7))
     txcount = operand_def(i32)
     scope = prop_def(Scope, default_value=Scope("cta"))
@@ -316,7 +328,7 @@ def _waiting(operation: MbarrierTestWait | MbarrierTryWait, op: str, ticks: SSAV
     }
     if ticks is not None:
         operands["suspendTimeHint"] = ticks
-    return Code([*before, Statement((f"mbarrier.{op}",), words, operands)])
+    return Code([*before, Statement(operation.FORMS, words, operands)])
 
 
 def _state_or_phase() -> AttrConstraint:
@@ -328,6 +340,7 @@ class MbarrierTestWait(Operation):
     """Asks whether a phase, told by its state or by its parity, is complete."""
 
     name = "nvvm.mbarrier.test.wait"
+    FORMS: ClassVar[tuple[str, ...]] = ("mbarrier.test_wait",)
     addr = operand_def(pointer(0, 3))
     stateOrPhase = operand_def(_state_or_phase())
     scope = prop_def(Scope, default_value=Scope("cta"))
@@ -347,6 +360,7 @@ class MbarrierTryWait(Operation):
     """Asks whether a phase is complete, and may wait a while first."""
 
     name = "nvvm.mbarrier.try_wait"
+    FORMS: ClassVar[tuple[str, ...]] = ("mbarrier.try_wait",)
     addr = operand_def(pointer(0, 3))
     stateOrPhase = operand_def(_state_or_phase())
     ticks = opt_operand_def(i32)
@@ -367,6 +381,7 @@ class MbarrierTryWaitParity(Operation):
     """Waits until the phase of a parity is complete: a loop around the instruction."""
 
     name = "nvvm.mbarrier.try_wait.parity"
+    FORMS: ClassVar[tuple[str, ...]] = ("mbarrier.try_wait",)
     addr = operand_def(pointer(0, 3))
     phase = operand_def(i32)
     ticks = operand_def(i32)
@@ -385,7 +400,7 @@ class MbarrierTryWaitParity(Operation):
         return Code(
             [
                 Mark(again.name),
-                Statement(("mbarrier.try_wait",), words, operands),
+                Statement(self.FORMS, words, operands),
                 Statement(branch, {"uni": "uni"}, {"tgt": done}, complete),
                 Statement(branch, {"uni": "uni"}, {"tgt": again}),
                 Mark(done.name),

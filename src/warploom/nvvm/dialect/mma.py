@@ -96,7 +96,6 @@ class Multiplication(Operation):
     multiplicandBPtxType = opt_prop_def(MmaType)
     res = result_def(LLVMStructType)
 
-    FORMS: ClassVar[tuple[str, ...]] = ()
     NAMED: ClassVar[Mapping[str, tuple[Attribute, ...]]] = {}
     """The operands after C, by the name they stand under, and their types."""
 
@@ -207,9 +206,10 @@ class Multiplication(Operation):
         for name, word in zip(_TYPES, ("atype", "btype"), strict=True):
             if not words[word]:
                 raise self.refuse(f"requires attribute '{name}', which the type of its operand does not say")
-        if not rows_with(self.FORMS, {"shape": words["shape"], "atype": words["atype"]}):
+        if not rows_with(self.FORMS, {slot: words[slot] for slot in ("shape", "atype", "btype")}):
             m, n, k = self.shape.numbers
-            raise self.refuse(f"unimplemented variant for MMA shape <{m}, {n}, {k}> of {words['atype']}")
+            types = " and ".join(dict.fromkeys((words["atype"], words["btype"])))
+            raise self.refuse(f"unimplemented variant for MMA shape <{m}, {n}, {k}> of {types}")
         form = form_that_allows(self.FORMS, words)
         slots = slots_of(form, {slot: word for slot, word in words.items() if word})
         for letter, values in zip("abc", self.fragments, strict=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from typing import ClassVar
 
 from xdsl.ir import SSAValue
 from xdsl.irdl import AttrSizedOperandSegments, IRDLOperation, ParsePropInAttrDict
@@ -44,6 +45,8 @@ class Operation(IRDLOperation, ABC):
     """
 
     irdl_options = OPTIONS
+    FORMS: ClassVar[tuple[str, ...]] = ()
+    """The forms that its instruction may be of."""
 
     def check(self) -> None:
         """What the dialect asks of the operation. Errors: VerifyException."""

@@ -137,6 +137,26 @@ def registers_of(type: Attribute) -> tuple[str, ...]:
             raise VerifyException(f"values of type {type} have no registers")
 
 
+def width_of(type: Attribute) -> int:
+    """The bits of an integer; 0 for what is none."""
+    match type:
+        case IntegerType():
+            return type.width.data
+        case _:
+            return 0
+
+
+def elements_of(type: Attribute) -> Sequence[Attribute]:
+    """What the registers of a value are: elements of a struct or vector, or the value itself."""
+    match type:
+        case LLVMStructType():
+            return type.types.data
+        case VectorType() if (count := len(registers_of(type))) > 1:
+            return [type.element_type] * count
+        case _:
+            return [type]
+
+
 def _integer(width: int) -> tuple[str, ...]:
     if width == 1:
         return ("pred",)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from xdsl.dialects.builtin import UnitAttr, VectorType, i16, i32, i64
 from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.irdl import (
@@ -55,6 +57,7 @@ class Alloc(Operation):
     """Takes columns of tensor memory, and writes their address to shared memory."""
 
     name = "nvvm.tcgen05.alloc"
+    FORMS: ClassVar[tuple[str, ...]] = ("tcgen05.alloc",)
     addr = operand_def(LLVMPointerType)
     nCols = operand_def(i32)
     group = prop_def(CtaGroup, default_value=_ONE)
@@ -62,7 +65,7 @@ class Alloc(Operation):
 
     def code(self) -> Code:
         words = {**group_word(self.group), "ss": stated(space_of(self.addr))}
-        return Code([Statement(("tcgen05.alloc",), words, {"dst": At(self.addr), "nCols": self.nCols})])
+        return Code([Statement(self.FORMS, words, {"dst": At(self.addr), "nCols": self.nCols})])
 
 
 @irdl_op_definition
@@ -70,6 +73,7 @@ class Dealloc(Operation):
     """Gives columns of tensor memory back."""
 
     name = "nvvm.tcgen05.dealloc"
+    FORMS: ClassVar[tuple[str, ...]] = ("tcgen05.dealloc",)
     taddr = operand_def(pointer(TENSOR_SPACE))
     nCols = operand_def(i32)
     group = prop_def(CtaGroup, default_value=_ONE)
@@ -77,7 +81,7 @@ class Dealloc(Operation):
 
     def code(self) -> Code:
         operands: dict[str, Piece] = {"taddr": self.taddr, "nCols": self.nCols}
-        return Code([Statement(("tcgen05.dealloc",), group_word(self.group), operands)])
+        return Code([Statement(self.FORMS, group_word(self.group), operands)])
 
 
 @irdl_op_definition
@@ -85,11 +89,12 @@ class RelinquishAllocPermit(Operation):
     """Says that the CTA takes no more tensor memory."""
 
     name = "nvvm.tcgen05.relinquish_alloc_permit"
+    FORMS: ClassVar[tuple[str, ...]] = ("tcgen05.relinquish",)
     group = prop_def(CtaGroup, default_value=_ONE)
     assembly_format = "attr-dict"
 
     def code(self) -> Code:
-        return Code([Statement(("tcgen05.relinquish",), group_word(self.group), {})])
+        return Code([Statement(self.FORMS, group_word(self.group), {})])
 
 
 @irdl_op_definition
@@ -97,11 +102,12 @@ class Fence(Operation):
     """Orders tensor memory before or after a synchronisation of threads."""
 
     name = "nvvm.tcgen05.fence"
+    FORMS: ClassVar[tuple[str, ...]] = ("tcgen05.fence",)
     kind = prop_def(ThreadSync)
     assembly_format = "$kind attr-dict"
 
     def code(self) -> Code:
-        return Code([Statement(("tcgen05.fence",), {"op": f"fence::{self.kind.data}_thread_sync"}, {})])
+        return Code([Statement(self.FORMS, {"op": f"fence::{self.kind.data}_thread_sync"}, {})])
 
 
 @irdl_op_definition
@@ -109,12 +115,13 @@ class Wait(Operation):
     """Waits for the thread's loads, or stores, of tensor memory."""
 
     name = "nvvm.tcgen05.wait"
+    FORMS: ClassVar[tuple[str, ...]] = ("tcgen05.wait",)
     kind = prop_def(TensorWait)
     assembly_format = "$kind attr-dict"
 
     def code(self) -> Code:
         op = {"load": "wait::ld", "store": "wait::st"}[self.kind.data]
-        return Code([Statement(("tcgen05.wait",), {"op": op}, {})])
+        return Code([Statement(self.FORMS, {"op": op}, {})])
 
 
 @irdl_op_definition
@@ -122,6 +129,7 @@ class Commit(Operation):
     """Arrives at an mbarrier, or at one of each CTA of a mask, when what was issued is done."""
 
     name = "nvvm.tcgen05.commit"
+    FORMS: ClassVar[tuple[str, ...]] = ("tcgen05.commit",)
     addr = operand_def(LLVMPointerType)
     multicastMask = opt_operand_def(i16)
     group = prop_def(CtaGroup, default_value=_ONE)
@@ -132,7 +140,7 @@ class Commit(Operation):
         operands: dict[str, Piece] = {"mbar": At(self.addr)}
         if self.multicastMask is not None:
             operands["ctaMask"], words["multicast"] = self.multicastMask, MULTICAST
-        return Code([Statement(("tcgen05.commit",), words, operands)])
+        return Code([Statement(self.FORMS, words, operands)])
 
 
 @irdl_op_definition
@@ -140,12 +148,13 @@ class Shift(Operation):
     """Moves the rows of a matrix in tensor memory down by one."""
 
     name = "nvvm.tcgen05.shift"
+    FORMS: ClassVar[tuple[str, ...]] = ("tcgen05.shift",)
     taddr = operand_def(pointer(TENSOR_SPACE))
     group = prop_def(CtaGroup, default_value=_ONE)
     assembly_format = "$taddr attr-dict `:` type(operands)"
 
     def code(self) -> Code:
-        return Code([Statement(("tcgen05.shift",), group_word(self.group), {"taddr": At(self.taddr)})])
+        return Code([Statement(self.FORMS, group_word(self.group), {"taddr": At(self.taddr)})])
 
 
 @irdl_op_definition
@@ -153,6 +162,7 @@ class Cp(Operation):
     """Copies a matrix behind a descriptor from shared to tensor memory."""
 
     name = "nvvm.tcgen05.cp"
+    FORMS: ClassVar[tuple[str, ...]] = ("tcgen05.cp",)
     shape = prop_def(CopyShape)
     group = prop_def(CtaGroup, default_value=_ONE)
     multicast = prop_def(CopyMulticast, default_value=CopyMulticast("none"))
@@ -189,7 +199,7 @@ class Cp(Operation):
         if self.srcFormat is not None:
             words |= {"dst_fmt": "b8x16", "src_fmt": self.srcFormat.data}
         operands: dict[str, Piece] = {"taddr": At(self.taddr), "s_desc": self.smem_desc}
-        return Code([Statement(("tcgen05.cp",), words, operands)])
+        return Code([Statement(self.FORMS, words, operands)])
 
 
 # Loads and stores -------------------------------------------------------------------------------------------
@@ -216,9 +226,9 @@ def _check_offset(operation: Ld | St) -> None:
         )
 
 
-def _forms(operation: Ld | St, forms: tuple[str, str]) -> tuple[str, ...]:
+def _forms(operation: Ld | St) -> tuple[str, ...]:
     """The form of rows that lie together, or that of two halves."""
-    together, split = forms
+    together, split = operation.FORMS
     return (together,) if operation.offset is None else (split,)
 
 
@@ -227,6 +237,7 @@ class Ld(Operation):
     """Loads tensor memory into registers."""
 
     name = "nvvm.tcgen05.ld"
+    FORMS: ClassVar[tuple[str, ...]] = ("tcgen05.ld", "tcgen05.ld-split")
     pack = opt_prop_def(UnitAttr)
     shape = prop_def(TensorShape)
     tmemAddr = operand_def(pointer(TENSOR_SPACE))
@@ -246,7 +257,7 @@ class Ld(Operation):
         operands: dict[str, Piece] = {"r": Fragment.of(self.res), "taddr": At(self.tmemAddr)}
         if self.offset is not None:
             operands["immHalfSplitoff"] = Constant(self.offset)
-        return Code([Statement(_forms(self, ("tcgen05.ld", "tcgen05.ld-split")), words, operands)])
+        return Code([Statement(_forms(self), words, operands)])
 
 
 @irdl_op_definition
@@ -254,6 +265,7 @@ class St(Operation):
     """Stores registers to tensor memory."""
 
     name = "nvvm.tcgen05.st"
+    FORMS: ClassVar[tuple[str, ...]] = ("tcgen05.st", "tcgen05.st-split")
     unpack = opt_prop_def(UnitAttr)
     shape = prop_def(TensorShape)
     tmemAddr = operand_def(pointer(TENSOR_SPACE))
@@ -273,4 +285,4 @@ class St(Operation):
         operands: dict[str, Piece] = {"taddr": At(self.tmemAddr), "r": Fragment.of(self.val)}
         if self.offset is not None:
             operands["immHalfSplitoff"] = Constant(self.offset)
-        return Code([Statement(_forms(self, ("tcgen05.st", "tcgen05.st-split")), words, operands)])
+        return Code([Statement(_forms(self), words, operands)])

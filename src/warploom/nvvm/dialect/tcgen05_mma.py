@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from xdsl.dialects.builtin import UnitAttr, VectorType, i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
@@ -63,7 +65,7 @@ def _matrix() -> AttrConstraint:
     return eq(i64) | pointer(TENSOR_SPACE)
 
 
-def _a(value: SSAValue, forms: tuple[str, str]) -> tuple[str, dict[str, Piece]]:
+def _a(value: SSAValue, forms: tuple[str, ...]) -> tuple[str, dict[str, Piece]]:
     """The form of an instruction with this A, and A at its place."""
     described, tensor = forms
     return (described, {"a_desc": value}) if value.type == i64 else (tensor, {"a_tmem": At(value)})
@@ -96,6 +98,8 @@ class Others(CustomDirective):
 class _Plain(Operation):
     """What multiplications without block scales share."""
 
+    FORMS: ClassVar[tuple[str, ...]] = ("tcgen05.mma", "tcgen05.mma-tensor")
+
     irdl_options = SEGMENTED
     kind = prop_def(TensorKind)
     ctaGroup = prop_def(CtaGroup)
@@ -118,7 +122,7 @@ class _Plain(Operation):
     def _code(
         self, operands: dict[str, Piece], a: SSAValue, scale: SSAValue | None, mask: SSAValue | None
     ) -> Code:
-        form, where = _a(a, ("tcgen05.mma", "tcgen05.mma-tensor"))
+        form, where = _a(a, self.FORMS)
         words = {
             **group_word(self.ctaGroup),
             "kind": f"kind::{self.kind.data}",
@@ -205,6 +209,8 @@ class MmaSp(_Plain):
 class _Scaled(Operation):
     """What multiplications with block scales share."""
 
+    FORMS: ClassVar[tuple[str, ...]] = ("tcgen05.block", "tcgen05.block-tensor")
+
     kind = prop_def(ScaleKind)
     ctaGroup = prop_def(CtaGroup)
     blockScale = prop_def(BlockScale, default_value=BlockScale("default"))
@@ -218,7 +224,7 @@ class _Scaled(Operation):
             raise self.refuse(f"{kind} kind does not support block16 attribute")
 
     def _code(self, operands: dict[str, Piece], a: SSAValue) -> Code:
-        form, where = _a(a, ("tcgen05.block", "tcgen05.block-tensor"))
+        form, where = _a(a, self.FORMS)
         scale = self.blockScale.data
         words = {
             **group_word(self.ctaGroup),
@@ -293,12 +299,14 @@ class MmaSpBlockScale(_Scaled):
 class _Stationary(Operation):
     """What multiplications that keep B share. They are of one CTA."""
 
+    FORMS: ClassVar[tuple[str, ...]] = ("tcgen05.ws", "tcgen05.ws-tensor")
+
     kind = prop_def(TensorKind)
     collectorBBuffer = prop_def(CollectorBuffer, default_value=CollectorBuffer("b0"))
     collectorOp = prop_def(Collector, default_value=_DISCARD)
 
     def _code(self, operands: dict[str, Piece], a: SSAValue, mask: SSAValue | None) -> Code:
-        form, where = _a(a, ("tcgen05.ws", "tcgen05.ws-tensor"))
+        form, where = _a(a, self.FORMS)
         words = {
             **group_word(CtaGroup("cta_1")),
             "kind": f"kind::{self.kind.data}",

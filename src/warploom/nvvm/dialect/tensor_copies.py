@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, i1, i16, i32, i64
 from xdsl.dialects.llvm import LLVMPointerType
@@ -59,6 +60,7 @@ def _dimension(mode: str, coordinates: Sequence[SSAValue]) -> str:
     return "2d" if mode.endswith("4") else f"{len(coordinates)}d"
 
 
+_IMAGE_LOAD, _IMAGE_PREFETCH = "tensor.load_im2col", "tensor.prefetch_im2col"
 _LOADS = {"tile": "tensor.load", "tile_gather4": "tensor.gather"}
 _PREFETCHES = {"tile": "tensor.prefetch", "tile_gather4": "tensor.prefetch_rows"}
 _STORES = {"tile": "tensor.store", "im2col": "tensor.store_im2col", "tile_scatter4": "tensor.scatter"}
@@ -82,6 +84,7 @@ class TensorLoad(Operation):
     """Copies a box of a tensor to shared memory."""
 
     name = "nvvm.cp.async.bulk.tensor.shared.cluster.global"
+    FORMS: ClassVar[tuple[str, ...]] = (*_LOADS.values(), _IMAGE_LOAD)
     irdl_options = SEGMENTED
     dstMem = operand_def(pointer(3, 7))
     tmaDescriptor = operand_def(pointer(0))
@@ -147,7 +150,7 @@ class TensorLoad(Operation):
             operands["cache_policy"], words["level::cache_hint"] = self.l2CacheHint, HINT
         if self.group is not None:
             words["cta_group"] = self.group.data.replace("_", "_group::")
-        form = _LOADS.get(mode, "tensor.load_im2col")
+        form = _LOADS.get(mode, _IMAGE_LOAD)
         return Code([Statement((form,), words, operands, self.predicate, late=late)])
 
 
@@ -156,6 +159,7 @@ class TensorPrefetch(Operation):
     """Brings a box of a tensor into the second cache."""
 
     name = "nvvm.cp.async.bulk.tensor.prefetch"
+    FORMS: ClassVar[tuple[str, ...]] = (*_PREFETCHES.values(), _IMAGE_PREFETCH)
     irdl_options = SEGMENTED
     tmaDescriptor = operand_def(pointer(0))
     coordinates = var_operand_def(i32)
@@ -179,7 +183,7 @@ class TensorPrefetch(Operation):
             operands["im2colInfo"] = Fragment(tuple(self.im2colOffsets))
         if self.l2CacheHint is not None:
             operands["cache_policy"], words["level::cache_hint"] = self.l2CacheHint, HINT
-        form = _PREFETCHES.get(mode, "tensor.prefetch_im2col")
+        form = _PREFETCHES.get(mode, _IMAGE_PREFETCH)
         return Code([Statement((form,), words, operands)])
 
 
@@ -188,6 +192,7 @@ class TensorStore(Operation):
     """Copies a box of a tensor from shared to global memory."""
 
     name = "nvvm.cp.async.bulk.tensor.global.shared.cta"
+    FORMS: ClassVar[tuple[str, ...]] = tuple(_STORES.values())
     irdl_options = SEGMENTED
     tmaDescriptor = operand_def(pointer(0))
     srcMem = operand_def(pointer(3))
@@ -227,6 +232,7 @@ class TensorReduce(Operation):
     """Combines a box of a tensor in global memory with one in shared memory."""
 
     name = "nvvm.cp.async.bulk.tensor.reduce"
+    FORMS: ClassVar[tuple[str, ...]] = tuple(_REDUCTIONS.values())
     irdl_options = SEGMENTED
     tmaDescriptor = operand_def(LLVMPointerType)
     srcMem = operand_def(pointer(3))

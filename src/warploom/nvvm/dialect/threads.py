@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from xdsl.dialects.builtin import I32, IntegerAttr, UnitAttr, i1, i32, i128
 from xdsl.irdl import (
     eq,
@@ -30,11 +32,12 @@ class ClusterArrive(Operation):
     """Arrives at the barrier of the cluster."""
 
     name = "nvvm.cluster.arrive"
+    FORMS: ClassVar[tuple[str, ...]] = ("barrier.cluster_arrive",)
     aligned = opt_prop_def(UnitAttr)
     assembly_format = "attr-dict"
 
     def code(self) -> Code:
-        return Code([Statement(("barrier.cluster_arrive",), _aligned(self.aligned), {})])
+        return Code([Statement(self.FORMS, _aligned(self.aligned), {})])
 
 
 @irdl_op_definition
@@ -42,12 +45,13 @@ class ClusterArriveRelaxed(Operation):
     """Arrives at the barrier of the cluster, and orders nothing."""
 
     name = "nvvm.cluster.arrive.relaxed"
+    FORMS: ClassVar[tuple[str, ...]] = ("barrier.cluster_arrive",)
     aligned = opt_prop_def(UnitAttr)
     assembly_format = "attr-dict"
 
     def code(self) -> Code:
         words = {"sem": "relaxed", **_aligned(self.aligned)}
-        return Code([Statement(("barrier.cluster_arrive",), words, {})])
+        return Code([Statement(self.FORMS, words, {})])
 
 
 @irdl_op_definition
@@ -55,11 +59,12 @@ class ClusterWait(Operation):
     """Waits for every thread of the cluster to arrive."""
 
     name = "nvvm.cluster.wait"
+    FORMS: ClassVar[tuple[str, ...]] = ("barrier.cluster_wait",)
     aligned = opt_prop_def(UnitAttr)
     assembly_format = "attr-dict"
 
     def code(self) -> Code:
-        return Code([Statement(("barrier.cluster_wait",), _aligned(self.aligned), {})])
+        return Code([Statement(self.FORMS, _aligned(self.aligned), {})])
 
 
 @irdl_op_definition
@@ -67,6 +72,7 @@ class Mapa(Operation):
     """The address of a variable in the shared memory of a CTA of the cluster."""
 
     name = "nvvm.mapa"
+    FORMS: ClassVar[tuple[str, ...]] = ("memory.mapa",)
     a = operand_def(pointer(0, 3))
     b = operand_def(i32)
     res = result_def(pointer(0, 7))
@@ -81,7 +87,7 @@ class Mapa(Operation):
     def code(self) -> Code:
         operands: dict[str, Piece] = {"d": self.res, "a": self.a, "b": self.b}
         words = {"space": space_of(self.res), "type": "u64"}
-        return Code([Statement(("memory.mapa",), words, operands)])
+        return Code([Statement(self.FORMS, words, operands)])
 
 
 @irdl_op_definition
@@ -89,6 +95,7 @@ class ElectSync(Operation):
     """Chooses one of the warp's lanes that a mask names: all of them where there is none."""
 
     name = "nvvm.elect.sync"
+    FORMS: ClassVar[tuple[str, ...]] = ("warp.elect",)
     membermask = opt_operand_def(i32)
     pred = result_def(i1)
     assembly_format = "($membermask^)? attr-dict `->` type(results)"
@@ -96,7 +103,7 @@ class ElectSync(Operation):
     def code(self) -> Code:
         mask: Piece = -1 if self.membermask is None else Constant(self.membermask)
         operands: dict[str, Piece] = {"d": Local("leader", "b32"), "p": self.pred, "membermask": mask}
-        return Code([Statement(("warp.elect",), {}, operands)])
+        return Code([Statement(self.FORMS, {}, operands)])
 
 
 @irdl_op_definition
@@ -104,6 +111,7 @@ class SetMaxRegister(Operation):
     """Takes registers, or gives them up."""
 
     name = "nvvm.setmaxregister"
+    FORMS: ClassVar[tuple[str, ...]] = ("control.setmaxnreg",)
     regCount = prop_def(IntegerAttr[I32])
     action = prop_def(RegisterAction)
     assembly_format = "$action $regCount attr-dict"
@@ -117,13 +125,7 @@ class SetMaxRegister(Operation):
 
     def code(self) -> Code:
         action = {"increase": "inc", "decrease": "dec"}[self.action.data]
-        return Code(
-            [
-                Statement(
-                    ("control.setmaxnreg",), {"action": action}, {"imm_reg_count": self.regCount.value.data}
-                )
-            ]
-        )
+        return Code([Statement(self.FORMS, {"action": action}, {"imm_reg_count": self.regCount.value.data})])
 
 
 @irdl_op_definition
@@ -131,11 +133,12 @@ class Griddepcontrol(Operation):
     """Waits for the grids before this one, or lets those after it begin."""
 
     name = "nvvm.griddepcontrol"
+    FORMS: ClassVar[tuple[str, ...]] = ("control.griddepcontrol",)
     kind = prop_def(GridAction)
     assembly_format = "$kind attr-dict"
 
     def code(self) -> Code:
-        return Code([Statement(("control.griddepcontrol",), {"action": self.kind.data}, {})])
+        return Code([Statement(self.FORMS, {"action": self.kind.data}, {})])
 
 
 @irdl_op_definition
@@ -143,11 +146,12 @@ class BarWarpSync(Operation):
     """Brings the lanes of a warp that a mask names together."""
 
     name = "nvvm.bar.warp.sync"
+    FORMS: ClassVar[tuple[str, ...]] = ("warp.bar",)
     mask = operand_def(i32)
     assembly_format = "$mask attr-dict `:` type($mask)"
 
     def code(self) -> Code:
-        return Code([Statement(("warp.bar",), {}, {"membermask": self.mask})])
+        return Code([Statement(self.FORMS, {}, {"membermask": self.mask})])
 
 
 # Launches cancelled -----------------------------------------------------------------------------------------
@@ -158,6 +162,7 @@ class TryCancel(Operation):
     """Asks to take over the work of a cluster that has not begun."""
 
     name = "nvvm.clusterlaunchcontrol.try.cancel"
+    FORMS: ClassVar[tuple[str, ...]] = ("cluster_launch.try_cancel",)
     multicast = opt_prop_def(UnitAttr)
     smemAddress = operand_def(pointer(3))
     mbarrier = operand_def(pointer(3))
@@ -168,7 +173,7 @@ class TryCancel(Operation):
         if self.multicast is not None:
             words["multicast"] = "multicast::cluster::all"
         operands: dict[str, Piece] = {"addr": At(self.smemAddress), "mbar": At(self.mbarrier)}
-        return Code([Statement(("cluster_launch.try_cancel",), words, operands)])
+        return Code([Statement(self.FORMS, words, operands)])
 
 
 @irdl_op_definition
@@ -176,6 +181,7 @@ class QueryCancel(Operation):
     """Asks whether a launch was cancelled, and which CTA was its first."""
 
     name = "nvvm.clusterlaunchcontrol.query.cancel"
+    FORMS: ClassVar[tuple[str, ...]] = ("cluster_launch.is_canceled", "cluster_launch.first_cta_coordinate")
     query_type = prop_def(CancelQuery)
     try_cancel_response = operand_def(i128)
     res = result_def(eq(i1) | eq(i32))

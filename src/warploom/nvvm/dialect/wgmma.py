@@ -60,10 +60,11 @@ class WgmmaFence(Operation):
     """Orders the registers of a warpgroup before its next multiplication."""
 
     name = "nvvm.wgmma.fence.aligned"
+    FORMS: ClassVar[tuple[str, ...]] = ("wgmma.fence",)
     assembly_format = "attr-dict"
 
     def code(self) -> Code:
-        return Code([Statement(("wgmma.fence",), {}, {})])
+        return Code([Statement(self.FORMS, {}, {})])
 
 
 @irdl_op_definition
@@ -71,10 +72,11 @@ class WgmmaCommitGroup(Operation):
     """Closes the group of the multiplications issued so far."""
 
     name = "nvvm.wgmma.commit.group.sync.aligned"
+    FORMS: ClassVar[tuple[str, ...]] = ("wgmma.commit_group",)
     assembly_format = "attr-dict"
 
     def code(self) -> Code:
-        return Code([Statement(("wgmma.commit_group",), {}, {})])
+        return Code([Statement(self.FORMS, {}, {})])
 
 
 @irdl_op_definition
@@ -82,11 +84,12 @@ class WgmmaWaitGroup(Operation):
     """Waits until at most so many of the latest groups are in flight."""
 
     name = "nvvm.wgmma.wait.group.sync.aligned"
+    FORMS: ClassVar[tuple[str, ...]] = ("wgmma.wait_group",)
     group = prop_def(IntegerAttr[I64])
     assembly_format = "attr-dict $group"
 
     def code(self) -> Code:
-        return Code([Statement(("wgmma.wait_group",), {}, {"N": self.group.value.data})])
+        return Code([Statement(self.FORMS, {}, {"N": self.group.value.data})])
 
 
 @irdl_op_definition
@@ -107,6 +110,7 @@ class WgmmaMmaAsync(Operation):
         "wgmma.bit-registers",
     )
     """Its forms with A in registers."""
+    FORMS: ClassVar[tuple[str, ...]] = (*DESCRIBED, *REGISTERED)
 
     inouts = operand_def(LLVMStructType)
     descriptorA = operand_def(eq(i64) | BaseAttr(LLVMStructType))

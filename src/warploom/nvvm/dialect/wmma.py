@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import I32, IntegerAttr, VectorType, f16, f32, f64, i32
 from xdsl.dialects.llvm import LLVMPointerType, LLVMStructType
@@ -38,6 +39,17 @@ def element_of(type: str) -> Attribute:
     return _ELEMENTS.get(type, i32)
 
 
+_TYPE_OF = {"d": "dtype", "a": "atype", "b": "btype", "c": "ctype", "r": "type"}
+"""The slot that says what the elements of a fragment are."""
+_UNSAID = {"atype": "f16", "btype": "f16"}
+
+
+def element_at(place: str, slots: Mapping[str, str]) -> Attribute:
+    """What LLVM calls a register at a place of an instruction."""
+    slot = _TYPE_OF.get(place, "")
+    return element_of(slots.get(slot) or _UNSAID.get(slot, ""))
+
+
 def _shape(operation: WmmaLoad | WmmaStore | WmmaMma) -> str:
     return f"m{operation.m.value.data}n{operation.n.value.data}k{operation.k.value.data}"
 
@@ -57,6 +69,7 @@ class WmmaLoad(Operation):
     """Loads the fragment of a matrix."""
 
     name = "nvvm.wmma.load"
+    FORMS: ClassVar[tuple[str, ...]] = _LOAD
     ptr = operand_def(LLVMPointerType)
     stride = operand_def(i32)
     m = prop_def(IntegerAttr[I32])
@@ -92,7 +105,7 @@ class WmmaLoad(Operation):
 
     def code(self) -> Code:
         operands: dict[str, Piece] = {"r": Fragment.of(self.res), "p": At(self.ptr), "stride": self.stride}
-        return Code([Statement(_LOAD, self._words, operands)])
+        return Code([Statement(self.FORMS, self._words, operands)])
 
 
 def _fragment_types(count: int, element: Attribute) -> Sequence[Attribute]:
@@ -106,6 +119,7 @@ class WmmaStore(Operation):
     """Stores the fragment of a result."""
 
     name = "nvvm.wmma.store"
+    FORMS: ClassVar[tuple[str, ...]] = _STORE
     ptr = operand_def(LLVMPointerType)
     m = prop_def(IntegerAttr[I32])
     n = prop_def(IntegerAttr[I32])
@@ -143,7 +157,7 @@ class WmmaStore(Operation):
             "r": Fragment(tuple(self.args)),
             "stride": self.stride,
         }
-        return Code([Statement(_STORE, self._words, operands)])
+        return Code([Statement(self.FORMS, self._words, operands)])
 
 
 @irdl_op_definition
@@ -154,6 +168,7 @@ class WmmaMma(Operation):
     """
 
     name = "nvvm.wmma.mma"
+    FORMS: ClassVar[tuple[str, ...]] = _MULTIPLY
     m = prop_def(IntegerAttr[I32])
     n = prop_def(IntegerAttr[I32])
     k = prop_def(IntegerAttr[I32])
@@ -215,4 +230,4 @@ class WmmaMma(Operation):
         rest: tuple[SSAValue, ...] = tuple(self.args)
         for name, (count, _) in zip("abc", self._fragments[:3], strict=True):
             operands[name], rest = Fragment(rest[:count]), rest[count:]
-        return Code([Statement(_MULTIPLY, self._words, operands)])
+        return Code([Statement(self.FORMS, self._words, operands)])
