@@ -74,7 +74,12 @@ class Arithmetic:
         )
 
     def finished(
-        self, sums: Sequence[Register], first: int, column: Any, addend: Sequence[Register] | None, rows: OfRows
+        self,
+        sums: Sequence[Register],
+        first: int,
+        column: Any,
+        addend: Sequence[Register] | None,
+        rows: OfRows,
     ) -> list[Register]:
         """What 8 columns of the tile become, from `first` on; the tile begins at `column` of D.
 
@@ -87,7 +92,9 @@ class Arithmetic:
 
     def words(self, quad: Sequence[Register]) -> list[Register]:
         """Of 8 finished columns the elements of D, two in a word where two have room: the row, then the one 8 below."""
-        return list(quad) if self.kept else [packed(self.plan.d, *quad[below : below + 2]) for below in (0, 2)]
+        return (
+            list(quad) if self.kept else [packed(self.plan.d, *quad[below : below + 2]) for below in (0, 2)]
+        )
 
     def elements(self, quad: Sequence[Register], below: int) -> tuple[Register, ...]:
         """The two elements of a thread's row of 8 finished columns, each in a word of its size."""

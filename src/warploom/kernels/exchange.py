@@ -34,7 +34,9 @@ class Exchange:
         of_tile = 0 if plan.tile.alternate else self.number
         consumer = (cluster * plan.tile.cluster + self.rank) * plan.tile.sharers + of_tile
         start = self.partial + ptx.mul_wide(consumer, 128 * _QUAD * self.quads, type=u32)
-        return start + ptx.mul_wide(self.mine, _QUAD, type=u32), self.flags + ptx.mul_wide(consumer, 4, type=u32)
+        return start + ptx.mul_wide(self.mine, _QUAD, type=u32), self.flags + ptx.mul_wide(
+            consumer, 4, type=u32
+        )
 
     def leave(self, sums: Sequence[Register]) -> None:
         """Store the sums of a tile that another cluster ends, and say so."""

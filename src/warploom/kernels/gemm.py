@@ -10,7 +10,22 @@ from collections.abc import Callable
 from typing import Any
 
 from warploom.author import (
-    Location, Place, bounds, f32, kernel, new, otherwise, pointer, ptx, ring, shared, special, tensor_map, u32, u64, when,
+    Location,
+    Place,
+    bounds,
+    f32,
+    kernel,
+    new,
+    otherwise,
+    pointer,
+    ptx,
+    ring,
+    shared,
+    special,
+    tensor_map,
+    u32,
+    u64,
+    when,
     while_,
 )  # fmt: skip
 from warploom.kernels.epilogue import Factors
@@ -71,9 +86,7 @@ def gemm(
         ptx.setmaxnreg_inc(_MANY[groups])
         number, mine = group - 1, thread & 127
         sums = [new(plan.word) for _ in range(plan.words)]
-        factors = Factors(
-            alpha, beta, row_scales, column_scales, bias, m, n, d_start, d_stride, d_plane
-        )
+        factors = Factors(alpha, beta, row_scales, column_scales, bias, m, n, d_start, d_stride, d_plane)
         store = Store(plan, d, c, patches, arrivals, number, mine, factors)
         exchange = Exchange(plan, work, partial, flags, number, mine)
         above = 0 if tile.alternate else number * 64  # rows of the tile that others have

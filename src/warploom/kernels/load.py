@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from warploom.author import Location, Place, guarded, new, ptx, special, u16, u32, while_
-from warploom.kernels.plan import SPAN, Plan, size_of
+from warploom.author import Location, Place, new, ptx, special, u16, u32, while_
+from warploom.kernels.plan import SPAN, Plan
 from warploom.kernels.work import Work
 
 BLOCK = 64  # elements of 16 bits in a row of 128 bytes, where neighbours stand along M or N
@@ -44,7 +44,14 @@ def produce(plan: Plan, work: Work, place: Place, a: Any, b: Any, start_a: Any, 
 
 
 def _load(
-    plan: Plan, tensor: Any, major: str, target: Any, place: Place, at: tuple[Any, Any, Any], extent: int, mask: Any
+    plan: Plan,
+    tensor: Any,
+    major: str,
+    target: Any,
+    place: Place,
+    at: tuple[Any, Any, Any],
+    extent: int,
+    mask: Any,
 ) -> None:
     """Copies of `extent` rows of M or N and one stage of K, to every CTA of the cluster where there is a mask."""
     k, line, batch = at

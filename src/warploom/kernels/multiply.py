@@ -79,9 +79,7 @@ def _promoted(
             total += each
 
 
-def _stage(
-    plan: Plan, place: Place, sums: Sequence[Register], low_a: Any, low_b: Any, goes_on: Any
-) -> None:
+def _stage(plan: Plan, place: Place, sums: Sequence[Register], low_a: Any, low_b: Any, goes_on: Any) -> None:
     """The products of one stage, as one group."""
     tile = plan.tile
     a = low_a + place.stage * (tile.rows * SPAN >> 4)

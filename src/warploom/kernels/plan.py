@@ -6,9 +6,12 @@ A plan is all that is known when the PTX is made; sizes, addresses and factors c
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import gcd
-from typing import Protocol
+from typing import Any, Protocol
+
+import ml_dtypes
+import numpy as np
 
 from warploom.diag import UsageError
 from warploom.isa.types import TYPES
@@ -28,6 +31,18 @@ RESULTS = {
     "s32": ("s32", "f32", "bf16", "f16"),
 }
 """The types that D may have, by the type of the sums."""
+DTYPES: dict[str, np.dtype[Any]] = {
+    word: np.dtype(dtype)
+    for word, dtype in (
+        ("f32", np.float32),
+        ("f16", np.float16),
+        ("bf16", ml_dtypes.bfloat16),
+        ("s32", np.int32),
+        ("e4m3", ml_dtypes.float8_e4m3fn),
+        ("e5m2", ml_dtypes.float8_e5m2),
+    )
+}
+"""What NumPy calls the types of D."""
 ACTIVATIONS = ("", "relu", "gelu", "silu")
 
 
@@ -68,6 +83,10 @@ class Tile:
     def threads(self) -> int:
         """Threads of a CTA, the producer's warpgroup among them."""
         return 128 * (1 + self.warpgroups)
+
+
+SMALL = Tile(64, 64, 2)
+"""A tile that every plan can have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +194,10 @@ class Plan:
             found.append(f"{self.registers} registers of sums for a thread; expected 208 at most")
         return tuple(found)
 
+    def with_tile(self, tile: Tile) -> Plan:
+        """The plan with another tile. Errors: UsageError kernels.plan."""
+        return replace(self, tile=tile)
+
     # What follows from it ---------------------------------------------------------------------------------------
 
     @property
@@ -226,4 +249,8 @@ class Plan:
     def shared_bytes(self) -> int:
         """Dynamic shared memory of a CTA, mbarriers included."""
         tile = self.tile
-        return tile.stages * (self.stage_bytes + 16) + tile.warpgroups * (tile.buffers * self.turn_bytes + 8) + 1024
+        return (
+            tile.stages * (self.stage_bytes + 16)
+            + tile.warpgroups * (tile.buffers * self.turn_bytes + 8)
+            + 1024
+        )

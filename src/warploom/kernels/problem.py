@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from warploom.diag import UsageError
-from warploom.kernels.plan import RESULTS, SUMS, Epilogue, Plan, Tile, size_of
+from warploom.kernels.plan import SUMS
+from warploom.layout import strided
 
 _WORDS = {
     "float32": "tf32",
@@ -25,7 +25,7 @@ _ROW = 16  # bytes: what the address and the strides of a tensor that TMA reads 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """`batch` times D (M, N) = A (M, K) by B (K, N). Strides are in bytes."""
+    """`batch` times D (M, N) = A (M, K) by B (K, N)."""
 
     m: int
     n: int
@@ -35,21 +35,28 @@ class Problem:
     b: str
     a_major: str
     b_major: str
+    batched: bool = False
 
-    def plan(
-        self, *, sums: str = "", d: str = "", promoted: bool = False, tile: Tile, epilogue: Epilogue
-    ) -> Plan:
-        """A plan for it. Errors: UsageError kernels.plan."""
-        chosen = sums or next(iter(SUMS.get((self.a, self.b), ("",))))
-        result = d or (_RESULT.get(self.a, self.a) if chosen in ("f32", "s32") else chosen)
-        return Plan(
-            self.a, self.b, chosen, result, self.a_major, self.b_major, self.batch > 1, promoted, tile, epilogue
-        )
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of D."""
+        return (self.batch, self.m, self.n) if self.batched else (self.m, self.n)
+
+    def sums(self, wanted: str = "") -> str:
+        """The type of the sums: the one that is wanted, or the widest. Errors: UsageError kernels.type."""
+        there = SUMS.get((self.a, self.b))
+        if there is None:
+            raise UsageError(f"no products of {self.a} by {self.b}", code="kernels.type")
+        return wanted or there[0]
+
+    def result(self, sums: str) -> str:
+        """The type that D has if nobody asks for one."""
+        return sums if sums == "f16" else _RESULT.get(self.a, self.a)
 
 
 def type_word(array: Any, name: str) -> str:
     """The type of an array's elements, as instructions call it. Errors: UsageError kernels.type."""
-    word = str(array.dtype).rpartition(".")[2]
+    word = strided(array).dtype.name
     if word not in _WORDS:
         raise UsageError(
             f"{name} has elements of type {word}; expected one of {', '.join(_WORDS)}", code="kernels.type"
@@ -57,34 +64,26 @@ def type_word(array: Any, name: str) -> str:
     return _WORDS[word]
 
 
-def strides_of(array: Any) -> tuple[int, ...]:
-    """The strides of an array of NumPy or torch, in elements."""
-    strides: Any = getattr(array, "strides", None)
-    if strides is None or callable(getattr(array, "stride", None)):
-        return tuple(array.stride())
-    return tuple(stride // array.dtype.itemsize for stride in strides)
-
-
 def major_of(array: Any, name: str, across: str) -> str:
     """ "k" or `across`, as one of the last two axes, (`across`, K), has its elements side by side.
 
     Errors: UsageError kernels.layout.
     """
-    extents, strides = tuple(array.shape)[-2:], strides_of(array)[-2:]
-    size = size_of(type_word(array, name))
+    lies = strided(array)
+    extents, strides = lies.shape[-2:], lies.strides[-2:]
     for axis, major in ((1, "k"), (0, across)):
-        other = 1 - axis
-        if (strides[axis] == 1 or extents[axis] == 1) and _steps(strides[other], extents[other], size):
+        beside = strides[axis] == lies.itemsize or extents[axis] == 1
+        if beside and _steps(strides[1 - axis], extents[1 - axis]):
             return major
     raise UsageError(
-        f"{name} of shape {tuple(array.shape)} has strides of {strides} elements; expected elements side by side"
-        f" along one axis, and along the other a multiple of {_ROW} bytes",
+        f"{name} of shape {lies.shape} has strides of {lies.strides} bytes; expected elements side by side along one"
+        f" axis, and along the other a multiple of {_ROW} bytes",
         code="kernels.layout",
     )
 
 
-def _steps(stride: int, extent: int, size: int) -> bool:
-    return extent == 1 or (stride > 0 and stride * size % _ROW == 0)
+def _steps(stride: int, extent: int) -> bool:
+    return extent == 1 or (stride > 0 and stride % _ROW == 0)
 
 
 def read(a: Any, b: Any) -> Problem:
@@ -101,20 +100,23 @@ def read(a: Any, b: Any) -> Problem:
         )
     batches = {shape[0] for shape in (shape_a, shape_b) if len(shape) == 3}
     if len(batches) > 1 or 0 in (*shape_a, *shape_b):
-        raise UsageError(f"A of shape {shape_a} and B of shape {shape_b} do not go together", code="kernels.shape")
+        raise UsageError(
+            f"A of shape {shape_a} and B of shape {shape_b} do not go together", code="kernels.shape"
+        )
     m, k = shape_a[-2:]
     return Problem(
         m, shape_b[-1], k, next(iter(batches), 1),
         type_word(a, "A"), type_word(b, "B"),
-        major_of(a, "A", "m"), major_of(swapped(b), "B", "n"),
+        major_of(a, "A", "m"), major_of(swapped(b), "B", "n"), bool(batches),
     )  # fmt: skip
+
+
+def result_word(array: Any) -> str:
+    """The type of an array for results. Errors: UsageError kernels.type."""
+    word = type_word(array, "out")
+    return "f32" if word == "tf32" else word
 
 
 def swapped(array: Any) -> Any:
     """The array with its last two axes exchanged, in place."""
     return array.swapaxes(-1, -2)
-
-
-def result_types(sums: str) -> Sequence[str]:
-    """What D may be made of."""
-    return RESULTS[sums]

@@ -19,7 +19,15 @@ class Store:
     """One consumer's way to D. `number` counts the consumers, `mine` the threads of the warpgroup."""
 
     def __init__(
-        self, plan: Plan, d: Any, c: Any, patches: Shared, arrivals: Shared, number: Any, mine: Any, factors: Factors
+        self,
+        plan: Plan,
+        d: Any,
+        c: Any,
+        patches: Shared,
+        arrivals: Shared,
+        number: Any,
+        mine: Any,
+        factors: Factors,
     ) -> None:
         self.plan, self.d, self.c, self.factors = plan, d, c, factors
         self.number, self.mine = number, mine
@@ -150,7 +158,13 @@ class Store:
         self.phase ^= 1
 
     def _finished(
-        self, sums: Sequence[Register], first: int, block: int, here: Sequence[Register], column: Any, rows: OfRows
+        self,
+        sums: Sequence[Register],
+        first: int,
+        block: int,
+        here: Sequence[Register],
+        column: Any,
+        rows: OfRows,
     ) -> tuple[list[Register], list[Register]]:
         """What 16 columns of the tile become, from `first` on: columns from `block` on of the patch."""
         low, high = (
@@ -159,7 +173,9 @@ class Store:
         )
         return low, high
 
-    def _write(self, both: tuple[list[Register], list[Register]], block: int, here: Sequence[Register]) -> None:
+    def _write(
+        self, both: tuple[list[Register], list[Register]], block: int, here: Sequence[Register]
+    ) -> None:
         """Put 16 columns into the patch."""
         size = size_of(self.plan.d)
         if size == 2:
@@ -202,9 +218,7 @@ class Store:
             found = [each for word in words for each in unpacked(addend, word)]
         elif size_of(addend) == 4:
             found = [
-                each
-                for place in self._spots(block, here)
-                for each in ptx.ld(place, vec="v2", type=addend)
+                each for place in self._spots(block, here) for each in ptx.ld(place, vec="v2", type=addend)
             ]
         else:
             found = [

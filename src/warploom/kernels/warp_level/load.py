@@ -101,7 +101,12 @@ class AcrossK:
 
 def _copy(target: Register, offset: int, source: Register, onward: int, size: Any) -> None:
     ptx.cp_async(
-        target.at(offset, "shared"), source.at(onward, "global"), CHUNK, size, cop="cg", level_prefetch_size="L2::128B"
+        target.at(offset, "shared"),
+        source.at(onward, "global"),
+        CHUNK,
+        size,
+        cop="cg",
+        level_prefetch_size="L2::128B",
     )
 
 

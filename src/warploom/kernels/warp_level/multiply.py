@@ -46,7 +46,9 @@ class Fragments:
             block, inside = divmod(number, BLOCK // 16)
             place = here ^ inside * 2 * CHUNK if inside else here
             offset = (block * self.depth + step * 16) * _LINE
-            ptx.ldmatrix(place.at(offset, "shared"), shape="m8n8", num="x4", trans=True, type="b16", out=fragment)
+            ptx.ldmatrix(
+                place.at(offset, "shared"), shape="m8n8", num="x4", trans=True, type="b16", out=fragment
+            )
 
     def of(self, step: int) -> list[Fragment]:
         """The registers of a step: neighbouring steps have different ones."""
@@ -54,7 +56,12 @@ class Fragments:
 
 
 def multiply(
-    plan: Plan, k_tiles: Any, copies: Copies, from_a: Fragments, from_b: Fragments, sums: Sequence[Sequence[Register]]
+    plan: Plan,
+    k_tiles: Any,
+    copies: Copies,
+    from_a: Fragments,
+    from_b: Fragments,
+    sums: Sequence[Sequence[Register]],
 ) -> None:
     """Sum up a warp's tile. `sums` are registers for each 16 rows, those of 8 columns together."""
     tile, steps = plan.tile, plan.steps

@@ -53,7 +53,9 @@ class Store:
         plan, factors = self.plan, self.factors
         size = size_of(plan.d)
         first = column + self.chunk * (CHUNK // size)
-        start = factors.start + ptx.mul_wide(first, size, type=u32) + ptx.cvt(batch, dtype="u64") * factors.plane
+        start = (
+            factors.start + ptx.mul_wide(first, size, type=u32) + ptx.cvt(batch, dtype="u64") * factors.plane
+        )
         whole = ptx.setp(first + CHUNK // size, factors.n, CmpOp="le", type=u32)
         for number, of_rows in enumerate(sums):
             line = row + number * 16

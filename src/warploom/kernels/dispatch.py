@@ -1,0 +1,79 @@
+"""From arrays to the arguments of the Hopper kernel, the same on both machines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+from warploom.kernels.cost import Share
+from warploom.kernels.load import BLOCK
+from warploom.kernels.plan import Plan, size_of
+from warploom.kernels.problem import Problem, swapped
+from warploom.layout import TensorMap, strided
+
+_PROMOTION = 256  # bytes that L2 fetches at once
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatch:
+    """A problem, the plan of its kernel, and how its tiles are dealt out."""
+
+    problem: Problem
+    plan: Plan
+    share: Share
+
+    @property
+    def partial_words(self) -> int:
+        """Words of 32 bits for sums of tiles that are cut."""
+        return 0 if self.share.even else self.flags * 128 * self.plan.words
+
+    @property
+    def flags(self) -> int:
+        """Flags of such sums: one for each part of a CTA's tile. They are 0 before a launch, and after it."""
+        return 0 if self.share.even else self.share.ctas * self.plan.tile.sharers
+
+    def tensors(self, a: Any, b: Any, c: Any, d: Any) -> tuple[TensorMap, TensorMap, TensorMap, TensorMap]:
+        """The tensor maps of A, B, C and D; where there is no C, D's stands for it and is not looked at."""
+        plan, tile = self.plan, self.plan.tile
+        of_d = self._result(d)
+        return (
+            self._operand(a, plan.a, plan.a_major, tile.rows),
+            self._operand(swapped(b), plan.b, plan.b_major, tile.columns // tile.cluster),
+            of_d if c is None else self._result(c),
+            of_d,
+        )
+
+    def _operand(self, array: Any, type_word: str, major: str, lines: int) -> TensorMap:
+        """A map over (M or N, K)."""
+        box = (lines, self.plan.depth) if major == "k" else (self.plan.depth, BLOCK)
+        return self._map(array if major == "k" else swapped(array), box, 128, type_word)
+
+    def _result(self, array: Any) -> TensorMap:
+        span = self.plan.row_bytes
+        return self._map(array, (64, self.plan.patch), span if span > 16 else 0, "")
+
+    def _map(self, array: Any, box: tuple[int, int], swizzle: int, type_word: str) -> TensorMap:
+        whole = (1, *box) if self.plan.batched else box
+        dtype = "tf32" if type_word == "tf32" else None
+        return TensorMap.tiled(array, whole, swizzle=swizzle, dtype=dtype, l2_promotion=_PROMOTION)
+
+    def numbers(self, d: Any) -> tuple[int, ...]:
+        """The last parameters: how D lies, and the sizes."""
+        problem, tile, lies = self.problem, self.plan.tile, strided(d)
+        return (
+            lies.strides[-2],
+            lies.strides[0] if self.plan.batched else 0,
+            problem.m,
+            problem.n,
+            ceil(problem.m / (tile.rows * tile.cluster)),
+            ceil(problem.n / tile.columns),
+            self.share.stages,
+            self.share.split,
+            self.share.tiles,
+        )
+
+
+def is_ragged(n: int, d: str) -> bool:
+    """Whether rows of D end within 16 bytes."""
+    return n * size_of(d) % 16 != 0
