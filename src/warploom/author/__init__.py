@@ -4,9 +4,21 @@ from __future__ import annotations
 
 from warploom.author import ptx
 from warploom.author.building import AuthorError
-from warploom.author.flow import branch, forever, guarded, loop, otherwise, when, while_
+from warploom.author.flow import branch, forever, guarded, label, loop, otherwise, put, when, while_
+from warploom.author.inline import declare
 from warploom.author.instructions import new
-from warploom.author.kernel import Kernel, Pointer, bounds, kernel, pointer, special, tensor_map
+from warploom.author.kernel import (
+    Kernel,
+    Pointer,
+    Program,
+    bounds,
+    directive,
+    kernel,
+    parameter,
+    pointer,
+    special,
+    tensor_map,
+)
 from warploom.author.memory import Shared, shared
 from warploom.author.pipeline import Place, Ring, arrive, ring, wait
 from warploom.author.values import Location, Register
@@ -15,8 +27,8 @@ u32, s32, b32, f32, u64, s64, b64, f64, pred = "u32", "s32", "b32", "f32", "u64"
 u16, s16, b16, f16, bf16 = "u16", "s16", "b16", "f16", "bf16"
 
 __all__ = [
-    "AuthorError", "Kernel", "Location", "Place", "Pointer", "Register", "Ring", "Shared", "arrive", "b16", "b32",
-    "b64", "bf16", "bounds", "branch", "f16", "f32", "f64", "forever", "guarded", "kernel", "loop", "new", "otherwise",
-    "pointer", "pred", "ptx", "ring", "s16", "s32", "s64", "shared", "special", "tensor_map", "u16", "u32", "u64",
-    "wait", "when", "while_",
+    "AuthorError", "Kernel", "Location", "Place", "Pointer", "Program", "Register", "Ring", "Shared", "arrive", "b16",
+    "b32", "b64", "bf16", "bounds", "branch", "declare", "directive", "f16", "f32", "f64", "forever", "guarded",
+    "kernel", "label", "loop", "new", "otherwise", "parameter", "pointer", "pred", "ptx", "put", "ring", "s16", "s32",
+    "s64", "shared", "special", "tensor_map", "u16", "u32", "u64", "wait", "when", "while_",
 ]  # fmt: skip
