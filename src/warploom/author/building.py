@@ -19,7 +19,18 @@ from warploom.diag import Diagnostic, Severity, Source, Span, UsageError, Warplo
 from warploom.isa.availability import Target, Version
 from warploom.isa.kit import match_opcode
 from warploom.isa.types import TYPES
-from warploom.ptx import Directive, Guard, Instruction, Label, Name, Operand, Statement, TopLevel, Variable
+from warploom.ptx import (
+    Block,
+    Directive,
+    Guard,
+    Instruction,
+    Label,
+    Name,
+    Operand,
+    Statement,
+    TopLevel,
+    Variable,
+)
 
 _HOME = str(Path(__file__).parent)
 _PASSED = frozenset((functools.__file__, contextlib.__file__))
@@ -115,6 +126,8 @@ def reaches_end(statements: Sequence[tuple[Statement, Line | None]]) -> bool:
         elif isinstance(statement, Instruction):
             last = statement
             break
+        elif isinstance(statement, Block):
+            return True
     if not isinstance(last, Instruction) or last.guard is not None:
         return True
     touches = {effect for match in match_opcode(last.opcode) for effect in match.form.touches}

@@ -25,24 +25,24 @@ def label(name: str) -> str:
     return name
 
 
-def put(label: str) -> None:
-    """Put a label here. Errors: AuthorError author.label."""
+def put(name: str) -> None:
+    """Put a label here, one that `label` made or a new one. Errors: AuthorError author.label."""
     building = current()
-    if any(isinstance(each, Label) and each.name == label for each, _ in building.statements):
-        raise misuse(f"the label '{label}' stands twice", "author.label")
-    if label not in building.marks:
-        raise misuse(f"there is no label '{label}'", "author.label", "`label(name)` makes one")
-    building.place(label)
+    if any(isinstance(each, Label) and each.name == name for each, _ in building.statements):
+        raise misuse(f"the label '{name}' stands twice", "author.label")
+    if name not in building.marks:
+        label(name)
+    building.place(name)
 
 
-def branch(label: str, condition: Register | None = None, *, uniform: bool = False) -> None:
+def branch(to: str, condition: Register | None = None, *, uniform: bool = False) -> None:
     """Go to a label, where the condition holds."""
     words = {"uni": True} if uniform else {}
     if condition is None:
-        named("bra")(label, **words)
+        named("bra")(to, **words)
         return
     with guarded(condition):
-        named("bra")(label, **words)
+        named("bra")(to, **words)
 
 
 @contextmanager

@@ -73,7 +73,7 @@ def inline(text: str, /, **values: Any) -> None:
     before = len(building.walk.found)
     building.walk.block(statements, building.names, Body(function, building.target, building.version))
     _refuse(building.walk.found[before:], text, len(_BODY))
-    building.put(_bare(statement) for statement in statements)
+    building.put(bare(statement) for statement in statements)
 
 
 def _is_register(statement: Statement) -> bool:
@@ -96,11 +96,11 @@ def _filled(statement: Statement, values: Mapping[str, Any]) -> Statement:
     return made
 
 
-def _bare(statement: Statement) -> Statement:
+def bare(statement: Statement) -> Statement:
     """A statement without a place: it prints what it holds."""
     match statement:
         case Block(statements):
-            return Block(tuple(map(_bare, statements)))
+            return Block(tuple(map(bare, statements)))
         case _:
             return replace(statement)
 

@@ -95,6 +95,18 @@ def opcode_of(candidate: Candidate, slots: Mapping[str, str]) -> str:
 def _emit(
     name: str, candidate: Candidate, slots: Mapping[str, str], values: Mapping[str, Any], out: Any
 ) -> Any:
+    operands, results = spelled(name, candidate, slots, values, out)
+    current().emit(opcode_of(candidate, slots), operands)
+    return None if not results else results[0] if len(results) == 1 else tuple(results)
+
+
+def spelled(
+    name: str, candidate: Candidate, slots: Mapping[str, str], values: Mapping[str, Any], out: Any
+) -> tuple[tuple[Operand, ...], list[Any]]:
+    """The operands of a reading, and its results: registers that were given, or new ones.
+
+    Errors: AuthorError author.out, author.misaligned
+    """
     form = candidate.form
     results: list[Any] = []
     given: list[Any] = [*out] if type(out) is tuple else [out]
@@ -103,8 +115,7 @@ def _emit(
         place = form.operands[where.names[0]]
         if place.kind == "sink":
             operands.append(operand_of(None))
-            continue
-        if place.access == "write" and place.kind != "tuple":
+        elif place.access == "write" and place.kind != "tuple":
             wanted = where.names if out is not None and len(given) > 1 else results_of(where)
             made = [_result(form.operands[each], slots, given) for each in wanted]
             results += made
@@ -117,8 +128,7 @@ def _emit(
     if out is not None and given:
         count = f"{len(results)} result{'s' if len(results) != 1 else ''}"
         raise misuse(f"{name} has {count}; out has {len(results) + len(given)}", "author.out")
-    current().emit(opcode_of(candidate, slots), tuple(operands))
-    return None if not results else results[0] if len(results) == 1 else tuple(results)
+    return tuple(operands), results
 
 
 def results_of(name: PlaceName) -> tuple[str, ...]:
@@ -149,14 +159,18 @@ def _result(place: Place, slots: Mapping[str, str], given: list[Any]) -> Any:
     chosen = given.pop(0) if given else None
     if chosen is not None:
         return chosen
-    type_word = place.type_word(slots)
+    type_word = result_type(place, slots)
     count = place.registers(slots)
+    return tuple(new(type_word) for _ in range(count)) if count else new(type_word)
+
+
+def result_type(place: Place, slots: Mapping[str, str]) -> str:
+    """The type of the registers that are made for a result: what is narrower than any is held in 32 bits."""
+    type_word = place.type_word(slots)
     kind = TYPES[type_word]
     if kind.bits < 16 and kind.kind != "predicate":
-        type_word = "s32" if kind.kind == "signed" else "u32"
-    if count:
-        return tuple(new(type_word) for _ in range(count))
-    return new(type_word)
+        return "s32" if kind.kind == "signed" else "u32"
+    return type_word
 
 
 def new(type_word: str, value: Any = None) -> Register:
