@@ -10,6 +10,7 @@ import pytest
 
 import warploom as wl
 from warploom.author import Program, from_ptx
+from warploom.cli import main
 from warploom.ptx import (
     Address,
     Block,
@@ -23,6 +24,7 @@ from warploom.ptx import (
     Tuple,
     Variable,
     Vector,
+    parse,
     read,
 )
 
@@ -103,3 +105,55 @@ def test_a_file_is_built_again(path):
     again = built(path.read_text())
     assert plain(again) == plain(module)
     assert findings(again) == findings(module)
+
+
+def test_a_kernel_of_many_is_chosen():
+    text = (CORPUS[0].parent / "micro_sm90a.ptx").read_text()
+    names = list(parse(text).functions)
+    assert list(built(text, names[3]).functions) == [names[3]]
+    with pytest.raises(wl.UsageError, match=r"there is no kernel 'gone'; expected "):
+        from_ptx(text, "gone")
+
+
+def test_the_code_is_calls_with_few_words():
+    code = from_ptx((CORPUS[0].parent / "vadd_f32_sm90.ptx").read_text())
+    assert "    r26 = ptx.shl(r25, 10)\n" in code
+    assert '    p1 = ptx.setp(r31, r27, CmpOp="lt", type="s32")\n' in code
+    assert 'ptx.inline("@{p1} ld.global.b32 {{r1}}, [{rd1}];", p1=p1, r1=r1, rd1=rd1)' in code
+
+
+HEAD = ".version 8.6\n.target sm_90a\n.address_size 64\n"
+WHOLE = {
+    "a branch table": ".reg .b32 r; mov.u32 r, 0; t: .branchtargets a, b; brx.idx r, t; a: ret; b: ret;",
+    "no return": ".reg .b32 r; mov.u32 r, 0;",
+    "vector registers": ".reg .v2 .f32 v; mov.f32 v.x, 0f00000000; ret;",
+}
+
+
+@pytest.mark.parametrize("case", WHOLE)
+def test_what_author_has_no_word_for_stays_as_it_is(case):
+    text = f"{HEAD}.visible .entry k() {{ {WHOLE[case]} }}\n"
+    assert "program.declare(" in from_ptx(text)
+    assert plain(built(text)) == plain(parse(text))
+
+
+def test_labels_loops_and_odd_constants():
+    text = f"""{HEAD}.weak .entry k$1(.param .u64 k$1_param_0, .param .align 8 .b8 other[24]) .maxnreg 64 {{
+        .reg .pred %p<3>; .reg .b32 %r<9>; .reg .f32 %f<9>; .reg .b64 %rd<9>;
+        ld.param.u64 %rd1, [k$1_param_0+0]; ld.param.u32 %r1, [other+16]; mov.u32 %r2, 0;
+        LOOP: add.s32 %r2, %r2, 1; setp.lt.s32 %p1|%p2, %r2, %r1;
+        mov.f32 %f1, 0f7FC00000; fma.rn.f32 %f2, %f1, 0f3F000000, 0fBF800000;
+        @!%p2 ld.global.v2.f32 {{%f3, %f4}}, [%rd1+8]; elect.sync _|%p2, -1;
+        @%p1 bra LOOP; bra.uni OUT; OUT: st.global.f32 [%rd1], %f2; ret; }}
+    """
+    assert plain(built(text)) == plain(parse(text))
+    assert "program.declare(" not in from_ptx(text)
+
+
+def test_the_command_line(tmp_path, capsys):
+    path = tmp_path / "k.ptx"
+    path.write_text(f"{HEAD}.entry k() {{ ret; }}\n")
+    assert main(["author", str(path)]) == 0
+    assert capsys.readouterr().out == from_ptx(path.read_text())
+    assert main(["author", str(path), "--kernel", "q"]) == 2
+    assert "there is no kernel 'q'; expected k" in capsys.readouterr().err

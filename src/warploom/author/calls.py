@@ -54,7 +54,7 @@ def call_of(instruction: Instruction, register: Callable[[str], Register | None]
         try:
             values, results = _values(instruction, binding, candidate, register)
             found = _shortest(name, candidate, binding, instruction, values, results)
-        except (_Wordless, AuthorError):
+        except _Wordless:
             continue
         if found is not None:
             return found
@@ -117,7 +117,8 @@ def _python(operand: Operand, type_word: str, space: str, register: Callable[[st
     """An operand as the value that stands for it, where a type and a state space are expected."""
     match operand:
         case Name(text):
-            return register(text) or text
+            found = register(text)
+            return text if found is None else found
         case Negated(name, "!"):
             found = register(name)
             if found is None or found.type != "pred":
@@ -138,7 +139,8 @@ def _python(operand: Operand, type_word: str, space: str, register: Callable[[st
                 if len(extra) != 1 or not isinstance(extra[0], Vector):
                     raise _Wordless
                 coordinates = tuple(_python(item, "", "", register) for item in extra[0].items)
-            return Location(register(base) or base, offset, space or "?", coordinates)
+            found = register(base)
+            return Location(base if found is None else found, offset, space or "?", coordinates)
         case _:
             raise _Wordless
 

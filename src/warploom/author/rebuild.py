@@ -177,7 +177,7 @@ class _Kernel:
         lines += [f"def {python}(", *parameters, "):"] if parameters else [f"def {python}():"]
         lines += [f"    au.directive({_quoted(_directive(each))})" for each in function.directives]
         lines += self._made_first()
-        lines += [f"    {name} = au.label({label!r})" for label, name in self.labels.items()]
+        lines += [f"    {name} = au.label({_quoted(label)})" for label, name in self.labels.items()]
         return "\n".join([*lines, *body]) + "\n"
 
     def _made_first(self) -> list[str]:
@@ -215,7 +215,7 @@ class _Kernel:
             case Label(name):
                 self._flush(written)
                 written.guard = None
-                written.lines.append(f"    au.put({self.labels.get(name) or repr(name)})")
+                written.lines.append(f"    au.put({self._value(name)})")
             case Instruction() if (call := self._call(statement, written)) is not None:
                 self._flush(written)
                 self._put_call(call, statement.guard, written)
@@ -325,7 +325,7 @@ class _Kernel:
             case Location():
                 return self._location(value)
             case str():
-                return self.labels.get(value) or f'"{value}"'
+                return self.labels.get(value) or _quoted(value)
             case _ if is_many(value):
                 return f"[{', '.join(map(self._value, value))}]"
             case _:
