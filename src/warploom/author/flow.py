@@ -72,12 +72,14 @@ def _predicate(condition: object, what: str) -> None:
 
 
 @contextmanager
-def when(condition: Register) -> Generator[None]:
-    """Do the block where the condition holds. `otherwise` may follow."""
+def when(condition: Register, *, uniform: bool = False) -> Generator[None]:
+    """Do the block where the condition holds, which with `uniform` is the same in every thread of a warp.
+    `otherwise` may follow.
+    """
     building = current()
     _predicate(condition, "the condition of `when`")
     end = building.label("end")
-    branch(end, ~condition)
+    branch(end, ~condition, uniform=uniform)
     yield
     building.place(end)
     building.open_end = end

@@ -165,7 +165,7 @@ class _Kernel:
             return None
         body = self._body()
         python = self._name(function.name)
-        asked = {"name": function.name} if python != function.name else {}
+        asked: dict[str, Any] = {"name": function.name} if python != function.name else {}
         if function.linkage != ("visible",):
             asked["linkage"] = function.linkage
         arguments = ", ".join(f"{key}={value!r}" for key, value in asked.items())
@@ -246,50 +246,51 @@ class _Kernel:
                 self.first[value.name] = None
 
     def _put_call(self, call: Call, guard: Guard | None, written: _Written) -> None:
-        results = list(flat(call.results))
-        new = bool(results) and not call.pairs
-        for value, type_word in zip(call.results, call.types, strict=True):
-            for each in flat((value,)):
-                is_there = isinstance(each, Register) and each.name in written.types
-                if not isinstance(each, Register) or is_there or prefix_of(type_word) != prefix_of(each.type):
-                    new = False
-        if new and len({each.name for each in results}) < len(results):
-            new = False
-        if not new:
-            for each in results:
-                if isinstance(each, Register) and each.name not in written.types:
-                    self.first[each.name] = None
         arguments = [self._value(each) for each in call.arguments]
         arguments += [f"{key}={self._value(value)}" for key, value in call.keywords]
         target = ""
-        if new:
-            target = ", ".join(self.names[each.name] for each in results) + " = "
-            if len(call.results) > 1 and any(map(is_many, call.results)):
-                target = (
-                    ", ".join(
-                        f"({self._value(r)[1:-1]})" if is_many(r) else self._value(r) for r in call.results
-                    )
-                    + " = "
-                )
-            elif len(results) == 1 and is_many(call.results[0]):
-                target = f"({self.names[results[0].name]},) = "
+        if self._are_new(call, written):
+            target = f"{self._target(call.results)} = "
             for value, type_word in zip(call.results, call.types, strict=True):
                 written.types |= {each.name: type_word for each in flat((value,))}
-        elif results:
+        elif call.results:
+            for each in _registers_in(call.results):
+                if each.name not in written.types:
+                    self.first[each.name] = None
             shown = ", ".join(map(self._value, call.results))
             arguments.append(f"out=({shown})" if len(call.results) > 1 else f"out={shown}")
-        if (
-            call.jumps
-            and guard is not None
-            and len(call.arguments) == 1
-            and dict(call.keywords).keys() <= {"uni"}
-        ):
+        plain_jump = call.jumps and len(call.arguments) == 1 and dict(call.keywords).keys() <= {"uni"}
+        if plain_jump and guard is not None:
             written.guard = None
             uniform = ", uniform=True" if call.keywords else ""
             self._line(f"au.branch({arguments[0]}, {self._guard(guard, written)}{uniform})", written)
             return
         self._guarded(guard, written)
         self._line(f"{target}ptx.{call.name}({', '.join(arguments)})", written)
+
+    def _are_new(self, call: Call, written: _Written) -> bool:
+        """Whether the registers that a call makes for its results can be those that are written."""
+        results: list[Any] = list(flat(call.results))
+        if not results or call.pairs or not all(isinstance(each, Register) for each in results):
+            return False
+        names = {each.name for each in results}
+        if len(names) < len(results) or not names.isdisjoint(written.types):
+            return False
+        return all(
+            prefix_of(type_word) == prefix_of(each.type)
+            for value, type_word in zip(call.results, call.types, strict=True)
+            for each in flat((value,))
+        )
+
+    def _target(self, results: Sequence[Any]) -> str:
+        """What results are assigned to."""
+        if len(results) > 1:
+            return ", ".join(
+                f"({self._target([each])})" if is_many(each) else self._value(each) for each in results
+            )
+        if not is_many(results[0]):
+            return self._value(results[0])
+        return ", ".join(map(self._value, results[0])) + "," * (len(results[0]) == 1)
 
     def _guarded(self, guard: Guard | None, written: _Written) -> None:
         """Begin or end the block of a guard."""
