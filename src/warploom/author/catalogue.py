@@ -14,6 +14,7 @@ from warploom.isa.kit import Form, forms
 from warploom.isa.syntax import Word
 
 
+@cache
 def python_name(word: str) -> str:
     """A word of the language as a Python name: `L2::cache_hint` as `L2_cache_hint`, `and` as `and_`."""
     name = re.sub(r"\W+", "_", word)
