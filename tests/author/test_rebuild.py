@@ -144,6 +144,7 @@ def test_labels_loops_and_odd_constants():
         LOOP: add.s32 %r2, %r2, 1; setp.lt.s32 %p1|%p2, %r2, %r1;
         mov.f32 %f1, 0f7FC00000; fma.rn.f32 %f2, %f1, 0f3F000000, 0fBF800000;
         @!%p2 ld.global.v2.f32 {{%f3, %f4}}, [%rd1+8]; elect.sync _|%p2, -1;
+        mov.b64 {{%r3, %r4}}, %rd1; mov.b64 %rd2, {{%r4, %r3}};
         @%p1 bra LOOP; bra.uni OUT; OUT: st.global.f32 [%rd1], %f2; ret; }}
     """
     assert plain(built(text)) == plain(parse(text))

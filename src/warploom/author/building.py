@@ -7,11 +7,12 @@ import functools
 import linecache
 import sys
 from collections import Counter
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
-from types import FrameType
+from types import FrameType, TracebackType
 
 from warploom.check.functions import Walk
 from warploom.check.names import Names
@@ -33,7 +34,8 @@ from warploom.ptx import (
 )
 
 _HOME = str(Path(__file__).parent)
-_PASSED = frozenset((functools.__file__, contextlib.__file__))
+_LIBRARY = str(Path(__file__).parents[1])
+_PASSED = frozenset((functools.__file__, contextlib.__file__, "<string>"))  # the last: what dataclasses make
 _PREFIXES = {"f32": "f", "f64": "d", "pred": "p"}
 _BY_BITS = {16: "h", 32: "r", 64: "rd", 128: "rq"}
 _ENOUGH = 1 << 24
@@ -199,27 +201,42 @@ def misuse(message: str, code: str, hint: str = "", at: Line | None = None) -> A
 
 @contextlib.contextmanager
 def on_its_line() -> Generator[None]:
-    """Let what lower floors refuse be refused on the line outside this package."""
+    """Let what lower floors refuse be refused where it was asked for, outside this package."""
     try:
         yield
     except AuthorError:
         raise
     except UsageError as error:
-        source, span = caller()
+        asked = [
+            (frame, traceback.tb_lasti)
+            for traceback in _tracebacks(error.__traceback__)
+            if not (frame := traceback.tb_frame).f_code.co_filename.startswith(_LIBRARY)
+            and frame.f_code.co_filename not in _PASSED
+        ]
+        source, span = _expression(*asked[-1]) if asked else caller()
         placed = [replace(each, source=source, span=span) for each in error.diagnostics]
         raise AuthorError(placed) from None
+
+
+def _tracebacks(traceback: TracebackType | None) -> Iterator[TracebackType]:
+    while traceback is not None:
+        yield traceback
+        traceback = traceback.tb_next
 
 
 def caller() -> tuple[Source | None, Span | None]:
     """The expression outside this package that is being computed."""
     frame = _outside()
-    if frame is None:
-        return None, None
-    code, number = frame.f_code, frame.f_lasti // 2
-    line, end, first, last = list(code.co_positions())[number]
+    return (None, None) if frame is None else _expression(frame, frame.f_lasti)
+
+
+def _expression(frame: FrameType, instruction: int) -> tuple[Source | None, Span | None]:
+    """The expression that an instruction of Python's computes."""
+    code = frame.f_code
+    line, end, first, last = next(islice(code.co_positions(), instruction // 2, None))
     source = _source(code.co_filename)
     if source is None or line is None or end is None or first is None or last is None:
-        return place_of((code.co_filename, frame.f_lineno))
+        return place_of((code.co_filename, line or code.co_firstlineno))
     return source, Span(_offset(source, line, first), _offset(source, end, last))
 
 

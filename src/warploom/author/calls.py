@@ -38,7 +38,7 @@ class Call:
     keywords: tuple[tuple[str, Any], ...]
     results: tuple[Any, ...]
     types: tuple[str, ...]
-    pairs: bool  # it has a second result that only `out` asks for
+    asks: bool  # it is `out` that asks for the results there are
     jumps: bool
 
 
@@ -147,8 +147,10 @@ def _python(operand: Operand, type_word: str, space: str, register: Callable[[st
 
 # Keywords ---------------------------------------------------------------------------------------------------
 
-_FOUND: dict[tuple[object, ...], tuple[tuple[str, Any], ...] | None] = {}
-"""Keywords that were found, by the opcode and what decides how its operands are read."""
+_FOUND: dict[tuple[object, ...], tuple[tuple[tuple[str, Any], ...], bool] | None] = {}
+"""Keywords that were found, and whether the call's first reading has the form of the instruction, by the opcode and
+what decides how its operands are read.
+"""
 
 
 def _shortest(
@@ -163,20 +165,22 @@ def _shortest(
     given = tuple(each for _, found in results for each in found)
     out = None if not given else given[0] if len(given) == 1 else given
     arguments = tuple(values.values())
-    key = (name, instruction.opcode, _outline(arguments), len(given))
+    key = (name, instruction.opcode, _outline(arguments), _outline(given))
     if key not in _FOUND:
         ways = [_least(name, start, arguments, out, instruction) for start in _keywords(candidate, slots)]
-        _FOUND[key] = min((way for way in ways if way is not None), key=len, default=None)
-    keywords = _FOUND[key]
-    if keywords is None:
+        least = min((way for way in ways if way is not None), key=len, default=None)
+        _FOUND[key] = None if least is None else (least, _first_form(name, arguments, dict(least)) is form)
+    found = _FOUND[key]
+    if found is None:
         return None
+    keywords, is_first = found
     types = tuple(
         result_type(form.operands[each], slots)
         for where, found in results
         for each in where.names[: len(found)]
     )
-    pairs = any(where.second_optional and len(found) > 1 for where, found in results)
-    return Call(name, arguments, keywords, given, types, pairs, "jumps" in form.touches)
+    asks = not is_first or any(len(each) > 1 and where.second_optional for where, each in results)
+    return Call(name, arguments, keywords, given, types, asks, "jumps" in form.touches)
 
 
 def _keywords(candidate: Candidate, slots: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -218,15 +222,20 @@ def _writes(
     """Whether a call writes an instruction."""
     try:
         readings = named(name).readings(arguments, keywords)
-        if not readings:
-            return False
-        candidate, slots, values = readings[0]
-        if opcode_of(candidate, slots) != wanted.opcode:
-            return False
-        operands, _ = spelled(name, candidate, slots, values, out)
     except AuthorError:
         return False
-    return operands == wanted.operands
+    for candidate, slots, values in readings:
+        try:
+            operands, _ = spelled(name, candidate, slots, values, out)
+        except AuthorError:
+            continue
+        return opcode_of(candidate, slots) == wanted.opcode and operands == wanted.operands
+    return False
+
+
+def _first_form(name: str, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Form:
+    """The form of what a call means where nothing is given for its results."""
+    return named(name).readings(arguments, keywords)[0][0].form
 
 
 def _outline(value: Any) -> object:

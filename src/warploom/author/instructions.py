@@ -20,7 +20,7 @@ from warploom.author.values import DYNAMIC, Location, Register, operand_of
 from warploom.isa.operands import Place
 from warploom.isa.syntax import PlaceName
 from warploom.isa.types import TYPES
-from warploom.ptx import Operand, Pair
+from warploom.ptx import Operand, Pair, Vector
 
 Reading = tuple[Candidate, dict[str, str], dict[str, Any]]
 
@@ -120,7 +120,9 @@ def spelled(
             made = [_result(form.operands[each], slots, given) for each in wanted]
             results += made
             parts = [operand_of(each) for each in made]
-            operands.append(parts[0] if len(parts) == 1 else Pair(*parts))
+            operands.append(
+                Vector(tuple(parts)) if where.parts else parts[0] if len(parts) == 1 else Pair(*parts)
+            )
         elif where.names[0] in values:
             value = values[where.names[0]]
             _aligned(name, place, slots, value)

@@ -98,7 +98,8 @@ def _declaration(items: Sequence[TopLevel]) -> str:
 
 def _quoted(text: str) -> str:
     """A text as Python writes it: over several lines where it has them."""
-    if '"""' in text or "\\" in text or text.endswith('"'):
+    odd = any(not (each.isprintable() or each in "\n\t") for each in text)
+    if odd or '"""' in text or "\\" in text or text.endswith('"'):
         return repr(text)
     return f'"""{text}"""' if "\n" in text or '"' in text else f'"{text}"'
 
@@ -271,7 +272,7 @@ class _Kernel:
     def _are_new(self, call: Call, written: _Written) -> bool:
         """Whether the registers that a call makes for its results can be those that are written."""
         results: list[Any] = list(flat(call.results))
-        if not results or call.pairs or not all(isinstance(each, Register) for each in results):
+        if not results or call.asks or not all(isinstance(each, Register) for each in results):
             return False
         names = {each.name for each in results}
         if len(names) < len(results) or not names.isdisjoint(written.types):
@@ -364,7 +365,8 @@ class _Kernel:
                 self.first[name] = None
             return f"{{{self.names[name]}}}"
 
-        written.inline += _TOKEN.sub(slot, _plain(statement)).splitlines()
+        text = re.sub(r"\{(\w+)\}", r"{ \1 }", _plain(statement))  # a vector of one is no slot
+        written.inline += _TOKEN.sub(slot, text).splitlines()
 
     def _flush(self, written: _Written) -> None:
         if not written.inline:

@@ -173,8 +173,7 @@ def shared_tile(rows: int, columns: int, type: str, *, swizzle: int = 128, stage
     row, span = columns * TYPES[type].bits // 8, swizzle or _CHUNK
     if rows < 1 or rows % _ROWS or row < span or row % span or stages < 1:
         raise misuse(
-            f"{stages} tiles of {rows} rows of {row} bytes; expected at least one tile of a multiple of {_ROWS} rows "
-            f"of a multiple of {span} bytes",
+            f"{stages} x {rows} rows of {row} bytes; expected a multiple of {_ROWS} rows of a multiple of {span} bytes",
             "author.tile",
         )
     made = Tile(rows, columns, type, swizzle, stages, shared(stages * rows * row, align=_ANCHOR))
