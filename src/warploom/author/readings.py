@@ -14,6 +14,8 @@ from warploom.isa.syntax import PlaceName
 from warploom.isa.types import TYPES
 
 _MOST = 512  # choices of words that are tried for one call
+_MANY = frozenset((list, tuple))
+_ONE = frozenset((Register, Location, int, float, str, bool, type(None)))
 NEVER = 1 << 20
 """How badly a value suits a place where it cannot stand."""
 
@@ -136,6 +138,9 @@ def _is_optional(form: Form, slot: str) -> bool:
 
 def is_many(value: object) -> TypeGuard[Sequence[Any]]:
     """Whether a value is several, which stand in braces."""
+    kind = type(value)
+    if kind in _MANY or kind in _ONE:  # mostly; asking an abstract class takes longer
+        return kind in _MANY
     return isinstance(value, Sequence) and not isinstance(value, str)
 
 
