@@ -37,12 +37,12 @@ _HOME = {
 }
 
 _PACKAGES = ("author",)
+"""Subpackages that are met by their own name."""
 
 __all__ = [
     "TensorMap",
     "UsageError",
     "WarploomError",
-    "author",
     "check",
     "explore",
     "kernel",
