@@ -66,12 +66,13 @@ def from_ptx(text: str | Module, kernel: str | None = None) -> str:
     head += [f"from warploom.ptx import {', '.join(needed)}"] * bool(needed)
     major, minor = module.version
     head += ["", f'program = au.Program(target="{module.target[0]}", ptx_version="{major}.{minor}")']
-    return "\n".join([*head, body])
+    return "\n".join([*head, body]) + "\n"
 
 
 def _parts(module: Module, kernel: str | None) -> Iterator[str]:
     """The items of a module: kernels as functions, the others as they are."""
     others: list[TopLevel] = []
+    gap = ""  # two lines before and after a kernel
     for item in module.items:
         if isinstance(item, Directive) and item.name in (".version", ".target", ".address_size"):
             continue
@@ -83,17 +84,18 @@ def _parts(module: Module, kernel: str | None) -> Iterator[str]:
             others.append(item)
             continue
         if others:
-            yield _declaration(others)
+            yield gap + _declaration(others)
             others = []
-        yield f"\n\n{written}"
+        gap = "\n\n"
+        yield gap + written
     if others:
-        yield f"\n{_declaration(others)}"
+        yield gap + _declaration(others)
 
 
 def _declaration(items: Sequence[TopLevel]) -> str:
     text = "\n".join(to_text(item) for item in items)
     quoted = _quoted(f"\n{text}\n" if len(items) > 1 else text)
-    return f"program.declare({quoted})\n"
+    return f"program.declare({quoted})"
 
 
 def _quoted(text: str) -> str:
@@ -179,7 +181,7 @@ class _Kernel:
         lines += [f"    au.directive({_quoted(_directive(each))})" for each in function.directives]
         lines += self._made_first()
         lines += [f"    {name} = au.label({_quoted(label)})" for label, name in self.labels.items()]
-        return "\n".join([*lines, *body]) + "\n"
+        return "\n".join([*lines, *body])
 
     def _made_first(self) -> list[str]:
         by_type: dict[str, list[str]] = {}
@@ -366,7 +368,10 @@ class _Kernel:
             return f"{{{self.names[name]}}}"
 
         text = re.sub(r"\{(\w+)\}", r"{ \1 }", _plain(statement))  # a vector of one is no slot
-        written.inline += _TOKEN.sub(slot, text).splitlines()
+        lines = _TOKEN.sub(slot, text).splitlines()
+        written.inline += [
+            " " * 4 * (len(each) - len(each.lstrip("\t"))) + each.lstrip("\t") for each in lines
+        ]
 
     def _flush(self, written: _Written) -> None:
         if not written.inline:
@@ -376,8 +381,12 @@ class _Kernel:
             found for found in re.findall(r"\{(\w+)\}", text) if found in self.names.values()
         )
         if len(written.inline) > 1:
-            text = "\n" + indent(text.expandtabs(4), " " * 8) + "\n    "
-        slots = "".join(f", {name}={name}" for name in names)
+            text = "\n" + indent(text, " " * 8) + "\n    "
+        slots = ", ".join(f"{name}={name}" for name in names)
+        if len(slots) > _WIDTH // 2:
+            slots = f",\n{indent(_filled(slots), ' ' * 8)},\n    "
+        elif slots:
+            slots = f", {slots}"
         written.lines.append(f"    ptx.inline({_quoted(text)}{slots})")
         written.inline = []
 
