@@ -18,7 +18,6 @@ from warploom.author import new, ptx, tensor_map, u32, when, while_
 
 DEPTH = 64  # elements of K in a tile: rows of 128 bytes, the span of the swizzle
 GROUP = 8  # rows of tiles that neighbouring CTAs share, so that they meet in the L2 cache
-UPPER = 1 << 30 | 1024 >> 4  # of a descriptor: swizzle of 128 bytes, 1,024 bytes for 8 rows
 
 
 @au.kernel(target="sm_90a")
@@ -28,13 +27,13 @@ def gemm(
 ):  # fmt: skip
     groups = rows // 64
     au.bounds(threads=128 * (1 + groups), ctas_per_sm=1)
-    tile_a = au.shared(stages * rows * 128, align=1024)
-    tile_b = au.shared(stages * columns * 128, align=1024)
-    tile_d = au.shared(groups * 2 * 8192, align=1024)
+    tile_a = au.shared_tile(rows, DEPTH, "bf16", stages=stages)
+    tile_b = au.shared_tile(columns, DEPTH, "bf16", stages=stages)
+    tile_d = au.shared_tile(64, 64, "bf16", stages=2 * groups)
     tiles = au.ring(stages, consumers=groups)
 
     thread = au.special("tid.x")
-    group = ptx.shfl_idx(thread >> 7, 0, 31, -1)
+    group = au.warpgroup()
     with when(thread == 0):
         tiles.start()
         ptx.fence_proxy(proxykind="async")
@@ -47,23 +46,17 @@ def gemm(
         rest, size = tile % of_group, ptx.min(m_tiles - first, GROUP, type=u32)
         return (first + rest % size) * rows, rest // size * columns
 
-    def load(target, tensor, x, y, place):
-        to, source = target.at(space="shared::cluster"), au.Location(tensor, coordinates=(x, y))
-        ptx.cp_async_bulk_tensor(
-            to, source, place.barrier("shared::cluster"), dim="2d", dst="shared::cluster"
-        )
-
     def produce():
         place, tile = tiles.place(), new(u32, au.special("ctaid.x"))
-        start_a, start_b = tile_a.address(), tile_b.address()
         with while_(lambda: tile < m_tiles * n_tiles):
             row, column = corner(tile)
             k = new(u32, 0)
             with while_(lambda: k < k_tiles * DEPTH):
                 place.wait_empty()
-                ptx.mbarrier_arrive_expect_tx(place.barrier(), (rows + columns) * 128)
-                load(start_a + place.stage * (rows * 128), a, k, row, place)
-                load(start_b + place.stage * (columns * 128), b, k, column, place)
+                full = place.barrier("shared::cluster")
+                ptx.mbarrier_arrive_expect_tx(place.barrier(), tile_a.bytes + tile_b.bytes)
+                tile_a.load(a, (k, row), full, place.stage)
+                tile_b.load(b, (k, column), full, place.stage)
                 k += DEPTH
                 place.advance()
             tile += au.special("nctaid.x")
@@ -72,14 +65,14 @@ def gemm(
         place, tile = tiles.place(), new(u32, au.special("ctaid.x"))
         number, mine = group - 1, thread & 127  # the warpgroup among consumers, the thread in it
         sums = [new("f32") for _ in range(columns // 2)]
-        low_a, low_b = (tile_a.address() + number * 8192) >> 4, tile_b.address() >> 4
+        from_a, from_b = tile_a.descriptor(row=number * 64), tile_b.descriptor()
         with while_(lambda: tile < m_tiles * n_tiles):
             row, column = corner(tile)
             turn, before = new(u32, 0), new(u32)
             with while_(lambda: turn < k_tiles):
                 place.wait_full()
                 goes_on = turn != 0
-                multiply(sums, low_a + place.stage * (rows * 8), low_b + place.stage * (columns * 8), goes_on)
+                multiply(sums, from_a.stage(place.stage), from_b.stage(place.stage), goes_on)
                 ptx.wgmma_wait_group(1)  # the turn before is over: its stage may be filled again
                 with when(goes_on):
                     place.release(before, mine)
@@ -93,38 +86,33 @@ def gemm(
         with au.guarded(mine == 0):
             ptx.cp_async_bulk_wait_group(0)
 
-    def multiply(sums, low_a, low_b, goes_on):
+    def multiply(sums, from_a, from_b, goes_on):
         ptx.wgmma_fence()
-        for step in range(4):  # 16 elements of K each, 32 bytes on
-            from_a, from_b = (ptx.mov((low + 2 * step, UPPER), type="b64") for low in (low_a, low_b))
-            keep, types = (1 if step else goes_on), {"dtype": "f32", "atype": "bf16", "btype": "bf16"}
-            ptx.wgmma_mma_async(sums, from_a, from_b, keep, 1, 1, 0, 0, n=columns, **types)
+        for k in range(0, DEPTH, 16):
+            keep, types = (1 if k else goes_on), {"dtype": "f32", "atype": "bf16"}
+            ptx.wgmma_mma_async(sums, from_a.at(k), from_b.at(k), keep, 1, 1, 0, 0, n=columns, **types)
         ptx.wgmma_commit_group()
 
     def store(sums, number, mine, row, column):
-        """64 columns at a time, by turns through two swizzled buffers in shared memory."""
-        lane, buffers = thread & 31, tile_d.address() + number * 16384
-        line = buffers + (mine >> 5) * 2048 + (lane & 15) * 128
+        """64 columns at a time, by turns through two swizzled tiles in shared memory."""
+        lane, together = thread & 31, au.barrier(number + 1, 128)
+        line = tile_d.line((mine >> 5) * 16 + (lane & 15), number * 2)
         for part in range(columns // 64):
-            buffer = part % 2 * 8192
+            turn = part % 2
             with au.guarded(mine == 0):
                 ptx.cp_async_bulk_wait_group(1, read=True)
-            ptx.bar(number + 1, 128)
+            together.wait()
             for q in range(4):
                 s = part * 32 + q * 8
                 pairs = [ptx.cvt(sums[i + 1], sums[i], rnd="rn", dtype="bf16x2") for i in range(s, s + 8, 2)]
-                to = line + (((lane >> 4) + 2 * q) ^ (lane & 7)) * 16
-                ptx.stmatrix(to.at(buffer, "shared::cta"), pairs, shape="m8n8", num="x4", type="b16")
+                to = line.chunk((lane >> 4) + 2 * q) + turn * tile_d.bytes
+                ptx.stmatrix(to, pairs, shape="m8n8", num="x4", type="b16")
             ptx.fence_proxy(proxykind="async", space="shared::cta")
-            ptx.bar(number + 1, 128)
+            together.wait()
             with when(mine == 0):
-                target = au.Location(d, coordinates=(column + part * 64, row))
-                ptx.cp_async_bulk_tensor(
-                    target, buffers.at(buffer, "shared::cta"), dim="2d", src="shared::cta"
-                )
-                ptx.cp_async_bulk_commit_group()
+                tile_d.store(d, (column + part * 64, row), number * 2 + turn)
 
-    with when(group == 0):
+    with when(group == 0, uniform=True):
         ptx.setmaxnreg_dec(40)
         with when(thread == 0):
             produce()

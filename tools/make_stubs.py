@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from warploom.author.instructions import Candidate, catalogue, python_name
+from warploom.author.catalogue import Candidate, catalogue, python_name
 
 STUBS = Path(__file__).resolve().parents[1] / "src" / "warploom" / "author" / "ptx.pyi"
 
@@ -20,6 +20,7 @@ _HEAD = '''# pyright: reportOverlappingOverload=false
 from collections.abc import Sequence
 from typing import Any, Literal, overload
 
+from warploom.author.inline import inline as inline
 from warploom.author.values import Location, Register, Value
 
 '''

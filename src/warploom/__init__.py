@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from warploom import author as author
     from warploom.author.kernel import kernel as kernel
     from warploom.check import check as check
     from warploom.diag import UsageError as UsageError
@@ -34,6 +35,9 @@ _HOME = {
     "lower": "warploom.nvvm",
     "parse": "warploom.ptx",
 }
+
+_PACKAGES = ("author",)
+"""Subpackages that are met by their own name."""
 
 __all__ = [
     "TensorMap",
@@ -68,6 +72,8 @@ def __getattr__(name: str) -> object:
             return version("warploom")
         except PackageNotFoundError:
             return "0+source"  # run from a checkout that is not installed
+    if name in _PACKAGES:
+        return import_module(f"warploom.{name}")
     home = _HOME.get(name)
     if home is None:
         raise AttributeError(f"module 'warploom' has no attribute {name!r}")

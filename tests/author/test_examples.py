@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -49,3 +50,11 @@ def test_the_gemm_is_right_and_silent(example, shape, schedule):
     assert not run.findings
     exact = a.astype(np.float64) @ b.astype(np.float64).T
     assert abs(d.astype(np.float64) - exact).max() <= abs(exact).max() * 2.0**-8
+
+
+def test_the_first_kernel_is_short_and_right(capsys):
+    text = (EXAMPLES / "vector_add.py").read_text()
+    kernel = text[text.index("@wl.kernel") : text.index("def main")].strip().splitlines()
+    assert len(kernel) < 15
+    runpy.run_path(str(EXAMPLES / "vector_add.py"))["main"]()
+    assert capsys.readouterr().out == "1000 sums on cpu, 0 of them wrong\n"

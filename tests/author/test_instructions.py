@@ -19,7 +19,6 @@ from warploom.author import (
     pred,
     ptx,
     shared,
-    special,
     tensor_map,
     u16,
     u32,
@@ -115,37 +114,6 @@ def test_registers_in_the_call_and_registers_given():
         assert (value.type, lane.type) == ("u32", pred)
 
     assert lines_of(build)[0][0] == "add.f32 %f0, %f0, 0f3F800000;"
-
-
-MISTAKES = {
-    "unknown instruction": (
-        lambda x, t: ptx.wgma_fence(),
-        "there is no instruction 'wgma_fence'; did you mean",
-    ),
-    "unknown keyword": (lambda x, t: ptx.add(new(f32), 1.0, round="rn"), "add has no 'round'; expected"),
-    "wrong word": (lambda x, t: ptx.add(new(f32), 1.0, rnd="up"), "add has 'up' for rnd; expected"),
-    "wrong shape": (
-        lambda x, t: ptx.wgmma_mma_async(
-            [new(f32) for _ in range(8)], new(u64), new(u64), 1, 1, 1, 0, 0, n=20, dtype=f32, atype="bf16"
-        ),
-        "wgmma_mma_async has '20' for n; expected",
-    ),
-    "too few operands": (lambda x, t: ptx.mad_lo(new(u32), 1), "mad_lo does not go with 2 operands"),
-    "two types": (lambda x, t: new(u32) + new(u64), "add of u32 and u64; expected one type"),
-    "truth": (lambda x, t: bool(new(u32) < 1), "a register has no value while the kernel is built"),
-    "no type": (lambda x, t: new("int"), "there is no type 'int'"),
-    "special": (lambda x, t: special("tid.q"), "there is no special register '%tid.q'"),
-    "shared": (lambda x, t: shared(64).at(64), "byte 64 of 64 bytes of shared memory"),
-}
-
-
-@pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_is_one_sentence(mistake):
-    build, sentence = MISTAKES[mistake]
-    with pytest.raises((wl.WarploomError, AttributeError)) as error:
-        lines_of(build)
-    assert str(error.value).startswith(sentence)
-    assert "\n" not in str(error.value)
 
 
 def test_what_the_checker_refuses_is_refused_on_its_python_line():

@@ -9,15 +9,18 @@ import pytest
 
 import warploom as wl
 from warploom.author import (
+    branch,
     f32,
     forever,
     guarded,
     kernel,
+    label,
     loop,
     new,
     otherwise,
     pointer,
     ptx,
+    put,
     s32,
     shared,
     special,
@@ -147,3 +150,28 @@ def test_a_parameter_needs_a_type():
 
     with pytest.raises(wl.UsageError, match="parameter 'x' of untyped has no type"):
         untyped.text  # noqa: B018
+
+
+@kernel
+def halves(x: pointer(u32), *, limit: int = 5):
+    """Counts with labels as they are, and takes 64 bits apart."""
+    t, count = special("tid.x"), new(u32, 0)
+    again, done = label("again"), label("done")
+    put(again)
+    branch(done, count >= limit)
+    count += 1
+    branch(again)
+    put(done)
+    low, high = new(u32), new(u32)
+    ptx.mov(ptx.mul_wide(t + 1, 0xC0000000), type="b64", out=[low, high])
+    x[2 * t] = low + count
+    x[2 * t + 1] = high
+
+
+def test_labels_and_halves():
+    x = np.zeros(64, np.uint32)
+    assert not list(wl.check(halves.text))
+    wl.launch(halves.module, grid=1, block=32, args=[x])
+    product = (np.arange(32, dtype=np.uint64) + 1) * 0xC0000000
+    assert x[1::2].tolist() == (product >> 32).tolist()
+    assert x[::2].tolist() == ((product + 5) & 0xFFFFFFFF).tolist()

@@ -9,21 +9,40 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
-from warploom.author.building import Building, current
+from warploom.author.building import Building, current, here, misuse
 from warploom.author.instructions import named, new
 from warploom.author.values import Number, Register, type_of
-from warploom.diag import UsageError
 from warploom.ptx import Guard, Label
 
 
-def branch(label: str, condition: Register | None = None, *, uniform: bool = False) -> None:
+def label(name: str) -> str:
+    """A label with a name of its own, for `branch` and `put`. Errors: AuthorError author.label."""
+    building = current()
+    if name in building.names.labels:
+        raise misuse(f"there is a label '{name}' already", "author.label")
+    building.names.labels[name] = Label(name)
+    building.marks[name] = here()
+    return name
+
+
+def put(name: str) -> None:
+    """Put a label here, one that `label` made or a new one. Errors: AuthorError author.label."""
+    building = current()
+    if any(isinstance(each, Label) and each.name == name for each, _ in building.statements):
+        raise misuse(f"the label '{name}' stands twice", "author.label")
+    if name not in building.marks:
+        label(name)
+    building.place(name)
+
+
+def branch(to: str, condition: Register | None = None, *, uniform: bool = False) -> None:
     """Go to a label, where the condition holds."""
     words = {"uni": True} if uniform else {}
     if condition is None:
-        named("bra")(label, **words)
+        named("bra")(to, **words)
         return
     with guarded(condition):
-        named("bra")(label, **words)
+        named("bra")(to, **words)
 
 
 @contextmanager
@@ -31,9 +50,12 @@ def guarded(condition: Register) -> Generator[None]:
     """Put `@p` in front of every instruction of the block, which may not begin another."""
     building = current()
     if building.guard is not None:
-        raise UsageError("an instruction has one guard; join the predicates first", code="author.guard")
-    if condition.type != "pred":
-        raise UsageError(f"a guard is a predicate; found {condition.type}", code="author.guard")
+        raise misuse(
+            "this is guarded already; an instruction has one guard",
+            "author.guard",
+            "join the predicates with &",
+        )
+    _predicate(condition, "a guard")
     building.guard = Guard(condition.name, condition.negated)
     try:
         yield
@@ -41,14 +63,26 @@ def guarded(condition: Register) -> Generator[None]:
         building.guard = None
 
 
+def _predicate(condition: object, what: str) -> None:
+    if type_of(condition) != "pred":
+        found = f"a register of {type_of(condition)}" if type_of(condition) else repr(condition)
+        raise misuse(
+            f"{what} is {found}; expected a predicate", "author.guard", "a comparison makes one: x != 0"
+        )
+
+
 @contextmanager
-def when(condition: Register) -> Generator[None]:
-    """Do the block where the condition holds. `otherwise` may follow."""
+def when(condition: Register, *, uniform: bool = False) -> Generator[None]:
+    """Do the block where the condition holds, which with `uniform` is the same in every thread of a warp.
+    `otherwise` may follow.
+    """
     building = current()
+    _predicate(condition, "the condition of `when`")
     end = building.label("end")
-    branch(end, ~condition)
+    branch(end, ~condition, uniform=uniform)
     yield
     building.place(end)
+    building.open_end = end
 
 
 @contextmanager
@@ -56,8 +90,8 @@ def otherwise() -> Generator[None]:
     """Do the block where the condition of the `when` before it does not hold."""
     building = current()
     last = building.statements[-1][0] if building.statements else None
-    if not isinstance(last, Label) or not last.name.startswith("end"):
-        raise UsageError("`otherwise` follows a `when` directly", code="author.otherwise")
+    if not isinstance(last, Label) or last.name != building.open_end:
+        raise misuse("there is no `when` directly before this `otherwise`", "author.otherwise")
     building.statements.pop()
     end = building.label("end")
     branch(end)
@@ -111,6 +145,11 @@ def loop(
     The block is built `unroll` times for as many turns at once, and once more for those that are left. The
     counter is of `type`, else of the type of the bounds, else u32.
     """
+    if not isinstance(step, int) or step < 1 or unroll < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise misuse(
+            f"a loop by steps of {step!r}, unrolled {unroll!r} times; expected whole numbers above 0",
+            "author.loop",
+        )
     first, last = (0, start) if stop is None else (start, stop)
     counter = new(type or type_of(first) or type_of(last) or "u32", first)
     building = current()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from warploom.author.building import misuse
 from warploom.author.flow import forever, guarded, when
 from warploom.author.instructions import named, new
 from warploom.author.memory import Shared, shared
 from warploom.author.values import Location, Register
-from warploom.diag import UsageError
 
 _OBJECT = 8  # bytes of an mbarrier
 
@@ -99,11 +99,11 @@ class Place:
 
 
 def ring(stages: int, *, consumers: int, cluster: int = 1) -> Ring:
-    """A ring of stages. Errors: UsageError author.ring."""
+    """A ring of stages. Errors: AuthorError author.ring."""
     if stages < 1 or consumers < 1 or cluster < 1:
-        raise UsageError(
+        raise misuse(
             f"a ring of {stages} stages, {consumers} consumers and {cluster} CTAs; expected some of each",
-            code="author.ring",
+            "author.ring",
         )
     return Ring(
         stages, consumers, shared(_OBJECT * stages, align=8), shared(_OBJECT * stages, align=8), cluster

@@ -5,12 +5,18 @@
 
 from __future__ import annotations
 
-from warploom.author.instructions import Instruction, catalogue, named
+from warploom.author.catalogue import catalogue
+from warploom.author.inline import inline
+from warploom.author.instructions import Instruction, named
+
+__all__ = ["inline"]
 
 
 def __getattr__(name: str) -> Instruction:
+    if name.startswith("__"):
+        raise AttributeError(name)  # what Python itself looks for
     return named(name)
 
 
 def __dir__() -> list[str]:
-    return list(catalogue())
+    return [*catalogue(), "inline"]

@@ -4,6 +4,7 @@
 from collections.abc import Sequence
 from typing import Any, Literal, overload
 
+from warploom.author.inline import inline as inline
 from warploom.author.values import Location, Register, Value
 
 

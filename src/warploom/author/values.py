@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
-from warploom.diag import UsageError
+from warploom.author.building import misuse
 from warploom.isa.types import TYPES
 from warploom.ptx import Address, Float, Integer, Name, Negated, Operand, Symbol, Vector
 
 _FLOATS = {32: "<f4", 64: "<f8"}
+DYNAMIC = "shared_memory"
+"""The name of a kernel's dynamic shared memory."""
 
 
 class Number:
@@ -37,10 +39,10 @@ class Number:
         return _product(self, other)
 
     def __floordiv__(self, other: Value) -> Register:
-        return _binary("div", self, other)
+        return _binary("div", self, other, signed=True)
 
     def __mod__(self, other: Value) -> Register:
-        return _binary("rem", self, other)
+        return _binary("rem", self, other, signed=True)
 
     def __and__(self, other: Value) -> Register:
         return _binary("and_", self, other, bits=True)
@@ -52,10 +54,10 @@ class Number:
         return _binary("xor", self, other, bits=True)
 
     def __lshift__(self, other: Value) -> Register:
-        return _binary("shl", self, other, bits=True)
+        return _shift("shl", self, other, bits=True)
 
     def __rshift__(self, other: Value) -> Register:
-        return _binary("shr", self, other)
+        return _shift("shr", self, other)
 
     def __neg__(self) -> Register:
         return _instruction("neg")(self, type=type_of(self))
@@ -81,8 +83,17 @@ class Number:
     __hash__ = None  # pyright: ignore[reportAssignmentType] -- equality emits code
 
     def __bool__(self) -> bool:
-        raise UsageError(
-            "a register has no value while the kernel is built; use `with when(...)`", code="author.truth"
+        raise misuse(
+            "a register has no value while the kernel is built",
+            "author.truth",
+            "`with when(...)` branches when the kernel runs; & and | join predicates",
+        )
+
+    def __index__(self) -> int:
+        raise misuse(
+            "a register has no value while the kernel is built",
+            "author.truth",
+            "`for i in loop(...)` repeats when the kernel runs",
         )
 
 
@@ -120,6 +131,15 @@ class Register(Number):
 
     def __ior__(self, other: Value) -> Register:
         return _binary("or_", self, other, bits=True, out=self)
+
+    def view(self, type: str) -> Register:
+        """The same register, read as another type of its width. Errors: AuthorError author.type."""
+        if type not in TYPES or TYPES[type].bits != TYPES[self.type].bits:
+            raise misuse(
+                f"a register of {self.type} is viewed as {type}; expected a type of {TYPES[self.type].bits} bits",
+                "author.type",
+            )
+        return Register(self.name, type)
 
     def at(self, offset: int = 0, space: str = "?") -> Location:
         """The memory that the register points to, `offset` bytes on."""
@@ -161,20 +181,42 @@ def _bits(type: str) -> str:
     return "pred" if type == "pred" else f"b{TYPES[type].bits}"
 
 
-def _common(name: str, a: object, b: object) -> str:
-    """The type of an operator's operands."""
+def _common(name: str, a: object, b: object, *, signed: bool = False) -> str:
+    """The type of an operator's operands. With `signed` their sign decides what comes out."""
     first, second = type_of(a), type_of(b)
-    if first and second and first != second and TYPES[first].bits != TYPES[second].bits:
-        raise UsageError(f"{name} of {first} and {second}; expected one type", code="author.type")
-    word = first or second
+    if first and second and not _alike(first, second, signed=signed):
+        raise misuse(
+            f"{name} of {first} and {second}; expected one type",
+            "author.type",
+            "`ptx.cvt` converts a value, `.view(type)` reads the same bits as another type",
+        )
+    word = second if TYPES[first or second].kind == "bits" and second else first or second
     return f"u{word[1:]}" if TYPES[word].kind == "bits" else word  # arithmetic needs a sign or none
 
 
-def _binary(name: str, a: object, b: object, *, bits: bool = False, out: Register | None = None) -> Register:
-    type_word = _common(name, a, b)
+def _alike(first: str, second: str, *, signed: bool) -> bool:
+    one, other = TYPES[first], TYPES[second]
+    if one.bits != other.bits or "bits" in (one.kind, other.kind):
+        return one.bits == other.bits
+    return one.kind == other.kind or (not signed and {one.kind, other.kind} == {"signed", "unsigned"})
+
+
+def _binary(
+    name: str, a: object, b: object, *, bits: bool = False, signed: bool = False, out: Register | None = None
+) -> Register:
+    type_word = _common(name.rstrip("_"), a, b, signed=signed)
     word = _bits(type_word) if bits else type_word
     extra = {"rnd": "rn"} if name == "div" and TYPES[word].kind == "float" else {}
     made = _instruction(name)(a, b, type=word, out=out, **extra)
+    if out is None:
+        made.type = type_word
+    return made
+
+
+def _shift(name: str, a: object, b: object, *, bits: bool = False) -> Register:
+    """Of the left operand's type, by an amount of 32 bits."""
+    type_word = _common(name, a, 0)
+    made = _instruction(name)(a, b, type=_bits(type_word) if bits else type_word)
     made.type = type_word
     return made
 
@@ -187,11 +229,11 @@ def _product(a: object, b: object) -> Register:
 
 
 def _compare(how: str, a: object, b: object) -> Register:
-    return _instruction("setp")(a, b, CmpOp=how, type=_common("a comparison", a, b))
+    return _instruction("setp")(a, b, CmpOp=how, type=_common("a comparison", a, b, signed=True))
 
 
 def operand_of(value: object, type_word: str = "") -> Operand:
-    """The operand that a value is in the text, where a type is expected. Errors: UsageError author.operand."""
+    """The operand that a value is in the text, where a type is expected. Errors: AuthorError author.operand."""
     match value:
         case Register():
             return Negated(value.name) if value.negated else Name(value.name)
@@ -217,9 +259,11 @@ def operand_of(value: object, type_word: str = "") -> Operand:
             return Name(value)
         case Sequence():
             return Vector(tuple(operand_of(each, type_word) for each in cast("Sequence[Any]", value)))
+        case Integer() | Float() | Name() | Address():
+            return value
         case _:
-            raise UsageError(
-                f"{value!r} is no operand; expected a register, a number or an address", code="author.operand"
+            raise misuse(
+                f"{value!r} is no operand; expected a register, a number or an address", "author.operand"
             )
 
 

@@ -11,7 +11,7 @@ from warploom.check.names import Names
 from warploom.check.statements import Statements, undeclared
 from warploom.diag import Diagnostic
 from warploom.isa.availability import Target, Version
-from warploom.ptx import Block, Directive, Function, Instruction, Label, Module, Statement, Variable
+from warploom.ptx import Block, Directive, Function, Instruction, Label, Module, Statement, TopLevel, Variable
 
 _TABLES = (".branchtargets", ".callprototype", ".calltargets")
 _SCOPE = "PTX ISA 5.4"
@@ -33,14 +33,18 @@ class Walk:
     def all(self) -> list[Found]:
         """Everything that is wrong with the items of the module."""
         for item in self.module.items:
-            if isinstance(item, Function):
-                self._function(item)
-            elif isinstance(item, Variable):
-                self._variable(item, self.names, at_module=True)
-            elif item.name == ".alias":
-                self._alias(item)
+            self.item(item)
         self.found.extend(self.granularity.findings())
         return self.found
+
+    def item(self, item: TopLevel) -> None:
+        """One item of the module, which those after it know."""
+        if isinstance(item, Function):
+            self._function(item)
+        elif isinstance(item, Variable):
+            self._variable(item, self.names, at_module=True)
+        elif item.name == ".alias":
+            self._alias(item)
 
     # Declarations ---------------------------------------------------------------------------------------
 
@@ -88,7 +92,7 @@ class Walk:
                 self.found.append(self._twice(parameter.name, parameter))
         if function.body is not None:
             body = Body(function, self.target, self.ptx)
-            self._block(function.body.statements, names, body)
+            self.block(function.body.statements, names, body)
             for check in CHECKS:
                 self.found.extend(check(body))
             self.granularity.add(body)
@@ -101,7 +105,8 @@ class Walk:
 
     # Bodies ---------------------------------------------------------------------------------------------
 
-    def _block(self, statements: tuple[Statement, ...], names: Names, body: Body) -> None:
+    def block(self, statements: tuple[Statement, ...], names: Names, body: Body) -> None:
+        """Statements in a row, in the scope of `names`."""
         shapes = self.statements.scope()
         labels = [statement for statement in statements if isinstance(statement, Label)]
         for label in labels:
@@ -122,7 +127,7 @@ class Walk:
                 self._variable(statement, names, at_module=False)
                 shapes.clear()
             elif isinstance(statement, Block):
-                self._block(statement.statements, Names(names, self.functions), body)
+                self.block(statement.statements, Names(names, self.functions), body)
             elif statement.name in _TABLES:
                 if last_label is None:
                     message = f"the {statement.name} has no label to be named by"

@@ -52,6 +52,10 @@ class Source:
         line = bisect_right(starts, offset)
         return line, offset - starts[line - 1] + 1
 
+    def line_start(self, line: int) -> int:
+        """The offset that a line counted from 1 begins at."""
+        return self._line_starts()[line - 1]
+
     def line_text(self, line: int) -> str:
         """Text of a line counted from 1, without its line ending."""
         starts = self._line_starts()

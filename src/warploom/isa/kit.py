@@ -53,13 +53,14 @@ EFFECTS = frozenset(
     }
 )
 
-_QUALIFIERS = frozenset(
+IMPLIED = frozenset({"sync", "aligned", "row", "col", "u32", "b32", "b64", "b1024"})
+"""Words of syntax lines that must stand where they do: they say nothing that somebody chose."""
+_QUALIFIERS = IMPLIED | frozenset(
     {
-        "sync", "aligned", "row", "col", "trans", "sp", "popc", "satfinite", "sat", "ftz", "rn", "rs", "u32", "b32",
-        "b64", "f32", "f64", "f32x2", "b1024", "relaxed", "release", "sys", "global", "shared::cta",
-        "bulk_group", "mbarrier::complete_tx::bytes", "noComplete", "tile", "tensormap::generic",
-        "clamp", "wrap", "any", "all", "approx", "volatile", "mmio", "L1", "L2", "mbarrier_init",
-        "launch_dependents",
+        "trans", "sp", "popc", "satfinite", "sat", "ftz", "rn", "rs", "f32", "f64", "f32x2", "relaxed", "release",
+        "sys", "global", "shared::cta", "bulk_group", "mbarrier::complete_tx::bytes", "noComplete", "tile",
+        "tensormap::generic", "clamp", "wrap", "any", "all", "approx", "volatile", "mmio", "L1", "L2",
+        "mbarrier_init", "launch_dependents",
     }
 )  # fmt: skip
 """Words of syntax lines that qualify an instruction and are no part of its name."""

@@ -175,7 +175,7 @@ def _fill(
             part = part.items[0]  # one register in braces is that register
         if not _fits(part, place, count, match.slots) and not (lenient and _is_bare(part, place)):
             shown = part_name.replace("_", "-").strip("-") or "_"
-            message = f"operand {shown} is {describe(part)}; expected {_expected(place, count, match.slots)}"
+            message = f"operand {shown} is {describe(part)}; expected {expected_operand(place, match.slots)}"
             return Problem(f"{form.name}/{part_name}", message, ("operand", *at), "", form.source)
         bound[part_name] = BoundOperand(part, place, place.type_word(match.slots), count, at)
     return bound
@@ -331,7 +331,9 @@ def describe(operand: Operand) -> str:
             return "an element of an array"
 
 
-def _expected(place: Place, count: int, slots: Mapping[str, str]) -> str:
+def expected_operand(place: Place, slots: Mapping[str, str]) -> str:
+    """What belongs in a place, as a message names it."""
+    count = place.registers(slots)
     match place.kind:
         case "address":
             if count == 0:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from warploom.isa.table import FormError
 
@@ -37,7 +37,7 @@ class Word:
 class PlaceName:
     """One place of the operand pattern; `second` is the other half of a `d|p` pair.
 
-    A vector whose parts have names, `{x, y}`, has them in `parts`, and no `first`.
+    A vector whose parts have names, `{x, y}`, has them in `parts`, and no `first`. `names` are all of them.
     """
 
     first: str
@@ -45,11 +45,11 @@ class PlaceName:
     second_optional: bool = False
     optional: bool = False
     parts: tuple[str, ...] = ()
+    names: tuple[str, ...] = field(init=False)
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Every operand name of the place."""
-        return self.parts or tuple(name for name in (self.first, self.second) if name)
+    def __post_init__(self) -> None:
+        names = self.parts or tuple(name for name in (self.first, self.second) if name)
+        object.__setattr__(self, "names", names)  # asked for at every operand that is bound
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,32 +8,13 @@ from __future__ import annotations
 import re
 
 from warploom.diag import UsageError
+from warploom.isa.capacity import MAX_CLUSTER, MAX_THREADS, SHARED_KIB, shared_bytes
 from warploom.machine.program import Program
 
-# Dynamic and static shared memory a CTA may have, in KiB, by compute capability (CUDA programming guide,
-# technical specifications per compute capability).
-_SHARED_KIB = {
-    70: 96,
-    72: 96,
-    75: 64,
-    80: 163,
-    86: 99,
-    87: 163,
-    88: 99,
-    89: 99,
-    90: 227,
-    100: 227,
-    103: 227,
-    110: 227,
-    120: 99,
-    121: 99,
-}
 _ARCH = re.compile(r"sm_(\d+)([af]?)")
 
-MAX_THREADS = 1024
 _MAX_BLOCK = (1024, 1024, 64)
 _MAX_GRID = (2**31 - 1, 65535, 65535)
-MAX_CLUSTER = 16
 _FIRST_CLUSTERS = 90
 _AXES = "xyz"
 
@@ -42,8 +23,8 @@ def architecture(arch: str | None, program: Program) -> str:
     """The architecture of a run: the one asked for, or the module's target. Errors: UsageError launch.arch."""
     name = str(next(iter(program.module.target), "") if arch is None else arch)
     found = _ARCH.fullmatch(name)
-    if found is None or int(found[1]) not in _SHARED_KIB:
-        known = ", ".join(f"sm_{number}" for number in _SHARED_KIB)
+    if found is None or int(found[1]) not in SHARED_KIB:
+        known = ", ".join(f"sm_{number}" for number in SHARED_KIB)
         raise UsageError(
             f"there is no architecture '{name}'; expected one of {known}, with a or f", code="launch.arch"
         )
@@ -83,11 +64,6 @@ def check(
             code="launch.shared",
         )
     return shape, explicit
-
-
-def shared_bytes(number: int) -> int:
-    """The shared memory that a CTA may have, by an architecture's number such as 90. Units: bytes."""
-    return _SHARED_KIB[number] * 1024
 
 
 def _number(arch: str) -> int:

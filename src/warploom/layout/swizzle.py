@@ -26,11 +26,21 @@ def swizzle(address: Address, mode: int, base_offset: int = 0) -> Address:
     Units: ``mode`` is the span in bytes, 0, 32, 64 or 128; 0 leaves an address as it is.
     Errors: UsageError for another mode.
     """
-    if mode not in _CHUNK_MASK:
-        raise UsageError(f"there is no swizzle of {mode} bytes; expected 0, 32, 64 or 128")
-    mask = _CHUNK_MASK[mode]
+    mask = chunk_mask(mode)
     row = (address >> 7) - base_offset
     return cast("Address", address ^ ((row & mask) << 4))
+
+
+def chunk_mask(mode: int) -> int:
+    """The bits of a 16-byte chunk's number, (address >> 4) & 7, that become themselves xor the same bits of the
+    row's, (address >> 7) & 7.
+
+    Units: ``mode`` is the span in bytes, 0, 32, 64 or 128.
+    Errors: UsageError for another mode.
+    """
+    if mode not in _CHUNK_MASK:
+        raise UsageError(f"there is no swizzle of {mode} bytes; expected 0, 32, 64 or 128")
+    return _CHUNK_MASK[mode]
 
 
 def bank_picture(mode: int, rows: int = 8) -> str:

@@ -7,8 +7,8 @@ from typing import Any
 
 from warploom.check.module import asked_target
 from warploom.diag import UsageError
+from warploom.isa.capacity import shared_bytes
 from warploom.kernels.plan import Epilogue, size_of, types_refused
-from warploom.launch.limits import shared_bytes
 
 CHUNK = 16  # bytes that a thread copies at once, and a row of the matrices that warps load
 STEP = 32  # bytes of K that one instruction multiplies

@@ -1,0 +1,61 @@
+"""Every instruction by its Python name: the Forms, and the keywords and places of each."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+
+import warploom.isa  # noqa: F401  # pyright: ignore[reportUnusedImport] -- declares every form
+from warploom.isa.kit import Form, forms
+from warploom.isa.syntax import Word
+
+
+@cache
+def python_name(word: str) -> str:
+    """A word of the language as a Python name: `L2::cache_hint` as `L2_cache_hint`, `and` as `and_`."""
+    name = re.sub(r"\W+", "_", word)
+    return name + "_" if keyword.iskeyword(name) else name
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A form under one of its names: `fixed` are the slots that the name says."""
+
+    form: Form
+    fixed: tuple[tuple[str, str], ...]
+    keywords: Mapping[str, Word]  # by Python name: slots, parts of composite words, literal words
+    places: Mapping[str, str]  # operands by Python name
+
+
+@cache
+def catalogue() -> Mapping[str, tuple[Candidate, ...]]:
+    """Every instruction by its Python name."""
+    found: dict[str, list[Candidate]] = {}
+    for form in forms():
+        for name, words, fixed in _names(form):
+            found.setdefault(name, []).append(_candidate(form, words, fixed))
+    return {name: tuple(each) for name, each in sorted(found.items())}
+
+
+def _names(form: Form) -> Iterator[tuple[str, Sequence[Word], tuple[tuple[str, str], ...]]]:
+    """The names of a form, with the words of each and the slots that it fixes."""
+    words = form.called
+    choices = [sorted(form.vocabulary[w.slot]) if w.slot else [w.literal] for w in words]
+    for spelled in product(*choices):
+        name = python_name("_".join(re.sub(r"\W+", "_", each) for each in spelled))
+        yield name, words, tuple((w.slot, text) for w, text in zip(words, spelled, strict=True) if w.slot)
+
+
+def _candidate(form: Form, named: Sequence[Word], fixed: tuple[tuple[str, str], ...]) -> Candidate:
+    keywords: dict[str, Word] = {}
+    for word in form.syntax.words:
+        if not any(word is each for each in named):
+            keywords[python_name(word.slot or word.literal)] = word
+        if word.composite is not None:
+            keywords.update(dict.fromkeys(word.composite.groupindex, word))
+    places = {python_name(n): n for name in form.syntax.places for n in name.names}
+    return Candidate(form, fixed, keywords, places)
