@@ -1,4 +1,4 @@
-"""GEMM kernels for tensor cores, written with `author`: checked, run bit for bit and sanitized before a GPU sees them."""
+"""GEMM kernels for tensor cores, written with `author`."""
 
 from __future__ import annotations
 

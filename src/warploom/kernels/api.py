@@ -1,4 +1,4 @@
-"""`gemm`: D = activation(alpha scale_a A B scale_b + beta C + bias) on the GPU, or bit for bit on the abstract machine."""
+"""`gemm`: one call for a product of matrices, on the GPU or bit for bit on the abstract machine."""
 
 from __future__ import annotations
 

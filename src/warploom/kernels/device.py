@@ -104,7 +104,7 @@ def on_gpu(
     """Launch on the GPU that A is on, and on the stream its library works on; returns D at once."""
     number = number_of(a)
     made = _empty(a, dispatch) if out is None else out
-    lies = tuple(None if each is None else (each.shape, _steps(each)) for each in (a, b, c, made))
+    lies = tuple(_lies(each) for each in (a, b, c, made))
     ready = _prepared(dispatch, number, lies, _Example(a, b, c, made))
     current = current_of(type(a))
     stream = _gpu(number).stream if current is None else current(a)
@@ -118,8 +118,11 @@ def on_gpu(
     return made
 
 
-def _steps(array: Any) -> Any:
-    return array.stride() if hasattr(array, "stride") else getattr(array, "strides", None)
+def _lies(array: Any) -> object:
+    """How an array lies, in its library's own words."""
+    if array is None:
+        return None
+    return array.shape, array.stride() if hasattr(array, "stride") else getattr(array, "strides", None)
 
 
 def _empty(like: Any, dispatch: Dispatch) -> Any:

@@ -4,6 +4,11 @@ One warpgroup brings tiles of A and B into a ring of stages by TMA; the others m
 each, and store D by TMA. CTAs are persistent, and the last tiles are cut along K so that all end together.
 """
 
+# The plan chooses the words of instructions, which the stubs want as literals.
+# pyright: reportArgumentType=false, reportCallIssue=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
+# pyright: reportInvalidTypeForm=false, reportUnknownParameterType=false
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -41,13 +46,18 @@ _FEW = 40  # registers of a producer's thread
 _MANY = {1: 232, 2: 232, 3: 160}  # and of a consumer's, by the number of consumers
 
 
+_PLAIN = Plan()
+
+
 @kernel(target="sm_90a")
 def gemm(
     a: tensor_map, b: tensor_map, c: tensor_map, d: tensor_map, partial: pointer("b32"), flags: pointer("u32"),
     row_scales: pointer("f32"), column_scales: pointer("f32"), bias: pointer("f32"), alpha: f32, beta: f32,
-    d_start: pointer("b8"), d_stride: u64, d_plane: u64, m: u32, n: u32, m_tiles: u32, n_tiles: u32, k_tiles: u32, split: u32, tiles: u32,
-    *, plan: Plan = Plan(),
-):  # fmt: skip
+    d_start: pointer("b8"), d_stride: u64, d_plane: u64, m: u32, n: u32, m_tiles: u32, n_tiles: u32, k_tiles: u32,
+    split: u32, tiles: u32,
+    *, plan: Plan = _PLAIN,
+) -> None:  # fmt: skip
+    """D = epilogue(A B). `partial` and `flags` serve tiles that are cut along K; sizes are of tiles, D's in bytes."""
     tile, groups = plan.tile, plan.tile.warpgroups
     bounds(threads=tile.threads, cluster=(tile.cluster, 1, 1), ctas_per_sm=1)
     tile_a = shared(tile.stages * tile.rows * SPAN, align=1024)

@@ -55,8 +55,8 @@ def size_of(type_word: str) -> int:
 class Tile:
     """What one CTA computes at a time, and how: `rows` of M by `columns` of N in `stages` of shared memory.
 
-    The consumers have 64 rows of it each; where they `alternate` there are two, and each has every second tile to itself,
-    so that one stores while the other multiplies. `buffers` of shared memory take turns on the way to D.
+    The consumers have 64 rows of it each; where they `alternate` there are two, and each has every second tile to
+    itself, so that one stores while the other multiplies. `buffers` of shared memory take turns on the way to D.
     `cluster` CTAs one above the other share their columns of B by multicast. Neighbouring CTAs take `group` rows of
     tiles before the next column, so that they meet in the L2 cache.
     """

@@ -65,7 +65,7 @@ def type_word(array: Any, name: str) -> str:
 
 
 def major_of(array: Any, name: str, across: str) -> str:
-    """ "k" or `across`, as one of the last two axes, (`across`, K), has its elements side by side.
+    """Say "k" or `across`, as one of the last two axes, (`across`, K), has its elements side by side.
 
     Errors: UsageError kernels.layout.
     """

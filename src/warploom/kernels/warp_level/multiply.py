@@ -1,5 +1,9 @@
 """The main loop of a warp: fragments of a step are loaded while those of the step before are multiplied."""
 
+# The plan chooses the words of instructions, which the stubs want as literals.
+# pyright: reportArgumentType=false, reportCallIssue=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
+
 from __future__ import annotations
 
 from collections.abc import Sequence
