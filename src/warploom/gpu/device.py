@@ -53,19 +53,20 @@ class Kernel:
         cooperative: bool = False,
         programmatic: bool = False,
         tensors: Mapping[str, TensorMap] | None = None,
+        fixed: Mapping[str, object] | None = None,
     ) -> Launch:
         """The kernel with a geometry, ready to be launched again and again.
 
         `cooperative` has all CTAs there at once; `programmatic` lets a launch begin before the one before it on
         its stream has ended. `tensors` names 128-byte parameters for which a launch is given arrays: each lies as
-        the array of the TensorMap does, elsewhere.
+        the array of the TensorMap does, elsewhere. `fixed` are parameters that keep their value.
 
         Units: `shared` is dynamic shared memory in bytes.
         Errors: UsageError launch.geometry, launch.shared, gpu.tensor-map; gpu.launch where the GPU has not what is
             asked for.
         """
         geometry = Geometry.of(grid, block, cluster, shared, cooperative, programmatic)
-        return self._gpu.prepare(self, geometry, tensors or {})
+        return self._gpu.prepare(self, geometry, tensors or {}, fixed or {})
 
 
 class Gpu:
@@ -98,7 +99,7 @@ class Gpu:
             raise _none_here(f"its driver is for CUDA {_release(version)}; expected 12.0 or newer")
         self.number = number
         self.driver = _release(version)
-        self._locate = Locator(number)
+        self.locate = Locator(number)
         self._buffers: dict[int, Any] = {}
         self._most_shared: dict[int, int] = {}
 
@@ -165,7 +166,7 @@ class Gpu:
 
         Errors: UsageError gpu.array, gpu.device.
         """
-        return self._locate(array, self.stream)
+        return self.locate(array, self.stream)
 
     # Kernels ------------------------------------------------------------------------------------------------
 
@@ -204,7 +205,13 @@ class Gpu:
         said = (*findings(made.log, source), *spills(name, used, source))
         return Kernel(name, parameters, said, used, loaded, self)
 
-    def prepare(self, kernel: Kernel, geometry: Geometry, tensors: Mapping[str, TensorMap]) -> Launch:
+    def prepare(
+        self,
+        kernel: Kernel,
+        geometry: Geometry,
+        tensors: Mapping[str, TensorMap],
+        fixed: Mapping[str, object],
+    ) -> Launch:
         """A kernel with a geometry; `Kernel.prepare` says more."""
         handle = int(kernel.loaded.handle)
         self._allow(handle, geometry)
@@ -214,9 +221,10 @@ class Gpu:
             kernel.parameters,
             geometry,
             self._driver,
-            self._locate,
+            self.locate,
             self.stream,
             tensors,
+            fixed,
         )
 
     def wait(self, kernel: str = "", stream: object = None) -> None:

@@ -33,7 +33,8 @@ class Launch:
     Arguments are in parameter order. An array on the GPU is passed by its address, as it lies: whoever owns it
     keeps it until the kernel has ended. Numbers are as in `wl.launch`, None is a null pointer. A 128-byte
     parameter takes a TensorMap, or bytes; one that `tensors` named when the launch was prepared takes an array
-    that lies as the one of the TensorMap did.
+    that lies as the one of the TensorMap did, or its address. Parameters that were fixed when the launch was prepared
+    take none.
 
     Without a `stream` it goes to the one on which PyTorch or CuPy works now, if an argument is of theirs, and
     else to that of the Gpu.
@@ -52,8 +53,9 @@ class Launch:
         locate: Locator,
         stream: int,
         tensors: Mapping[str, TensorMap],
+        fixed: Mapping[str, object],
     ) -> None:
-        self._name, self._function, self._parameters = name, function, parameters
+        self._name, self._function = name, function
         self._driver, self._locate, self._stream = driver, locate, stream
         self._enqueue = driver.cuLaunchKernelEx
         self._config = geometry.configure(driver)
@@ -70,7 +72,13 @@ class Launch:
                 f"kernel {name} has no 128-byte parameter {min(unknown)} for a tensor map",
                 code="launch.argument",
             )
-        self._packers = [self._packer(k, p, tensors.get(p.name)) for k, p in enumerate(parameters)]
+        if unknown := fixed.keys() - {p.name for p in parameters}:
+            raise UsageError(f"kernel {name} has no parameter {min(unknown)}", code="launch.argument")
+        self._parameters = tuple(p for p in parameters if p.name not in fixed)
+        for k, p in enumerate(parameters):
+            if p.name in fixed:
+                self._packer(k, p, None)(fixed[p.name], stream)
+        self._packers = [self._packer(k, p, tensors.get(p.name)) for k, p in enumerate(self._parameters)]
         self._lock = Lock()
 
     def __call__(self, *args: object, stream: object = None) -> None:
@@ -187,6 +195,9 @@ class Launch:
         moving = MovingTensorMap(template.fields(locate(template.array)))
 
         def pack(value: object, stream: int) -> None:
+            if type(value) is int:
+                block[start:stop] = moving.at(value)
+                return
             if _signature(value) not in known:
                 _check_lies(value, lies, parameter)
                 known.add(_signature(value))

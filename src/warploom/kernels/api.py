@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from functools import cache, lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from warploom.author import Kernel
 from warploom.diag import UsageError
-from warploom.gpu.arrays import is_on_gpu
+from warploom.gpu.arrays import is_on_gpu, number_of
 from warploom.kernels import problem
 from warploom.kernels.cost import choose, microseconds, shares
-from warploom.kernels.device import on_gpu
+from warploom.kernels.device import Ready
 from warploom.kernels.dispatch import Dispatch, is_ragged
 from warploom.kernels.gemm import gemm as hopper
 from warploom.kernels.plan import DTYPES, SMALL, Epilogue, Plan, Tile
-from warploom.kernels.problem import Problem
+from warploom.kernels.problem import Arrays, Problem
 from warploom.launch.api import launch
 from warploom.layout import strided
 
@@ -58,31 +58,66 @@ def gemm(
         or (N,), f32.
     Errors: UsageError kernels.*, gpu.*.
     """
-    asked = problem.read(a, b)
-    chosen = asked.sums(sums)
-    type_word = result or (asked.result(chosen) if out is None else problem.result_word(out))
-    epilogue = Epilogue(
-        scaled=alpha != 1.0,
-        row_scales=row_scales is not None,
-        column_scales=column_scales is not None,
-        addend="" if c is None else type_word,
-        bias="" if bias is None else bias_along,
-        activation=activation,
-    )
-    promoted = 0 if fast or asked.a not in ("e4m3", "e5m2") or chosen != "f32" else _PROMOTED
-    dispatch = _dispatch(asked, chosen, type_word, promoted, epilogue, tile)
-    vectors = (
-        _vector("row_scales", row_scales, asked.m),
-        _vector("column_scales", column_scales, asked.n),
-        _vector("bias", bias, asked.n if bias_along == "column" else asked.m),
-    )
-    if c is not None:
-        _check_result("C", c, asked, type_word)
-    if out is not None:
-        _check_result("out", out, asked, type_word)
+    arrays = Arrays(a, b, c, out, row_scales, column_scales, bias)
+    options = Options(float(alpha), float(beta), bias_along, activation, result, sums, fast, tile)
     if device == "cuda" and is_on_gpu(a):
-        return on_gpu(dispatch, a, b, c, out, vectors, float(alpha), float(beta))
-    return _copied(dispatch, a, b, c, out, vectors, float(alpha), float(beta), device)
+        key = options, number_of(a), *map(_lies, arrays)
+        ready = _READY.get(key)
+        if ready is None:
+            if len(_READY) >= _MOST_READY:
+                _READY.clear()
+            ready = _READY[key] = Ready(_asked(arrays, options), arrays, options.alpha, options.beta)
+        return ready(arrays)
+    return _copied(_asked(arrays, options), arrays, options, device)
+
+
+class Options(NamedTuple):
+    """What a multiplication is asked for besides its arrays; `gemm` says what they are."""
+
+    alpha: float
+    beta: float
+    bias_along: Literal["column", "row"]
+    activation: str
+    result: str
+    sums: str
+    fast: bool
+    tile: Tile | None
+
+
+_READY: dict[tuple[Any, ...], Ready] = {}
+_MOST_READY = 1024
+
+
+def _lies(array: Any) -> object:
+    """How an array lies, in its library's own words, which are quick to have."""
+    if array is None:
+        return None
+    strides = array.stride() if hasattr(array, "stride") else getattr(array, "strides", None)
+    return array.shape, strides, array.dtype
+
+
+def _asked(arrays: Arrays, options: Options) -> Dispatch:
+    """The plan for arrays and options. Errors: UsageError kernels.*."""
+    asked = problem.read(arrays.a, arrays.b)
+    sums = asked.sums(options.sums)
+    own = asked.result(sums) if arrays.out is None else problem.result_word(arrays.out)
+    result = options.result or own
+    epilogue = Epilogue(
+        scaled=options.alpha != 1.0,
+        row_scales=arrays.row_scales is not None,
+        column_scales=arrays.column_scales is not None,
+        addend="" if arrays.c is None else result,
+        bias="" if arrays.bias is None else options.bias_along,
+        activation=options.activation,
+    )
+    _check_vector("row_scales", arrays.row_scales, asked.m)
+    _check_vector("column_scales", arrays.column_scales, asked.n)
+    _check_vector("bias", arrays.bias, asked.n if options.bias_along == "column" else asked.m)
+    promoted = 0 if options.fast or asked.a not in ("e4m3", "e5m2") or sums != "f32" else _PROMOTED
+    dispatch = _dispatch(asked, sums, result, promoted, epilogue, options.tile)
+    _check_result("C", arrays.c, asked, result)
+    _check_result("out", arrays.out, asked, result)
+    return dispatch
 
 
 @lru_cache(maxsize=256)
@@ -106,20 +141,21 @@ def _kernel(plan: Plan) -> Kernel:
     return hopper.at(plan=plan)
 
 
-def _vector(name: str, value: Any, length: int) -> Any:
-    """An array of factors or summands. Errors: UsageError kernels.shape, kernels.type."""
+def _check_vector(name: str, value: Any, length: int) -> None:
+    """Refuse what is no array of factors or summands. Errors: UsageError kernels.shape."""
     if value is None:
-        return None
+        return
     lies = strided(value)
     if lies.shape != (length,) or lies.dtype != np.float32 or not lies.is_contiguous:
         raise UsageError(
             f"{name} is an array of {lies.dtype} of shape {lies.shape}; expected {length} of float32",
             code="kernels.shape",
         )
-    return value
 
 
 def _check_result(name: str, array: Any, asked: Problem, type_word: str) -> None:
+    if array is None:
+        return
     lies = strided(array)
     expected = asked.shape
     steps = all(step % 16 == 0 for step in lies.strides[:-1]) and lies.strides[-1] == lies.itemsize
@@ -131,13 +167,10 @@ def _check_result(name: str, array: Any, asked: Problem, type_word: str) -> None
         )
 
 
-def _copied(
-    dispatch: Dispatch, a: Any, b: Any, c: Any, out: Any, vectors: tuple[Any, ...], alpha: float, beta: float,
-    device: Literal["cpu", "cuda"],
-) -> Any:  # fmt: skip
+def _copied(dispatch: Dispatch, arrays: Arrays, options: Options, device: Literal["cpu", "cuda"]) -> Any:
     """Run the kernel on NumPy's arrays. Errors: UsageError kernels.layout."""
     plan = dispatch.plan
-    made = _padded(dispatch.problem.shape, DTYPES[plan.d]) if out is None else out
+    made = _padded(dispatch.problem.shape, DTYPES[plan.d]) if arrays.out is None else arrays.out
     base = made if made.base is None else made.base
     if plan.ragged and not base.flags.c_contiguous:
         raise UsageError("out is part of an array that is not contiguous", code="kernels.layout")
@@ -148,12 +181,12 @@ def _copied(
         block=plan.tile.threads,
         shared=kernel.shared_bytes,
         args=[
-            *dispatch.tensors(a, b, c, made),
+            *dispatch.tensors(arrays.a, arrays.b, arrays.c, made),
             np.zeros(dispatch.partial_words, np.uint32),
             np.zeros(dispatch.flags, np.uint32),
-            *vectors,
-            np.float32(alpha),
-            np.float32(beta),
+            *(arrays.row_scales, arrays.column_scales, arrays.bias),
+            np.float32(options.alpha),
+            np.float32(options.beta),
             base if plan.ragged else None,
             *dispatch.numbers(made),
         ],

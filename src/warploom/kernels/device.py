@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from warploom.diag import UsageError
-from warploom.gpu import Gpu, Launch
-from warploom.gpu.arrays import number_of
+from warploom.gpu import Gpu
+from warploom.gpu.arrays import UNORDERED, number_of
 from warploom.gpu.streams import current_of
 from warploom.kernels.dispatch import Dispatch
 from warploom.kernels.gemm import gemm as hopper
 from warploom.kernels.plan import DTYPES, size_of
-from warploom.kernels.problem import swapped
+from warploom.kernels.problem import Arrays
 
 _NEEDED = "sm_90a"
-
-
-@dataclass(slots=True)
-class _Prepared:
-    """A launch, and what of its arguments never changes."""
-
-    launch: Launch
-    numbers: tuple[int, ...]
-    swaps: tuple[bool, bool]  # whether A and B are turned before their maps see them
+_VECTORS = ("row_scales", "column_scales", "bias")
 
 
 @cache
@@ -50,10 +41,8 @@ class _Workspace:
         self.gpu = gpu
         self.words = self.flags = self.partial = self.marks = 0
 
-    def hold(self, dispatch: Dispatch) -> tuple[int | None, int | None]:
+    def hold(self, dispatch: Dispatch) -> tuple[int, int]:
         """The addresses for a launch."""
-        if dispatch.share.even:
-            return None, None
         if dispatch.partial_words > self.words:
             self.words, self.partial = dispatch.partial_words, self.gpu.allocate(4 * dispatch.partial_words)
         if dispatch.flags > self.flags:
@@ -68,61 +57,58 @@ def _workspace(number: int, stream: int) -> _Workspace:
     return _Workspace(_gpu(number))
 
 
-@lru_cache(maxsize=256)
-def _prepared(dispatch: Dispatch, number: int, lies: tuple[Any, ...], example: _Example) -> _Prepared:
-    """A launch for arrays that lie as the example's do (`lies`)."""
-    gpu, plan = _gpu(number), dispatch.plan
-    kernel = hopper.at(plan=plan)
-    a, b, c, d = dispatch.tensors(*example.arrays)
-    made = gpu.kernel(kernel.text, kernel.name).prepare(
-        grid=dispatch.share.ctas,
-        block=plan.tile.threads,
-        cluster=plan.tile.cluster,
-        shared=kernel.shared_bytes,
-        programmatic=True,
-        tensors={"gemm_a": a, "gemm_b": b, "gemm_c": c, "gemm_d": d},
-    )
-    return _Prepared(made, dispatch.numbers(example.arrays[3]), (plan.a_major != "k", plan.b_major == "k"))
+class Ready:
+    """A multiplication on a GPU, for arrays that lie in one way: a call packs their addresses and launches."""
 
+    def __init__(self, dispatch: Dispatch, arrays: Arrays, alpha: float, beta: float) -> None:
+        self.number = number_of(arrays.a)
+        self.dispatch, gpu, plan = dispatch, _gpu(self.number), dispatch.plan
+        self.locate, self.stream, self.current = gpu.locate, gpu.stream, current_of(arrays.a.__class__)
+        text = hopper.at(plan=plan)
+        kernel = gpu.kernel(text.text, text.name)
+        d = _empty(arrays.a, dispatch) if arrays.out is None else arrays.out
+        numbers = dispatch.numbers(d)
+        fixed: dict[str, object] = {"alpha": alpha, "beta": beta}
+        fixed |= {name: None for name in _VECTORS if getattr(arrays, name) is None}
+        self.vectors = [name for name in _VECTORS if name not in fixed]
+        if not plan.ragged:
+            fixed["d_start"] = None
+        if dispatch.share.even:
+            fixed |= {"partial": None, "flags": None}
+        maps = zip("abcd", dispatch.tensors(arrays.a, arrays.b, arrays.c, d), strict=True)
+        self.launch = kernel.prepare(
+            grid=dispatch.share.ctas,
+            block=plan.tile.threads,
+            cluster=plan.tile.cluster,
+            shared=text.shared_bytes,
+            programmatic=True,
+            tensors={f"{text.name}_{name}": each for name, each in maps},
+            fixed={f"{text.name}_{name}": value for name, value in fixed.items()}
+            | {
+                each.name: value
+                for each, value in zip(kernel.parameters[-len(numbers) :], numbers, strict=True)
+            },
+        )
 
-class _Example:
-    """Arrays to prepare a launch by. All are equal, for `lies` tells launches apart."""
-
-    def __init__(self, *arrays: Any) -> None:
-        self.arrays = arrays
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Example)
-
-    def __hash__(self) -> int:
-        return 0
-
-
-def on_gpu(
-    dispatch: Dispatch, a: Any, b: Any, c: Any, out: Any, vectors: tuple[Any, ...], alpha: float, beta: float
-) -> Any:
-    """Launch on the GPU that A is on, and on the stream its library works on; returns D at once."""
-    number = number_of(a)
-    made = _empty(a, dispatch) if out is None else out
-    lies = tuple(_lies(each) for each in (a, b, c, made))
-    ready = _prepared(dispatch, number, lies, _Example(a, b, c, made))
-    current = current_of(type(a))
-    stream = _gpu(number).stream if current is None else current(a)
-    partial, flags = _workspace(number, stream).hold(dispatch)
-    first = swapped(a) if ready.swaps[0] else a
-    second = swapped(b) if ready.swaps[1] else b
-    ready.launch(
-        first, second, made if c is None else c, made, partial, flags, *vectors, alpha, beta,
-        made if dispatch.plan.ragged else None, *ready.numbers, stream=stream,
-    )  # fmt: skip
-    return made
-
-
-def _lies(array: Any) -> object:
-    """How an array lies, in its library's own words."""
-    if array is None:
-        return None
-    return array.shape, array.stride() if hasattr(array, "stride") else getattr(array, "strides", None)
+    def __call__(self, arrays: Arrays) -> Any:
+        """Launch on the stream that the arrays' library works on; returns D at once."""
+        stream = self.stream if self.current is None else self.current(arrays.a)
+        ordering = UNORDERED if self.current is not None else stream
+        made = _empty(arrays.a, self.dispatch) if arrays.out is None else arrays.out
+        d = self.locate(made, ordering)
+        places = [
+            self.locate(arrays.a, ordering),
+            self.locate(arrays.b, ordering),
+            d if arrays.c is None else self.locate(arrays.c, ordering),
+            d,
+        ]
+        if not self.dispatch.share.even:
+            places += _workspace(self.number, stream).hold(self.dispatch)
+        places += [self.locate(getattr(arrays, name), ordering) for name in self.vectors]
+        if self.dispatch.plan.ragged:
+            places.append(d)
+        self.launch(*places, stream=stream)
+        return made
 
 
 def _empty(like: Any, dispatch: Dispatch) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from warploom.diag import UsageError
 from warploom.kernels.plan import SUMS
@@ -52,6 +52,18 @@ class Problem:
     def result(self, sums: str) -> str:
         """The type that D has if nobody asks for one."""
         return sums if sums == "f16" else _RESULT.get(self.a, self.a)
+
+
+class Arrays(NamedTuple):
+    """What a multiplication is given; None for what is not there."""
+
+    a: Any
+    b: Any
+    c: Any = None
+    out: Any = None
+    row_scales: Any = None
+    column_scales: Any = None
+    bias: Any = None
 
 
 def type_word(array: Any, name: str) -> str:
