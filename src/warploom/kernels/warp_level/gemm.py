@@ -50,8 +50,8 @@ def warp_gemm(
     of_b = Source(b + wide * b_plane, b_stride, n, column, tile.columns, k)
     both = Copies(copies(plan.a_major, of_a, start_a), copies(plan.b_major, of_b, start_b))
     above, left = warp // tile.across * tile.warp_rows, warp % tile.across * tile.warp_columns
-    from_a = Fragments(plan, plan.a_major, start_a, above, tile.warp_rows, lane)
-    from_b = Fragments(plan, plan.b_major, start_b, left, tile.warp_columns, lane)
+    from_a = Fragments(plan, "a", start_a, above, tile.warp_rows, lane)
+    from_b = Fragments(plan, "b", start_b, left, tile.warp_columns, lane)
     words = tile.warp_columns // 8 * plan.words
     sums = [[new(plan.word, 0) for _ in range(words)] for _ in range(tile.warp_rows // 16)]
     multiply(plan, (k + (plan.depth - 1)) // plan.depth, both, from_a, from_b, sums)
