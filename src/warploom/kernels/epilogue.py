@@ -183,16 +183,19 @@ def pairs(quads: Sequence[Sequence[Register]]) -> Iterator[tuple[Register, Regis
 
 def packed(type_word: str, low: Register, high: Register) -> Register:
     """Two f32 as two elements of D in one word."""
+    word: Any = f"{type_word}x2"
     if size_of(type_word) == 1:
-        return ptx.cvt(high, low, rnd="rn", satfinite=True, dtype=f"{type_word}x2")
-    return ptx.cvt(high, low, rnd="rn", dtype=f"{type_word}x2")
+        return ptx.cvt(high, low, rnd="rn", satfinite=True, dtype=word)
+    return ptx.cvt(high, low, rnd="rn", dtype=word)
 
 
 def unpacked(type_word: str, word: Register) -> list[Register]:
     """Two elements of C in one word as two f32."""
-    both = ptx.cvt(word, rn=True, dtype="f16x2", atype=f"{type_word}x2") if size_of(type_word) == 1 else word
-    held = "f16" if size_of(type_word) == 1 else type_word
-    return [ptx.cvt(half, dtype="f32") for half in halves(both, held)]
+    held = type_word
+    if size_of(type_word) == 1:
+        pair: Any = f"{type_word}x2"
+        word, held = ptx.cvt(word, rn=True, dtype="f16x2", atype=pair), "f16"
+    return [ptx.cvt(half, dtype="f32") for half in halves(word, held)]
 
 
 def apart(type_word: str, word: Register) -> tuple[Register, Register]:

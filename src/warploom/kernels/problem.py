@@ -6,8 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from warploom.check.module import asked_target
 from warploom.diag import UsageError
+from warploom.isa.types import TYPES
 from warploom.kernels.plan import RESULTS, SUMS, Epilogue, Plan, Tile, size_of
+from warploom.kernels.warp_level import plan as warp_level
+from warploom.launch.limits import shared_bytes
 
 _WORDS = {
     "float32": "tf32",
@@ -40,11 +44,43 @@ class Problem:
         self, *, sums: str = "", d: str = "", promoted: bool = False, tile: Tile, epilogue: Epilogue
     ) -> Plan:
         """A plan for it. Errors: UsageError kernels.plan."""
-        chosen = sums or next(iter(SUMS.get((self.a, self.b), ("",))))
-        result = d or (_RESULT.get(self.a, self.a) if chosen in ("f32", "s32") else chosen)
+        chosen, result = self._results(sums, d)
         return Plan(
-            self.a, self.b, chosen, result, self.a_major, self.b_major, self.batch > 1, promoted, tile, epilogue
+            self.a, self.b, chosen, result, self.a_major, self.b_major, self.batch > 1, promoted,
+            self._ragged(result), tile, epilogue,
+        )  # fmt: skip
+
+    def warp_level(
+        self,
+        target: str,
+        *,
+        sums: str = "",
+        d: str = "",
+        epilogue: Epilogue,
+        tile: warp_level.Tile | None = None,
+        processors: int = 108,
+    ) -> warp_level.Plan:
+        """A plan for it on a target without warpgroup multiplication: every one from sm_80 on but sm_90a.
+
+        Where no tile is given, it is the one that so many processors (SMs) should be done with first.
+        Errors: UsageError kernels.plan.
+        """
+        chosen, result = self._results(sums, d)
+        ragged = self._ragged(result) or (bool(epilogue.addend) and self._ragged(epilogue.addend))
+        most = shared_bytes(asked_target(target).number)
+        wanted = tile or warp_level.tile_for(self.m, self.n, self.batch, processors, most)
+        return warp_level.Plan(
+            target, self.a, self.b, chosen, result, self.a_major, self.b_major, ragged, wanted, epilogue
         )
+
+    def _results(self, sums: str, d: str) -> tuple[str, str]:
+        """The types of the sums and of D, where the caller leaves them open."""
+        chosen = sums or next(iter(SUMS.get((self.a, self.b), ("",))))
+        return chosen, d or (_RESULT.get(self.a, self.a) if chosen in ("f32", "s32") else chosen)
+
+    def _ragged(self, type_word: str) -> bool:
+        """Whether rows of N elements do not end with whole 16 bytes."""
+        return type_word in TYPES and self.n * size_of(type_word) % _ROW != 0
 
 
 def type_word(array: Any, name: str) -> str:

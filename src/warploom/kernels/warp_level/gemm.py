@@ -4,6 +4,9 @@ All threads copy tiles of A and B into a ring of stages; the warps load fragment
 store D by way of the same shared memory.
 """
 
+# The annotations of a kernel are types of the language, and its parameters registers of these types.
+# pyright: reportInvalidTypeForm=false, reportUnknownParameterType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 from typing import Any

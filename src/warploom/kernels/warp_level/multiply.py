@@ -108,12 +108,10 @@ def _products(
     plan: Plan, from_a: Sequence[Fragment], from_b: Sequence[Fragment], sums: Sequence[Sequence[Register]]
 ) -> None:
     """The products of one step. Every second row of blocks goes back, so that a fragment of B is used twice."""
-    size, words = size_of(plan.a), plan.words
+    shape, sums_in = _SHAPES[size_of(plan.a)], plan.sums
+    kind: Any = {"shape": shape, "dtype": sums_in, "atype": plan.a, "btype": plan.b, "ctype": sums_in}
     blocks = [pair[half : half + 2] for pair in from_b for half in (0, 2)]
     for row, (fragment, of_row) in enumerate(zip(from_a, sums, strict=True)):
         for number in range(len(blocks))[:: -1 if row % 2 else 1]:
-            mine = list(of_row[number * words : (number + 1) * words])
-            ptx.mma(
-                fragment, blocks[number], mine, shape=_SHAPES[size],
-                dtype=plan.sums, atype=plan.a, btype=plan.b, ctype=plan.sums, out=mine,
-            )  # fmt: skip
+            mine = list(of_row[number * plan.words : (number + 1) * plan.words])
+            ptx.mma(fragment, blocks[number], mine, **kind, out=mine)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from warploom.author import Register, guarded, new, ptx, u32, when
+from warploom.author import Location, Register, guarded, new, ptx, u32, when
 from warploom.kernels.epilogue import Arithmetic, Factors, OfColumns, apart, unpacked
 from warploom.kernels.plan import size_of
 from warploom.kernels.warp_level.plan import CHUNK, Plan, mask
@@ -90,7 +90,7 @@ class Store:
 
     def _pair(self, place: Any, column: Any, offset: int, inside: Any) -> list[Register]:
         """Two neighbours in a row of C. Where rows end with whole 16 bytes, both are there or none."""
-        type_word = self.plan.epilogue.addend
+        type_word: Any = self.plan.epilogue.addend
         size = size_of(type_word)
         if not self.plan.ragged:
             held = ptx.setp(column, self.factors.n, inside, CmpOp="lt", BoolOp="and", type=u32)
@@ -99,20 +99,13 @@ class Store:
                 with guarded(held):
                     ptx.ld(place.at(offset, "global"), vec="v2", type=type_word, out=both)
                 return both
-            word = new(f"b{16 * size}", 0)
-            with guarded(held):
-                ptx.ld(place.at(offset, "global"), type=f"b{16 * size}", out=word)
-            return unpacked(type_word, word)
+            return unpacked(type_word, _bits(place.at(offset, "global"), 2 * size, held))
         parts: list[Register] = []
         for across in range(2):
             held = ptx.setp(column + across, self.factors.n, inside, CmpOp="lt", BoolOp="and", type=u32)
-            part = new(f"b{max(8 * size, 16)}", 0) if size < 4 else new(type_word, 0.0)
-            with guarded(held):
-                where = place.at(offset + across * size, "global")
-                ptx.ld(where, type=type_word if size == 4 else f"b{8 * size}", out=part)
-            parts.append(part)
+            parts.append(_bits(place.at(offset + across * size, "global"), size, held))
         if size == 4:
-            return parts
+            return [ptx.mov(part, type=type_word) for part in parts]
         if size == 2:
             return unpacked(type_word, ptx.mov(parts, type="b32"))
         return unpacked(type_word, parts[1] << 8 | parts[0])
@@ -122,6 +115,7 @@ class Store:
     ) -> None:
         """Put 16 rows into the patch, 8 columns at a time."""
         span, size = self.plan.row_bytes, size_of(self.plan.d)
+        type_word: Any = self.plan.d if size == 4 else f"b{16 * size}"
         rows = self.arithmetic.of_rows(line)
         for number, addend in enumerate(addends):
             quad = self.arithmetic.finished(sums, 8 * number, addend, rows, columns)
@@ -130,9 +124,9 @@ class Store:
             for below in range(2):
                 place = here.at(inside + below * 8 * span, "shared")
                 if size == 4:
-                    ptx.st(place, quad[2 * below : 2 * below + 2], vec="v2", type=self.plan.d)
+                    ptx.st(place, quad[2 * below : 2 * below + 2], vec="v2", type=type_word)
                 else:
-                    ptx.st(place, self.arithmetic.words(quad)[below], type=f"b{16 * size}")
+                    ptx.st(place, self.arithmetic.words(quad)[below], type=type_word)
 
     def _read(self, above: int) -> tuple[Register, ...]:
         """A thread's 16 bytes of a row of the patch, `above` rows below its first."""
@@ -143,6 +137,7 @@ class Store:
     def _out(self, place: Any, words: Sequence[Register], inside: Any, first: Any, whole: Any) -> None:
         """Store 16 bytes of a row, or the elements of them that D has."""
         size, n = size_of(self.plan.d), self.factors.n
+        type_word: Any = f"b{8 * size}"
         with guarded(ptx.and_(inside, whole, type="pred")):
             ptx.st(place.at(0, "global"), list(words), vec="v4", type="b32")
         if not self.plan.ragged:
@@ -150,7 +145,16 @@ class Store:
         with when(ptx.and_(inside, ~whole, type="pred")):
             for number, element in enumerate(each for word in words for each in _elements(word, size)):
                 with guarded(first + number < n):
-                    ptx.st(place.at(number * size, "global"), element, type=f"b{8 * size}")
+                    ptx.st(place.at(number * size, "global"), element, type=type_word)
+
+
+def _bits(place: Location, size: int, held: Register) -> Register:
+    """Some bytes of memory where they are held, else 0."""
+    type_word: Any = f"b{8 * size}"
+    found = new(type_word if size > 1 else "b16", 0)
+    with guarded(held):
+        ptx.ld(place, type=type_word, out=found)
+    return found
 
 
 def _elements(word: Register, size: int) -> list[Register]:
