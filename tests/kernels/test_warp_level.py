@@ -13,7 +13,8 @@ from warploom.diag import UsageError
 from warploom.kernels.plan import Epilogue, size_of
 from warploom.kernels.problem import read, swapped
 from warploom.kernels.warp_level.gemm import built
-from warploom.kernels.warp_level.plan import CHUNK, TILES, Plan, Tile, mask, tile_for
+from warploom.kernels.warp_level.plan import TILES, Plan, Tile, tile_for
+from warploom.machine.memory import Memory
 
 DTYPES = {
     "bf16": ml_dtypes.bfloat16,
@@ -155,11 +156,40 @@ def test_kernels_are_legal(kind):
     assert wl.check(built(plan).text).ok
 
 
-@pytest.mark.parametrize("span", [32, 64, 128])
-def test_eight_rows_of_a_column_of_chunks_lie_in_different_banks(span):
-    for chunk in range(span // CHUNK):
-        places = {row * span // CHUNK + (mask(row, span) ^ chunk) for row in range(8)}
-        assert len({place % 8 for place in places}) == 8
+def rounds(addresses: np.ndarray, size: int) -> np.ndarray:
+    """How often each group of lanes that shared memory serves at once must be served, 128 bytes at a time."""
+    lanes = {16: 8, 8: 16}.get(size, 32)
+    words = (addresses.reshape(-1, lanes, 1) + np.arange(0, max(size, 4), 4, addresses.dtype)) // 4
+    words = words.reshape(len(words), -1)
+    banks = np.zeros((len(words), 32), int)
+    for group, held in enumerate(words):
+        banks[group] = np.bincount(np.unique(held) % 32, minlength=32)
+    return banks.max(axis=1)
+
+
+@pytest.mark.parametrize(
+    ("majors", "span", "d"), [("kk", 64, "f32"), ("kk", 128, "e4m3"), ("mn", 64, "bf16"), ("mn", 128, "f16")]
+)
+def test_no_two_lanes_meet_in_a_bank(majors, span, d, monkeypatch):
+    seen: list[np.ndarray] = []
+
+    def watched(kind: str):
+        before = getattr(Memory, kind)
+
+        def access(self, space, place, addresses, mask, *rest):
+            if space == "shared" and mask.all():
+                size = rest[0].dtype.itemsize * len(rest[0]) if kind == "store" else rest[0].itemsize * rest[1]
+                seen.append(rounds(np.broadcast_to(addresses, mask.shape), size))
+            return before(self, space, place, addresses, mask, *rest)
+
+        monkeypatch.setattr(Memory, kind, access)
+
+    watched("load")
+    watched("store")
+    plan = Plan("sm_89", d=d, a_major=majors[0], b_major=majors[1], tile=Tile(128, 64, 2, 2, span, 3))
+    multiply(replace(plan, a="f16", b="f16") if d == "f16" else plan, 128, 64, 64)
+    assert sum(map(len, seen)) > 1000
+    assert all((each == 1).all() for each in seen)
 
 
 @pytest.mark.parametrize(
