@@ -11,7 +11,7 @@ import pytest
 import warploom as wl
 from warploom.diag import UsageError
 from warploom.kernels.plan import Epilogue, size_of
-from warploom.kernels.problem import read, swapped
+from warploom.kernels.problem import Problem, read, swapped
 from warploom.kernels.warp_level.gemm import built
 from warploom.kernels.warp_level.plan import TILES, Plan, Tile, tile_for
 from warploom.machine.memory import Memory
@@ -71,11 +71,10 @@ def multiply(plan: Plan, m: int, n: int, k: int, batch: int = 1, schedule: str =
     rows, columns = rng.standard_normal(m, np.float32), rng.standard_normal(n, np.float32)
     bias = rng.standard_normal(m if epilogue.bias == "row" else n, np.float32)
     made = built(replace(plan, ragged=ragged))
-    tiles = -(-m // plan.tile.rows) * -(-n // plan.tile.columns) * batch
     strides = [each.strides[axis] for axis in (1, 0) for each in (a, b, c, d)]
     run = wl.launch(
         made.module,
-        grid=tiles,
+        grid=plan.tile.count(m, n, batch),
         block=plan.tile.threads,
         shared=made.shared_bytes,
         args=[*map(whole, (a, b, c, d)), rows, columns, bias, 0.5, -2.0, *strides, m, n, k],
@@ -235,6 +234,12 @@ def test_a_problem_gives_a_plan():
 def test_the_tile_suits_the_problem(m, n, extents):
     tile = tile_for(m, n, 1, 108, 163 * 1024)
     assert (tile.rows, tile.columns) == extents
+
+
+def test_rows_that_are_too_long_are_refused():
+    problem = Problem(1, 1, 2**30, 1, "bf16", "bf16", "k", "k")
+    with pytest.raises(UsageError, match="rows of 2147483648 bytes along K; expected 2147483392 at most"):
+        problem.warp_level("sm_80", epilogue=Epilogue())
 
 
 def test_a_tile_is_chosen_that_the_target_has_room_for():

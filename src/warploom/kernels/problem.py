@@ -24,6 +24,7 @@ _WORDS = {
     "int32": "s32",
 }
 _RESULT = {"tf32": "f32", "s8": "s32", "u8": "s32", "e4m3": "bf16", "e5m2": "bf16"}
+_LONGEST = 2**31 - 256  # bytes along K that a kernel with counters of 32 bits goes through
 _ROW = 16  # bytes: what the address and the strides of a tensor that TMA reads are multiples of
 
 
@@ -66,6 +67,10 @@ class Problem:
         Errors: UsageError kernels.plan.
         """
         chosen, result = self._results(sums, d)
+        if self.k * size_of(self.a) > _LONGEST:
+            raise UsageError(
+                f"rows of {self.k * size_of(self.a)} bytes along K; expected {_LONGEST} at most", code="kernels.plan"
+            )
         ragged = self._ragged(result) or (bool(epilogue.addend) and self._ragged(epilogue.addend))
         most = shared_bytes(asked_target(target).number)
         wanted = tile or warp_level.tile_for(self.m, self.n, self.batch, processors, most)

@@ -60,6 +60,10 @@ class Tile:
         """Dynamic shared memory of a CTA."""
         return self.stages * self.stage_bytes
 
+    def count(self, m: int, n: int, batch: int) -> int:
+        """Tiles of a problem, which are the CTAs of its grid."""
+        return batch * -(-m // self.rows) * -(-n // self.columns)
+
     def together(self, most: int) -> int:
         """CTAs that a processor has room for, by registers and by its shared memory, which is `most` for one CTA."""
         warps = 8 if self.warp_rows * self.warp_columns > 32 * 64 else 16
@@ -89,8 +93,7 @@ def tile_for(m: int, n: int, batch: int, processors: int, most: int) -> Tile:
 
     def cost(tile: Tile) -> int:
         together = tile.together(most)
-        tiles = batch * -(-m // tile.rows) * -(-n // tile.columns)
-        full, rest = divmod(tiles, processors * together)
+        full, rest = divmod(tile.count(m, n, batch), processors * together)
         return (full * together - (-rest // processors)) * tile.clocks
 
     return min((tile for tile in TILES if tile.shared_bytes <= most), key=cost)

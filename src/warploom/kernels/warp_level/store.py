@@ -38,7 +38,8 @@ class Store:
         self.chunks = span // CHUNK
         self.rows = 32 // self.chunks  # that a warp stores at once
         inside = self.pair * size  # of the bytes of 8 columns
-        self.to = patch + self.row * span + (self._mask(self.row) * CHUNK ^ inside)
+        to = patch + self.row * span + (self._mask(self.row) * CHUNK ^ inside)
+        self.to = [to ^ chunk * CHUNK if chunk else to for chunk in range(self.chunks)]
         self.out_row, self.chunk = lane // self.chunks, lane % self.chunks
         self.back = patch + self.out_row * span + (self._mask(self.out_row) ^ self.chunk) * CHUNK
 
@@ -120,9 +121,8 @@ class Store:
         for number, addend in enumerate(addends):
             quad = self.arithmetic.finished(sums, 8 * number, addend, rows, columns)
             chunk, inside = divmod(8 * number * size, CHUNK)
-            here = self.to ^ chunk * CHUNK if chunk else self.to
             for below in range(2):
-                place = here.at(inside + below * 8 * span, "shared")
+                place = self.to[chunk].at(inside + below * 8 * span, "shared")
                 if size == 4:
                     ptx.st(place, quad[2 * below : 2 * below + 2], vec="v2", type=type_word)
                 else:
