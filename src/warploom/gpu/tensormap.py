@@ -46,7 +46,7 @@ class MovingTensorMap:
         self._driver = package("cuda.bindings.driver")
         self._map = _encoded(fields)
         self._bytes = (ctypes.c_char * TENSOR_MAP_BYTES).from_address(int(self._map.getPtr()))
-        self._known: dict[int, bytes] = {}  # arrays come again, in turns
+        self._known = {fields.global_address: self._bytes.raw}  # arrays come again, in turns
 
     def at(self, address: int) -> bytes:
         """The 128 bytes with another address. Errors: UsageError gpu.tensor-map."""

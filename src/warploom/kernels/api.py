@@ -13,7 +13,7 @@ from warploom.gpu.arrays import is_on_gpu, number_of
 from warploom.kernels import problem
 from warploom.kernels.cost import choose, microseconds, shares
 from warploom.kernels.device import Ready
-from warploom.kernels.dispatch import Dispatch, is_ragged
+from warploom.kernels.dispatch import Dispatch
 from warploom.kernels.gemm import gemm as hopper
 from warploom.kernels.plan import DTYPES, SMALL, Epilogue, Plan, Tile
 from warploom.kernels.problem import Arrays, Problem
@@ -127,7 +127,7 @@ def _dispatch(
     """The plan of a problem: with the tile that is asked for, or the one that the cost model chooses."""
     plan = Plan(
         asked.a, asked.b, sums, result, asked.a_major, asked.b_major,
-        batched=asked.batched, promoted=promoted, ragged=is_ragged(asked.n, result), epilogue=epilogue,
+        batched=asked.batched, promoted=promoted, ragged=asked.is_ragged(result), epilogue=epilogue,
         tile=tile or SMALL,
     )  # fmt: skip
     if tile is None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from warploom.kernels.cost import Share
 from warploom.kernels.load import BLOCK
-from warploom.kernels.plan import Plan, size_of
+from warploom.kernels.plan import Plan
 from warploom.kernels.problem import Problem, swapped
 from warploom.layout import TensorMap, strided
 
@@ -72,8 +72,3 @@ class Dispatch:
             self.share.split,
             self.share.tiles,
         )
-
-
-def is_ragged(n: int, d: str) -> bool:
-    """Whether rows of D end within 16 bytes."""
-    return n * size_of(d) % 16 != 0

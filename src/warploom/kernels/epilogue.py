@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from warploom.author import Register, f32, new, ptx, when
+from warploom.author import Location, Register, f32, guarded, new, ptx, s32
 from warploom.kernels.plan import Epilogue, size_of
 
 LOG2_E = 1.4426950408889634
@@ -54,6 +54,14 @@ class OfRows(NamedTuple):
     biases: list[Register] | None
 
 
+class OfColumns(NamedTuple):
+    """Where the numbers for a thread's columns of a tile are, where the epilogue has some; how many are left."""
+
+    scales: Location | None
+    biases: Location | None
+    left: Register | None
+
+
 class Arithmetic:
     """One thread's epilogue. `pair` is the first of its two columns among 8."""
 
@@ -70,29 +78,43 @@ class Arithmetic:
         epilogue, factors = self.plan.epilogue, self.factors
 
         def each(array: Any) -> list[Register]:
-            return [self._number(array, line + below, factors.m) for below in (0, 8)]
+            left = factors.m - line
+            return [_number(array.place(line) + below * 4, below, left) for below in (0, 8)]
 
         return OfRows(
             each(factors.row_scales) if epilogue.row_scales else None,
             each(factors.bias) if epilogue.bias == "row" else None,
         )
 
+    def of_columns(self, column: Any) -> OfColumns:
+        """What a thread's columns are scaled by, and what is added to them, in a tile that begins at `column` of D."""
+        epilogue, factors = self.plan.epilogue, self.factors
+        biased = epilogue.bias == "column"
+        if not (biased or epilogue.column_scales):
+            return OfColumns(None, None, None)
+        first = column + self.pair
+        return OfColumns(
+            factors.column_scales.place(first) if epilogue.column_scales else None,
+            factors.bias.place(first) if biased else None,
+            factors.n - first,
+        )
+
     def finished(
         self,
         sums: Sequence[Register],
         first: int,
-        column: Any,
         addend: Sequence[Register] | None,
         rows: OfRows,
+        columns: OfColumns,
     ) -> list[Register]:
-        """What 8 columns of the tile become, from `first` on; the tile begins at `column` of D.
+        """What 8 columns of the tile become, from `first` on.
 
         Four numbers, or two words of f16 where the sums stay what they are. `addend` are the elements of C as f32.
         """
         if self.kept:
             return list(sums[first // 4 : first // 4 + 2])
         quad = self._values(sums, first)
-        return quad if self.plan.epilogue.plain else self._through(quad, addend, column + first, rows)
+        return quad if self.plan.epilogue.plain else self._through(quad, first, addend, rows, columns)
 
     def words(self, quad: Sequence[Register]) -> list[Register]:
         """Of 8 finished columns the elements of D, two in a word where two have room: the row, then the one 8 below."""
@@ -118,12 +140,21 @@ class Arithmetic:
         return quad
 
     def _through(
-        self, quad: list[Register], addend: Sequence[Register] | None, column: Any, rows: OfRows
+        self,
+        quad: list[Register],
+        first: int,
+        addend: Sequence[Register] | None,
+        rows: OfRows,
+        columns: OfColumns,
     ) -> list[Register]:
         """What becomes of four sums: scaled, with C and bias added, through the activation."""
         epilogue, factors = self.plan.epilogue, self.factors
-        of_columns = self._of_columns(factors.column_scales, epilogue.column_scales, column)
-        biases_of_columns = self._of_columns(factors.bias, epilogue.bias == "column", column)
+        of_columns, biases_of_columns = (
+            None
+            if place is None
+            else [_number(place + each * 4, each, columns.left) for each in (first, first + 1)]
+            for place in (columns.scales, columns.biases)
+        )
         made: list[Register] = []
         for number, value in enumerate(quad):
             across, below = number % 2, number // 2
@@ -142,17 +173,13 @@ class Arithmetic:
             made.append(_activated(value, epilogue.activation))
         return made
 
-    def _of_columns(self, array: Any, wanted: bool, column: Any) -> list[Register] | None:
-        """A number for each of a thread's two columns among 8."""
-        first = column + self.pair
-        return [self._number(array, first + across, self.factors.n) for across in (0, 1)] if wanted else None
 
-    def _number(self, array: Any, index: Any, end: Any) -> Register:
-        """An element of an array of f32, 0 behind its end."""
-        found = new(f32, 0.0)
-        with when(index < end):
-            ptx.ld(array.place(index), type=f32, out=found)
-        return found
+def _number(place: Location, number: int, left: Any) -> Register:
+    """An f32, 0 where `number` is not among the elements that are left."""
+    found = new(f32, 0.0)
+    with guarded(ptx.setp(left, number, CmpOp="gt", type=s32)):
+        ptx.ld(place, type=f32, out=found)
+    return found
 
 
 def pairs(quads: Sequence[Sequence[Register]]) -> Iterator[tuple[Register, Register]]:
@@ -164,16 +191,19 @@ def pairs(quads: Sequence[Sequence[Register]]) -> Iterator[tuple[Register, Regis
 
 def packed(type_word: str, low: Register, high: Register) -> Register:
     """Two f32 as two elements of D in one word."""
+    word: Any = f"{type_word}x2"
     if size_of(type_word) == 1:
-        return ptx.cvt(high, low, rnd="rn", satfinite=True, dtype=f"{type_word}x2")
-    return ptx.cvt(high, low, rnd="rn", dtype=f"{type_word}x2")
+        return ptx.cvt(high, low, rnd="rn", satfinite=True, dtype=word)
+    return ptx.cvt(high, low, rnd="rn", dtype=word)
 
 
 def unpacked(type_word: str, word: Register) -> list[Register]:
     """Two elements of C in one word as two f32."""
-    both = ptx.cvt(word, rn=True, dtype="f16x2", atype=f"{type_word}x2") if size_of(type_word) == 1 else word
-    held = "f16" if size_of(type_word) == 1 else type_word
-    return [ptx.cvt(half, dtype="f32") for half in halves(both, held)]
+    held = type_word
+    if size_of(type_word) == 1:
+        pair: Any = f"{type_word}x2"
+        word, held = ptx.cvt(word, rn=True, dtype="f16x2", atype=pair), "f16"
+    return [ptx.cvt(half, dtype="f32") for half in halves(word, held)]
 
 
 def apart(type_word: str, word: Register) -> tuple[Register, Register]:

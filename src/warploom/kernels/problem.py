@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from warploom.check.module import asked_target
 from warploom.diag import UsageError
-from warploom.kernels.plan import SUMS
+from warploom.isa.capacity import shared_bytes
+from warploom.isa.types import TYPES
+from warploom.kernels.plan import SUMS, Epilogue, size_of
+from warploom.kernels.warp_level import plan as warp_level
 from warploom.layout import strided
 
 _WORDS = {
@@ -20,6 +24,7 @@ _WORDS = {
     "int32": "s32",
 }
 _RESULT = {"tf32": "f32", "s8": "s32", "u8": "s32", "e4m3": "bf16", "e5m2": "bf16"}
+_LONGEST = 2**31 - 256  # bytes along K that a kernel with counters of 32 bits goes through
 _ROW = 16  # bytes: what the address and the strides of a tensor that TMA reads are multiples of
 
 
@@ -52,6 +57,39 @@ class Problem:
     def result(self, sums: str) -> str:
         """The type that D has if nobody asks for one."""
         return sums if sums == "f16" else _RESULT.get(self.a, self.a)
+
+    def is_ragged(self, type_word: str) -> bool:
+        """Whether rows of N elements do not end with whole 16 bytes."""
+        return type_word in TYPES and self.n * size_of(type_word) % _ROW != 0
+
+    def warp_level(
+        self,
+        target: str,
+        *,
+        sums: str = "",
+        d: str = "",
+        epilogue: Epilogue,
+        tile: warp_level.Tile | None = None,
+        processors: int = 108,
+    ) -> warp_level.Plan:
+        """A plan for it on a target without warpgroup multiplication: every one from sm_80 on but sm_90a.
+
+        Where no tile is given, it is the one that so many processors (SMs) should be done with first.
+        Errors: UsageError kernels.plan, kernels.type.
+        """
+        chosen = self.sums(sums)
+        result = d or self.result(chosen)
+        if self.k * size_of(self.a) > _LONGEST:
+            raise UsageError(
+                f"rows of {self.k * size_of(self.a)} bytes along K; expected {_LONGEST} at most",
+                code="kernels.plan",
+            )
+        ragged = self.is_ragged(result) or (bool(epilogue.addend) and self.is_ragged(epilogue.addend))
+        most = shared_bytes(asked_target(target).number)
+        wanted = tile or warp_level.tile_for(self.m, self.n, self.batch, processors, most)
+        return warp_level.Plan(
+            target, self.a, self.b, chosen, result, self.a_major, self.b_major, ragged, wanted, epilogue
+        )
 
 
 class Arrays(NamedTuple):

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from warploom.author import Location, Register, Shared, guarded, new, otherwise, ptx, u32, wait, when
-from warploom.kernels.epilogue import Arithmetic, Factors, OfRows, pairs, unpacked
+from warploom.kernels.epilogue import Arithmetic, Factors, OfColumns, OfRows, pairs, unpacked
 from warploom.kernels.plan import Plan, size_of
 
 
@@ -68,7 +68,7 @@ class Store:
         """Store a tile whose first element is at `row` and `column` of D."""
         plan = self.plan
         line = row + self.line
-        rows = self.arithmetic.of_rows(line)
+        rows, columns = self.arithmetic.of_rows(line), self.arithmetic.of_columns(column)
         for start in range(0, plan.tile.columns, plan.turn):
             width = min(plan.turn, plan.tile.columns - start)
             first = column + start
@@ -79,7 +79,7 @@ class Store:
             ptx.bar(self.number + 1, 128)
             here = [place + self.buffer for place in self.places]
             quads = {
-                block: self._finished(sums, start + block, block, here, column, rows)
+                block: self._finished(sums, start + block, block, here, rows, columns)
                 for block in range(0, width, 16)
             }
             if plan.ragged:
@@ -167,12 +167,12 @@ class Store:
         first: int,
         block: int,
         here: Sequence[Register],
-        column: Any,
         rows: OfRows,
+        columns: OfColumns,
     ) -> tuple[list[Register], list[Register]]:
         """What 16 columns of the tile become, from `first` on: columns from `block` on of the patch."""
         low, high = (
-            self.arithmetic.finished(sums, first + half, column, addend, rows)
+            self.arithmetic.finished(sums, first + half, addend, rows, columns)
             for addend, half in zip(self._addends(block, here), (0, 8), strict=True)
         )
         return low, high

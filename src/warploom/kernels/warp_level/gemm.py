@@ -4,10 +4,8 @@ All threads copy tiles of A and B into a ring of stages; the warps load fragment
 store D by way of the same shared memory.
 """
 
-# The plan chooses the words of instructions, which the stubs want as literals.
-# pyright: reportArgumentType=false, reportCallIssue=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
-# pyright: reportInvalidTypeForm=false, reportUnknownParameterType=false
+# The annotations of a kernel are types of the language, and its parameters registers of these types.
+# pyright: reportInvalidTypeForm=false, reportUnknownParameterType=false, reportUnknownVariableType=false
 
 from __future__ import annotations
 
@@ -55,8 +53,8 @@ def warp_gemm(
     of_b = Source(b + wide * b_plane, b_stride, n, column, tile.columns, k)
     both = Copies(copies(plan.a_major, of_a, start_a), copies(plan.b_major, of_b, start_b))
     above, left = warp // tile.across * tile.warp_rows, warp % tile.across * tile.warp_columns
-    from_a = Fragments(plan, plan.a_major, start_a, above, tile.warp_rows, lane)
-    from_b = Fragments(plan, plan.b_major, start_b, left, tile.warp_columns, lane)
+    from_a = Fragments(plan, "a", start_a, above, tile.warp_rows, lane)
+    from_b = Fragments(plan, "b", start_b, left, tile.warp_columns, lane)
     words = tile.warp_columns // 8 * plan.words
     sums = [[new(plan.word, 0) for _ in range(words)] for _ in range(tile.warp_rows // 16)]
     multiply(plan, (k + (plan.depth - 1)) // plan.depth, both, from_a, from_b, sums)

@@ -111,6 +111,7 @@ def _copy(target: Register, offset: int, source: Register, onward: int, size: An
         size,
         cop="cg",
         level_prefetch_size="L2::128B",
+        shared_space="shared",
     )
 
 

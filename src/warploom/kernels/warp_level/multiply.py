@@ -18,21 +18,31 @@ _SHAPES = {1: "m16n8k32", 2: "m16n8k16", 4: "m16n8k8"}
 _LINE = 128
 
 Fragment = list[Register]
-"""16 lines by 32 bytes of K: the upper 8 lines and the lower, then the same of the second 16 bytes."""
+"""16 lines by 32 bytes of K, as four matrices of 8 lines by 16 bytes."""
 
 
 class Fragments:
-    """A warp's part of one operand. `own` lines of it begin at `first` of the tile."""
+    """A warp's part of one operand. `own` lines of it begin at `first` of the tile.
 
-    def __init__(self, plan: Plan, major: str, start: Any, first: Any, own: int, lane: Any) -> None:
+    A fragment of A has its lower lines second, one of B the second half of K: so registers that an instruction
+    takes together are neighbours.
+    """
+
+    def __init__(self, plan: Plan, operand: str, start: Any, first: Any, own: int, lane: Any) -> None:
+        major = plan.a_major if operand == "a" else plan.b_major
         self.along, self.span, self.depth = major == "k", plan.tile.span, plan.depth
         self.count = own // 16
+        second, third = (
+            (lane >> 3) & 1,
+            lane >> 4,
+        )  # bits of the number of the matrix whose row a lane points to
+        line, half = (second, third) if operand == "a" else (third, second)
         if self.along:
-            row = lane & 15
-            self.place = start + (first + row) * self.span + (mask(row, self.span) ^ (lane >> 4)) * CHUNK
+            row = (lane & 7) + line * 8
+            self.place = start + (first + row) * self.span + (mask(row, self.span) ^ half) * CHUNK
         else:
-            row = (lane & 7) + (lane >> 4) * 8
-            chunk = ((first & (BLOCK - 1)) >> 3) | ((lane >> 3) & 1)
+            row = (lane & 7) + half * 8
+            chunk = ((first & (BLOCK - 1)) >> 3) | line
             block = start + (first // BLOCK) * (self.depth * _LINE)
             self.place = block + row * _LINE + (mask(row, _LINE) ^ chunk) * CHUNK
         self.sets = [[[new("b32") for _ in range(4)] for _ in range(self.count)] for _ in range(2)]
@@ -112,12 +122,10 @@ def _products(
     plan: Plan, from_a: Sequence[Fragment], from_b: Sequence[Fragment], sums: Sequence[Sequence[Register]]
 ) -> None:
     """The products of one step. Every second row of blocks goes back, so that a fragment of B is used twice."""
-    size, words = size_of(plan.a), plan.words
-    blocks = [(pair[half], pair[half + 2]) for pair in from_b for half in (0, 1)]
+    shape, sums_in = _SHAPES[size_of(plan.a)], plan.sums
+    kind: Any = {"shape": shape, "dtype": sums_in, "atype": plan.a, "btype": plan.b, "ctype": sums_in}
+    blocks = [pair[half : half + 2] for pair in from_b for half in (0, 2)]
     for row, (fragment, of_row) in enumerate(zip(from_a, sums, strict=True)):
         for number in range(len(blocks))[:: -1 if row % 2 else 1]:
-            mine = list(of_row[number * words : (number + 1) * words])
-            ptx.mma(
-                fragment, list(blocks[number]), mine, shape=_SHAPES[size],
-                dtype=plan.sums, atype=plan.a, btype=plan.b, ctype=plan.sums, out=mine,
-            )  # fmt: skip
+            mine = list(of_row[number * plan.words : (number + 1) * plan.words])
+            ptx.mma(fragment, blocks[number], mine, **kind, out=mine)

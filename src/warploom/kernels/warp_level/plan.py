@@ -13,6 +13,9 @@ from warploom.kernels.plan import Epilogue, size_of, types_refused
 CHUNK = 16  # bytes that a thread copies at once, and a row of the matrices that warps load
 STEP = 32  # bytes of K that one instruction multiplies
 BLOCK = 64  # elements of 16 bits in a row of 128 bytes, where neighbours stand along M or N
+_RESERVED = 1024  # bytes of shared memory that a CTA has besides its own
+_PRODUCTS = 64  # elements of a tile whose 32 bytes of K an SM multiplies in a clock
+_BANKS = 128  # bytes of shared memory that are read or written in a clock
 _SMALL_FLOATS = ("e4m3", "e5m2")
 
 
@@ -56,6 +59,46 @@ class Tile:
     def shared_bytes(self) -> int:
         """Dynamic shared memory of a CTA."""
         return self.stages * self.stage_bytes
+
+    def count(self, m: int, n: int, batch: int) -> int:
+        """Tiles of a problem, which are the CTAs of its grid."""
+        return batch * -(-m // self.rows) * -(-n // self.columns)
+
+    def together(self, most: int) -> int:
+        """CTAs that a processor has room for, by registers and by its shared memory, which is `most` for one CTA."""
+        warps = 8 if self.warp_rows * self.warp_columns > 32 * 64 else 16
+        return max(
+            1, min(warps // (self.down * self.across), (most + _RESERVED) // (self.shared_bytes + _RESERVED))
+        )
+
+    @property
+    def clocks(self) -> int:
+        """What 32 bytes of K of a tile cost a processor of sm_80: its products, and what goes through shared memory."""
+        warps = self.down * self.across
+        lines = warps * (self.warp_rows + self.warp_columns) + self.rows + self.columns
+        return self.rows * self.columns // _PRODUCTS + lines * STEP // _BANKS
+
+
+TILES = (
+    Tile(128, 256, 2, 4),
+    Tile(128, 128, 2, 2),
+    Tile(128, 64, 2, 2, span=128, stages=3),
+    Tile(64, 64, 2, 2, span=128, stages=3),
+)
+"""Tiles that are chosen from, the largest first."""
+
+
+def tile_for(m: int, n: int, batch: int, processors: int, most: int) -> Tile:
+    """The tile that is done first, where a CTA may have `most` bytes of shared memory: rounds in which every
+    processor has as many tiles as it has room for, and a last one in which they share what is left.
+    """
+
+    def cost(tile: Tile) -> int:
+        together = tile.together(most)
+        full, rest = divmod(tile.count(m, n, batch), processors * together)
+        return (full * together - (-rest // processors)) * tile.clocks
+
+    return min((tile for tile in TILES if tile.shared_bytes <= most), key=cost)
 
 
 @dataclass(frozen=True, slots=True)
