@@ -12,6 +12,8 @@ from warploom.diag import UsageError
 from warploom.isa.types import TYPES
 
 SPAN = 128  # bytes of K in one stage: a row of the widest swizzle
+STEP = 32  # bytes of a row of A that one instruction takes
+METADATA = 512  # bytes that the threads of a consumer have in one word each
 SHARED = 227 * 1024  # bytes of shared memory that a CTA may have
 SUMS = {
     **dict.fromkeys([("f16", "f16")], ("f32", "f16")),
@@ -32,6 +34,14 @@ ACTIVATIONS = ("", "relu", "gelu", "silu")
 def size_of(type_word: str) -> int:
     """Bytes of an element in memory."""
     return 4 if type_word == "tf32" else TYPES[type_word].bytes
+
+
+def metadata_places(type_word: str) -> tuple[tuple[int, int], ...]:
+    """For each instruction of a stage: which of a thread's words has the metadata of a sparse A, and the selector.
+
+    Of bytes every thread's word is in use; of wider elements half of the threads', chosen by the selector.
+    """
+    return ((0, 0), (1, 0)) if size_of(type_word) == 1 else ((0, 0), (0, 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +104,8 @@ class Plan:
     """One kernel. `a_major` is "k" or "m", `b_major` "k" or "n": along what elements are neighbours in memory.
 
     `ragged`: the rows of D do not end with whole 16 bytes. `promoted`: sums of so many stages are
-    added up in f32 outside the tensor cores, which keep fewer bits; 0 for none.
+    added up in f32 outside the tensor cores, which keep fewer bits; 0 for none. `sparse`: of four elements
+    of A side by side along K two are stored, of tf32 one of two, and metadata beside them (`compress`).
     Errors: UsageError kernels.plan where the tensor cores or the CTA have no such kernel.
     """
 
@@ -107,6 +118,7 @@ class Plan:
     batched: bool = False
     promoted: int = 0
     ragged: bool = False
+    sparse: bool = False
     tile: Tile = field(default_factory=Tile)
     epilogue: Epilogue = field(default_factory=Epilogue)
 
@@ -123,6 +135,8 @@ class Plan:
             found.append(f"no result in {self.d} from sums in {self.sums}; there are {', '.join(RESULTS[self.sums])}")
         if (self.a_major, self.b_major) != ("k", "k") and size_of(self.a) != 2:
             found.append(f"{self.a} is read along K alone; a_major and b_major must be 'k'")
+        if self.sparse and self.a_major != "k":
+            found.append("a sparse A is stored along K; a_major must be 'k'")
         if self.promoted and self.sums != "f32":
             found.append(f"sums in {self.sums} are exact or chosen to be short; only f32 is promoted")
         if tile.rows % 64 or not 64 <= tile.rows <= 192:
@@ -153,9 +167,29 @@ class Plan:
         return SPAN // size_of(self.a)
 
     @property
+    def span_a(self) -> int:
+        """Bytes of a row of A in a stage: half as many are stored where it is sparse."""
+        return SPAN // 2 if self.sparse else SPAN
+
+    @property
+    def steps(self) -> int:
+        """Instructions for the products of a stage."""
+        return self.span_a // STEP
+
+    @property
+    def metadata_words(self) -> int:
+        """Words of metadata of a thread for a stage."""
+        return 1 + max(word for word, _ in metadata_places(self.a)) if self.sparse else 0
+
+    @property
+    def metadata_bytes(self) -> int:
+        """Bytes of metadata in a stage."""
+        return self.tile.sharers * METADATA * self.metadata_words
+
+    @property
     def stage_bytes(self) -> int:
         """Bytes of A and B in a stage."""
-        return (self.tile.rows + self.tile.columns) * SPAN
+        return self.tile.rows * self.span_a + self.tile.columns * SPAN + self.metadata_bytes
 
     @property
     def words(self) -> int:
