@@ -37,14 +37,12 @@ class Metadata:
                 place.barrier("shared::cluster"),
             )
 
-    def read(self, place: Place, number: Any, mine: Any) -> list[Register]:
-        """The words of thread `mine` for consumer `number` of the tile."""
+    def read(self, place: Place, number: Any, mine: Any) -> list[tuple[Register, int]]:
+        """What thread `mine` gives to each instruction of a stage, for consumer `number` of the tile: its metadata and
+        the sparsity selector.
+        """
         count = self.plan.metadata_words
         here = self.start + place.stage * self.plan.metadata_bytes + number * self.block + mine * (4 * count)
-        if count == 1:
-            return [ptx.ld(here.at(0, "shared::cta"), type="b32")]
-        return ptx.ld(here.at(0, "shared::cta"), vec=f"v{count}", type="b32")
-
-    def of_steps(self, words: list[Register]) -> list[tuple[Register, int]]:
-        """For each instruction of a stage its metadata and its sparsity selector."""
+        where = here.at(0, "shared::cta")
+        words = [ptx.ld(where, type="b32")] if count == 1 else ptx.ld(where, vec=f"v{count}", type="b32")
         return [(words[word], selector) for word, selector in metadata_places(self.plan.a)]

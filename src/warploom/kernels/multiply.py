@@ -34,7 +34,6 @@ class Products:
         self.number = above >> 6 if metadata is not None and not plan.tile.alternate else 0
         self.a = _Tile(start_a + above * plan.span_a, plan.a_major, plan.tile.rows, plan.span_a, STEP)
         self.b = _Tile(start_b, plan.b_major, plan.tile.columns, SPAN, SPAN // plan.steps)
-        self.words = [new("b32") for _ in range(plan.metadata_words)]
 
     def __call__(self, work: Work, sums: Sequence[Register], begun: Callable[[], None]) -> None:
         """Sum up one piece of work. `begun` is called where every stage of the piece has come and its products are on
@@ -67,16 +66,8 @@ class Products:
         with while_(lambda: turn < end):
             self.place.wait_full()
             goes_on = turn != start
-            if self.metadata is None:
-                self._issue(sums, goes_on)
-                self._end(before, 1, goes_on)
-            else:
-                # Products in flight have their metadata in registers, which are theirs until they are over.
-                fresh = self.metadata.read(self.place, self.number, self.mine)
-                self._end(before, 0, goes_on)
-                for word, each in zip(self.words, fresh, strict=True):
-                    word.set(each)
-                self._issue(sums, goes_on)
+            self._issue(sums, goes_on)
+            self._end(before, 1, goes_on)
             before.set(self.place.stage)
             turn += 1
             self.place.advance()
@@ -95,6 +86,8 @@ class Products:
         if self.metadata is None:
             self.place.release(stage, self.mine)
             return
+        # The copy that fills the stage again goes through another proxy than the reads of all lanes.
+        ptx.fence_proxy(proxykind="async", space="shared::cta")
         ptx.bar_warp(0xFFFFFFFF)
         self.place.release(stage, self.mine & 31)
 
@@ -109,12 +102,14 @@ class Products:
         else:
             switches = (1, 1)
         words = {"dtype": plan.sums, "atype": plan.a, "btype": plan.b} | ({"sp": True} if plan.sparse else {})
+        indices: Sequence[tuple[Register, int] | tuple[()]] = [()] * plan.steps
+        if self.metadata is not None:
+            indices = self.metadata.read(self.place, self.number, self.mine)
         ptx.wgmma_fence()
         for step in range(plan.steps):
             keep = 1 if step else goes_on
-            indices = () if self.metadata is None else self.metadata.of_steps(self.words)[step]
             ptx.wgmma_mma_async(
-                sums, self.a.descriptor(a, step), self.b.descriptor(b, step), *indices, keep, *switches,
+                sums, self.a.descriptor(a, step), self.b.descriptor(b, step), *indices[step], keep, *switches,
                 n=plan.tile.columns, **words,
             )  # fmt: skip
         ptx.wgmma_commit_group()
