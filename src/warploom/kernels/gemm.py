@@ -79,8 +79,8 @@ def gemm(
         )
         store = Store(plan, d, c, patches, arrivals, number, mine, factors)
         exchange = Exchange(plan, work, partial, flags, number, mine)
-        above = 0 if tile.alternate else number * 64  # rows of the tile that others have
-        products = Products(plan, place, mine, start_a, start_b, above, indices)
+        block = 0 if tile.alternate else number  # of the tile's rows
+        products = Products(plan, place, block, mine, start_a, start_b, indices)
 
         def compute(begun: Callable[[], None]) -> None:
             products(work, sums, begun)
@@ -90,7 +90,7 @@ def gemm(
                 with when(work.first != 0):
                     exchange.collect(sums)
                 row, column, batch = work.corner()
-                row = (row * tile.cluster + exchange.rank) * tile.rows + above
+                row = (row * tile.cluster + exchange.rank) * tile.rows + block * 64
                 store(sums, row, column * tile.columns, batch)
 
         if tile.alternate:

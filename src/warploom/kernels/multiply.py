@@ -25,14 +25,13 @@ def releases(plan: Plan) -> int:
 
 
 class Products:
-    """A consumer's products. `above` are the rows of the tile that others have, `mine` counts its threads."""
+    """A consumer's products. It has block `number` of the tile's rows, `mine` counts its threads."""
 
     def __init__(
-        self, plan: Plan, place: Place, mine: Any, start_a: Any, start_b: Any, above: Any, metadata: Metadata | None
+        self, plan: Plan, place: Place, number: Any, mine: Any, start_a: Any, start_b: Any, metadata: Metadata | None
     ) -> None:
-        self.plan, self.place, self.mine, self.metadata = plan, place, mine, metadata
-        self.number = above >> 6 if metadata is not None and not plan.tile.alternate else 0
-        self.a = _Tile(start_a + above * plan.span_a, plan.a_major, plan.tile.rows, plan.span_a, STEP)
+        self.plan, self.place, self.number, self.mine, self.metadata = plan, place, number, mine, metadata
+        self.a = _Tile(start_a + number * (64 * plan.span_a), plan.a_major, plan.tile.rows, plan.span_a, STEP)
         self.b = _Tile(start_b, plan.b_major, plan.tile.columns, SPAN, SPAN // plan.steps)
 
     def __call__(self, work: Work, sums: Sequence[Register], begun: Callable[[], None]) -> None:

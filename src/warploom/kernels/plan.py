@@ -15,6 +15,7 @@ SPAN = 128  # bytes of K in one stage: a row of the widest swizzle
 STEP = 32  # bytes of a row of A that one instruction takes
 METADATA = 512  # bytes that the threads of a consumer have in one word each
 SHARED = 227 * 1024  # bytes of shared memory that a CTA may have
+_MOST_SUMS = {1: 208, 2: 160, 3: 96}  # registers that a thread has for them, by the number of consumers
 SUMS = {
     **dict.fromkeys([("f16", "f16")], ("f32", "f16")),
     **dict.fromkeys([("bf16", "bf16"), ("tf32", "tf32")], ("f32",)),
@@ -155,8 +156,9 @@ class Plan:
                 f"{tile.stages} stages of {self.stage_bytes} bytes; expected at least 2 and, with"
                 f" {self.shared_bytes - tile.stages * self.stage_bytes} bytes besides, {SHARED} in all"
             )
-        if self.registers > 232 - 24:
-            found.append(f"{self.registers} registers of sums for a thread; expected 208 at most")
+        most = _MOST_SUMS.get(tile.warpgroups, 0)
+        if self.registers > most:
+            found.append(f"{self.registers} registers of sums for a thread; expected {most} at most")
         return tuple(found)
 
     # What follows from it ---------------------------------------------------------------------------------------
@@ -230,4 +232,4 @@ class Plan:
     def shared_bytes(self) -> int:
         """Dynamic shared memory of a CTA, mbarriers included."""
         tile = self.tile
-        return tile.stages * (self.stage_bytes + 16) + tile.warpgroups * (tile.buffers * self.turn_bytes + 8) + 1024
+        return tile.stages * (self.stage_bytes + 16) + tile.warpgroups * (tile.buffers * self.turn_bytes + 8)
