@@ -20,8 +20,8 @@ from warploom.kernels.problem import type_word
 
 _ROWS = 64  # that a consumer has
 _ROW = 16  # bytes: what rows of values begin at multiples of
-_FIRST_TWO = 0b0100  # the bits of a chunk whose first elements are stored: 1 above 0, and tf32's for its first
-_SECOND = 0b1110  # tf32's for its second
+_FIRST = 0b0100  # the bits of a chunk whose first half is stored: places 1 and 0, and tf32's word for place 0
+_SECOND = 0b1110  # tf32's for place 1
 
 Array = NDArray[Any]
 
@@ -156,7 +156,7 @@ def _magnitudes(bits: Array, element: str) -> Array:
 def _nibbles(width: int) -> NDArray[np.uint8]:
     """The four bits of a chunk by which of its elements are there; 0, which is no legal value, for too many."""
     if width == 2:
-        return np.array([_FIRST_TWO, _FIRST_TWO, _SECOND, 0], np.uint8)
+        return np.array([_FIRST, _FIRST, _SECOND, 0], np.uint8)
     found = np.zeros(16, np.uint8)
     for pattern in range(16):
         there = [place for place in range(4) if pattern >> place & 1]
@@ -204,7 +204,8 @@ def _order(element: str) -> tuple[NDArray[np.int32], int]:
     size = size_of(element)
     words = 1 + max(word for word, _ in places)
     maps = [
-        layout.metadata("wgmma", f"m64n8k{SPAN // len(places) // size}", element, selector) for _, selector in places
+        layout.metadata("wgmma", f"m64n8k{SPAN // len(places) // size}", element, selector)
+        for _, selector in places
     ]
     of_row = sum(each.lane.shape[1] for each in maps)
     order = np.empty((METADATA // 4 * words, 8), np.int32)
@@ -221,7 +222,7 @@ def _arranged(nibbles: NDArray[np.uint8], element: str) -> NDArray[np.uint32]:
     order, of_row = _order(element)
     *batch, rows, chunks = nibbles.shape
     blocks, stages = -(-rows // _ROWS), -(-chunks // of_row)
-    whole = np.full((*batch, blocks * _ROWS, stages * of_row), _FIRST_TWO, np.uint8)
+    whole = np.full((*batch, blocks * _ROWS, stages * of_row), _FIRST, np.uint8)
     whole[..., :rows, :chunks] = nibbles
     split = whole.reshape(*batch, blocks, _ROWS, stages, of_row)
     moved = np.moveaxis(split, -2, -4).reshape(*batch, stages, blocks, _ROWS * of_row)
@@ -234,7 +235,8 @@ def _nibbles_of(metadata: NDArray[np.uint32], element: str) -> NDArray[np.uint8]
     """Four bits of each chunk, those behind the end of the matrix too."""
     order, of_row = _order(element)
     octets = np.ascontiguousarray(metadata, "<u4").view(np.uint8)
-    halves = np.stack([octets & 15, octets >> 4], axis=-1).reshape(*metadata.shape[:-1], -1)
+    pairs = octets[..., None] >> np.array([0, 4], np.uint8) & np.uint8(15)
+    halves = pairs.reshape(*metadata.shape[:-1], -1)
     *batch, stages, blocks, _ = halves.shape
     moved = np.empty_like(halves)
     moved[..., order.reshape(-1)] = halves

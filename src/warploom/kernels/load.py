@@ -13,7 +13,14 @@ BLOCK = 64  # elements of 16 bits in a row of 128 bytes, where neighbours stand 
 
 
 def produce(
-    plan: Plan, work: Work, place: Place, a: Any, b: Any, start_a: Any, start_b: Any, metadata: Metadata | None
+    plan: Plan,
+    work: Work,
+    place: Place,
+    a: Any,
+    b: Any,
+    start_a: Any,
+    start_b: Any,
+    metadata: Metadata | None,
 ) -> None:
     """Fill stage after stage. `start_a` and `start_b` are addresses in shared memory, `a` and `b` tensor maps."""
     tile = plan.tile
@@ -50,20 +57,27 @@ def produce(
 
 
 def _load(
-    plan: Plan, tensor: Any, major: str, target: Any, place: Place, at: tuple[Any, Any, Any], extent: int, mask: Any
+    plan: Plan,
+    tensor: Any,
+    major: str,
+    target: Any,
+    place: Place,
+    at: tuple[Any, Any, Any],
+    extent: int,
+    mask: Any,
 ) -> None:
     """Copies of `extent` rows of M or N and one stage of K, to every CTA of the cluster where there is a mask."""
     k, line, batch = at
     blocks = 1 if major == "k" else extent // BLOCK
-    shared = {} if mask is None else {"multicast": "multicast::cluster", "ctaMask": mask}
+    words: dict[str, Any] = {} if mask is None else {"multicast": "multicast::cluster", "ctaMask": mask}
     for block in range(blocks):
         inner, outer = (k, line) if major == "k" else (line + block * BLOCK if block else line, k)
         coordinates = (inner, outer, batch) if plan.batched else (inner, outer)
+        words["dim"] = f"{len(coordinates)}d"
         ptx.cp_async_bulk_tensor(
             target.at(block * BLOCK * SPAN, "shared::cluster"),
             Location(tensor, coordinates=coordinates),
             place.barrier("shared::cluster"),
-            dim=f"{len(coordinates)}d",
             dst="shared::cluster",
-            **shared,
+            **words,
         )

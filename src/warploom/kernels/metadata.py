@@ -44,5 +44,5 @@ class Metadata:
         count = self.plan.metadata_words
         here = self.start + place.stage * self.plan.metadata_bytes + number * self.block + mine * (4 * count)
         where = here.at(0, "shared::cta")
-        words = [ptx.ld(where, type="b32")] if count == 1 else ptx.ld(where, vec=f"v{count}", type="b32")
+        words = [ptx.ld(where, type="b32")] if count == 1 else ptx.ld(where, vec="v2", type="b32")
         return [(words[word], selector) for word, selector in metadata_places(self.plan.a)]

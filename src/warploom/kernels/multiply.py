@@ -28,7 +28,14 @@ class Products:
     """A consumer's products. It has block `number` of the tile's rows, `mine` counts its threads."""
 
     def __init__(
-        self, plan: Plan, place: Place, number: Any, mine: Any, start_a: Any, start_b: Any, metadata: Metadata | None
+        self,
+        plan: Plan,
+        place: Place,
+        number: Any,
+        mine: Any,
+        start_a: Any,
+        start_b: Any,
+        metadata: Metadata | None,
     ) -> None:
         self.plan, self.place, self.number, self.mine, self.metadata = plan, place, number, mine, metadata
         self.a = _Tile(start_a + number * (64 * plan.span_a), plan.a_major, plan.tile.rows, plan.span_a, STEP)
@@ -100,17 +107,17 @@ class Products:
             switches = (1, 1, int(plan.a_major != "k"), int(plan.b_major != "k"))
         else:
             switches = (1, 1)
-        words = {"dtype": plan.sums, "atype": plan.a, "btype": plan.b} | ({"sp": True} if plan.sparse else {})
+        words: dict[str, Any] = {"dtype": plan.sums, "atype": plan.a, "btype": plan.b, "n": plan.tile.columns}
         indices: Sequence[tuple[Register, int] | tuple[()]] = [()] * plan.steps
         if self.metadata is not None:
+            words["sp"] = True
             indices = self.metadata.read(self.place, self.number, self.mine)
         ptx.wgmma_fence()
         for step in range(plan.steps):
             keep = 1 if step else goes_on
-            ptx.wgmma_mma_async(
-                sums, self.a.descriptor(a, step), self.b.descriptor(b, step), *indices[step], keep, *switches,
-                n=plan.tile.columns, **words,
-            )  # fmt: skip
+            from_both = self.a.descriptor(a, step), self.b.descriptor(b, step)
+            operands: list[Any] = [sums, *from_both, *indices[step], keep, *switches]
+            ptx.wgmma_mma_async(*operands, **words)
         ptx.wgmma_commit_group()
 
 
