@@ -313,7 +313,8 @@ def issue(warps: Warps, i: Bound) -> None:
 def issue_several(warps: Warps, run: Sequence[Bound]) -> None:
     # READ
     everywhere = (warps.count, 32)
-    # Copies, for what is read may be a view of registers that change before this takes effect.
+    # Copies, for what is read may be a view of registers that change before this takes effect. Metadata are no
+    # fragment of A: assemblers write to their registers again once a multiplication is issued.
     captured = {
         name: np.stack([np.broadcast_to(warps.read(getattr(i, name)), everywhere) for i in run], axis=2)
         for name in ("a_desc", "b_desc", "scale_d", "sp_meta")
