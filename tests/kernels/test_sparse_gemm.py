@@ -132,6 +132,11 @@ def test_three_consumers_get_their_registers() -> None:
     check(replace(HALF, tile=Tile(192, 64, 2)), 180, 64, 64, clusters=1)
 
 
+@pytest.mark.parametrize("plan", [HALF, replace(INTEGER, tile=Tile(64, 64, 3, cluster=2))], ids=["f16", "s8"])
+def test_the_checker_has_nothing_to_say(plan: Plan) -> None:
+    assert not list(wl.check(gemm.at(plan=plan).text))
+
+
 # Plans ------------------------------------------------------------------------------------------------------
 
 
