@@ -185,6 +185,7 @@ def _copied(dispatch: Dispatch, arrays: Arrays, options: Options, device: Litera
             np.zeros(dispatch.partial_words, np.uint32),
             np.zeros(dispatch.flags, np.uint32),
             *(arrays.row_scales, arrays.column_scales, arrays.bias),
+            None,
             np.float32(options.alpha),
             np.float32(options.beta),
             base if plan.ragged else None,

@@ -68,7 +68,7 @@ class Ready:
         kernel = gpu.kernel(text.text, text.name)
         d = _empty(arrays.a, dispatch) if arrays.out is None else arrays.out
         numbers = dispatch.numbers(d)
-        fixed: dict[str, object] = {"alpha": alpha, "beta": beta}
+        fixed: dict[str, object] = {"alpha": alpha, "beta": beta, "metadata": None}
         fixed |= {name: None for name in _VECTORS if getattr(arrays, name) is None}
         self.vectors = [name for name in _VECTORS if name not in fixed]
         if not plan.ragged:

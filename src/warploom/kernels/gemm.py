@@ -36,14 +36,15 @@ from warploom.author import (
 from warploom.kernels.epilogue import Factors
 from warploom.kernels.exchange import Exchange
 from warploom.kernels.load import produce
-from warploom.kernels.multiply import lower_word, multiply
+from warploom.kernels.metadata import Metadata
+from warploom.kernels.multiply import Products, releases
 from warploom.kernels.plan import SPAN, Plan
 from warploom.kernels.store import Store
 from warploom.kernels.work import Sizes, Work
 
 _TURNS = 4  # the first of two named barriers: those before serve the ways to D
-_FEW = 40  # registers of a producer's thread
-_MANY = {1: 232, 2: 232, 3: 160}  # and of a consumer's, by the number of consumers
+_FEW = {1: 40, 2: 40, 3: 32}  # registers of a producer's thread, by the number of consumers
+_MANY = {1: 232, 2: 232, 3: 160}  # and of a consumer's
 
 
 _PLAIN = Plan()
@@ -52,7 +53,8 @@ _PLAIN = Plan()
 @kernel(target="sm_90a")
 def gemm(
     a: tensor_map, b: tensor_map, c: tensor_map, d: tensor_map, partial: pointer("b32"), flags: pointer("u32"),
-    row_scales: pointer("f32"), column_scales: pointer("f32"), bias: pointer("f32"), alpha: f32, beta: f32,
+    row_scales: pointer("f32"), column_scales: pointer("f32"), bias: pointer("f32"), metadata: pointer("b32"),
+    alpha: f32, beta: f32,
     d_start: pointer("b8"), d_stride: u64, d_plane: u64, m: u32, n: u32, m_tiles: u32, n_tiles: u32, k_tiles: u32,
     split: u32, tiles: u32,
     *, plan: Plan = _PLAIN,
@@ -60,10 +62,11 @@ def gemm(
     """D = epilogue(A B). `partial` and `flags` serve tiles that are cut along K; sizes are of tiles, D's in bytes."""
     tile, groups = plan.tile, plan.tile.warpgroups
     bounds(threads=tile.threads, cluster=(tile.cluster, 1, 1), ctas_per_sm=1)
-    tile_a = shared(tile.stages * tile.rows * SPAN, align=1024)
+    tile_a = shared(tile.stages * tile.rows * plan.span_a, align=1024)
     tile_b = shared(tile.stages * tile.columns * SPAN, align=1024)
     patches = shared(groups * tile.buffers * plan.turn_bytes, align=1024)
-    stages = ring(tile.stages, consumers=tile.sharers, cluster=tile.cluster)
+    held = shared(tile.stages * plan.metadata_bytes)
+    stages = ring(tile.stages, consumers=tile.sharers * releases(plan), cluster=tile.cluster)
     arrivals = shared(groups * 8, align=8)
 
     thread = special("tid.x")
@@ -87,11 +90,12 @@ def gemm(
     work = Work(Sizes(m_tiles, n_tiles, k_tiles, split, tiles), tile.group)
     place = stages.place()
     start_a, start_b = tile_a.address(), tile_b.address()
+    indices = Metadata(plan, metadata, held, m, k_tiles) if plan.sparse else None
 
     with when(group == 0):
-        ptx.setmaxnreg_dec(_FEW)
+        ptx.setmaxnreg_dec(_FEW[groups])
         with when(thread == 0):
-            produce(plan, work, place, a, b, start_a, start_b)
+            produce(plan, work, place, a, b, start_a, start_b, indices)
     with otherwise():
         ptx.setmaxnreg_inc(_MANY[groups])
         number, mine = group - 1, thread & 127
@@ -99,19 +103,18 @@ def gemm(
         factors = Factors(alpha, beta, row_scales, column_scales, bias, m, n, d_start, d_stride, d_plane)
         store = Store(plan, d, c, patches, arrivals, number, mine, factors)
         exchange = Exchange(plan, work, partial, flags, number, mine)
-        above = 0 if tile.alternate else number * 64  # rows of the tile that others have
-        low_a = lower_word(start_a + above * SPAN, plan.a_major)
-        low_b = lower_word(start_b, plan.b_major)
+        block = 0 if tile.alternate else number  # of the tile's rows
+        products = Products(plan, place, block, mine, start_a, start_b, indices)
 
         def compute(begun: Callable[[], None]) -> None:
-            multiply(plan, work, place, mine, sums, low_a, low_b, begun)
+            products(work, sums, begun)
             with when(work.last != k_tiles):
                 exchange.leave(sums)
             with otherwise():
                 with when(work.first != 0):
                     exchange.collect(sums)
                 row, column, batch = work.corner()
-                row = (row * tile.cluster + exchange.rank) * tile.rows + above
+                row = (row * tile.cluster + exchange.rank) * tile.rows + block * 64
                 store(sums, row, column * tile.columns, batch)
 
         if tile.alternate:

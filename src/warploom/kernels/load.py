@@ -9,13 +9,23 @@ from __future__ import annotations
 from typing import Any
 
 from warploom.author import Location, Place, new, ptx, special, u16, u32, while_
+from warploom.kernels.metadata import Metadata
 from warploom.kernels.plan import SPAN, Plan
 from warploom.kernels.work import Work
 
 BLOCK = 64  # elements of 16 bits in a row of 128 bytes, where neighbours stand along M or N
 
 
-def produce(plan: Plan, work: Work, place: Place, a: Any, b: Any, start_a: Any, start_b: Any) -> None:
+def produce(
+    plan: Plan,
+    work: Work,
+    place: Place,
+    a: Any,
+    b: Any,
+    start_a: Any,
+    start_b: Any,
+    metadata: Metadata | None,
+) -> None:
     """Fill stage after stage. `start_a` and `start_b` are addresses in shared memory, `a` and `b` tensor maps."""
     tile = plan.tile
     rank = special("cluster_ctarank") if tile.cluster > 1 else 0
@@ -31,12 +41,15 @@ def produce(plan: Plan, work: Work, place: Place, a: Any, b: Any, start_a: Any, 
         with while_(lambda: turn < work.last):
             place.wait_empty()
             ptx.mbarrier_arrive_expect_tx(place.barrier(), plan.stage_bytes)
-            target_a = start_a + place.stage * (tile.rows * SPAN)
+            target_a = start_a + place.stage * (tile.rows * plan.span_a)
             target_b = start_b + place.stage * (tile.columns * SPAN)
             if tile.cluster > 1:
                 target_b = target_b + rank * (share * SPAN)
-            _load(plan, a, plan.a_major, target_a, place, (k, row, batch), tile.rows, None)
+            stored = k >> 1 if plan.sparse else k
+            _load(plan, a, plan.a_major, target_a, place, (stored, row, batch), tile.rows, None)
             _load(plan, b, plan.b_major, target_b, place, (k, column, batch), share, mask)
+            if metadata is not None:
+                metadata.bring(place, row, turn, batch)
             k += plan.depth
             turn += 1
             place.advance()
@@ -60,15 +73,15 @@ def _load(
     """Copies of `extent` rows of M or N and one stage of K, to every CTA of the cluster where there is a mask."""
     k, line, batch = at
     blocks = 1 if major == "k" else extent // BLOCK
-    shared = {} if mask is None else {"multicast": "multicast::cluster", "ctaMask": mask}
+    words: dict[str, Any] = {} if mask is None else {"multicast": "multicast::cluster", "ctaMask": mask}
     for block in range(blocks):
         inner, outer = (k, line) if major == "k" else (line + block * BLOCK if block else line, k)
         coordinates = (inner, outer, batch) if plan.batched else (inner, outer)
+        words["dim"] = f"{len(coordinates)}d"
         ptx.cp_async_bulk_tensor(
             target.at(block * BLOCK * SPAN, "shared::cluster"),
             Location(tensor, coordinates=coordinates),
             place.barrier("shared::cluster"),
-            dim=f"{len(coordinates)}d",
             dst="shared::cluster",
-            **shared,
+            **words,
         )

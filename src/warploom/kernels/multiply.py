@@ -1,9 +1,5 @@
 """The main loop of a consumer: the sums of its 64 rows, stage by stage, one stage of wgmma in flight."""
 
-# The plan chooses the words of instructions, which the stubs want as literals.
-# pyright: reportArgumentType=false, reportCallIssue=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -11,109 +7,139 @@ from typing import Any
 
 from warploom.author import Place, Register, new, ptx, u32, when, while_
 from warploom.kernels.load import BLOCK
-from warploom.kernels.plan import SPAN, Plan, size_of
+from warploom.kernels.metadata import Metadata
+from warploom.kernels.plan import SPAN, STEP, Plan, size_of
 from warploom.kernels.work import Work
 from warploom.layout.descriptor import Descriptor
 
-STEPS = 4  # instructions of 32 bytes of K in a stage
 _WITHIN_CTA = 0x3FFFF
-_GROUP = 8 * SPAN  # bytes of 8 rows, which the swizzle mixes
-_ALONG_K = Descriptor(0, 0, _GROUP, swizzle=SPAN)
-_OFFSETS = {"k": _ALONG_K, **dict.fromkeys("mn", Descriptor(0, BLOCK * SPAN, _GROUP, swizzle=SPAN))}
+_WARPS = 4
 
 
-def multiply(
-    plan: Plan,
-    work: Work,
-    place: Place,
-    thread: Any,
-    sums: Sequence[Register],
-    low_a: Any,
-    low_b: Any,
-    begun: Callable[[], None],
-) -> None:
-    """Sum up one piece of work. `low_a` and `low_b` are lower words of the descriptors of stage 0.
+def releases(plan: Plan) -> int:
+    """Arrivals by which a consumer gives a stage back.
 
-    `begun` is called where every stage of the piece has come and its products are on their way.
+    The products of all its warps are over when they are for one of them. Metadata are read by each warp for itself.
     """
-    if plan.promoted:
-        _promoted(plan, work, place, thread, sums, low_a, low_b)
+    return _WARPS if plan.sparse else 1
+
+
+class Products:
+    """A consumer's products. It has block `number` of the tile's rows, `mine` counts its threads."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        place: Place,
+        number: Any,
+        mine: Any,
+        start_a: Any,
+        start_b: Any,
+        metadata: Metadata | None,
+    ) -> None:
+        self.plan, self.place, self.number, self.mine, self.metadata = plan, place, number, mine, metadata
+        self.a = _Tile(start_a + number * (64 * plan.span_a), plan.a_major, plan.tile.rows, plan.span_a, STEP)
+        self.b = _Tile(start_b, plan.b_major, plan.tile.columns, SPAN, SPAN // plan.steps)
+
+    def __call__(self, work: Work, sums: Sequence[Register], begun: Callable[[], None]) -> None:
+        """Sum up one piece of work. `begun` is called where every stage of the piece has come and its products are on
+        their way.
+        """
+        turn = new(u32, work.first)
+        if self.plan.promoted:
+            self._promoted(work, turn, sums)
+            begun()
+            return
+        before = self._stages(turn, work.last, sums)
         begun()
-        return
-    turn, before = new(u32, work.first), new(u32)
-    with while_(lambda: turn < work.last):
-        place.wait_full()
-        goes_on = turn != work.first
-        _stage(plan, place, sums, low_a, low_b, goes_on)
-        ptx.wgmma_wait_group(1)  # the turn before is over: its stage may be filled again
-        with when(goes_on):
-            place.release(before, thread)
-        before.set(place.stage)
-        turn += 1
-        place.advance()
-    begun()
-    ptx.wgmma_wait_group(0)
-    place.release(before, thread)
+        self._end(before, 0)
 
+    def _promoted(self, work: Work, turn: Register, sums: Sequence[Register]) -> None:
+        """The sums of a few stages start from zero and are added to the others in f32."""
+        part = [new(self.plan.word) for _ in sums]
+        for each in sums:
+            each.set(0.0)
+        with while_(lambda: turn < work.last):
+            end = ptx.min(turn + self.plan.promoted, work.last, type=u32)
+            before = self._stages(turn, end, part)
+            self._end(before, 0)
+            for total, each in zip(sums, part, strict=True):
+                total += each
 
-def _promoted(
-    plan: Plan, work: Work, place: Place, thread: Any, sums: Sequence[Register], low_a: Any, low_b: Any
-) -> None:
-    """The sums of a few stages start from zero and are added to the others in f32."""
-    part = [new(plan.word) for _ in sums]
-    for each in sums:
-        each.set(0.0)
-    turn = new(u32, work.first)
-    with while_(lambda: turn < work.last):
-        end = ptx.min(turn + plan.promoted, work.last, type=u32)
+    def _stages(self, turn: Register, end: Any, sums: Sequence[Register]) -> Register:
+        """Sum up stages until `turn` is `end`. The last, whose place in the ring is the result, is still in flight."""
         start, before = new(u32, turn), new(u32)
         with while_(lambda: turn < end):
-            place.wait_full()
+            self.place.wait_full()
             goes_on = turn != start
-            _stage(plan, place, part, low_a, low_b, goes_on)
-            ptx.wgmma_wait_group(1)
-            with when(goes_on):
-                place.release(before, thread)
-            before.set(place.stage)
+            self._issue(sums, goes_on)
+            self._end(before, 1, goes_on)
+            before.set(self.place.stage)
             turn += 1
-            place.advance()
-        ptx.wgmma_wait_group(0)
-        place.release(before, thread)
-        for total, each in zip(sums, part, strict=True):
-            total += each
+            self.place.advance()
+        return before
+
+    def _end(self, before: Register, pending: int, condition: Register | None = None) -> None:
+        """Wait until all products but those of `pending` stages are over, and give the stage `before` back."""
+        ptx.wgmma_wait_group(pending)
+        if condition is None:
+            self._release(before)
+            return
+        with when(condition):
+            self._release(before)
+
+    def _release(self, stage: Register) -> None:
+        if self.metadata is None:
+            self.place.release(stage, self.mine)
+            return
+        # The copy that fills the stage again goes through another proxy than the reads of all lanes.
+        ptx.fence_proxy(proxykind="async", space="shared::cta")
+        ptx.bar_warp(0xFFFFFFFF)
+        self.place.release(stage, self.mine & 31)
+
+    def _issue(self, sums: Sequence[Register], goes_on: Any) -> None:
+        """The products of one stage, as one group."""
+        plan = self.plan
+        a, b = self.a.at(self.place.stage), self.b.at(self.place.stage)
+        if plan.sums == "s32":
+            switches: tuple[int, ...] = ()
+        elif size_of(plan.a) == 2:
+            switches = (1, 1, int(plan.a_major != "k"), int(plan.b_major != "k"))
+        else:
+            switches = (1, 1)
+        words: dict[str, Any] = {"dtype": plan.sums, "atype": plan.a, "btype": plan.b, "n": plan.tile.columns}
+        indices: Sequence[tuple[Register, int] | tuple[()]] = [()] * plan.steps
+        if self.metadata is not None:
+            words["sp"] = True
+            indices = self.metadata.read(self.place, self.number, self.mine)
+        ptx.wgmma_fence()
+        for step in range(plan.steps):
+            keep = 1 if step else goes_on
+            from_both = self.a.descriptor(a, step), self.b.descriptor(b, step)
+            operands: list[Any] = [sums, *from_both, *indices[step], keep, *switches]
+            ptx.wgmma_mma_async(*operands, **words)
+        ptx.wgmma_commit_group()
 
 
-def _stage(plan: Plan, place: Place, sums: Sequence[Register], low_a: Any, low_b: Any, goes_on: Any) -> None:
-    """The products of one stage, as one group."""
-    tile = plan.tile
-    a = low_a + place.stage * (tile.rows * SPAN >> 4)
-    b = low_b + place.stage * (tile.columns * SPAN >> 4)
-    if plan.sums == "s32":
-        switches: tuple[int, ...] = ()
-    elif size_of(plan.a) == 2:
-        switches = (1, 1, int(plan.a_major != "k"), int(plan.b_major != "k"))
-    else:
-        switches = (1, 1)
-    ptx.wgmma_fence()
-    for step in range(STEPS):
-        from_a = _descriptor(a, plan.a_major, step)
-        from_b = _descriptor(b, plan.b_major, step)
-        keep = 1 if step else goes_on
-        ptx.wgmma_mma_async(
-            sums, from_a, from_b, keep, *switches, n=tile.columns, dtype=plan.sums, atype=plan.a, btype=plan.b
-        )
-    ptx.wgmma_commit_group()
+class _Tile:
+    """The descriptors of A or B. A stage has `extent` lines of M or N, of `span` bytes where K is along them; an
+    instruction takes `step` bytes of K.
+    """
 
+    def __init__(self, start: Any, major: str, extent: int, span: int, step: int) -> None:
+        leading = 0 if major == "k" else BLOCK * SPAN
+        self.high, low = divmod(Descriptor(0, leading, 8 * span, swizzle=span).encode(), 1 << 32)
+        # In a cluster an address has the CTA's rank above the bits that a descriptor has room for.
+        word = (start & _WITHIN_CTA) >> 4
+        self.low = word | low if low else word
+        self.stage = extent * span
+        self.step = step if major == "k" else step // 2 * SPAN
 
-def lower_word(address: Any, major: str) -> Any:
-    """The lower word of the descriptor of a tile at an address in shared memory."""
-    # In a cluster an address has the CTA's rank above the bits that a descriptor has room for.
-    word = (address & _WITHIN_CTA) >> 4
-    offsets = _OFFSETS[major].encode() & 0xFFFFFFFF
-    return word | offsets if offsets else word
+    def at(self, stage: Register) -> Register:
+        """The lower word of a stage's first descriptor."""
+        return self.low + stage * (self.stage >> 4)
 
-
-def _descriptor(low: Any, major: str, step: int) -> Register:
-    """The descriptor of 32 bytes of K within a stage."""
-    onward = step * (32 if major == "k" else 16 * SPAN) >> 4
-    return ptx.mov((low + onward if onward else low, _OFFSETS[major].encode() >> 32), type="b64")
+    def descriptor(self, low: Register, step: int) -> Register:
+        """The descriptor of one instruction."""
+        onward = step * self.step >> 4
+        return ptx.mov((low + onward if onward else low, self.high), type="b64")

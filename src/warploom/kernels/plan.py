@@ -17,7 +17,10 @@ from warploom.diag import UsageError
 from warploom.isa.types import TYPES
 
 SPAN = 128  # bytes of K in one stage: a row of the widest swizzle
+STEP = 32  # bytes of a row of A that one instruction takes
+METADATA = 512  # bytes that the threads of a consumer have in one word each
 SHARED = 227 * 1024  # bytes of shared memory that a CTA may have
+_MOST_SUMS = {1: 208, 2: 160, 3: 96}  # registers that a thread has for them, by the number of consumers
 SUMS = {
     **dict.fromkeys([("f16", "f16")], ("f32", "f16")),
     **dict.fromkeys([("bf16", "bf16"), ("tf32", "tf32")], ("f32",)),
@@ -49,6 +52,14 @@ ACTIVATIONS = ("", "relu", "gelu", "silu")
 def size_of(type_word: str) -> int:
     """Bytes of an element in memory."""
     return 4 if type_word == "tf32" else TYPES[type_word].bytes
+
+
+def metadata_places(type_word: str) -> tuple[tuple[int, int], ...]:
+    """For each instruction of a stage: which of a thread's words has the metadata of a sparse A, and the selector.
+
+    Of bytes every thread's word is in use; of wider elements half of the threads', chosen by the selector.
+    """
+    return ((0, 0), (1, 0)) if size_of(type_word) == 1 else ((0, 0), (0, 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +163,8 @@ class Plan:
     """One kernel. `a_major` is "k" or "m", `b_major` "k" or "n": along what elements are neighbours in memory.
 
     `ragged`: the rows of D do not end with whole 16 bytes. `promoted`: sums of so many stages are
-    added up in f32 outside the tensor cores, which keep fewer bits; 0 for none.
+    added up in f32 outside the tensor cores, which keep fewer bits; 0 for none. `sparse`: of four elements
+    of A side by side along K two are stored, of tf32 one of two, and metadata beside them (`compress`).
     Errors: UsageError kernels.plan where the tensor cores or the CTA have no such kernel.
     """
 
@@ -165,6 +177,7 @@ class Plan:
     batched: bool = False
     promoted: int = 0
     ragged: bool = False
+    sparse: bool = False
     tile: Tile = field(default_factory=Tile)
     epilogue: Epilogue = field(default_factory=Epilogue)
 
@@ -174,6 +187,8 @@ class Plan:
 
     def _complaints(self) -> tuple[str, ...]:
         tile, found = self.tile, list(types_refused(self))
+        if self.sparse and self.a_major != "k":
+            found.append("a sparse A is stored along K; a_major must be 'k'")
         if self.promoted and self.sums != "f32":
             found.append(f"sums in {self.sums} are exact or chosen to be short; only f32 is promoted")
         if tile.rows % 64 or not 64 <= tile.rows <= 192:
@@ -190,8 +205,9 @@ class Plan:
                 f"{tile.stages} stages of {self.stage_bytes} bytes; expected at least 2 and, with"
                 f" {self.shared_bytes - tile.stages * self.stage_bytes} bytes besides, {SHARED} in all"
             )
-        if self.registers > 232 - 24:
-            found.append(f"{self.registers} registers of sums for a thread; expected 208 at most")
+        most = _MOST_SUMS.get(tile.warpgroups, 0)
+        if self.registers > most:
+            found.append(f"{self.registers} registers of sums for a thread; expected {most} at most")
         return tuple(found)
 
     def with_tile(self, tile: Tile) -> Plan:
@@ -206,9 +222,29 @@ class Plan:
         return SPAN // size_of(self.a)
 
     @property
+    def span_a(self) -> int:
+        """Bytes of a row of A in a stage: half as many are stored where it is sparse."""
+        return SPAN // 2 if self.sparse else SPAN
+
+    @property
+    def steps(self) -> int:
+        """Instructions for the products of a stage."""
+        return self.span_a // STEP
+
+    @property
+    def metadata_words(self) -> int:
+        """Words of metadata of a thread for a stage."""
+        return 1 + max(word for word, _ in metadata_places(self.a)) if self.sparse else 0
+
+    @property
+    def metadata_bytes(self) -> int:
+        """Bytes of metadata in a stage."""
+        return self.tile.sharers * METADATA * self.metadata_words
+
+    @property
     def stage_bytes(self) -> int:
         """Bytes of A and B in a stage."""
-        return (self.tile.rows + self.tile.columns) * SPAN
+        return self.tile.rows * self.span_a + self.tile.columns * SPAN + self.metadata_bytes
 
     @property
     def words(self) -> int:
@@ -249,8 +285,4 @@ class Plan:
     def shared_bytes(self) -> int:
         """Dynamic shared memory of a CTA, mbarriers included."""
         tile = self.tile
-        return (
-            tile.stages * (self.stage_bytes + 16)
-            + tile.warpgroups * (tile.buffers * self.turn_bytes + 8)
-            + 1024
-        )
+        return tile.stages * (self.stage_bytes + 16) + tile.warpgroups * (tile.buffers * self.turn_bytes + 8)

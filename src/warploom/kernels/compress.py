@@ -1,0 +1,244 @@
+"""The compressor: a matrix with zeros in half of its places becomes what the sparse kernels take for A.
+
+Of four elements side by side in a row two may be other than zero; of tf32 one of two. These chunks are stored
+without what is left out, with four bits beside them that say where the stored ones belong.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom import layout
+from warploom.diag import UsageError
+from warploom.kernels.plan import METADATA, SPAN, SUMS, metadata_places, size_of
+from warploom.kernels.problem import type_word
+
+_ROWS = 64  # that a consumer has
+_ROW = 16  # bytes: what rows of values begin at multiples of
+_FIRST = 0b0100  # the bits of a chunk whose first half is stored: places 1 and 0, and tf32's word for place 0
+_SECOND = 0b1110  # tf32's for place 1
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Compressed:
+    """A sparse matrix as the kernels take it.
+
+    `columns` is K as it was. Rows of `values` begin at multiples of 16 bytes.
+
+    Shapes: values (..., M, chunks of K times what is stored of one); metadata (..., stages of K, blocks of 64 rows,
+        128 threads * words) of 32 bits: what a thread loads for the instructions of a stage.
+    """
+
+    values: Array
+    metadata: NDArray[np.uint32]
+    columns: int
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the matrix before."""
+        return (*self.values.shape[:-1], self.columns)
+
+
+def compress(a: Array) -> Compressed:
+    """Compress a NumPy array whose chunks along the last axis, K, are at most half full.
+
+    Elements that are left out are zeros of either sign. `prune` makes any array such a one.
+
+    Shapes: a (..., M, K).
+    Errors: UsageError kernels.type; kernels.shape; kernels.sparse, which names the first chunk that has too many.
+    """
+    element = _element(a)
+    chunks = _chunks(_bits(a), element)
+    present = _magnitudes(chunks, element) != 0
+    width, kept = chunks.shape[-1], chunks.shape[-1] // 2
+    pattern = np.zeros(chunks.shape[:-1], np.uint8)
+    for place in range(width):
+        pattern |= present[..., place].view(np.uint8) << place
+    nibbles = _nibbles(width)[pattern]
+    if not nibbles.all():
+        _refuse(a.shape, pattern, nibbles, width)
+    stored = np.take_along_axis(chunks, _places(nibbles, width), axis=-1)
+    shape = (*a.shape[:-1], chunks.shape[-2] * kept)
+    values = _with_aligned_rows(shape, stored.dtype)
+    values[...] = stored.reshape(shape)
+    return Compressed(values.view(a.dtype), _arranged(nibbles, element), a.shape[-1])
+
+
+def decompress(compressed: Compressed) -> Array:
+    """The matrix before. Shapes: (..., M, K)."""
+    values = compressed.values
+    element = _element(values)
+    width = _chunk(element)
+    stored = _bits(values).reshape(*values.shape[:-1], -1, width // 2)
+    nibbles = _nibbles_of(compressed.metadata, element)[..., : stored.shape[-3], : stored.shape[-2]]
+    chunks = np.zeros((*stored.shape[:-1], width), stored.dtype)
+    np.put_along_axis(chunks, _places(nibbles, width), stored, axis=-1)
+    flat = chunks.reshape(*values.shape[:-1], -1)[..., : compressed.columns]
+    return np.ascontiguousarray(flat).view(values.dtype)
+
+
+def prune(a: Array) -> Array:
+    """A copy where of each chunk along the last axis only the larger half is left, the first among equals.
+
+    Errors: UsageError kernels.type, kernels.shape.
+    """
+    element = _element(a)
+    chunks = _chunks(_bits(a), element)
+    size = _magnitudes(chunks, element)
+    width = chunks.shape[-1]
+    beaten = np.zeros(chunks.shape, np.uint8)
+    for first in range(width):
+        for second in range(first + 1, width):
+            wins = size[..., first] >= size[..., second]
+            beaten[..., second] += wins
+            beaten[..., first] += ~wins
+    left = np.where(beaten < width // 2, chunks, chunks.dtype.type(0))
+    flat = left.reshape(*a.shape[:-1], -1)[..., : a.shape[-1]]
+    return np.ascontiguousarray(flat).view(a.dtype)
+
+
+# Elements and chunks ----------------------------------------------------------------------------------------
+
+
+def _element(a: Array) -> str:
+    """The type of a matrix that may be A."""
+    if not isinstance(a, np.ndarray):  # pyright: ignore[reportUnnecessaryIsInstance] -- users hand over anything
+        raise UsageError(
+            f"A is a {type(a).__module__}.{type(a).__name__}; expected an array of NumPy, with the types of ml_dtypes"
+            " for what NumPy has none for",
+            code="kernels.type",
+        )
+    word = type_word(a, "A")
+    if word not in {first for first, _ in SUMS}:
+        raise UsageError(f"no products of {word}", code="kernels.type")
+    if a.ndim < 2 or 0 in a.shape:
+        raise UsageError(f"A has shape {a.shape}; expected (M, K), none of them 0", code="kernels.shape")
+    return word
+
+
+def _chunk(element: str) -> int:
+    """Elements of a chunk."""
+    return 2 if element == "tf32" else 4
+
+
+def _bits(a: Array) -> Array:
+    """The elements as unsigned integers."""
+    return np.ascontiguousarray(a).view(f"u{a.dtype.itemsize}")
+
+
+def _chunks(bits: Array, element: str) -> Array:
+    """(..., chunks, elements of a chunk), with zeros behind the end of a row."""
+    width = _chunk(element)
+    missing = -bits.shape[-1] % width
+    if missing:
+        bits = np.concatenate([bits, np.zeros((*bits.shape[:-1], missing), bits.dtype)], axis=-1)
+    return bits.reshape(*bits.shape[:-1], -1, width)
+
+
+def _magnitudes(bits: Array, element: str) -> Array:
+    """Unsigned integers in the order of the elements' magnitudes; 0 for zeros."""
+    if element == "u8":
+        return bits
+    if element == "s8":
+        return np.abs(bits.view(np.int8).astype(np.int16))
+    # Formats of a sign and a magnitude are ordered as the bits below the sign are.
+    return bits & bits.dtype.type((1 << 8 * bits.dtype.itemsize - 1) - 1)
+
+
+@cache
+def _nibbles(width: int) -> NDArray[np.uint8]:
+    """The four bits of a chunk by which of its elements are there; 0, which is no legal value, for too many."""
+    if width == 2:
+        return np.array([_FIRST, _FIRST, _SECOND, 0], np.uint8)
+    found = np.zeros(16, np.uint8)
+    for pattern in range(16):
+        there = [place for place in range(4) if pattern >> place & 1]
+        others = [place for place in range(4) if place not in there]
+        if len(there) <= 2:
+            first, second = sorted([*there, *others][:2])
+            found[pattern] = first | second << 2
+    return found
+
+
+def _places(nibbles: NDArray[np.uint8], width: int) -> NDArray[np.intp]:
+    """Where in its chunk each stored element stands: (..., chunks, stored)."""
+    first = nibbles[..., None] >> np.array([0, 2] if width == 4 else [1], np.uint8) & (3 if width == 4 else 1)
+    return first.astype(np.intp)
+
+
+def _refuse(shape: tuple[int, ...], pattern: Array, nibbles: Array, width: int) -> None:
+    *batch, row, chunk = (int(each) for each in np.unravel_index(int(np.argmin(nibbles)), nibbles.shape))
+    count = int(pattern[*batch, row, chunk]).bit_count()
+    last = min(chunk * width + width, shape[-1]) - 1
+    where = "".join(f"batch {each}, " for each in batch)
+    raise UsageError(
+        f"{where}row {row} of A has {count} elements that are not zero in columns {chunk * width} to {last};"
+        f" expected at most {width // 2}",
+        code="kernels.sparse",
+        hint="`prune` keeps the largest",
+    )
+
+
+def _with_aligned_rows(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """An array of zeros whose rows begin at multiples of 16 bytes, as copies by tensor maps ask for."""
+    step = _ROW // dtype.itemsize
+    return np.zeros((*shape[:-1], -(-shape[-1] // step) * step), dtype)[..., : shape[-1]]
+
+
+# Metadata as threads have them ------------------------------------------------------------------------------
+
+
+@cache
+def _order(element: str) -> tuple[NDArray[np.int32], int]:
+    """Which chunk of (64 rows, chunks of a stage) each four bits of (128 threads * words, 8) belong to, and how many
+    chunks of a row a stage has.
+    """
+    places = metadata_places(element)
+    size = size_of(element)
+    words = 1 + max(word for word, _ in places)
+    maps = [
+        layout.metadata("wgmma", f"m64n8k{SPAN // len(places) // size}", element, selector)
+        for _, selector in places
+    ]
+    of_row = sum(each.lane.shape[1] for each in maps)
+    order = np.empty((METADATA // 4 * words, 8), np.int32)
+    before = 0
+    for each, (word, _) in zip(maps, places, strict=True):
+        row, chunk = np.indices(each.lane.shape)
+        order[each.lane * words + word, each.bit // 4] = row * of_row + before + chunk
+        before += each.lane.shape[1]
+    return order, of_row
+
+
+def _arranged(nibbles: NDArray[np.uint8], element: str) -> NDArray[np.uint32]:
+    """The words of metadata for four bits of each chunk (..., M, chunks)."""
+    order, of_row = _order(element)
+    *batch, rows, chunks = nibbles.shape
+    blocks, stages = -(-rows // _ROWS), -(-chunks // of_row)
+    whole = np.full((*batch, blocks * _ROWS, stages * of_row), _FIRST, np.uint8)
+    whole[..., :rows, :chunks] = nibbles
+    split = whole.reshape(*batch, blocks, _ROWS, stages, of_row)
+    moved = np.moveaxis(split, -2, -4).reshape(*batch, stages, blocks, _ROWS * of_row)
+    halves = np.take(moved, order.reshape(-1), axis=-1)
+    octets = halves[..., 0::2] | halves[..., 1::2] << 4
+    return octets.view("<u4").astype(np.uint32, copy=False)
+
+
+def _nibbles_of(metadata: NDArray[np.uint32], element: str) -> NDArray[np.uint8]:
+    """Four bits of each chunk, those behind the end of the matrix too."""
+    order, of_row = _order(element)
+    octets = np.ascontiguousarray(metadata, "<u4").view(np.uint8)
+    pairs = octets[..., None] >> np.array([0, 4], np.uint8) & np.uint8(15)
+    halves = pairs.reshape(*metadata.shape[:-1], -1)
+    *batch, stages, blocks, _ = halves.shape
+    moved = np.empty_like(halves)
+    moved[..., order.reshape(-1)] = halves
+    split = np.moveaxis(moved.reshape(*batch, stages, blocks, _ROWS, of_row), -4, -2)
+    return split.reshape(*batch, blocks * _ROWS, stages * of_row)
