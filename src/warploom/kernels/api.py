@@ -180,17 +180,7 @@ def _copied(dispatch: Dispatch, arrays: Arrays, options: Options, device: Litera
         grid=dispatch.share.ctas,
         block=plan.tile.threads,
         shared=kernel.shared_bytes,
-        args=[
-            *dispatch.tensors(arrays.a, arrays.b, arrays.c, made),
-            np.zeros(dispatch.partial_words, np.uint32),
-            np.zeros(dispatch.flags, np.uint32),
-            *(arrays.row_scales, arrays.column_scales, arrays.bias),
-            None,
-            np.float32(options.alpha),
-            np.float32(options.beta),
-            base if plan.ragged else None,
-            *dispatch.numbers(made),
-        ],
+        args=dispatch.arguments(arrays, made, base, options.alpha, options.beta),
         device=device,
     )
     return made

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
+import numpy as np
+
 from warploom.kernels.cost import Share
 from warploom.kernels.load import BLOCK
 from warploom.kernels.plan import Plan
-from warploom.kernels.problem import Problem, swapped
+from warploom.kernels.problem import Arrays, Problem, swapped
 from warploom.layout import TensorMap, strided
 
 _PROMOTION = 256  # bytes that L2 fetches at once
@@ -57,6 +59,20 @@ class Dispatch:
         whole = (1, *box) if self.plan.batched else box
         dtype = "tf32" if type_word == "tf32" else None
         return TensorMap.tiled(array, whole, swizzle=swizzle, dtype=dtype, l2_promotion=_PROMOTION)
+
+    def arguments(self, arrays: Arrays, d: Any, start: Any, alpha: float, beta: float) -> list[Any]:
+        """All arguments for arrays of NumPy's: D is `d`, in memory from the array `start` on."""
+        return [
+            *self.tensors(arrays.a, arrays.b, arrays.c, d),
+            np.zeros(self.partial_words, np.uint32),
+            np.zeros(self.flags, np.uint32),
+            *(arrays.row_scales, arrays.column_scales, arrays.bias),
+            None,
+            np.float32(alpha),
+            np.float32(beta),
+            start if self.plan.ragged else None,
+            *self.numbers(d),
+        ]
 
     def numbers(self, d: Any) -> tuple[int, ...]:
         """The last parameters: how D lies, and the sizes."""

@@ -35,6 +35,7 @@ class Metadata:
                 (self.source + ptx.mul_wide(block, self.block, type=u32)).at(0, "global"),
                 self.block,
                 place.barrier("shared::cluster"),
+                dst="shared::cluster",
             )
 
     def read(self, place: Place, number: Any, mine: Any) -> list[tuple[Register, int]]:

@@ -1,0 +1,168 @@
+"""The Hopper GEMM on the abstract machine: right for every type, layout and epilogue, silent under the sanitizer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import warploom as wl
+from warploom.kernels import Plan, Tile, gemm
+from warploom.kernels.cost import choose, microseconds, shares
+from warploom.kernels.dispatch import Dispatch
+from warploom.kernels.gemm import gemm as kernel
+from warploom.kernels.plan import DTYPES, SUMS, Epilogue
+from warploom.kernels.problem import Arrays, Problem, read
+
+BF16, E4M3, E5M2 = ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2
+OPERANDS: dict[str, Any] = {
+    "f16": np.float16, "bf16": BF16, "tf32": np.float32, "e4m3": E4M3, "e5m2": E5M2, "s8": np.int8, "u8": np.uint8,
+}  # fmt: skip
+SMALL = Tile(64, 64, 2)
+
+
+def matrix(seed: int, rows: int, columns: int, dtype: Any, *planes: int) -> Any:
+    """Small whole numbers, whose sums are exact in every type, in rows that begin at whole 16 bytes."""
+    per_row = 16 // np.dtype(dtype).itemsize
+    wide = (*planes, rows, -(-columns // per_row) * per_row)
+    return np.random.default_rng(seed).integers(0, 3, wide).astype(dtype)[..., :columns]
+
+
+def operands(
+    a: str,
+    b: str,
+    m: int,
+    n: int,
+    k: int,
+    a_major: str = "k",
+    b_major: str = "k",
+    planes: tuple[int, ...] = (),
+) -> tuple[Any, Any]:
+    """A and B, stored along K or across."""
+    first = matrix(1, *((m, k) if a_major == "k" else (k, m)), OPERANDS[a], *planes)
+    second = matrix(2, *((n, k) if b_major == "k" else (k, n)), OPERANDS[b], *planes)
+    return (
+        first if a_major == "k" else first.swapaxes(-1, -2),
+        second.swapaxes(-1, -2) if b_major == "k" else second,
+    )
+
+
+def product(a: Any, b: Any) -> Any:
+    return a.astype(np.float64) @ b.astype(np.float64)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "sums"), [(a, b, s) for (a, b), each in SUMS.items() for s in each if a != "e5m2"]
+)
+def test_every_type_is_right(a: str, b: str, sums: str) -> None:
+    """Ragged in all sizes."""
+    first, second = operands(a, b, 70, 45, 77)
+    d = gemm(first, second, sums=sums, fast=True, tile=SMALL, device="cpu")
+    np.testing.assert_array_equal(
+        d.astype(np.float64), product(first, second).astype(d.dtype).astype(np.float64)
+    )
+
+
+@pytest.mark.parametrize("majors", ["kk", "kn", "mk", "mn"])
+def test_every_major_and_a_batch_are_right(majors: str) -> None:
+    first, second = operands("f16", "f16", 70, 72, 40, *majors, planes=(2,))
+    d = gemm(first, second, result="f32", tile=SMALL, device="cpu")
+    np.testing.assert_array_equal(d, product(first, second))
+
+
+@pytest.mark.parametrize("result", ["f32", "bf16", "e4m3"])
+def test_an_epilogue_is_right(result: str) -> None:
+    first, second = operands("bf16", "bf16", 66, 49, 64)
+    rows, columns, bias = (np.arange(count, dtype=np.float32) % 5 - 2 for count in (66, 49, 49))
+    c = matrix(3, 66, 49, DTYPES[result])
+    d = gemm(
+        first, second, c=c, alpha=0.5, beta=2.0, row_scales=rows, column_scales=columns, bias=bias, activation="relu",
+        result=result, tile=SMALL, device="cpu",
+    )  # fmt: skip
+    wanted = product(first, second) * 0.5 * rows[:, None] * columns + 2 * c.astype(np.float64) + bias
+    limit = 448 if result == "e4m3" else np.inf
+    np.testing.assert_array_equal(
+        d.astype(np.float64), np.clip(wanted, 0, limit).astype(d.dtype).astype(np.float64)
+    )
+
+
+@pytest.mark.parametrize(("name", "function"), [
+    ("gelu", lambda x: 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))),
+    ("silu", lambda x: x / (1 + np.exp(-x))),
+])  # fmt: skip
+def test_an_activation_is_right(name: str, function: Any) -> None:
+    first, second = operands("bf16", "bf16", 8, 8, 8)
+    d = gemm(first, second, alpha=0.1, activation=name, result="f32", tile=SMALL, device="cpu")
+    np.testing.assert_allclose(d, function(0.1 * product(first, second)), rtol=2e-3, atol=1e-5)
+
+
+@pytest.mark.parametrize("schedule", ["lazy", "random:4"])
+@pytest.mark.parametrize(
+    ("plan", "sizes", "cut"),
+    [
+        (Plan(tile=Tile(128, 64, 2)), (200, 130, 200), True),
+        (Plan(tile=Tile(128, 64, 2, cluster=2), b_major="k"), (500, 100, 200), True),
+        (Plan("tf32", "tf32", d="f32", tile=Tile(64, 80, 3, alternate=True, buffers=1)), (130, 200, 100), False),
+        (Plan(d="e4m3", epilogue=Epilogue(addend="e4m3"), tile=SMALL), (70, 72, 64), False),
+        (Plan("e4m3", "e4m3", promoted=2, tile=SMALL), (64, 64, 700), True),
+    ],
+)  # fmt: skip
+def test_kernels_are_legal_and_silent(
+    plan: Plan, sizes: tuple[int, int, int], cut: bool, schedule: str
+) -> None:
+    m, n, k = sizes
+    first, second = operands(plan.a, plan.b, m, n, k)
+    asked = read(first, second)
+    plan = replace(plan, ragged=asked.is_ragged(plan.d))
+    even = next(iter(shares(asked, plan)))
+    share = replace(even, ctas=3 * plan.tile.cluster, split=even.tiles if cut else 0)
+    dispatch, built = Dispatch(asked, plan, share), kernel.at(plan=plan)
+    d = matrix(0, m, n, DTYPES[plan.d])
+    c = matrix(4, m, n, DTYPES[plan.d]) if plan.epilogue.addend else None
+    run = wl.launch(
+        built.module,
+        grid=share.ctas,
+        block=plan.tile.threads,
+        shared=built.shared_bytes,
+        args=dispatch.arguments(Arrays(first, second, c), d, d if d.base is None else d.base, 1.0, 1.0),
+        schedule=schedule,
+        sanitize=True,
+    )
+    assert wl.check(built.text).ok
+    assert not run.findings
+    wanted = product(first, second) + (0 if c is None else c.astype(np.float64))
+    limit = 448 if plan.d == "e4m3" else np.inf
+    np.testing.assert_array_equal(
+        d.astype(np.float64), np.minimum(wanted, limit).astype(d.dtype).astype(np.float64)
+    )
+
+
+@pytest.mark.parametrize(
+    ("call", "code", "sentence"),
+    [
+        (lambda a, b: gemm(a, b.T, device="cpu"), "kernels.shape", "A of shape (64, 32) and B of shape (48, 32)"),
+        (lambda a, b: gemm(a[:, ::2], b[::2], device="cpu"), "kernels.layout", "has strides of (64, 4) bytes"),
+        (lambda a, b: gemm(a.astype(float), b, device="cpu"), "kernels.type", "A has elements of type float64"),
+        (lambda a, b: gemm(a, b, activation="tanh", device="cpu"), "kernels.plan", "there are relu, gelu and silu"),
+        (lambda a, b: gemm(a, b, bias=np.zeros(64, "f4"), device="cpu"), "kernels.shape", "expected 48 of float32"),
+        (lambda a, b: gemm(a, b, out=np.zeros((64, 48)), device="cpu"), "kernels.type", "out has elements of type"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_refused_in_a_sentence(call: Any, code: str, sentence: str) -> None:
+    a, b = operands("bf16", "bf16", 64, 48, 32)
+    with pytest.raises(wl.UsageError) as error:
+        call(a, b)
+    assert error.value.diagnostics[0].code == code
+    assert sentence in str(error.value)
+
+
+@pytest.mark.parametrize("sizes", [(4096, 4096, 4096), (128, 7168, 16384), (64, 24576, 1536), (1, 8, 8)])
+def test_the_model_takes_the_quickest_of_what_it_knows(sizes: tuple[int, int, int]) -> None:
+    asked = Problem(*sizes, 1, "bf16", "bf16", "k", "k")
+    plan, share = choose(asked, Plan())
+    chosen = microseconds(asked, plan, share)
+    assert all(chosen <= microseconds(asked, Plan(), each) for each in shares(asked, Plan()))
+    assert share.ctas <= 132
