@@ -161,7 +161,14 @@ def test_a_plan_knows_its_shared_memory(plan: Plan) -> None:
     ("change", "message"),
     [
         ({"a_major": "m"}, "a sparse A is stored along K; a_major must be 'k'"),
-        ({"tile": Tile(192, 208, 2)}, "104 registers of sums for a thread; expected 96 at most"),
+        (
+            {"tile": Tile(192, 208, 2)},
+            "104 registers of sums for each thread of 3 consumers; expected 96 at most",
+        ),
+        (
+            {"tile": Tile(128, 224, 2), "promoted": 4},
+            "224 registers of sums for each thread of 2 consumers; expected 208 at most",
+        ),
         (
             {"tile": Tile(128, 256, 6, buffers=1)},
             "6 stages of 41984 bytes; expected at least 2 and, with 16496 bytes besides, 232448 in all",

@@ -46,14 +46,16 @@ class Compressed:
         return (*self.values.shape[:-1], self.columns)
 
 
-def compress(a: Array) -> Compressed:
-    """Compress a NumPy array whose chunks along the last axis, K, are at most half full.
+def compress(a: Any) -> Compressed:
+    """Compress an array whose chunks along the last axis, K, are at most half full.
 
-    Elements that are left out are zeros of either sign. `prune` makes any array such a one.
+    The array is one of NumPy, or in host memory and of a type that NumPy has. Elements that are left out are zeros of
+    either sign. `prune` makes any array such a one.
 
     Shapes: a (..., M, K).
     Errors: UsageError kernels.type; kernels.shape; kernels.sparse, which names the first chunk that has too many.
     """
+    a = _host(a)
     element = _element(a)
     chunks = _chunks(_bits(a), element)
     present = _magnitudes(chunks, element) != 0
@@ -84,11 +86,12 @@ def decompress(compressed: Compressed) -> Array:
     return np.ascontiguousarray(flat).view(values.dtype)
 
 
-def prune(a: Array) -> Array:
+def prune(a: Any) -> Array:
     """A copy where of each chunk along the last axis only the larger half is left, the first among equals.
 
     Errors: UsageError kernels.type, kernels.shape.
     """
+    a = _host(a)
     element = _element(a)
     chunks = _chunks(_bits(a), element)
     size = _magnitudes(chunks, element)
@@ -107,14 +110,23 @@ def prune(a: Array) -> Array:
 # Elements and chunks ----------------------------------------------------------------------------------------
 
 
+def _host(a: Any) -> Array:
+    """An array of NumPy, or what DLPack hands over in host memory of a type that NumPy has."""
+    kind: type[Any] = type(a)
+    if issubclass(kind, np.ndarray):
+        return a
+    try:
+        return np.from_dlpack(a)
+    except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
+        raise UsageError(
+            f"A is a {kind.__module__}.{kind.__name__} that NumPy cannot take over ({error})",
+            code="kernels.type",
+            hint="`tensor.cpu().view(torch.uint16).numpy().view(ml_dtypes.bfloat16)` is a tensor of bf16",
+        ) from None
+
+
 def _element(a: Array) -> str:
     """The type of a matrix that may be A."""
-    if not isinstance(a, np.ndarray):  # pyright: ignore[reportUnnecessaryIsInstance] -- users hand over anything
-        raise UsageError(
-            f"A is a {type(a).__module__}.{type(a).__name__}; expected an array of NumPy, with the types of ml_dtypes"
-            " for what NumPy has none for",
-            code="kernels.type",
-        )
     word = type_word(a, "A")
     if word not in {first for first, _ in SUMS}:
         raise UsageError(f"no products of {word}", code="kernels.type")

@@ -20,7 +20,8 @@ SPAN = 128  # bytes of K in one stage: a row of the widest swizzle
 STEP = 32  # bytes of a row of A that one instruction takes
 METADATA = 512  # bytes that the threads of a consumer have in one word each
 SHARED = 227 * 1024  # bytes of shared memory that a CTA may have
-_MOST_SUMS = {1: 208, 2: 160, 3: 96}  # registers that a thread has for them, by the number of consumers
+_MOST = {1: 208, 2: 208, 3: 128}  # registers that a thread has for sums, by the number of consumers
+_MOST_AT_ONCE = {1: 128, 2: 128, 3: 96}  # and for those of one instruction, which a launch must give at once
 SUMS = {
     **dict.fromkeys([("f16", "f16")], ("f32", "f16")),
     **dict.fromkeys([("bf16", "bf16"), ("tf32", "tf32")], ("f32",)),
@@ -205,9 +206,12 @@ class Plan:
                 f"{tile.stages} stages of {self.stage_bytes} bytes; expected at least 2 and, with"
                 f" {self.shared_bytes - tile.stages * self.stage_bytes} bytes besides, {SHARED} in all"
             )
-        most = _MOST_SUMS.get(tile.warpgroups, 0)
-        if self.registers > most:
-            found.append(f"{self.registers} registers of sums for a thread; expected {most} at most")
+        for count, most in ((self.words, _MOST_AT_ONCE), (self.registers, _MOST)):
+            if count > most.get(tile.warpgroups, count):
+                found.append(
+                    f"{count} registers of sums for each thread of {tile.warpgroups} consumers;"
+                    f" expected {most[tile.warpgroups]} at most"
+                )
         return tuple(found)
 
     def with_tile(self, tile: Tile) -> Plan:
