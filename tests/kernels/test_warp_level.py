@@ -87,7 +87,8 @@ def multiply(plan: Plan, m: int, n: int, k: int, batch: int = 1, schedule: str =
     exact = exact * (0.5 if epilogue.scaled else 1)
     exact = exact * (rows[:, None] if epilogue.row_scales else 1) * (columns if epilogue.column_scales else 1)
     exact = exact - 2 * c.astype(float) if epilogue.addend else exact
-    exact = exact + {"": 0, "row": bias[:, None] if epilogue.bias == "row" else 0, "column": bias}[epilogue.bias]
+    if epilogue.bias:
+        exact = exact + (bias[:, None] if epilogue.bias == "row" else bias)
     match epilogue.activation:
         case "relu":
             exact = np.maximum(exact, 0)
@@ -136,7 +137,8 @@ def test_the_epilogue_is_right(d, n):
 
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
 def test_a_bias_of_rows_and_other_activations_are_right(activation):
-    plan = Plan("sm_80", "f16", "f16", "f16", "f16", tile=SMALL, epilogue=Epilogue(bias="row", activation=activation))
+    epilogue = Epilogue(bias="row", activation=activation)
+    plan = Plan("sm_80", "f16", "f16", "f16", "f16", tile=SMALL, epilogue=epilogue)
     found, exact, findings = multiply(plan, 66, 69, 40)
     assert not findings
     assert is_near(found, exact, 2e-3)
@@ -177,7 +179,8 @@ def test_no_two_lanes_meet_in_a_bank(majors, span, d, monkeypatch):
 
         def access(self, space, place, addresses, mask, *rest):
             if space == "shared" and mask.all():
-                size = rest[0].dtype.itemsize * len(rest[0]) if kind == "store" else rest[0].itemsize * rest[1]
+                count, element = (len(rest[0]), rest[0]) if kind == "store" else (rest[1], rest[0])
+                size = count * element.itemsize
                 seen.append(rounds(np.broadcast_to(addresses, mask.shape), size))
             return before(self, space, place, addresses, mask, *rest)
 
@@ -218,7 +221,8 @@ def test_what_there_is_not_is_refused(wrong, message):
 def test_a_problem_gives_a_plan():
     a, b = np.zeros((300, 112), np.int8), np.zeros((77, 112), np.int8)
     plan = read(a, swapped(b)).warp_level("sm_80", epilogue=Epilogue())
-    assert (plan.a, plan.b, plan.sums, plan.d, plan.a_major, plan.b_major) == ("s8", "s8", "s32", "s32", "k", "k")
+    types = plan.a, plan.b, plan.sums, plan.d, plan.a_major, plan.b_major
+    assert types == ("s8", "s8", "s32", "s32", "k", "k")
     assert plan.ragged
     a, b = np.zeros((3, 64, 304), np.float16), np.zeros((64, 80), np.float16)
     plan = read(swapped(a[..., :300]), b).warp_level("sm_89", sums="f16", epilogue=Epilogue(), tile=SMALL)

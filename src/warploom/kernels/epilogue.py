@@ -114,7 +114,9 @@ class Arithmetic:
 
     def words(self, quad: Sequence[Register]) -> list[Register]:
         """Of 8 finished columns the elements of D, two in a word where two have room: the row, then the one 8 below."""
-        return list(quad) if self.kept else [packed(self.plan.d, *quad[below : below + 2]) for below in (0, 2)]
+        if self.kept:
+            return list(quad)
+        return [packed(self.plan.d, *quad[below : below + 2]) for below in (0, 2)]
 
     def elements(self, quad: Sequence[Register], below: int) -> tuple[Register, ...]:
         """The two elements of a thread's row of 8 finished columns, each in a word of its size."""
@@ -144,7 +146,7 @@ class Arithmetic:
         """What becomes of four sums: scaled, with C and bias added, through the activation."""
         epilogue, factors = self.plan.epilogue, self.factors
         of_columns, biases_of_columns = (
-            None if place is None else [_number(place + each * 4, each, columns.left) for each in (first, first + 1)]
+            place and [_number(place + each * 4, each, columns.left) for each in (first, first + 1)]
             for place in (columns.scales, columns.biases)
         )
         made: list[Register] = []

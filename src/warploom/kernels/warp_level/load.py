@@ -100,9 +100,8 @@ class AcrossK:
 
 
 def _copy(target: Register, offset: int, source: Register, onward: int, size: Any) -> None:
-    ptx.cp_async(
-        target.at(offset, "shared"), source.at(onward, "global"), CHUNK, size, cop="cg", level_prefetch_size="L2::128B"
-    )
+    to, come_from = target.at(offset, "shared"), source.at(onward, "global")
+    ptx.cp_async(to, come_from, CHUNK, size, cop="cg", level_prefetch_size="L2::128B")
 
 
 class Copies:

@@ -15,6 +15,8 @@ _LINE = 128
 
 Fragment = list[Register]
 """16 lines by 32 bytes of K, as four matrices of 8 lines by 16 bytes."""
+Sums = Sequence[Sequence[Register]]
+"""For each 16 rows of a warp's tile the registers of its columns, those of 8 columns together."""
 
 
 class Fragments:
@@ -28,7 +30,8 @@ class Fragments:
         major = plan.a_major if operand == "a" else plan.b_major
         self.along, self.span, self.depth = major == "k", plan.tile.span, plan.depth
         self.count = own // 16
-        second, third = (lane >> 3) & 1, lane >> 4  # bits of the number of the matrix whose row a lane points to
+        # Lanes point to the rows of the four matrices, 8 to each: these are the bits of a lane's matrix.
+        second, third = (lane >> 3) & 1, lane >> 4
         line, half = (second, third) if operand == "a" else (third, second)
         if self.along:
             row = (lane & 7) + line * 8
@@ -51,9 +54,9 @@ class Fragments:
             return
         for number, fragment in enumerate(self.of(step)):
             block, inside = divmod(number, BLOCK // 16)
-            place = here ^ inside * 2 * CHUNK if inside else here
-            offset = (block * self.depth + step * 16) * _LINE
-            ptx.ldmatrix(place.at(offset, "shared"), shape="m8n8", num="x4", trans=True, type="b16", out=fragment)
+            column = here ^ inside * 2 * CHUNK if inside else here
+            place = column.at((block * self.depth + step * 16) * _LINE, "shared")
+            ptx.ldmatrix(place, shape="m8n8", num="x4", trans=True, type="b16", out=fragment)
 
     def of(self, step: int) -> list[Fragment]:
         """The registers of a step: neighbouring steps have different ones."""
@@ -61,9 +64,9 @@ class Fragments:
 
 
 def multiply(
-    plan: Plan, k_tiles: Any, copies: Copies, from_a: Fragments, from_b: Fragments, sums: Sequence[Sequence[Register]]
+    plan: Plan, k_tiles: Any, copies: Copies, from_a: Fragments, from_b: Fragments, sums: Sums
 ) -> None:
-    """Sum up a warp's tile. `sums` are registers for each 16 rows, those of 8 columns together."""
+    """Sum up a warp's tile."""
     tile, steps = plan.tile, plan.steps
     for stage in range(tile.stages - 1):
         copies.begin(stage * tile.stage_bytes)
@@ -104,9 +107,7 @@ def _advance(plan: Plan, stage: Register) -> None:
     ptx.selp(after, 0, after < plan.tile.shared_bytes, type=u32, out=stage)
 
 
-def _products(
-    plan: Plan, from_a: Sequence[Fragment], from_b: Sequence[Fragment], sums: Sequence[Sequence[Register]]
-) -> None:
+def _products(plan: Plan, from_a: Sequence[Fragment], from_b: Sequence[Fragment], sums: Sums) -> None:
     """The products of one step. Every second row of blocks goes back, so that a fragment of B is used twice."""
     shape, sums_in = _SHAPES[size_of(plan.a)], plan.sums
     kind: Any = {"shape": shape, "dtype": sums_in, "atype": plan.a, "btype": plan.b, "ctype": sums_in}

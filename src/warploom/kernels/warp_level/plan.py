@@ -67,7 +67,8 @@ class Tile:
     def together(self, most: int) -> int:
         """CTAs that a processor has room for, by registers and by its shared memory, which is `most` for one CTA."""
         warps = 8 if self.warp_rows * self.warp_columns > 32 * 64 else 16
-        return max(1, min(warps // (self.down * self.across), (most + _RESERVED) // (self.shared_bytes + _RESERVED)))
+        by_shared = (most + _RESERVED) // (self.shared_bytes + _RESERVED)
+        return max(1, min(warps // (self.down * self.across), by_shared))
 
     @property
     def clocks(self) -> int:

@@ -16,6 +16,7 @@ from warploom.kernels.plan import size_of
 from warploom.kernels.warp_level.plan import CHUNK, Plan, mask
 
 _ALL = 0xFFFFFFFF  # lanes
+Addends = list[Register] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,8 @@ class Store:
         plan, factors = self.plan, self.factors
         size = size_of(plan.d)
         first = column + self.chunk * (CHUNK // size)
-        start = factors.start + ptx.mul_wide(first, size, type=u32) + ptx.cvt(batch, dtype="u64") * factors.plane
+        start = factors.start + ptx.mul_wide(first, size, type=u32)
+        start = start + ptx.cvt(batch, dtype="u64") * factors.plane
         columns = self.arithmetic.of_columns(column)
         whole = ptx.setp(first + CHUNK // size, factors.n, CmpOp="le", type=u32)
         for number, of_rows in enumerate(sums):
@@ -68,7 +70,7 @@ class Store:
                 place = ptx.mad_wide(at, factors.stride, start, type=u32)
                 self._out(place, self._read(above), at < factors.m, first, whole)
 
-    def _addends(self, line: Any, column: Any, batch: Any) -> Iterator[list[Register] | None]:
+    def _addends(self, line: Any, column: Any, batch: Any) -> Iterator[Addends]:
         """A thread's elements of C as f32, for each 8 columns; 0 outside of C."""
         type_word, blocks = self.plan.epilogue.addend, self.plan.tile.warp_columns // 8
         if not type_word:
@@ -81,8 +83,8 @@ class Store:
         places = [ptx.mad_wide(each, self.addend.stride, start, type=u32) for each in lines]
         inside = [each < self.factors.m for each in lines]
         for number in range(blocks):
-            if number:
-                ptx.bar_warp(_ALL)  # else the assembler would load all of them at once, and run out of registers
+            if number:  # else the assembler would load all of them at once, and run out of registers
+                ptx.bar_warp(_ALL)
             yield [
                 each
                 for place, held in zip(places, inside, strict=True)
@@ -112,7 +114,7 @@ class Store:
         return unpacked(type_word, parts[1] << 8 | parts[0])
 
     def _write(
-        self, sums: Sequence[Register], line: Any, columns: OfColumns, addends: Iterator[list[Register] | None]
+        self, sums: Sequence[Register], line: Any, columns: OfColumns, addends: Iterator[Addends]
     ) -> None:
         """Put 16 rows into the patch, 8 columns at a time."""
         span, size = self.plan.row_bytes, size_of(self.plan.d)
