@@ -19,6 +19,8 @@ _LINE = 128
 
 Fragment = list[Register]
 """16 lines by 32 bytes of K, as four matrices of 8 lines by 16 bytes."""
+Sums = Sequence[Sequence[Register]]
+"""For each 16 rows of a warp's tile the registers of its columns, those of 8 columns together."""
 
 
 class Fragments:
@@ -77,7 +79,7 @@ def multiply(
     from_b: Fragments,
     sums: Sequence[Sequence[Register]],
 ) -> None:
-    """Sum up a warp's tile. `sums` are registers for each 16 rows, those of 8 columns together."""
+    """Sum up a warp's tile."""
     tile, steps = plan.tile, plan.steps
     for stage in range(tile.stages - 1):
         copies.begin(stage * tile.stage_bytes)
@@ -118,9 +120,7 @@ def _advance(plan: Plan, stage: Register) -> None:
     ptx.selp(after, 0, after < plan.tile.shared_bytes, type=u32, out=stage)
 
 
-def _products(
-    plan: Plan, from_a: Sequence[Fragment], from_b: Sequence[Fragment], sums: Sequence[Sequence[Register]]
-) -> None:
+def _products(plan: Plan, from_a: Sequence[Fragment], from_b: Sequence[Fragment], sums: Sums) -> None:
     """The products of one step. Every second row of blocks goes back, so that a fragment of B is used twice."""
     shape, sums_in = _SHAPES[size_of(plan.a)], plan.sums
     kind: Any = {"shape": shape, "dtype": sums_in, "atype": plan.a, "btype": plan.b, "ctype": sums_in}

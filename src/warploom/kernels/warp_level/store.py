@@ -20,6 +20,7 @@ from warploom.kernels.plan import size_of
 from warploom.kernels.warp_level.plan import CHUNK, Plan, mask
 
 _ALL = 0xFFFFFFFF  # lanes
+Addends = list[Register] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ class Store:
                 place = ptx.mad_wide(at, factors.stride, start, type=u32)
                 self._out(place, self._read(above), at < factors.m, first, whole)
 
-    def _addends(self, line: Any, column: Any, batch: Any) -> Iterator[list[Register] | None]:
+    def _addends(self, line: Any, column: Any, batch: Any) -> Iterator[Addends]:
         """A thread's elements of C as f32, for each 8 columns; 0 outside of C."""
         type_word, blocks = self.plan.epilogue.addend, self.plan.tile.warp_columns // 8
         if not type_word:
