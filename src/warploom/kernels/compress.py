@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,14 +112,13 @@ def prune(a: Any) -> Array:
 
 def _host(a: Any) -> Array:
     """An array of NumPy, or what DLPack hands over in host memory of a type that NumPy has."""
-    kind: type[Any] = type(a)
-    if issubclass(kind, np.ndarray):
-        return a
+    if isinstance(a, np.ndarray):
+        return cast("Array", a)
     try:
         return np.from_dlpack(a)
     except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
         raise UsageError(
-            f"A is a {kind.__module__}.{kind.__name__} that NumPy cannot take over ({error})",
+            f"A is a {type(a).__module__}.{type(a).__name__} that NumPy cannot take over ({error})",
             code="kernels.type",
             hint="`tensor.cpu().view(torch.uint16).numpy().view(ml_dtypes.bfloat16)` is a tensor of bf16",
         ) from None
