@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from warploom import author as author
+    from warploom import kernels as kernels
     from warploom.author.kernel import kernel as kernel
     from warploom.check import check as check
     from warploom.diag import UsageError as UsageError
@@ -36,7 +37,7 @@ _HOME = {
     "parse": "warploom.ptx",
 }
 
-_PACKAGES = ("author",)
+_PACKAGES = ("author", "kernels")
 """Subpackages that are met by their own name."""
 
 __all__ = [
