@@ -126,7 +126,7 @@ def check(form: Form, opcode: str, slots: dict[str, str], *, swizzle: int, trans
         if name in form.operands:
             operands.append(str(int(transposed)))
     warps.run(f"{opcode} {', '.join(operands)};")
-    for name in ("%ad", "%bd", "%e", "%p"):
+    for name in ("%ad", "%bd", "%p"):
         if name in warps.registers:
             warps.registers[name][...] = 0
     warps.run("wgmma.commit_group.sync.aligned;")

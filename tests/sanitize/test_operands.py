@@ -181,3 +181,31 @@ def test_registers(body: str, bad: bool) -> None:
 def test_accumulators_that_are_not_added_to_are_not_read(adds: str, found: set[str]) -> None:
     body = SPARSE_GROUP.replace("LANE", "0").replace("WORD", "0x44444444")
     assert codes(body.replace("%r6, 0, 0, 1", f"%r6, 0, {adds}, 1"), threads=128) == found
+
+
+# Metadata in flight -----------------------------------------------------------------------------------------
+
+SPARSE = """
+mov.b32 %r9, 0;
+mad.lo.u32 %r5, %r0, 16, %r3;
+st.shared.v4.b32 [%r5], {%r9, %r9, %r9, %r9};
+fence.proxy.async.shared::cta;
+bar.sync 0;
+shr.u32 %r6, %r3, 4;
+cvt.u64.u32 %rd4, %r6;
+or.b64 %rd4, %rd4, 0x0000001000080000;
+mov.b32 %r7, 0x44444444;
+wgmma.fence.sync.aligned;
+wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f0, %f1, %f2, %f3}, %rd4, %rd4, %r7, 0, 0, 1, 1, 0, 0;
+wgmma.commit_group.sync.aligned;
+"""
+WAIT = "wgmma.wait_group.sync.aligned 0;\n"
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_metadata_are_kept_until_the_products_are_over(schedule: str) -> None:
+    """An H200 returns wrong sums where the next metadata are loaded earlier (docs/why/0008)."""
+    changed = "mov.b32 %r7, 0xEEEEEEEE;\n"
+    assert codes(SPARSE + changed + WAIT, schedule, threads=128) == {"wgmma/registers"}
+    assert codes(SPARSE + WAIT + changed, schedule, threads=128) == set()
+    assert codes(SPARSE + "mov.b32 %r8, %r7;\n" + WAIT, schedule, threads=128) == set()

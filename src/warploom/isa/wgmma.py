@@ -313,11 +313,10 @@ def issue(warps: Warps, i: Bound) -> None:
 def issue_several(warps: Warps, run: Sequence[Bound]) -> None:
     # READ
     everywhere = (warps.count, 32)
-    # Copies, for what is read may be a view of registers that change before this takes effect. Metadata are no
-    # fragment of A: assemblers write to their registers again once a multiplication is issued.
+    # Copies, for what is read may be a view of registers that change before this takes effect.
     captured = {
         name: np.stack([np.broadcast_to(warps.read(getattr(i, name)), everywhere) for i in run], axis=2)
-        for name in ("a_desc", "b_desc", "scale_d", "sp_meta")
+        for name in ("a_desc", "b_desc", "scale_d")
         if getattr(run[0], name, None) is not None
     }
     # COMPUTE
@@ -329,9 +328,8 @@ def issue_several(warps: Warps, run: Sequence[Bound]) -> None:
 def _multiply(warps: Warps, run: Sequence[Bound], model: Model, captured: Mapping[str, Array]) -> None:
     """What issued multiplications do when they take effect: those that go on with one sum are done as one."""
     # READ
-    groups = warps.warpgroups()
-    metadata = captured.get("sp_meta")
-    taken = {name: array[groups[:, 0], 0] for name, array in captured.items() if name != "sp_meta"}
+    leaders = warps.warpgroups()[:, 0]
+    taken = {name: array[leaders, 0] for name, array in captured.items()}
     keeps = taken["scale_d"].astype(np.bool_)
     first = 0
     while first < len(run):
@@ -340,8 +338,7 @@ def _multiply(warps: Warps, run: Sequence[Bound], model: Model, captured: Mappin
             end += 1
         part = {name: array[:, first:end] for name, array in taken.items() if name != "scale_d"}
         # COMPUTE, WRITE
-        words = None if metadata is None else metadata[groups, :, first].reshape(-1, 128)
-        _sum(warps, run[first], model, part, words, keeps[:, first])
+        _sum(warps, run[first], model, part, keeps[:, first])
         first = end
 
 
@@ -355,26 +352,20 @@ def _continues(before: Bound, i: Bound) -> bool:
 
 
 def _sum(
-    warps: Warps,
-    i: Bound,
-    model: Model,
-    descriptors: Mapping[str, Array],
-    metadata: Array | None,
-    keeps: NDArray[np.bool_],
+    warps: Warps, i: Bound, model: Model, descriptors: Mapping[str, Array], keeps: NDArray[np.bool_]
 ) -> None:
-    """Add the products of what descriptors name, (warpgroups, steps) of them, to the accumulators that are kept.
-    Of a sparse A there are metadata, (warpgroups, 128).
-    """
+    """Add the products of what descriptors name, (warpgroups, steps) of them, to the accumulators that are kept."""
     # READ
     groups = warps.warpgroups()
-    sparse = metadata is not None
+    sparse = getattr(i, "sp_meta", None) is not None
     k, registers, index = k_of(i.shape), None, None
     if "a_desc" not in descriptors:
         registers = gather(
             warps, i.a, layout.fragment("wgmma", "A", i.shape, i.atype, sparse=sparse), i.atype
         )
-    if metadata is not None:
-        index = layout.metadata("wgmma", i.shape, i.atype, i.sp_sel).decode(metadata)
+    if sparse:
+        words = np.broadcast_to(warps.read(i.sp_meta), (warps.count, 32))[groups].reshape(-1, 128)
+        index = layout.metadata("wgmma", i.shape, i.atype, i.sp_sel).decode(words)
 
     products = len(groups) * 64 * int(i.n) * k * descriptors["b_desc"].shape[1]
     parts = fused.shares(warps.pool(), len(groups), products)

@@ -69,11 +69,14 @@ class Products:
     def _stages(self, turn: Register, end: Any, sums: Sequence[Register]) -> Register:
         """Sum up stages until `turn` is `end`. The last, whose place in the ring is the result, is still in flight."""
         start, before = new(u32, turn), new(u32)
+        # Metadata stay in their registers until the products that they belong to are over.
         with while_(lambda: turn < end):
             self.place.wait_full()
             goes_on = turn != start
             self._issue(sums, goes_on)
             self._end(before, 1, goes_on)
+            if self.plan.sparse:
+                ptx.wgmma_wait_group(0)
             before.set(self.place.stage)
             turn += 1
             self.place.advance()

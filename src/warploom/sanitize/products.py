@@ -40,6 +40,7 @@ class Products:
         self.number = {pc: number for number, pc in enumerate(self.sites)}
         self.results = [registers_of(linked[pc].operands.d) for pc in self.sites]
         self.sources = [registers_of(getattr(linked[pc].operands, "a", None)) for pc in self.sites]
+        self.metadata = [registers_of(getattr(linked[pc].operands, "sp_meta", None)) for pc in self.sites]
         self._hazards = self._find_hazards() if self.sites else {}
 
     def _find_hazards(self) -> dict[int, tuple[Array, Array]]:
@@ -47,8 +48,8 @@ class Products:
         registers it touches.
         """
         by_register: dict[tuple[int, int], list[int]] = {}
-        for number, (result, source) in enumerate(zip(self.results, self.sources, strict=True)):
-            for register in result | source:
+        for number, result in enumerate(self.results):
+            for register in result | self.sources[number] | self.metadata[number]:
                 by_register.setdefault(register, []).append(number)
         found: dict[int, tuple[Array, Array]] = {}
         for pc, each in enumerate(self.machine.linked):
@@ -60,7 +61,8 @@ class Products:
                 busy = [
                     number
                     for number in touched
-                    if (read | written) & self.results[number] or written & self.sources[number]
+                    if (read | written) & self.results[number]
+                    or written & (self.sources[number] | self.metadata[number])
                 ]
                 changed = [n for n in touched if (read | written) & (self.results[n] | self.sources[n])]
                 found[pc] = (np.array(busy, np.intp), np.array(changed, np.intp))
@@ -134,7 +136,9 @@ class Products:
 
     def _operand(self, pc: int, number: int) -> str:
         read, written = self._touched(pc, self.machine.linked[pc])
-        return "accumulators" if (read | written) & self.results[number] else "registers of A"
+        if (read | written) & self.results[number]:
+            return "accumulators"
+        return "registers of A" if written & self.sources[number] else "metadata"
 
     def fence(self, batch: Batch) -> None:
         """Accesses to registers before come before multiplications after."""
