@@ -20,7 +20,7 @@ SPAN = 128  # bytes of K in one stage: a row of the widest swizzle
 STEP = 32  # bytes of a row of A that one instruction takes
 METADATA = 512  # bytes that the threads of a consumer have in one word each
 SHARED = 227 * 1024  # bytes of shared memory that a CTA may have
-_MOST = {1: 208, 2: 208, 3: 128}  # registers that a thread has for sums, by the number of consumers
+_MOST = {1: 192, 2: 192, 3: 128}  # registers that a thread has for sums, by the number of consumers
 _MOST_AT_ONCE = {1: 128, 2: 128, 3: 96}  # and for those of one instruction, which a launch must give at once
 SUMS = {
     **dict.fromkeys([("f16", "f16")], ("f32", "f16")),
