@@ -2,7 +2,8 @@
 
 A CTA multiplies at the rate of the tensor cores, or waits for L2; all of them together wait for memory. What ends
 a tile is paid where nothing hides it, and a wave that is not full costs as much as a full one. The constants were
-fitted to 398 timings on an H200 (`tests/evidence/kernels/h200.json`), of which the model is off by 6 % in the mean.
+fitted to 379 timings on an H200 that draws its full power (`tests/evidence/kernels_speed/h200.json`), off which the
+model is by 6 % in the mean.
 """
 
 from __future__ import annotations
