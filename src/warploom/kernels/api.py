@@ -15,8 +15,9 @@ from warploom.kernels.cost import choose, microseconds, shares
 from warploom.kernels.device import Ready
 from warploom.kernels.dispatch import Dispatch
 from warploom.kernels.gemm import gemm as hopper
-from warploom.kernels.plan import DTYPES, SMALL, Epilogue, Plan, Tile
+from warploom.kernels.plan import DTYPES, SCALED, SMALL, SPAN, Blocks, Epilogue, Plan, Tile, size_of
 from warploom.kernels.problem import Arrays, Problem
+from warploom.kernels.scales import blocks_of
 from warploom.launch.api import launch
 from warploom.layout import strided
 
@@ -49,13 +50,16 @@ def gemm(
     side by side along either axis for 16-bit types, along K for the others; the other axis steps by multiples of
     16 bytes.
 
-    `row_scales` and `column_scales` multiply the rows and columns of A B, `bias` is added along columns (one for
-    each column) or rows. `activation` is "relu", "gelu" (by tanh) or "silu". `result` is the type of D, `sums` of
-    the products' sums ("f16" for short ones). 8-bit floats are summed in the tensor cores, which keep fewer bits,
-    if `fast`, and else 512 elements of K at a time. `tile` overrules the cost model.
+    `row_scales` and `column_scales` multiply the rows and columns of A B. In two dimensions they are of blocks: of one
+    row of A, of one column of B or 128, and of 128 elements of K each; the products of a block are summed up,
+    multiplied, and added in f32. `bias` is added along columns (one for each column) or rows. `activation` is
+    "relu", "gelu" (by tanh) or "silu". `result` is the type of D, `sums` of the products' sums ("f16" for short
+    ones). 8-bit floats are summed in the tensor cores, which keep fewer bits, if `fast`, and else 512 elements of K
+    at a time. `tile` overrules the cost model.
 
     Shapes: a (M, K), b (K, N), c and the result (M, N), each with a batch before it or none; scales and bias (M,)
-        or (N,), f32.
+        or (N,), f32. Scales of blocks, K/128 rounded up: rows (M, K/128), columns (N/128, K/128) or (N, K/128), with
+        any strides, and a batch before them or none.
     Errors: UsageError kernels.*, gpu.*.
     """
     arrays = Arrays(a, b, c, out, row_scales, column_scales, bias)
@@ -102,19 +106,24 @@ def _asked(arrays: Arrays, options: Options) -> Dispatch:
     sums = asked.sums(options.sums)
     own = asked.result(sums) if arrays.out is None else problem.result_word(arrays.out)
     result = options.result or own
+    blocks = blocks_of(arrays, asked)
     epilogue = Epilogue(
         scaled=options.alpha != 1.0,
-        row_scales=arrays.row_scales is not None,
-        column_scales=arrays.column_scales is not None,
+        row_scales=arrays.row_scales is not None and not blocks.rows,
+        column_scales=arrays.column_scales is not None and not blocks.columns,
         addend="" if arrays.c is None else result,
         bias="" if arrays.bias is None else options.bias_along,
         activation=options.activation,
     )
-    _check_vector("row_scales", arrays.row_scales, asked.m)
-    _check_vector("column_scales", arrays.column_scales, asked.n)
+    if not blocks.rows:
+        _check_vector("row_scales", arrays.row_scales, asked.m)
+    if not blocks.columns:
+        _check_vector("column_scales", arrays.column_scales, asked.n)
     _check_vector("bias", arrays.bias, asked.n if options.bias_along == "column" else asked.m)
     promoted = 0 if options.fast or asked.a not in ("e4m3", "e5m2") or sums != "f32" else _PROMOTED
-    dispatch = _dispatch(asked, sums, result, promoted, epilogue, options.tile)
+    if blocks:
+        promoted = SCALED // (SPAN // size_of(asked.a))
+    dispatch = _dispatch(asked, sums, result, promoted, blocks, epilogue, options.tile)
     _check_result("C", arrays.c, asked, result)
     _check_result("out", arrays.out, asked, result)
     return dispatch
@@ -122,12 +131,18 @@ def _asked(arrays: Arrays, options: Options) -> Dispatch:
 
 @lru_cache(maxsize=256)
 def _dispatch(
-    asked: Problem, sums: str, result: str, promoted: int, epilogue: Epilogue, tile: Tile | None
+    asked: Problem,
+    sums: str,
+    result: str,
+    promoted: int,
+    blocks: Blocks,
+    epilogue: Epilogue,
+    tile: Tile | None,
 ) -> Dispatch:
     """The plan of a problem: with the tile that is asked for, or the one that the cost model chooses."""
     plan = Plan(
         asked.a, asked.b, sums, result, asked.a_major, asked.b_major,
-        batched=asked.batched, promoted=promoted, ragged=asked.is_ragged(result), epilogue=epilogue,
+        batched=asked.batched, promoted=promoted, ragged=asked.is_ragged(result), blocks=blocks, epilogue=epilogue,
         tile=tile or SMALL,
     )  # fmt: skip
     if tile is None:

@@ -67,7 +67,7 @@ class Ready:
         text = hopper.at(plan=plan)
         kernel = gpu.kernel(text.text, text.name)
         d = _empty(arrays.a, dispatch) if arrays.out is None else arrays.out
-        numbers = dispatch.numbers(d)
+        numbers = dispatch.numbers(d, arrays)
         fixed: dict[str, object] = {"alpha": alpha, "beta": beta, "metadata": None}
         fixed |= {name: None for name in _VECTORS if getattr(arrays, name) is None}
         self.vectors = [name for name in _VECTORS if name not in fixed]
