@@ -16,6 +16,8 @@ from typing import Any
 from warploom.author import Register, f32, guarded, new, ptx, s32, u32, u64
 from warploom.kernels.plan import SCALED, Plan
 
+_DEALT = 64  # columns of which each lane reads two
+
 
 @dataclass(frozen=True, slots=True)
 class Lines:
@@ -37,24 +39,33 @@ class Lines:
 
 
 class BlockFactors:
-    """One thread's factors. `mine` counts the threads of its consumer."""
+    """One thread's factors. `mine` counts the threads of its consumer.
+
+    Where each column has one, the threads of a warp deal them out among them: of 64 columns a thread reads those of 2,
+    and gets the others from the lanes that have them when they are needed.
+    """
 
     def __init__(self, plan: Plan, of_rows: Lines, of_columns: Lines, m: Any, n: Any, mine: Any) -> None:
         self.plan, self.of_rows, self.of_columns, self.m, self.n = plan, of_rows, of_columns, m, n
-        self.line = (mine >> 5) * 16 + ((mine & 31) >> 2)
-        self.pair = (mine & 3) * 2
+        lane = mine & 31
+        self.line = (mine >> 5) * 16 + (lane >> 2)
+        self.quarter, self.own = lane & 3, lane * 2
         width, extent = plan.blocks.columns, plan.tile.columns
-        self.each = width == 1  # whether each of the thread's columns has a factor of its own
+        self.each = width == 1
         self.grain = gcd(extent, SCALED)  # columns that share a factor wherever their tile begins
         touched = -(
             -(SCALED - self.grain + extent) // SCALED
         )  # blocks of columns that a tile may have a part of
         self.rows = [new(f32) for _ in range(2 if plan.blocks.rows else 0)]
-        self.columns = [new(f32, 0.0) for _ in range({0: 0, 1: extent // 4, SCALED: touched}[width])]
+        self.columns = [
+            new(f32, 0.0) for _ in range({0: 0, 1: -(-extent // _DEALT) * 2, SCALED: touched}[width])
+        ]
         self.row_places = [new(u64) for _ in self.rows]
         self.column_places = [new(u64) for _ in (self.columns[:1] if self.each else self.columns)]
-        self.first = new(u32)  # the tile's first column: among those of its block, or the thread's own of all
-        self.current: list[list[Register]] = []  # for each block of columns: the factors of the thread's rows
+        self.first = new(
+            u32
+        )  # the tile's first column among those of its block, or the first that the thread reads
+        self.ready: list[list[Register]] = []
 
     def start(self, row: Any, column: Any, batch: Any, stage: Any) -> None:
         """Read the first factors of a tile that begins at `row` and `column`, from a stage of K on."""
@@ -64,7 +75,7 @@ class BlockFactors:
             line = ptx.min(row + (self.line + below), self.m - 1, type=u32)
             place.set(self.of_rows.place(line, block, batch))
         if self.each:
-            self.first.set(column + self.pair)
+            self.first.set(column + self.own)
             self.column_places[0].set(self.of_columns.place(self.first, block, batch))
         else:
             last = (self.n - 1) // SCALED
@@ -77,46 +88,48 @@ class BlockFactors:
     def take(self, more: Any) -> None:
         """Have the factors of a block ready, and read the next ones if there are `more`."""
         if self.each:
-            return  # too many to have those of two blocks
-        rows, columns = self.rows or [None], self.columns or [None]
-        self.current = [[_product(row, column) for row in rows] for column in columns]
-        self._onward(more)
-
-    def add(self, sums: Sequence[Register], part: Sequence[Register], more: Any) -> None:
-        """Add the sums of a block, multiplied, to those of all."""
-        for first in range(0, self.plan.tile.columns, 8):
-            if first % self.grain == 0 and not self.each:
-                shared = self._shared(first)
-            for number in range(4):
-                below, across = divmod(number, 2)
-                if self.each:
-                    row = self.rows[below] if self.rows else None
-                    factor = _product(row, self.columns[first // 4 + across])
-                else:
-                    factor = shared[below % len(shared)]
-                total = sums[first // 2 + number]
-                ptx.fma(part[first // 2 + number], factor, total, rnd="rn", type=f32, out=total)
-        if self.each:
-            self._onward(more)
-
-    def _shared(self, first: int) -> list[Register]:
-        """The factors that the columns from `first` on share, for the thread's rows."""
-        # From here to there among the blocks that the tile touches, as it begins sooner or later in the first.
-        low, high = first // SCALED, (SCALED - self.grain + first) // SCALED
-        if low == high or len(self.current) == 1:
-            return self.current[min(low, len(self.current) - 1)]
-        later = ptx.setp(self.first, SCALED * high - first, CmpOp="ge", type=u32)
-        return [
-            ptx.selp(there, here, later, type=f32)
-            for here, there in zip(self.current[low], self.current[high], strict=True)
-        ]
-
-    def _onward(self, more: Any) -> None:
+            self.ready = [[new(f32, each) for each in held] for held in (self.rows, self.columns)]
+        else:
+            rows, columns = self.rows or [None], self.columns or [None]
+            self.ready = [[_product(row, column) for row in rows] for column in columns]
         for places, lines in ((self.row_places, self.of_rows), (self.column_places, self.of_columns)):
             for place in places:
                 with guarded(more):
                     ptx.add(place, lines.block, type=u64, out=place)
         self._read()
+
+    def add(self, sums: Sequence[Register], part: Sequence[Register]) -> None:
+        """Add the sums of a block, multiplied, to those of all."""
+        factors: list[Register] = []
+        for first in range(0, self.plan.tile.columns, 8):
+            if self.each:
+                factors = self._dealt(first)
+            elif first % self.grain == 0:
+                factors = self._shared(first)
+            for number in range(4):
+                total = sums[first // 2 + number]
+                ptx.fma(part[first // 2 + number], factors[number], total, rnd="rn", type=f32, out=total)
+
+    def _dealt(self, first: int) -> list[Register]:
+        """The factors of the thread's four sums in 8 columns, of which each has its own."""
+        rows, columns = self.ready
+        turn, among = divmod(first, _DEALT)
+        here = [
+            ptx.shfl_idx(columns[2 * turn + side], self.quarter | among // 2, 31, -1, out=new(f32))
+            for side in (0, 1)
+        ]
+        return [_product(row, column) for row in (rows or [None, None]) for column in here]
+
+    def _shared(self, first: int) -> list[Register]:
+        """The factors of the thread's four sums in each 8 of the columns that share one, from `first` on."""
+        # In this block or that of those which the tile touches, as it begins sooner or later in the first.
+        low, high = (min(at // SCALED, len(self.ready) - 1) for at in (first, SCALED - self.grain + first))
+        made = self.ready[low]
+        if low != high:
+            later = ptx.setp(self.first, SCALED * high - first, CmpOp="ge", type=u32)
+            both = zip(self.ready[high], made, strict=True)
+            made = [ptx.selp(there, here, later, type=f32) for there, here in both]
+        return [made[0], made[0], made[-1], made[-1]]
 
     def _read(self) -> None:
         places = [*zip(self.row_places, self.rows, strict=True)]
@@ -124,17 +137,15 @@ class BlockFactors:
             places += zip(self.column_places, self.columns, strict=True)
         for place, factor in places:
             ptx.ld(place.at(0, "global"), type=f32, out=factor)
-        if self.each:
-            self._read_each()
-
-    def _read_each(self) -> None:
-        """Read a factor for each of the thread's columns, of every 8 two side by side; beyond the last it stays 0."""
+        if not self.each:
+            return
         left = (self.n - self.first).view("s32")
-        place, step = self.column_places[0], self.of_columns.step
+        step, start = self.of_columns.step, self.column_places[0]
         for number, factor in enumerate(self.columns):
-            with guarded(ptx.setp(left, number // 2 * 8 + number % 2, CmpOp="gt", type=s32)):
+            across = number // 2 * _DEALT + number % 2
+            place = start + step * across if across else start
+            with guarded(ptx.setp(left, across, CmpOp="gt", type=s32)):
                 ptx.ld(place.at(0, "global"), type=f32, out=factor)
-            place = place + (step * 7 if number % 2 else step)
 
 
 def _product(row: Register | None, column: Register | None) -> Register:

@@ -96,7 +96,8 @@ def tiles(plan: Plan) -> Iterator[Tile]:
         yield Tile(128, columns, _stages(128, columns), 1)
         yield Tile(128, columns, _stages(128, columns), 2)
         yield Tile(64, columns, _stages(64, columns), 1, alternate=False)
-        if columns == 256 or columns <= 128:
+        # Between blocks the tensor cores would wait for one consumer, if the other has to wait too.
+        if not plan.blocks and (columns == 256 or columns <= 128):
             yield Tile(64, columns, _stages(64, columns, buffers=1), 2, 16, alternate=True, buffers=1)
 
 

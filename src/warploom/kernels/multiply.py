@@ -63,22 +63,33 @@ class Products:
         for each in sums:
             each.set(0.0)
         with while_(lambda: turn < work.last):
-            before = self._stages(turn, self._end_of_part(work, turn), part)
+            if self.plan.promoted == 1 and self.metadata is None:
+                before = self._stage(turn, part)
+            else:
+                before = self._stages(turn, self._end_of_part(work, turn), part)
             if self.factors is None:
                 self._end(before, 0)
                 for total, each in zip(sums, part, strict=True):
                     total += each
             else:
-                more = turn < work.last
-                self.factors.take(more)
+                self.factors.take(turn < work.last)
                 self._end(before, 0)
-                self.factors.add(sums, part, more)
+                self.factors.add(sums, part)
 
     def _end_of_part(self, work: Work, turn: Register) -> Register:
         """Where a part of the sums that begins at a stage ends; a block ends where it does for all pieces of work."""
         count = self.plan.promoted
         begin = turn if self.factors is None or count == 1 else turn & -count
         return ptx.min(begin + count, work.last, type=u32)
+
+    def _stage(self, turn: Register, sums: Sequence[Register]) -> Register:
+        """Sum up one stage, whose place in the ring is the result; it is still in flight."""
+        self.place.wait_full()
+        self._issue(sums, 0)
+        stage = new(u32, self.place.stage)
+        turn += 1
+        self.place.advance()
+        return stage
 
     def _stages(self, turn: Register, end: Any, sums: Sequence[Register]) -> Register:
         """Sum up stages until `turn` is `end`. The last, whose place in the ring is the result, is still in flight."""

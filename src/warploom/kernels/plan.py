@@ -225,10 +225,11 @@ class Plan:
                 f"{tile.stages} stages of {self.stage_bytes} bytes; expected at least 2 and, with"
                 f" {self.shared_bytes - tile.stages * self.stage_bytes} bytes besides, {SHARED} in all"
             )
+        factors = " and factors" if self.blocks.columns == 1 else ""
         for count, most in ((self.words, _MOST_AT_ONCE), (self.registers, _MOST)):
             if count > most.get(tile.warpgroups, count):
                 found.append(
-                    f"{count} registers of sums for each thread of {tile.warpgroups} consumers;"
+                    f"{count} registers of sums{factors} for each thread of {tile.warpgroups} consumers;"
                     f" expected {most[tile.warpgroups]} at most"
                 )
         return tuple(found)
@@ -298,8 +299,9 @@ class Plan:
 
     @property
     def registers(self) -> int:
-        """Registers of a thread for sums of all kinds, and for factors of its columns."""
-        of_columns = self.words // 2 if self.blocks.columns == 1 else 0
+        """Registers of a thread for sums of all kinds, and for factors of columns."""
+        # What assemblers need to have the factors of every column at hand.
+        of_columns = self.words // 3 if self.blocks.columns == 1 else 0
         return self.words * (2 if self.promoted else 1) + of_columns
 
     @property

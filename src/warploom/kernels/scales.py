@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from warploom.diag import UsageError
+from warploom.gpu.arrays import as_numpy, is_foreign_type
 from warploom.kernels.plan import SCALED, Blocks
 from warploom.kernels.problem import Arrays, Problem
 from warploom.layout import strided
@@ -23,7 +24,7 @@ def blocks_of(arrays: Arrays, asked: Problem) -> Blocks:
 
 def _lines(name: str, value: Any, asked: Problem, counts: tuple[int, ...]) -> int | None:
     """How many rows or columns an array has factors for, each by block; None where it has them for all of K."""
-    if value is None or len(value.shape) < 2:
+    if not _by_block(value):
         return None
     lies, along = strided(value), ceil(asked.k / SCALED)
     planes = lies.shape[:-2] in ((), (asked.batch,) if asked.batched else ())
@@ -41,12 +42,23 @@ def _lines(name: str, value: Any, asked: Problem, counts: tuple[int, ...]) -> in
 
 def strides(value: Any) -> tuple[int, int, int]:
     """Bytes from one factor to the next: across, from block to block, and from batch to batch."""
-    if value is None or len(value.shape) < 2:
+    if not _by_block(value):
         return 0, 0, 0
     lies = strided(value)
     return lies.strides[-2], lies.strides[-1], lies.strides[0] if lies.ndim == 3 else 0
 
 
 def dense(value: Any) -> Any:
-    """NumPy's array without gaps, its axes in memory as they are."""
-    return None if value is None else value.copy(order="K")
+    """Factors of blocks in the host's memory without gaps, their axes in memory as they are; others stay."""
+    if not _by_block(value):
+        return value
+    return (as_numpy(value) if is_foreign_type(value.__class__) else value).copy(order="K")
+
+
+def flat(value: Any) -> Any:
+    """Such factors in one dimension, as they lie; others stay."""
+    return value.ravel(order="K") if _by_block(value) else value
+
+
+def _by_block(value: Any) -> bool:
+    return value is not None and len(value.shape) > 1
