@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from warploom.kernels.api import gemm
-from warploom.kernels.plan import Epilogue, Plan, Tile
+from warploom.kernels.plan import Blocks, Epilogue, Plan, Tile
 
-__all__ = ["Epilogue", "Plan", "Tile", "gemm"]
+__all__ = ["Blocks", "Epilogue", "Plan", "Tile", "gemm"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import gcd
+from math import ceil, gcd
 from typing import Any
 
 from warploom.author import Register, f32, guarded, new, ptx, s32, u32, u64
@@ -53,24 +53,20 @@ class BlockFactors:
         width, extent = plan.blocks.columns, plan.tile.columns
         self.each = width == 1
         self.grain = gcd(extent, SCALED)  # columns that share a factor wherever their tile begins
-        touched = -(
-            -(SCALED - self.grain + extent) // SCALED
-        )  # blocks of columns that a tile may have a part of
+        touched = ceil((SCALED - self.grain + extent) / SCALED)  # blocks of columns that a tile has a part of
+        count = {0: 0, 1: 2 * ceil(extent / _DEALT), SCALED: touched}[width]
         self.rows = [new(f32) for _ in range(2 if plan.blocks.rows else 0)]
-        self.columns = [
-            new(f32, 0.0) for _ in range({0: 0, 1: -(-extent // _DEALT) * 2, SCALED: touched}[width])
-        ]
+        self.columns = [new(f32, 0.0) for _ in range(count)]
         self.row_places = [new(u64) for _ in self.rows]
         self.column_places = [new(u64) for _ in (self.columns[:1] if self.each else self.columns)]
-        self.first = new(
-            u32
-        )  # the tile's first column among those of its block, or the first that the thread reads
+        # Of the columns that the thread reads; else of the tile, among those of the first block that it touches.
+        self.first = new(u32)
         self.ready: list[list[Register]] = []
 
     def start(self, row: Any, column: Any, batch: Any, stage: Any) -> None:
         """Read the first factors of a tile that begins at `row` and `column`, from a stage of K on."""
         block = stage // self.plan.promoted
-        # Beyond the last row and block of columns stand the last ones' factors: what they make is not stored.
+        # Beyond the last row or column other numbers stand for factors: what they make is not stored.
         for below, place in zip((0, 8), self.row_places, strict=False):
             line = ptx.min(row + (self.line + below), self.m - 1, type=u32)
             place.set(self.of_rows.place(line, block, batch))
