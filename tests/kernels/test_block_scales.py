@@ -15,7 +15,7 @@ from warploom.kernels import Plan, Tile, gemm
 from warploom.kernels.cost import choose, shares
 from warploom.kernels.dispatch import Dispatch
 from warploom.kernels.gemm import gemm as kernel
-from warploom.kernels.plan import Blocks, Epilogue
+from warploom.kernels.plan import DTYPES, Blocks, Epilogue
 from warploom.kernels.problem import Arrays, Problem, read
 
 E4M3, BF16 = ml_dtypes.float8_e4m3fn, ml_dtypes.bfloat16
@@ -75,11 +75,11 @@ def modelled(a: Any, b: Any, rows: Any, columns: Any) -> Any:
             (100, 70, 140), 2, False, "lazy",
         ),
         (
-            Plan("bf16", "bf16", promoted=2, blocks=Blocks(True, 128), tile=Tile(64, 64, 2)),
+            Plan("bf16", "bf16", d="f32", promoted=2, blocks=Blocks(True, 128), tile=Tile(64, 64, 2)),
             (70, 100, 264), 0, True, "random:3",
         ),
         (
-            Plan("tf32", "tf32", promoted=4, blocks=Blocks(True), tile=Tile(64, 64, 2, alternate=True)),
+            Plan("tf32", "tf32", d="f32", promoted=4, blocks=Blocks(True), tile=Tile(64, 64, 2, alternate=True)),
             (70, 70, 300), 0, False, "lazy",
         ),
     ],
@@ -95,11 +95,11 @@ def test_kernels_are_legal_silent_and_exact(
     rows = factors(3, *planes, m, along) if plan.blocks.rows else None
     columns = factors(4, *planes, ceil(n / width), along) if width else None
     asked = read(first, second)
-    plan = replace(plan, d="f32", batched=bool(batch), ragged=asked.is_ragged("f32"))
+    plan = replace(plan, batched=bool(batch), ragged=asked.is_ragged(plan.d))
     even = next(iter(shares(asked, plan)))
     share = replace(even, ctas=3 * plan.tile.cluster, split=even.tiles if cut else 0)
     built = kernel.at(plan=plan)
-    d = np.zeros((*planes, m, ceil(n / 4) * 4), np.float32)
+    d = np.zeros((*planes, m, ceil(n / 16) * 16), DTYPES[plan.d])
     arrays = Arrays(first, second, row_scales=rows, column_scales=columns)
     run = wl.launch(
         built.module,
@@ -112,7 +112,7 @@ def test_kernels_are_legal_silent_and_exact(
     )
     assert wl.check(built.text).ok
     assert not run.findings
-    wanted = modelled(first, second, rows, columns)
+    wanted = modelled(first, second, rows, columns).astype(d.dtype)
     if cut:  # the sums of pieces are added in another order
         np.testing.assert_allclose(d[..., :n], wanted, rtol=1e-5, atol=1e-4)
     else:

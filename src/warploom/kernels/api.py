@@ -1,15 +1,20 @@
 """`gemm`: one call for a product of matrices, on the GPU or bit for bit on the abstract machine."""
 
+# A caller may hand over anything, whatever the annotation says.
+# pyright: reportUnnecessaryIsInstance=false
+
 from __future__ import annotations
 
 from functools import cache, lru_cache
+from numbers import Real
+from types import NoneType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from warploom.author import Kernel
 from warploom.diag import UsageError
-from warploom.gpu.arrays import is_on_gpu, number_of
+from warploom.gpu.arrays import is_foreign_type, is_on_gpu, signature
 from warploom.kernels import problem
 from warploom.kernels.cost import choose, microseconds, shares
 from warploom.kernels.device import Ready
@@ -62,24 +67,30 @@ def gemm(
         any strides, and a batch before them or none.
     Errors: UsageError kernels.*, gpu.*.
     """
-    arrays = Arrays(a, b, c, out, row_scales, column_scales, bias)
-    options = Options(float(alpha), float(beta), bias_along, activation, result, sums, fast, tile)
-    if device == "cuda" and is_on_gpu(a):
-        key = options, number_of(a), *map(_lies, arrays)
+    arrays = a, b, c, out, row_scales, column_scales, bias
+    options = alpha != 1.0, bias_along, activation, result, sums, fast, tile
+    if device != "cuda" or not is_foreign_type(a.__class__):
+        return _copied(Arrays(*arrays), Options(*options), alpha, beta, device)
+    key = options, *[None if array is None else signature(array) for array in arrays]
+    try:
         ready = _READY.get(key)
-        if ready is None:
-            if len(_READY) >= _MOST_READY:
-                _READY.clear()
-            ready = _READY[key] = Ready(_asked(arrays, options), arrays, options.alpha, options.beta)
-        return ready(arrays)
-    return _copied(_asked(arrays, options), arrays, options, device)
+    except TypeError:  # of an option that is no such thing, which is said below
+        ready = None
+    if ready is None:
+        if not is_on_gpu(a):
+            return _copied(Arrays(*arrays), Options(*options), alpha, beta, device)
+        dispatch = _asked(Arrays(*arrays), Options(*options), alpha, beta)
+        ready = Ready(dispatch, _kernel(dispatch.plan), Arrays(*arrays))
+        if len(_READY) >= _MOST_READY:
+            _READY.clear()
+        _READY[key] = ready
+    return ready(alpha, beta, *arrays)
 
 
 class Options(NamedTuple):
     """What a multiplication is asked for besides its arrays; `gemm` says what they are."""
 
-    alpha: float
-    beta: float
+    scaled: bool
     bias_along: Literal["column", "row"]
     activation: str
     result: str
@@ -92,23 +103,20 @@ _READY: dict[tuple[Any, ...], Ready] = {}
 _MOST_READY = 1024
 
 
-def _lies(array: Any) -> object:
-    """How an array lies, in its library's own words, which are quick to have."""
-    if array is None:
-        return None
-    strides = array.stride() if hasattr(array, "stride") else getattr(array, "strides", None)
-    return array.shape, strides, array.dtype
-
-
-def _asked(arrays: Arrays, options: Options) -> Dispatch:
+def _asked(arrays: Arrays, options: Options, alpha: float, beta: float) -> Dispatch:
     """The plan for arrays and options. Errors: UsageError kernels.*."""
+    for name, value in (("alpha", alpha), ("beta", beta)):
+        if not isinstance(value, (Real, np.number)):
+            raise UsageError(f"{name} is {value!r}; expected a number", code="kernels.option")
+    if not isinstance(options.tile, (Tile, NoneType)):
+        raise UsageError(f"tile is {options.tile!r}; expected a Tile", code="kernels.option")
     asked = problem.read(arrays.a, arrays.b)
     sums = asked.sums(options.sums)
     own = asked.result(sums) if arrays.out is None else problem.result_word(arrays.out)
     result = options.result or own
     blocks = blocks_of(arrays, asked)
     epilogue = Epilogue(
-        scaled=options.alpha != 1.0,
+        scaled=options.scaled,
         row_scales=arrays.row_scales is not None and not blocks.rows,
         column_scales=arrays.column_scales is not None and not blocks.columns,
         addend="" if arrays.c is None else result,
@@ -182,10 +190,13 @@ def _check_result(name: str, array: Any, asked: Problem, type_word: str) -> None
         )
 
 
-def _copied(dispatch: Dispatch, arrays: Arrays, options: Options, device: Literal["cpu", "cuda"]) -> Any:
+def _copied(
+    arrays: Arrays, options: Options, alpha: float, beta: float, device: Literal["cpu", "cuda"]
+) -> Any:
     """Run the kernel on NumPy's arrays. Errors: UsageError kernels.layout."""
+    dispatch = _asked(arrays, options, alpha, beta)
     plan = dispatch.plan
-    made = _padded(dispatch.problem.shape, DTYPES[plan.d]) if arrays.out is None else arrays.out
+    made = _padded(dispatch) if arrays.out is None else arrays.out
     base = made if made.base is None else made.base
     if plan.ragged and not base.flags.c_contiguous:
         raise UsageError("out is part of an array that is not contiguous", code="kernels.layout")
@@ -195,14 +206,13 @@ def _copied(dispatch: Dispatch, arrays: Arrays, options: Options, device: Litera
         grid=dispatch.share.ctas,
         block=plan.tile.threads,
         shared=kernel.shared_bytes,
-        args=dispatch.arguments(arrays, made, base, options.alpha, options.beta),
+        args=dispatch.arguments(arrays, made, base, float(alpha), float(beta)),
         device=device,
     )
     return made
 
 
-def _padded(shape: tuple[int, ...], dtype: Any) -> Any:
-    """A new array whose rows are multiples of 16 bytes apart."""
-    per_row = 16 // np.dtype(dtype).itemsize
-    whole = np.zeros((*shape[:-1], -(-shape[-1] // per_row) * per_row), dtype)
-    return whole[..., : shape[-1]]
+def _padded(dispatch: Dispatch) -> Any:
+    """A new array for D, its rows a multiple of 16 bytes apart."""
+    whole = np.zeros((*dispatch.problem.shape[:-1], dispatch.pitch), DTYPES[dispatch.plan.d])
+    return whole[..., : dispatch.problem.n]

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from warploom.kernels import scales
-from warploom.kernels.cost import Share
+from warploom.kernels.cost import Share, tiles_of
 from warploom.kernels.load import BLOCK
-from warploom.kernels.plan import Plan
+from warploom.kernels.plan import Plan, size_of
 from warploom.kernels.problem import Arrays, Problem, swapped
 from warploom.layout import TensorMap, strided
 
@@ -25,6 +25,12 @@ class Dispatch:
     problem: Problem
     plan: Plan
     share: Share
+
+    @property
+    def pitch(self) -> int:
+        """Elements from a row of a new D to the next: whole 16 bytes."""
+        per_row = 16 // size_of(self.plan.d)
+        return ceil(self.problem.n / per_row) * per_row
 
     @property
     def partial_words(self) -> int:
@@ -79,14 +85,13 @@ class Dispatch:
 
     def numbers(self, d: Any, arrays: Arrays) -> tuple[int, ...]:
         """The last parameters: how D lies, the sizes, and how factors of blocks lie."""
-        problem, tile, lies = self.problem, self.plan.tile, strided(d)
+        problem, lies = self.problem, strided(d)
         return (
             lies.strides[-2],
             lies.strides[0] if self.plan.batched else 0,
             problem.m,
             problem.n,
-            ceil(problem.m / (tile.rows * tile.cluster)),
-            ceil(problem.n / tile.columns),
+            *tiles_of(problem, self.plan),
             self.share.stages,
             self.share.split,
             self.share.tiles,

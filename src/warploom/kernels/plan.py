@@ -14,13 +14,14 @@ import ml_dtypes
 import numpy as np
 
 from warploom.diag import UsageError
+from warploom.isa.capacity import shared_bytes
 from warploom.isa.types import TYPES
 
 SPAN = 128  # bytes of K in one stage: a row of the widest swizzle
 STEP = 32  # bytes of a row of A that one instruction takes
 SCALED = 128  # elements of K, and columns of B, that may share a factor
 METADATA = 512  # bytes that the threads of a consumer have in one word each
-SHARED = 227 * 1024  # bytes of shared memory that a CTA may have
+SHARED = shared_bytes(90)  # what a CTA may have
 _MOST = {1: 192, 2: 192, 3: 128}  # registers that a thread has for sums, by the number of consumers
 _MOST_AT_ONCE = {1: 128, 2: 128, 3: 96}  # and for those of one instruction, which a launch must give at once
 SUMS = {
@@ -328,4 +329,13 @@ class Plan:
     def shared_bytes(self) -> int:
         """Dynamic shared memory of a CTA, mbarriers included."""
         tile = self.tile
-        return tile.stages * (self.stage_bytes + 16) + tile.warpgroups * (tile.buffers * self.turn_bytes + 8)
+        return tile.stages * self._with_barriers + tile.warpgroups * (tile.buffers * self.turn_bytes + 8)
+
+    @property
+    def _with_barriers(self) -> int:
+        return self.stage_bytes + 16
+
+    @property
+    def most_stages(self) -> int:
+        """The stages that there would be room for."""
+        return self.tile.stages + (SHARED - self.shared_bytes) // self._with_barriers
