@@ -2,73 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import pytest
+from oracle.numpy_peer import Clock, NumPy
 
 import warploom as wl
 from warploom.gpu import State, Timing
 from warploom.kernels import gemm
-from warploom.kernels.plan import DTYPES
 from warploom.oracle.blas import KINDS, Kind, Matrices, refusals
 from warploom.oracle.speed import Bench, Case, Compared, Wrong, compare, record, summary
 
 STATE = State(1500, 3201, 690.0, None)
-OPERANDS: dict[str, Any] = {
-    "bf16": ml_dtypes.bfloat16, "f16": np.float16, "tf32": np.float32, "e4m3": ml_dtypes.float8_e4m3fn, "s8": np.int8
-}  # fmt: skip
-
-
-class NumPy:
-    """A peer in the host's memory."""
-
-    name, version, kinds = "NumPy", "2", tuple(KINDS)
-
-    def __init__(self) -> None:
-        self.made = 0
-
-    @contextmanager
-    def at_work(self) -> Generator[None]:
-        yield
-
-    def matrices(self, kind: Kind, m: int, n: int, k: int, seed: int) -> Matrices:
-        self.made += 1
-        dice = np.random.default_rng(seed)
-        a, b = (dice.normal(size=(rows, k)) * (40 if kind.operand == "s8" else 1) for rows in (m, n))
-        dtype = OPERANDS[kind.operand]
-        return Matrices(a.astype(dtype), b.astype(dtype).T, np.empty((m, n), DTYPES[kind.result]))
-
-    def multiply(self, kind: Kind) -> Any:
-        def multiply(a: Any, b: Any, d: Any) -> None:
-            d[...] = (a.astype(np.float64) @ b.astype(np.float64)).astype(d.dtype)
-
-        return multiply
-
-    def copy(self, matrix: Any) -> Any:
-        return matrix.copy()
-
-    def clear(self, matrix: Any) -> None:
-        matrix.fill(0)
-
-    def difference(self, first: Any, second: Any) -> float:
-        x, y = first.astype(np.float64), second.astype(np.float64)
-        return float(np.abs(x - y).max() / np.sqrt(np.square(y).mean()))
-
-
-class Clock:
-    """Takes 4 us for each call of ours and 5 for each of theirs, and keeps what it was given."""
-
-    def __init__(self) -> None:
-        self.given: list[tuple[Mapping[str, Sequence[Any]], int]] = []
-
-    def __call__(self, calls: Mapping[str, Sequence[Any]], repetitions: int) -> Mapping[str, Timing]:
-        self.given.append((calls, repetitions))
-        return {"ours": Timing((4.0,) * repetitions), "theirs": Timing((5.0,) * repetitions)}
 
 
 def on_cpu(a: Any, b: Any, *, out: Any, fast: bool) -> Any:
@@ -76,7 +23,7 @@ def on_cpu(a: Any, b: Any, *, out: Any, fast: bool) -> Any:
 
 
 def bench(clock: Clock, ours: Any = on_cpu, peer: Any = None) -> Bench:
-    return Bench(peer or NumPy(), ours, clock, lambda: None, lambda: STATE, 7)
+    return Bench("a GPU", peer or NumPy(), ours, clock, lambda: None, lambda: STATE, 7)
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -46,3 +46,24 @@ def progress(total: int) -> Generator[Progress]:
                 bar.advance(task)
 
         yield OnTerminal()
+
+
+@contextmanager
+def bar(what: str) -> Generator[Callable[[str, int, int], None]]:
+    """A bar for one thing in several steps, told each step and how many are done of how many.
+
+    Without a terminal it is a line that says what is begun.
+    """
+    if not sys.stderr.isatty():
+        print(what, file=sys.stderr, flush=True)
+        yield lambda step, done, total: None
+        return
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.progress import Progress as Bar
+
+    with Bar(console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task(escape(what))
+        yield lambda step, done, total: shown.update(
+            task, description=escape(f"{what}: {step}"), completed=done, total=total
+        )

@@ -112,6 +112,7 @@ def _bench(gpu: Gpu, peer: Peer, options: argparse.Namespace) -> Bench:
 
     regime = _REGIMES[options.regime]
     return Bench(
+        gpu.name,
         peer,
         gemm,
         lambda calls, repetitions: measure(gpu, calls, repetitions=repetitions, by=options.by, **regime),

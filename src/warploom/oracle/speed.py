@@ -10,8 +10,9 @@ from typing import Any, Protocol
 
 from warploom.gpu import State, Timing
 from warploom.gpu.timing import Call
-from warploom.kernels.cost import Share, choose
+from warploom.kernels.cost import Share
 from warploom.kernels.plan import Tile
+from warploom.kernels.tuned import chosen
 from warploom.oracle.blas import Kind, Matrices, Peer, refusals
 
 Size = tuple[int, int, int]
@@ -30,6 +31,8 @@ SIZES: tuple[Size, ...] = (
 
 _ROTATED = 150e6  # bytes of matrices that take turns: three times the L2 cache of an H200
 _SETS = (2, 8)
+TRIES = 3
+"""Repetitions that say how many calls a repetition needs."""
 _WORK = 2000.0  # microseconds that one repetition of the quicker side takes at least
 
 
@@ -43,11 +46,12 @@ class Clock(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What a comparison is made with: the library, our multiplication, a clock, and the GPU's own words.
+    """What a comparison is made with: the GPU's name, the library, our multiplication, a clock, the GPU's own words.
 
     `wait` returns when the GPU has nothing left to do, and raises what it broke off.
     """
 
+    gpu: str
     peer: Peer
     gemm: Callable[..., object]
     clock: Clock
@@ -114,42 +118,49 @@ def compare(bench: Bench, case: Case, seed: int = 0) -> Compared | Wrong:
     Errors: UsageError bench.peer where the library refuses, gpu.timing, kernels.*; DeviceFault gpu.fault.
     """
     kind, peer = case.kind, bench.peer
-    count = min(max(ceil(_ROTATED / kind.bytes(case.m, case.n, case.k)), _SETS[0]), _SETS[1])
-    with refusals(peer.name, case):
-        sets = [peer.matrices(kind, case.m, case.n, case.k, seed + turn) for turn in range(count)]
-    difference = _difference(bench, case, sets[0])
-    if not difference <= kind.tolerance:  # NaN is no agreement
-        return Wrong(case, difference, peer.name)
-    once = bench.clock(_calls(bench, kind, sets), 3)
-    quickest = min(timing.median for timing in once.values())
-    rounds = max(1, ceil(_WORK / quickest / count))
-    times = bench.clock(_calls(bench, kind, sets * rounds), bench.repetitions)
+    sets = rotating(peer, case, seed)
+    held = sets[0]
+    far = distance(
+        peer, case, held, lambda: bench.gemm(held.a, held.b, out=held.d, fast=kind.fast), bench.wait
+    )
+    if not far <= kind.tolerance:  # NaN is no agreement
+        return Wrong(case, far, peer.name)
+    once = bench.clock(_calls(bench, kind, sets), TRIES)
+    turns = rounds(once, len(sets))
+    times = bench.clock(_calls(bench, kind, sets * turns), bench.repetitions)
     problem = kind.problem(case.m, case.n, case.k)
-    plan, share = choose(problem, kind.plan(problem))
+    plan, share = chosen(bench.gpu, problem, kind.plan(problem))
+    calls = len(sets) * turns
     return Compared(
-        case,
-        plan.tile,
-        share,
-        times["ours"],
-        times["theirs"],
-        count * rounds,
-        count,
-        difference,
-        bench.state(),
+        case, plan.tile, share, times["ours"], times["theirs"], calls, len(sets), far, bench.state()
     )
 
 
-def _difference(bench: Bench, case: Case, held: Matrices) -> float:
-    """How far the results are apart, each written over zeros."""
-    peer, theirs = bench.peer, bench.peer.multiply(case.kind)
-    peer.clear(held.d)
-    bench.gemm(held.a, held.b, out=held.d, fast=case.kind.fast)
-    bench.wait()  # what our kernel does wrong is not laid to the library
+def rotating(peer: Peer, case: Case, seed: int = 0) -> list[Matrices]:
+    """Sets of matrices that together pass the L2 cache. Errors: UsageError bench.peer."""
+    count = min(max(ceil(_ROTATED / case.kind.bytes(case.m, case.n, case.k)), _SETS[0]), _SETS[1])
     with refusals(peer.name, case):
-        ours = peer.copy(held.d)
+        return [peer.matrices(case.kind, case.m, case.n, case.k, seed + turn) for turn in range(count)]
+
+
+def rounds(tried: Mapping[str, Timing], sets: int) -> int:
+    """How often to go through the sets, so that the quickest that was tried works long enough for the clock."""
+    return max(1, ceil(_WORK / min(timing.median for timing in tried.values()) / sets))
+
+
+def distance(
+    peer: Peer, case: Case, held: Matrices, ours: Callable[[], object], wait: Callable[[], object]
+) -> float:
+    """How far our result is from the library's, each written over zeros. Errors: UsageError bench.peer."""
+    theirs = peer.multiply(case.kind)
+    peer.clear(held.d)
+    ours()
+    wait()  # what our kernel does wrong is not laid to the library
+    with refusals(peer.name, case):
+        found = peer.copy(held.d)
         peer.clear(held.d)
         theirs(held.a, held.b, held.d)
-        return peer.difference(ours, held.d)
+        return peer.difference(found, held.d)
 
 
 def _calls(bench: Bench, kind: Kind, sets: Sequence[Matrices]) -> dict[str, list[Call]]:
