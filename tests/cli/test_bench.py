@@ -8,11 +8,13 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
+from oracle.numpy_peer import Clock, NumPy
 
+import warploom as wl
 from warploom.cli import bench, main
-from warploom.gpu import State, Timing
+from warploom.gpu import DeviceFault, State, Timing
 from warploom.kernels.cost import choose
-from warploom.oracle.blas import KINDS
+from warploom.oracle.blas import KINDS, Kind
 from warploom.oracle.speed import Case, Compared, Wrong
 
 STATE = State(1410, 3201, 699.6, 61)
@@ -127,7 +129,7 @@ def test_files_hold_what_was_found(tmp_path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(bench.UsageError, match="cannot be written: is a directory"):
+    with pytest.raises(wl.UsageError, match="cannot be written: is a directory"):
         bench.report(FOUND, ABOUT, STATE, STATE, tmp_path)
 
 
@@ -140,3 +142,80 @@ def bench_tile() -> Any:
     from warploom.kernels import Tile
 
     return Tile(64, 128, 4, 2, alternate=True, buffers=1)
+
+
+class Here:
+    """A GPU by name."""
+
+    name, driver = "a <GPU>", "13.0"
+
+    def __enter__(self) -> Here:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def wait(self) -> None: ...
+
+
+class Failing(NumPy):
+    """Refuses sizes with an M of 8, breaks the GPU at one of 24, and is told apart from ours at one of 16."""
+
+    def multiply(self, kind: Kind) -> Any:
+        right = super().multiply(kind)
+
+        def multiply(a: Any, b: Any, d: Any) -> None:
+            if a.shape[0] == 8:
+                raise RuntimeError("8 rows are too few. See the manual.")
+            if a.shape[0] == 24:
+                raise DeviceFault.saying("the GPU broke off a kernel")
+            right(a, b, d)
+            if a.shape[0] == 16:
+                d[0, 0] = 1e3
+
+        return multiply
+
+
+@pytest.mark.parametrize(
+    ("rows", "status", "timed", "told"),
+    [
+        ((32,), 0, 1, ""),
+        ((32, 16, 32), 1, 1, ""),
+        (
+            (8, 32, 16),
+            2,
+            1,
+            "bf16 8x64x64: error[bench.peer]: NumPy refuses bf16 8x64x64: 8 rows are too few\n",
+        ),
+        ((32, 24, 40), 2, 1, "bf16 24x64x64: error[gpu.fault]: the GPU broke off a kernel\n"),
+    ],
+)
+def test_what_fails_takes_nothing_from_what_was_found(
+    rows: tuple[int, ...],
+    status: int,
+    timed: int,
+    told: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    def ours(a: Any, b: Any, *, out: Any, fast: bool) -> None:
+        NumPy().multiply(KINDS["bf16"])(a, b, out)
+
+    def measure(gpu: Here, calls: Any, *, repetitions: int, by: str, settle: float) -> Any:
+        assert (by, settle) == ("events", 0.25)
+        return Clock()(calls, repetitions)
+
+    monkeypatch.setattr("warploom.gpu.Gpu", Here)
+    monkeypatch.setattr("warploom.gpu.state", lambda gpu: STATE)
+    monkeypatch.setattr("warploom.gpu.measure", measure)
+    monkeypatch.setattr("warploom.kernels.gemm", ours)
+    monkeypatch.setattr("warploom.oracle.blas.PEERS", {"torch": Failing})
+    monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path))
+    shapes = ",".join(f"{m}x64x64" for m in rows)
+    file = tmp_path / "x.json"
+    asked = ["--types", "bf16", "--shapes", shapes, "--by", "events", "--json", str(file)]
+    assert main(["bench", "gemm", *asked]) == status
+    said = capsys.readouterr()
+    assert "bf16: geometric mean 1.250, smallest 1.250 (32x64x64)" in said.out
+    assert said.err.endswith(told)
+    assert len(json.loads(file.read_text())["results"]) == timed

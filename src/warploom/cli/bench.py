@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from warploom.cli._gemms import in_words, kinds, sizes
 from warploom.cli._progress import progress
-from warploom.diag import UsageError
+from warploom.diag import UsageError, WarploomError, render
 
 if TYPE_CHECKING:
     from warploom.gpu import Gpu, State
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 OK = 0
 DIFFERENT = 1
+MISUSE = 2
 _UNIT = "TFLOP/s"
 _REGIMES = {"steady": {"settle": 0.25}, "rested": {"pause": 0.05}}
 
@@ -88,7 +89,7 @@ def run(options: argparse.Namespace) -> int:
         peer = PEERS[options.peer]()
         before = state(gpu)
         with peer.at_work():
-            found = _compare(_bench(gpu, peer, options), cases)
+            found, failures = _compare(_bench(gpu, peer, options), cases)
         after = state(gpu)
         about = {
             "command": "warploom bench gemm",
@@ -102,7 +103,10 @@ def run(options: argparse.Namespace) -> int:
             "regime": options.regime,
             "repetitions": options.repetitions,
         }
-    return report(found, about, before, after, options.json, options.svg)
+    status = report(found, about, before, after, options.json, options.svg)
+    for case, error in failures:
+        print(f"{case}: {render(error.diagnostics, color=sys.stderr.isatty())}", end="", file=sys.stderr)
+    return MISUSE if failures else status
 
 
 def _bench(gpu: Gpu, peer: Peer, options: argparse.Namespace) -> Bench:
@@ -122,21 +126,36 @@ def _bench(gpu: Gpu, peer: Peer, options: argparse.Namespace) -> Bench:
     )
 
 
-def _compare(bench: Bench, cases: Sequence[Case]) -> list[Compared | Wrong]:
-    from warploom.oracle.speed import Wrong, compare
+def _compare(
+    bench: Bench, cases: Sequence[Case]
+) -> tuple[list[Compared | Wrong], list[tuple[Case, WarploomError]]]:
+    """What was found, and what could not be measured; after a fault of the GPU nothing more is tried."""
+    from warploom.oracle.speed import compare
 
     found: list[Compared | Wrong] = []
+    failures: list[tuple[Case, WarploomError]] = []
     with progress(len(cases)) as at:
         for case in cases:
             at.begin(str(case))
-            each = compare(bench, case)
-            found.append(each)
-            if isinstance(each, Wrong):
-                at.end(str(each))
+            try:
+                found.append(compare(bench, case))
+            except WarploomError as error:
+                failures.append((case, error))
+                at.end(f"{case}: {error}")
+                if not isinstance(error, UsageError):
+                    break
             else:
-                ours, theirs = _rates(each)
-                at.end(f"{case}: {ours} and {theirs} {_UNIT}, {each.ratio:.3f}")
-    return found
+                at.end(_line(found[-1]))
+    return found, failures
+
+
+def _line(each: Compared | Wrong) -> str:
+    from warploom.oracle.speed import Wrong
+
+    if isinstance(each, Wrong):
+        return str(each)
+    ours, theirs = _rates(each)
+    return f"{each.case}: {ours} and {theirs} {_UNIT}, {each.ratio:.3f}"
 
 
 def report(

@@ -58,7 +58,7 @@ KINDS = {
         Kind("bf16", "bf16", "bf16"),
         Kind("f16", "f16", "f16"),
         Kind("tf32", "tf32", "f32"),
-        Kind("e4m3", "e4m3", "bf16", fast=True, tolerance=0.5),
+        Kind("e4m3", "e4m3", "bf16", fast=True, tolerance=0.25),
         Kind("e4m3-accurate", "e4m3", "bf16"),
         Kind("s8", "s8", "s32", tolerance=0.0),
     )
