@@ -87,6 +87,27 @@ def test_a_wrong_result_is_not_timed(fault: Any) -> None:
     assert str(found).endswith("of their root mean square from NumPy's, more than 0.1; it is not timed")
 
 
+@pytest.mark.parametrize("lazy", ["ours", "theirs"])
+def test_what_was_there_before_is_no_result(lazy: str) -> None:
+    """D has the right elements already, and one side writes none."""
+
+    class Filled(NumPy):
+        def matrices(self, kind: Kind, m: int, n: int, k: int, seed: int) -> Matrices:
+            made = super().matrices(kind, m, n, k, seed)
+            super().multiply(kind)(made.a, made.b, made.d)
+            return made
+
+        def multiply(self, kind: Kind) -> Any:
+            return (lambda a, b, d: None) if lazy == "theirs" else super().multiply(kind)
+
+    def ours(a: Any, b: Any, *, out: Any, fast: bool) -> None:
+        if lazy == "theirs":
+            out[...] = a.astype(np.float64) @ b.astype(np.float64)
+
+    with np.errstate(divide="ignore"):
+        assert isinstance(compare(bench(Clock(), ours, Filled()), Case(KINDS["bf16"], 32, 32, 64)), Wrong)
+
+
 def test_whole_numbers_must_be_the_same() -> None:
     def ours(a: Any, b: Any, *, out: Any, fast: bool) -> None:
         out[...] = a.astype(np.int32) @ b.astype(np.int32)
