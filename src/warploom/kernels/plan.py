@@ -49,6 +49,8 @@ DTYPES: dict[str, np.dtype[Any]] = {
     )
 }
 """What NumPy calls the types of D."""
+PROMOTED = 4
+"""Stages of 8-bit floats whose sum is added in f32 where all bits are to be kept: 512 elements of K."""
 ACTIVATIONS = ("", "relu", "gelu", "silu")
 
 
