@@ -14,19 +14,18 @@ import numpy as np
 
 from warploom.author import Kernel
 from warploom.diag import UsageError
-from warploom.gpu.arrays import is_foreign_type, is_on_gpu, signature
+from warploom.gpu.arrays import is_foreign_type, is_on_gpu, number_of, signature
 from warploom.kernels import problem
 from warploom.kernels.cost import choose, microseconds, shares
-from warploom.kernels.device import Ready
+from warploom.kernels.device import Ready, gpu_of
 from warploom.kernels.dispatch import Dispatch
 from warploom.kernels.gemm import gemm as hopper
-from warploom.kernels.plan import DTYPES, SCALED, SMALL, SPAN, Blocks, Epilogue, Plan, Tile, size_of
+from warploom.kernels.plan import DTYPES, PROMOTED, SCALED, SMALL, SPAN, Epilogue, Plan, Tile, size_of
 from warploom.kernels.problem import Arrays, Problem
 from warploom.kernels.scales import blocks_of
+from warploom.kernels.tuned import chosen
 from warploom.launch.api import launch
 from warploom.layout import strided
-
-_PROMOTED = 4  # stages of 8-bit floats that are summed before their sum is added in f32: 512 elements of K
 
 
 def gemm(
@@ -60,7 +59,7 @@ def gemm(
     multiplied, and added in f32. `bias` is added along columns (one for each column) or rows. `activation` is
     "relu", "gelu" (by tanh) or "silu". `result` is the type of D, `sums` of the products' sums ("f16" for short
     ones). 8-bit floats are summed in the tensor cores, which keep fewer bits, if `fast`, and else 512 elements of K
-    at a time. `tile` overrules the cost model.
+    at a time. `tile` overrules what was tuned, and the cost model.
 
     Shapes: a (M, K), b (K, N), c and the result (M, N), each with a batch before it or none; scales and bias (M,)
         or (N,), f32. Scales of blocks, K/128 rounded up: rows (M, K/128), columns (N/128, K/128) or (N, K/128), with
@@ -79,7 +78,8 @@ def gemm(
     if ready is None:
         if not is_on_gpu(a):
             return _copied(Arrays(*arrays), Options(*options), alpha, beta, device)
-        dispatch = _asked(Arrays(*arrays), Options(*options), alpha, beta)
+        gpu = gpu_of(number_of(a))
+        dispatch = _asked(Arrays(*arrays), Options(*options), alpha, beta, gpu.name)
         ready = Ready(dispatch, _kernel(dispatch.plan), Arrays(*arrays))
         if len(_READY) >= _MOST_READY:
             _READY.clear()
@@ -103,8 +103,8 @@ _READY: dict[tuple[Any, ...], Ready] = {}
 _MOST_READY = 1024
 
 
-def _asked(arrays: Arrays, options: Options, alpha: float, beta: float) -> Dispatch:
-    """The plan for arrays and options. Errors: UsageError kernels.*."""
+def _asked(arrays: Arrays, options: Options, alpha: float, beta: float, gpu: str = "") -> Dispatch:
+    """How a multiplication is done, on a GPU of this name. Errors: UsageError kernels.*."""
     for name, value in (("alpha", alpha), ("beta", beta)):
         if not isinstance(value, (Real, np.number)):
             raise UsageError(f"{name} is {value!r}; expected a number", code="kernels.option")
@@ -128,34 +128,25 @@ def _asked(arrays: Arrays, options: Options, alpha: float, beta: float) -> Dispa
     if not blocks.columns:
         _check_vector("column_scales", arrays.column_scales, asked.n)
     _check_vector("bias", arrays.bias, asked.n if options.bias_along == "column" else asked.m)
-    promoted = 0 if options.fast or asked.a not in ("e4m3", "e5m2") or sums != "f32" else _PROMOTED
+    promoted = 0 if options.fast or asked.a not in ("e4m3", "e5m2") or sums != "f32" else PROMOTED
     if blocks:
         promoted = SCALED // (SPAN // size_of(asked.a))
-    dispatch = _dispatch(asked, sums, result, promoted, blocks, epilogue, options.tile)
-    _check_result("C", arrays.c, asked, result)
-    _check_result("out", arrays.out, asked, result)
-    return dispatch
-
-
-@lru_cache(maxsize=256)
-def _dispatch(
-    asked: Problem,
-    sums: str,
-    result: str,
-    promoted: int,
-    blocks: Blocks,
-    epilogue: Epilogue,
-    tile: Tile | None,
-) -> Dispatch:
-    """The plan of a problem: with the tile that is asked for, or the one that the cost model chooses."""
     plan = Plan(
         asked.a, asked.b, sums, result, asked.a_major, asked.b_major,
         batched=asked.batched, promoted=promoted, ragged=asked.is_ragged(result), blocks=blocks, epilogue=epilogue,
-        tile=tile or SMALL,
+        tile=options.tile or SMALL,
     )  # fmt: skip
-    if tile is None:
-        return Dispatch(asked, *choose(asked, plan))
+    _check_result("C", arrays.c, asked, result)
+    _check_result("out", arrays.out, asked, result)
+    if options.tile is None:
+        return _chosen(asked, plan, gpu)
     return Dispatch(asked, plan, min(shares(asked, plan), key=lambda share: microseconds(asked, plan, share)))
+
+
+@lru_cache(maxsize=256)
+def _chosen(asked: Problem, plan: Plan, gpu: str) -> Dispatch:
+    """The plan with the tile that was tuned for a GPU, or else the one that the cost model chooses."""
+    return Dispatch(asked, *(chosen(gpu, asked, plan) if gpu else choose(asked, plan)))
 
 
 @cache

@@ -23,7 +23,7 @@ _VECTORS = ("row_scales", "column_scales", "bias")
 
 
 @cache
-def _gpu(number: int) -> Gpu:
+def gpu_of(number: int) -> Gpu:
     """A GPU that stays open. Errors: UsageError gpu.*, kernels.target."""
     gpu = Gpu(number)
     if gpu.arch != _NEEDED:
@@ -39,7 +39,7 @@ class _Workspace:
     """Memory of one stream for the sums of tiles that are cut, and for their flags, which launches leave at 0."""
 
     def __init__(self, number: int, stream: int) -> None:
-        self.gpu, self.stream = _gpu(number), stream
+        self.gpu, self.stream = gpu_of(number), stream
         self.words = self.flags = self.partial = self.marks = 0
 
     def hold(self, words: int, flags: int) -> tuple[int, int]:
@@ -68,7 +68,7 @@ class Ready:
 
     def __init__(self, dispatch: Dispatch, kernel: Kernel, arrays: Arrays) -> None:
         self.number = number_of(arrays.a)
-        gpu, plan = _gpu(self.number), dispatch.plan
+        gpu, plan = gpu_of(self.number), dispatch.plan
         self.current, self.stream = current_of(arrays.a.__class__), gpu.stream
         here = (_is_tensor(array, self.number) for array in arrays if array is not None)
         self.locate = _address if all(here) else partial(_locate, gpu)
