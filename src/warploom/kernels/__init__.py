@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from warploom.kernels.api import gemm
+from warploom.kernels.grouped import grouped_gemm
 from warploom.kernels.plan import Epilogue, Plan, Tile
 
-__all__ = ["Epilogue", "Plan", "Tile", "gemm"]
+__all__ = ["Epilogue", "Plan", "Tile", "gemm", "grouped_gemm"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Any, Literal, NamedTuple
 
@@ -54,21 +56,13 @@ def gemm(
     the products' sums ("f16" for short ones). 8-bit floats are summed in the tensor cores, which keep fewer bits,
     if `fast`, and else 512 elements of K at a time. `tile` overrules the cost model.
 
-    Shapes: a (M, K), b (K, N), c and the result (M, N), each with a batch before it or none; scales and bias (M,)
-        or (N,), f32.
+    Shapes: a (M, K), b (K, N), c and the result (M, N); a and b with a batch before them, or one of them, and c with
+        it or without: what has none is the same for all. Scales and bias (M,) or (N,), f32.
     Errors: UsageError kernels.*, gpu.*.
     """
     arrays = Arrays(a, b, c, out, row_scales, column_scales, bias)
     options = Options(float(alpha), float(beta), bias_along, activation, result, sums, fast, tile)
-    if device == "cuda" and is_on_gpu(a):
-        key = options, number_of(a), *map(_lies, arrays)
-        ready = _READY.get(key)
-        if ready is None:
-            if len(_READY) >= _MOST_READY:
-                _READY.clear()
-            ready = _READY[key] = Ready(_asked(arrays, options), arrays, options.alpha, options.beta)
-        return ready(arrays)
-    return _copied(_asked(arrays, options), arrays, options, device)
+    return perform(_asked, arrays, options, device)
 
 
 class Options(NamedTuple):
@@ -82,6 +76,24 @@ class Options(NamedTuple):
     sums: str
     fast: bool
     tile: Tile | None
+
+
+def perform(
+    ask: Callable[[Arrays, Options], Dispatch],
+    arrays: Arrays,
+    options: Options,
+    device: Literal["cpu", "cuda"],
+) -> Any:
+    """Launch what `ask` says is asked for; on a GPU it is asked once for each way that arrays lie. Returns D."""
+    if device == "cuda" and is_on_gpu(arrays.a):
+        key = ask, options, number_of(arrays.a), *map(_lies, arrays)
+        ready = _READY.get(key)
+        if ready is None:
+            if len(_READY) >= _MOST_READY:
+                _READY.clear()
+            ready = _READY[key] = Ready(ask(arrays, options), arrays, options.alpha, options.beta)
+        return ready(arrays)
+    return _copied(ask(arrays, options), arrays, options, device)
 
 
 _READY: dict[tuple[Any, ...], Ready] = {}
@@ -99,6 +111,16 @@ def _lies(array: Any) -> object:
 def _asked(arrays: Arrays, options: Options) -> Dispatch:
     """The plan for arrays and options. Errors: UsageError kernels.*."""
     asked = problem.read(arrays.a, arrays.b)
+    if asked.batched and arrays.c is not None and arrays.c.ndim == 2:
+        asked = replace(asked, common=f"{asked.common}c")
+    check_vector("row_scales", arrays.row_scales, (asked.m,))
+    check_vector("column_scales", arrays.column_scales, (asked.n,))
+    check_vector("bias", arrays.bias, (asked.n if options.bias_along == "column" else asked.m,))
+    return _dispatch(asked, planned(asked, arrays, options), options.tile)
+
+
+def planned(asked: Problem, arrays: Arrays, options: Options) -> Plan:
+    """The plan of a problem, but for its tile. Errors: UsageError kernels.*."""
     sums = asked.sums(options.sums)
     own = asked.result(sums) if arrays.out is None else problem.result_word(arrays.out)
     result = options.result or own
@@ -110,28 +132,23 @@ def _asked(arrays: Arrays, options: Options) -> Dispatch:
         bias="" if arrays.bias is None else options.bias_along,
         activation=options.activation,
     )
-    _check_vector("row_scales", arrays.row_scales, asked.m)
-    _check_vector("column_scales", arrays.column_scales, asked.n)
-    _check_vector("bias", arrays.bias, asked.n if options.bias_along == "column" else asked.m)
     promoted = 0 if options.fast or asked.a not in ("e4m3", "e5m2") or sums != "f32" else _PROMOTED
-    dispatch = _dispatch(asked, sums, result, promoted, epilogue, options.tile)
-    _check_result("C", arrays.c, asked, result)
-    _check_result("out", arrays.out, asked, result)
-    return dispatch
+    plan = Plan(
+        asked.a, asked.b, sums, result, asked.a_major, asked.b_major,
+        batched=asked.batched, common=asked.common, grouped=asked.groups > 0, promoted=promoted,
+        ragged=asked.is_ragged(result), tile=SMALL, epilogue=epilogue,
+    )  # fmt: skip
+    _check_result("C", arrays.c, asked.shape[-2:] if "c" in asked.common else asked.shape, result)
+    _check_result("out", arrays.out, asked.shape, result)
+    return plan
 
 
 @lru_cache(maxsize=256)
-def _dispatch(
-    asked: Problem, sums: str, result: str, promoted: int, epilogue: Epilogue, tile: Tile | None
-) -> Dispatch:
-    """The plan of a problem: with the tile that is asked for, or the one that the cost model chooses."""
-    plan = Plan(
-        asked.a, asked.b, sums, result, asked.a_major, asked.b_major,
-        batched=asked.batched, promoted=promoted, ragged=asked.is_ragged(result), epilogue=epilogue,
-        tile=tile or SMALL,
-    )  # fmt: skip
+def _dispatch(asked: Problem, plan: Plan, tile: Tile | None) -> Dispatch:
+    """A plan with the tile that is asked for, or the one that the cost model chooses."""
     if tile is None:
         return Dispatch(asked, *choose(asked, plan))
+    plan = plan.with_tile(tile)
     return Dispatch(asked, plan, min(shares(asked, plan), key=lambda share: microseconds(asked, plan, share)))
 
 
@@ -141,23 +158,23 @@ def _kernel(plan: Plan) -> Kernel:
     return hopper.at(plan=plan)
 
 
-def _check_vector(name: str, value: Any, length: int) -> None:
-    """Refuse what is no array of factors or summands. Errors: UsageError kernels.shape."""
+def check_vector(name: str, value: Any, shape: tuple[int, ...], dtype: Any = np.float32) -> None:
+    """Refuse what is no array of factors, summands or ends. Errors: UsageError kernels.shape."""
     if value is None:
         return
     lies = strided(value)
-    if lies.shape != (length,) or lies.dtype != np.float32 or not lies.is_contiguous:
+    if lies.shape != shape or lies.dtype != dtype or not lies.is_contiguous:
+        wanted = " by ".join(map(str, shape))
         raise UsageError(
-            f"{name} is an array of {lies.dtype} of shape {lies.shape}; expected {length} of float32",
+            f"{name} is an array of {lies.dtype} of shape {lies.shape}; expected {wanted} of {np.dtype(dtype)}",
             code="kernels.shape",
         )
 
 
-def _check_result(name: str, array: Any, asked: Problem, type_word: str) -> None:
+def _check_result(name: str, array: Any, expected: tuple[int, ...], type_word: str) -> None:
     if array is None:
         return
     lies = strided(array)
-    expected = asked.shape
     steps = all(step % 16 == 0 for step in lies.strides[:-1]) and lies.strides[-1] == lies.itemsize
     if lies.shape != expected or lies.dtype != DTYPES[type_word] or not steps:
         raise UsageError(
@@ -168,19 +185,17 @@ def _check_result(name: str, array: Any, asked: Problem, type_word: str) -> None
 
 
 def _copied(dispatch: Dispatch, arrays: Arrays, options: Options, device: Literal["cpu", "cuda"]) -> Any:
-    """Run the kernel on NumPy's arrays. Errors: UsageError kernels.layout."""
+    """Run the kernel on NumPy's arrays."""
     plan = dispatch.plan
     made = _padded(dispatch.problem.shape, DTYPES[plan.d]) if arrays.out is None else arrays.out
-    base = made if made.base is None else made.base
-    if plan.ragged and not base.flags.c_contiguous:
-        raise UsageError("out is part of an array that is not contiguous", code="kernels.layout")
+    start = made[(slice(1),) * made.ndim]
     kernel = _kernel(plan)
     launch(
         kernel.module,
         grid=dispatch.share.ctas,
         block=plan.tile.threads,
         shared=kernel.shared_bytes,
-        args=dispatch.arguments(arrays, made, base, options.alpha, options.beta),
+        args=dispatch.arguments(arrays, made, start, options.alpha, options.beta),
         device=device,
     )
     return made

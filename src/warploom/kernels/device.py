@@ -18,7 +18,7 @@ from warploom.kernels.plan import DTYPES, size_of
 from warploom.kernels.problem import Arrays
 
 _NEEDED = "sm_90a"
-_VECTORS = ("row_scales", "column_scales", "bias")
+_VECTORS = ("row_scales", "column_scales", "bias", "ends")
 
 
 @cache
@@ -71,7 +71,7 @@ class Ready:
         fixed: dict[str, object] = {"alpha": alpha, "beta": beta, "metadata": None}
         fixed |= {name: None for name in _VECTORS if getattr(arrays, name) is None}
         self.vectors = [name for name in _VECTORS if name not in fixed]
-        if not plan.ragged:
+        if not plan.addressed:
             fixed["d_start"] = None
         if dispatch.share.even:
             fixed |= {"partial": None, "flags": None}
@@ -105,7 +105,7 @@ class Ready:
         if not self.dispatch.share.even:
             places += _workspace(self.number, stream).hold(self.dispatch)
         places += [self.locate(getattr(arrays, name), ordering) for name in self.vectors]
-        if self.dispatch.plan.ragged:
+        if self.dispatch.plan.addressed:
             places.append(d)
         self.launch(*places, stream=stream)
         return made
