@@ -132,7 +132,7 @@ def gemm(
         else:
             with while_(work.left):
                 work.take()
-                compute(lambda: None)
+                compute(work.walk)
         store.finish()
 
 
@@ -145,6 +145,7 @@ def by_turns(
     turn, waits = new(u32, 0), new(u32, 0)
     with while_(work.left):
         work.take()
+        work.walk()
 
         def hand_over() -> None:
             with when(work.left()):

@@ -33,6 +33,7 @@ def produce(
     share = tile.columns // tile.cluster
     with while_(work.left):
         work.take()
+        work.walk()
         row, column, batch = work.corner(rank)
         column = column + rank * share
         turn = new(u32, work.first)

@@ -141,20 +141,19 @@ class Store:
         """Copy the rows of a turn's patches that are above `bottom`: neighbours in the warp take 16 bytes each."""
         factors, plan, size = self.factors, self.plan, size_of(self.plan.d)
         chunks = plan.row_bytes // 16
-        line, chunk = self.mine // chunks, self.mine % chunks
+        line, chunk = self.mine >> chunks.bit_length() - 1, self.mine & chunks - 1
         source = self._spot(line, chunk, 0) + self.buffer
         first = column + chunk * (16 // size)
         target = factors.start + ptx.mul_wide(first, size, type=u32)
         target = target + ptx.cvt(row + line, dtype="u64") * factors.stride
-        together = 128 // chunks  # rows
+        together = min(128 // chunks, 64)  # rows
         for below in range(0, 64, together):
-            held = row + (line + below) < bottom
-            for start in range(0, width, plan.patch):
-                offset = start // plan.patch * 64 * plan.row_bytes + below * plan.row_bytes
-                inside = ptx.setp(first + start, factors.n, held, CmpOp="lt", BoolOp="and", type=u32)
-                with when(inside):
+            with when(row + (line + below) < bottom):
+                for start in range(0, width, plan.patch):
+                    offset = start // plan.patch * 64 * plan.row_bytes + below * plan.row_bytes
                     words = ptx.ld(source.at(offset, "shared::cta"), vec="v4", type="b32")
-                    ptx.st(target.at(start * size, "global"), words, vec="v4", type="b32")
+                    with guarded(first + start < factors.n):
+                        ptx.st(target.at(start * size, "global"), words, vec="v4", type="b32")
             if below + together < 64:
                 target = target + factors.stride * together
 

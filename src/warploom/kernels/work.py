@@ -71,6 +71,9 @@ class Work:
             self.end.set(low)
         ptx.setp(self.turn, self.turn, CmpOp="ne", type=u32, out=self.fresh)
 
+    def walk(self) -> None:
+        """Nothing: what comes next follows from what is known."""
+
     def corner(self, rank: Any) -> tuple[Any, Any, Any]:
         """The first row and column of the tile for a CTA of this rank in its cluster, and its batch."""
         shape, sizes = self.shape, self.sizes
@@ -97,9 +100,9 @@ class Groups:
             new(u32, 0),
             new(u32, 0),
         )  # tiles before the group of the walk, and with it
-        self._walk()
+        self.walk()
 
-    def _walk(self) -> None:
+    def walk(self) -> None:
         """Go on to the group that the next tile is of."""
 
         def beyond() -> Any:
@@ -117,20 +120,21 @@ class Groups:
     def _rows(self, top: Any, bottom: Any) -> Any:
         """Rows of clusters that a group has."""
         height = self.shape.rows * self.shape.cluster
-        return (bottom - top + (height - 1)) // height
+        shift = (height & -height).bit_length() - 1
+        count = bottom - top + (height - 1) >> shift
+        return count // (height >> shift) if height >> shift > 1 else count
 
     def left(self) -> Any:
-        """Whether there is more to do."""
+        """Whether there is more to do. The walk has gone on since a tile was taken."""
         return self.next_tile < self.covered
 
     def take(self) -> None:
-        """Choose the next tile."""
+        """Choose the next tile. `walk` follows, before anything is asked of the one after it."""
         self.tile.set(self.next_tile - self.before)
         self.group.set(self.seen - 1)
         self.top.set(self.next_top)
         self.bottom.set(self.next_bottom)
         self.next_tile += self.clusters
-        self._walk()
 
     def corner(self, rank: Any) -> tuple[Any, Any, Any]:
         """The first row and column of the tile for a CTA of this rank in its cluster, and its group."""
