@@ -77,7 +77,7 @@ def _check_ends(arrays: Arrays, asked: Problem) -> None:
     ends = arrays.ends
     if is_on_gpu(ends) != is_on_gpu(arrays.a):
         raise UsageError("ends is not where A is; expected both on one device", code="kernels.ends")
-    if isinstance(ends, np.ndarray) and np.any(np.diff(ends, prepend=0, append=asked.m) < 0):
+    if not is_on_gpu(ends) and np.any(np.diff(np.asarray(ends, np.int64), prepend=0, append=asked.m) < 0):
         raise UsageError(
             f"the ends of the groups do not ascend from 0 to {asked.m}, the rows of A", code="kernels.ends"
         )
