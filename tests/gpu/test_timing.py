@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from gpu.nvidia import Fake, Status
 
 import warploom as wl
-from warploom.gpu import DeviceFault, Gpu, State, Timing, measure, state
+from warploom.gpu import DeviceFault, Gpu, State, Timing, driver_release, measure, state
 
 
 def test_graphs_are_recorded_once_and_replayed_in_turn(fake: Fake) -> None:
     made: list[str] = []
     calls = {name: [lambda stream, name=name: made.append(name)] * 2 for name in ("ours", "theirs")}
     times = measure(Gpu(), calls, repetitions=3)
-    assert made == ["ours"] * 6 + ["theirs"] * 6  # twice warm, once recorded, two calls each
+    warm, recorded = ["ours"] * 4 + ["theirs"] * 4, ["ours"] * 2 + ["theirs"] * 2
+    assert made == warm + recorded  # two calls each, twice warm
     assert times == dict.fromkeys(calls, Timing((500.0,) * 3))  # a replay of two calls takes the clock 1 ms
     assert fake.calls.count("replay") == 2 * (1 + 3)
     assert fake.calls[-1] == "stream closed"
@@ -70,3 +72,23 @@ def test_a_gpu_says_how_it_is(fake: Fake) -> None:
     found = state(Gpu())
     assert found == State(1755, 3201, 512.3, None)
     assert str(found) == "SM 1755 MHz, memory 3201 MHz, power 512 W, temperature unknown"
+
+
+def test_a_gpu_is_brought_to_work_and_given_rest(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    now, rests = iter(range(100)), list[float]()
+    monkeypatch.setattr("time.monotonic", lambda: next(now))
+    monkeypatch.setattr("time.sleep", rests.append)
+    made: list[str] = []
+    calls = {name: [lambda stream, name=name: made.append(name)] for name in ("ours", "theirs")}
+    measure(Gpu(), calls, repetitions=3, by="events", settle=3.5)
+    assert len(made) == 2 * (2 + 1 + 3 + 3)  # warm, first, three times until the time is over, repetitions
+    assert rests == []
+    measure(Gpu(), calls, repetitions=3, by="events", pause=0.25)
+    assert rests == [0.25] * 6
+
+
+def test_the_driver_has_a_release(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert driver_release() == ""
+    said = SimpleNamespace(get_kernel_mode_driver_version=lambda: (580, 159, 4))
+    monkeypatch.setattr("warploom.gpu.timing.package", {"cuda.core.system": said}.__getitem__)
+    assert driver_release() == "580.159.04"

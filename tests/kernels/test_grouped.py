@@ -209,7 +209,10 @@ def test_an_operand_without_a_batch_is_the_same_for_all(common: str) -> None:
     ("change", "message"),
     [
         ({"common": "a"}, "operands common to a batch are 'a'; expected some of 'abc', and a batch"),
-        ({"grouped": True, "batched": True}, "rows that go by groups have neither a batch nor a sparse A"),
+        (
+            {"grouped": True, "batched": True},
+            "rows that go by groups have no batch, no sparse A and no factors of blocks",
+        ),
     ],
 )
 def test_plans_that_mean_nothing_are_refused(change: dict[str, Any], message: str) -> None:

@@ -16,7 +16,7 @@ from warploom.gpu.driver import DeviceFault
 from warploom.gpu.logs import Resources
 from warploom.gpu.prepared import Launch
 from warploom.gpu.tensormap import encode_tensor_map
-from warploom.gpu.timing import State, Timing, measure, state
+from warploom.gpu.timing import State, Timing, driver_release, measure, state
 
 __all__ = [
     "DeviceFault",
@@ -26,6 +26,7 @@ __all__ = [
     "Resources",
     "State",
     "Timing",
+    "driver_release",
     "encode_tensor_map",
     "measure",
     "state",

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from warploom.diag import UsageError
-from warploom.gpu.arrays import UNORDERED, Locator, called, is_foreign_type, is_torch_type
+from warploom.gpu.arrays import UNORDERED, Locator, called, is_foreign_type, is_torch_type, signature
 from warploom.gpu.driver import words
 from warploom.gpu.geometry import Geometry
 from warploom.gpu.streams import current_of, handle_of
@@ -25,6 +25,7 @@ Packer = Callable[[object, int], None]
 
 _WHOLE = {1: "<B", 2: "<H", 4: "<I", 8: "<Q"}
 _FLOATING = {4: "<f", 8: "<d"}
+_MOST_PACKED = 256  # launches whose parameters are kept
 
 
 class Launch:
@@ -79,6 +80,7 @@ class Launch:
             if p.name in fixed:
                 self._packer(k, p, None)(fixed[p.name], stream)
         self._packers = [self._packer(k, p, tensors.get(p.name)) for k, p in enumerate(self._parameters)]
+        self._packed: dict[tuple[int | float, ...], bytes] = {}
         self._lock = Lock()
 
     def __call__(self, *args: object, stream: object = None) -> None:
@@ -93,10 +95,30 @@ class Launch:
         with self._lock:
             for pack, value in zip(self._packers, args):
                 pack(value, handle)
-            if handle != self._handle:
-                self._config.hStream = self._driver.CUstream(handle)
-                self._handle = handle
-            status, *_ = self._enqueue(self._config, self._function, self._arguments, 0)
+            self._go(handle)
+
+    def at(self, args: tuple[int | float, ...], stream: int) -> None:
+        """Launch with numbers and addresses alone, on the stream of this handle.
+
+        They are kept packed: a launch with numbers that came before costs the host little more than the driver's call.
+        """
+        with self._lock:
+            packed = self._packed.get(args)
+            if packed is None:
+                for pack, value in zip(self._packers, args, strict=True):
+                    pack(value, stream)
+                if len(self._packed) >= _MOST_PACKED:
+                    self._packed.clear()
+                self._packed[args] = bytes(self._block)
+            else:
+                self._block[:] = packed
+            self._go(stream)
+
+    def _go(self, handle: int) -> None:
+        if handle != self._handle:
+            self._config.hStream = self._driver.CUstream(handle)
+            self._handle = handle
+        status, *_ = self._enqueue(self._config, self._function, self._arguments, 0)
         if status:
             raise UsageError(
                 f"the GPU does not launch kernel {self._name}: {words(self._driver, status)}",
@@ -191,16 +213,16 @@ class Launch:
             parameter.offset + parameter.size,
             self._locate,
         )
-        lies, known = strided(template.array), {_signature(template.array)}
+        lies, known = strided(template.array), {signature(template.array)}
         moving = MovingTensorMap(template.fields(locate(template.array)))
 
         def pack(value: object, stream: int) -> None:
             if type(value) is int:
                 block[start:stop] = moving.at(value)
                 return
-            if _signature(value) not in known:
+            if signature(value) not in known:
                 _check_lies(value, lies, parameter)
-                known.add(_signature(value))
+                known.add(signature(value))
             block[start:stop] = moving.at(locate(value, _ordering(value, stream)))
 
         return pack
@@ -220,10 +242,3 @@ def _check_lies(array: object, expected: Strided, parameter: Parameter) -> None:
             f" {expected.dtype}",
             code="launch.argument",
         )
-
-
-def _signature(array: Any) -> tuple[Any, ...]:
-    """How an array lies, in its library's own words: quick to have, and equal only where it lies the same."""
-    if hasattr(array, "stride"):
-        return array.shape, array.stride(), array.dtype
-    return array.shape, getattr(array, "strides", None), array.dtype

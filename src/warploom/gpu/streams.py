@@ -37,7 +37,12 @@ def handle_of(stream: object) -> int:
 
 
 def _torch(tensor: Any) -> int:
-    return int(sys.modules["torch"].cuda.current_stream(tensor.device).cuda_stream) or LEGACY
+    torch = sys.modules["torch"]
+    # What its own compilers ask: a tenth of the time that an object of its Stream takes.
+    raw = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+    if raw is not None:
+        return raw(tensor.get_device()) or LEGACY
+    return int(torch.cuda.current_stream(tensor.device).cuda_stream) or LEGACY
 
 
 def _cupy(_: Any) -> int:

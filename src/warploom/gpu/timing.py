@@ -7,6 +7,7 @@ print(times["ours"].median, state(gpu))
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -69,6 +70,8 @@ def measure(
     *,
     repetitions: int = 20,
     by: Literal["graph", "events"] = "graph",
+    settle: float = 0.0,
+    pause: float = 0.0,
 ) -> dict[str, Timing]:
     """Time lists of calls: each repetition runs every list once, one after another, so that all see the same clocks.
 
@@ -86,17 +89,24 @@ def measure(
     if by not in ("graph", "events"):
         raise UsageError(f"by is {by!r}; expected 'graph' or 'events'", code="gpu.timing")
     with _working_on(gpu) as stream:
-        runs: dict[str, Callable[[], object]] = {}
-        for name, made in calls.items():
+        for (
+            made
+        ) in calls.values():  # all of them before any is recorded: what they need is there then, and stays
             for call in list(made) * _WARM:
                 call(stream)
             gpu.wait(stream=stream)
-            runs[name] = _recorded(stream, name, made) if by == "graph" else _repeated(stream, made)
+        runs = {
+            name: _recorded(stream, name, made) if by == "graph" else _repeated(stream, made)
+            for name, made in calls.items()
+        }
         times: dict[str, list[float]] = {name: [] for name in calls}
         for name in calls:
             runs[name]()  # the first replay of a graph uploads it
+        _settle(gpu, stream, list(runs.values()), settle)
         for _ in range(repetitions):
             for name, made in calls.items():
+                if pause:
+                    time.sleep(pause)
                 times[name].append(_between_events(gpu, stream, runs[name]) / len(made))
     return {name: Timing(tuple(found)) for name, found in times.items()}
 
@@ -115,6 +125,15 @@ def state(gpu: Gpu) -> State:
         power=None if power is None else power / 1000,
         temperature=_said(lambda: int(seen.temperature.get_sensor())),
     )
+
+
+def driver_release() -> str:
+    """The release of the kernel's driver, `580.159.04`; "" where it does not say."""
+    try:
+        *first, last = package("cuda.core.system").get_kernel_mode_driver_version()
+    except Exception:  # noqa: BLE001 - as above
+        return ""
+    return ".".join((*map(str, first), f"{last:02}"))
 
 
 def _said(ask: Callable[[], int]) -> int | None:
@@ -137,6 +156,15 @@ def _working_on(gpu: Gpu) -> Generator[Any]:
             adopt = getattr(cupy.cuda.Stream, "from_external", None)  # of CuPy 14 and later
             stack.enter_context(cupy.cuda.ExternalStream(handle) if adopt is None else adopt(stream))
         yield stream
+
+
+def _settle(gpu: Gpu, stream: Any, runs: Sequence[Callable[[], object]], seconds: float) -> None:
+    """Keep the GPU at work for so long."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        for run in runs:
+            run()
+        gpu.wait(stream=stream)
 
 
 def _recorded(stream: Any, name: str, calls: Sequence[Call]) -> Callable[[], object]:

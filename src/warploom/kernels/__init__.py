@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from warploom.kernels.api import gemm
 from warploom.kernels.grouped import grouped_gemm
-from warploom.kernels.plan import Epilogue, Plan, Tile
+from warploom.kernels.plan import Blocks, Epilogue, Plan, Tile
 
-__all__ = ["Epilogue", "Plan", "Tile", "gemm", "grouped_gemm"]
+__all__ = ["Blocks", "Epilogue", "Plan", "Tile", "gemm", "grouped_gemm"]

@@ -1,24 +1,30 @@
 """`gemm`: one call for a product of matrices, on the GPU or bit for bit on the abstract machine."""
 
+# A caller may hand over anything, whatever the annotation says.
+# pyright: reportUnnecessaryIsInstance=false
+
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, lru_cache
+from numbers import Real
+from types import NoneType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from warploom.author import Kernel
 from warploom.diag import UsageError
-from warploom.gpu.arrays import is_on_gpu, number_of
+from warploom.gpu.arrays import is_foreign_type, is_on_gpu, signature
 from warploom.kernels import problem
 from warploom.kernels.cost import choose, microseconds, shares
 from warploom.kernels.device import Ready
 from warploom.kernels.dispatch import Dispatch
 from warploom.kernels.gemm import gemm as hopper
-from warploom.kernels.plan import DTYPES, SMALL, Epilogue, Plan, Tile
+from warploom.kernels.plan import DTYPES, SCALED, SMALL, SPAN, Blocks, Epilogue, Plan, Tile, size_of
 from warploom.kernels.problem import Arrays, Problem
+from warploom.kernels.scales import blocks_of
 from warploom.launch.api import launch
 from warploom.layout import strided
 
@@ -51,25 +57,28 @@ def gemm(
     side by side along either axis for 16-bit types, along K for the others; the other axis steps by multiples of
     16 bytes.
 
-    `row_scales` and `column_scales` multiply the rows and columns of A B, `bias` is added along columns (one for
-    each column) or rows. `activation` is "relu", "gelu" (by tanh) or "silu". `result` is the type of D, `sums` of
-    the products' sums ("f16" for short ones). 8-bit floats are summed in the tensor cores, which keep fewer bits,
-    if `fast`, and else 512 elements of K at a time. `tile` overrules the cost model.
+    `row_scales` and `column_scales` multiply the rows and columns of A B. In two dimensions they are of blocks: of one
+    row of A, of one column of B or 128, and of 128 elements of K each; the products of a block are summed up,
+    multiplied, and added in f32. `bias` is added along columns (one for each column) or rows. `activation` is
+    "relu", "gelu" (by tanh) or "silu". `result` is the type of D, `sums` of the products' sums ("f16" for short
+    ones). 8-bit floats are summed in the tensor cores, which keep fewer bits, if `fast`, and else 512 elements of K
+    at a time. `tile` overrules the cost model.
 
     Shapes: a (M, K), b (K, N), c and the result (M, N); a and b with a batch before them, or one of them, and c with
-        it or without: what has none is the same for all. Scales and bias (M,) or (N,), f32.
+        it or without: what has none is the same for all. Scales and bias (M,) or (N,), f32. Scales of blocks, K/128
+        rounded up: rows (M, K/128), columns (N/128, K/128) or (N, K/128), with any strides, and a batch before them or
+        none.
     Errors: UsageError kernels.*, gpu.*.
     """
-    arrays = Arrays(a, b, c, out, row_scales, column_scales, bias)
-    options = Options(float(alpha), float(beta), bias_along, activation, result, sums, fast, tile)
-    return perform(_asked, arrays, options, device)
+    arrays = a, b, c, out, row_scales, column_scales, bias
+    options = alpha != 1.0, bias_along, activation, result, sums, fast, tile
+    return perform(_asked, arrays, options, alpha, beta, device)
 
 
 class Options(NamedTuple):
     """What a multiplication is asked for besides its arrays; `gemm` says what they are."""
 
-    alpha: float
-    beta: float
+    scaled: bool
     bias_along: Literal["column", "row"]
     activation: str
     result: str
@@ -78,34 +87,48 @@ class Options(NamedTuple):
     tile: Tile | None
 
 
+Ask = Callable[[Arrays, Options], Dispatch]
+"""What says which kernel is launched for arrays and options, and how. Errors: UsageError kernels.*."""
+Device = Literal["cpu", "cuda"]
+
+
 def perform(
-    ask: Callable[[Arrays, Options], Dispatch],
-    arrays: Arrays,
-    options: Options,
-    device: Literal["cpu", "cuda"],
+    ask: Ask, arrays: tuple[Any, ...], options: tuple[Any, ...], alpha: float, beta: float, device: Device
 ) -> Any:
-    """Launch what `ask` says is asked for; on a GPU it is asked once for each way that arrays lie. Returns D."""
-    if device == "cuda" and is_on_gpu(arrays.a):
-        key = ask, options, number_of(arrays.a), *map(_lies, arrays)
+    """Launch what is asked for, the fields of `Arrays` and `Options`; on a GPU `ask` is asked once for each way that
+    arrays lie. Returns D.
+    """
+    a = arrays[0]
+    if device != "cuda" or not is_foreign_type(a.__class__):
+        return _copied(ask, Arrays(*arrays), Options(*options), alpha, beta, device)
+    key = ask, options, *[None if array is None else signature(array) for array in arrays]
+    try:
         ready = _READY.get(key)
-        if ready is None:
-            if len(_READY) >= _MOST_READY:
-                _READY.clear()
-            ready = _READY[key] = Ready(ask(arrays, options), arrays, options.alpha, options.beta)
-        return ready(arrays)
-    return _copied(ask(arrays, options), arrays, options, device)
+    except TypeError:  # of an option that is no such thing, which is said below
+        ready = None
+    if ready is None:
+        if not is_on_gpu(a):
+            return _copied(ask, Arrays(*arrays), Options(*options), alpha, beta, device)
+        dispatch = ask(Arrays(*arrays), _checked(Options(*options), alpha, beta))
+        ready = Ready(dispatch, _kernel(dispatch.plan), Arrays(*arrays))
+        if len(_READY) >= _MOST_READY:
+            _READY.clear()
+        _READY[key] = ready
+    return ready(alpha, beta, *arrays)
 
 
 _READY: dict[tuple[Any, ...], Ready] = {}
 _MOST_READY = 1024
 
 
-def _lies(array: Any) -> object:
-    """How an array lies, in its library's own words, which are quick to have."""
-    if array is None:
-        return None
-    strides = array.stride() if hasattr(array, "stride") else getattr(array, "strides", None)
-    return array.shape, strides, array.dtype
+def _checked(options: Options, alpha: float, beta: float) -> Options:
+    """The options, which are what they should be. Errors: UsageError kernels.option."""
+    for name, value in (("alpha", alpha), ("beta", beta)):
+        if not isinstance(value, (Real, np.number)):
+            raise UsageError(f"{name} is {value!r}; expected a number", code="kernels.option")
+    if not isinstance(options.tile, (Tile, NoneType)):
+        raise UsageError(f"tile is {options.tile!r}; expected a Tile", code="kernels.option")
+    return options
 
 
 def _asked(arrays: Arrays, options: Options) -> Dispatch:
@@ -113,30 +136,38 @@ def _asked(arrays: Arrays, options: Options) -> Dispatch:
     asked = problem.read(arrays.a, arrays.b)
     if asked.batched and arrays.c is not None and arrays.c.ndim == 2:
         asked = replace(asked, common=f"{asked.common}c")
-    check_vector("row_scales", arrays.row_scales, (asked.m,))
-    check_vector("column_scales", arrays.column_scales, (asked.n,))
+    blocks = blocks_of(arrays, asked)
+    if not blocks.rows:
+        check_vector("row_scales", arrays.row_scales, (asked.m,))
+    if not blocks.columns:
+        check_vector("column_scales", arrays.column_scales, (asked.n,))
     check_vector("bias", arrays.bias, (asked.n if options.bias_along == "column" else asked.m,))
-    return _dispatch(asked, planned(asked, arrays, options), options.tile)
+    return _dispatch(asked, planned(asked, arrays, options, blocks), options.tile)
 
 
-def planned(asked: Problem, arrays: Arrays, options: Options) -> Plan:
+_ALL_OF_K = Blocks()
+
+
+def planned(asked: Problem, arrays: Arrays, options: Options, blocks: Blocks = _ALL_OF_K) -> Plan:
     """The plan of a problem, but for its tile. Errors: UsageError kernels.*."""
     sums = asked.sums(options.sums)
     own = asked.result(sums) if arrays.out is None else problem.result_word(arrays.out)
     result = options.result or own
     epilogue = Epilogue(
-        scaled=options.alpha != 1.0,
-        row_scales=arrays.row_scales is not None,
-        column_scales=arrays.column_scales is not None,
+        scaled=options.scaled,
+        row_scales=arrays.row_scales is not None and not blocks.rows,
+        column_scales=arrays.column_scales is not None and not blocks.columns,
         addend="" if arrays.c is None else result,
         bias="" if arrays.bias is None else options.bias_along,
         activation=options.activation,
     )
     promoted = 0 if options.fast or asked.a not in ("e4m3", "e5m2") or sums != "f32" else _PROMOTED
+    if blocks:
+        promoted = SCALED // (SPAN // size_of(asked.a))
     plan = Plan(
         asked.a, asked.b, sums, result, asked.a_major, asked.b_major,
         batched=asked.batched, common=asked.common, grouped=asked.groups > 0, promoted=promoted,
-        ragged=asked.is_ragged(result), tile=SMALL, epilogue=epilogue,
+        ragged=asked.is_ragged(result), blocks=blocks, tile=SMALL, epilogue=epilogue,
     )  # fmt: skip
     _check_result("C", arrays.c, asked.shape[-2:] if "c" in asked.common else asked.shape, result)
     _check_result("out", arrays.out, asked.shape, result)
@@ -184,10 +215,11 @@ def _check_result(name: str, array: Any, expected: tuple[int, ...], type_word: s
         )
 
 
-def _copied(dispatch: Dispatch, arrays: Arrays, options: Options, device: Literal["cpu", "cuda"]) -> Any:
+def _copied(ask: Ask, arrays: Arrays, options: Options, alpha: float, beta: float, device: Device) -> Any:
     """Run the kernel on NumPy's arrays."""
+    dispatch = ask(arrays, _checked(options, alpha, beta))
     plan = dispatch.plan
-    made = _padded(dispatch.problem.shape, DTYPES[plan.d]) if arrays.out is None else arrays.out
+    made = _padded(dispatch) if arrays.out is None else arrays.out
     start = made[(slice(1),) * made.ndim]
     kernel = _kernel(plan)
     launch(
@@ -195,14 +227,13 @@ def _copied(dispatch: Dispatch, arrays: Arrays, options: Options, device: Litera
         grid=dispatch.share.ctas,
         block=plan.tile.threads,
         shared=kernel.shared_bytes,
-        args=dispatch.arguments(arrays, made, start, options.alpha, options.beta),
+        args=dispatch.arguments(arrays, made, start, float(alpha), float(beta)),
         device=device,
     )
     return made
 
 
-def _padded(shape: tuple[int, ...], dtype: Any) -> Any:
-    """A new array whose rows are multiples of 16 bytes apart."""
-    per_row = 16 // np.dtype(dtype).itemsize
-    whole = np.zeros((*shape[:-1], -(-shape[-1] // per_row) * per_row), dtype)
-    return whole[..., : shape[-1]]
+def _padded(dispatch: Dispatch) -> Any:
+    """A new array for D, its rows a multiple of 16 bytes apart."""
+    whole = np.zeros((*dispatch.problem.shape[:-1], dispatch.pitch), DTYPES[dispatch.plan.d])
+    return whole[..., : dispatch.problem.n]

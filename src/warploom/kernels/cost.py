@@ -9,8 +9,8 @@ model is by 6 % in the mean.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from math import ceil
+from dataclasses import dataclass, replace
+from math import ceil, prod
 
 from warploom.diag import UsageError
 from warploom.kernels.plan import SPAN, Plan, Tile, size_of
@@ -35,6 +35,7 @@ class Device:
 
 
 H200 = Device()
+_ENOUGH = 9  # stages: with more nothing is gained
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +53,16 @@ class Share:
         return self.split == 0
 
 
+def tiles_of(problem: Problem, plan: Plan) -> tuple[int, int]:
+    """The tiles of a problem along M, counted by clusters, and along N."""
+    tile = plan.tile
+    return ceil(problem.m / (tile.rows * tile.cluster)), ceil(problem.n / tile.columns)
+
+
 def shares(problem: Problem, plan: Plan, device: Device = H200) -> Iterator[Share]:
     """The ways to deal out the tiles of a problem."""
     tile = plan.tile
-    rows = tile.rows * tile.cluster
-    tiles = ceil(problem.m / rows) * ceil(problem.n / tile.columns) * problem.batch
+    tiles = prod(tiles_of(problem, plan)) * problem.batch
     stages = ceil(problem.k / plan.depth)
     clusters = device.multiprocessors // tile.cluster
     yield Share(min(tiles, clusters) * tile.cluster, 0, tiles, stages)
@@ -89,31 +95,30 @@ def microseconds(problem: Problem, plan: Plan, share: Share, device: Device = H2
     return (busy**4 + carried**4) ** 0.25 + device.launch
 
 
-def tiles(plan: Plan) -> Iterator[Tile]:
-    """Tiles that suit a plan's types, without one of its own."""
+def tiles(plan: Plan) -> Iterator[Plan]:
+    """The plan with each tile that suits its types, in as many stages as there is room for."""
     step = 64 if plan.b_major == "n" else 16
     for columns in range(64, 257, step):
-        yield Tile(128, columns, _stages(128, columns), 1)
-        yield Tile(128, columns, _stages(128, columns), 2)
-        yield Tile(64, columns, _stages(64, columns), 1, alternate=False)
-        if columns == 256 or columns <= 128:
-            yield Tile(64, columns, _stages(64, columns, buffers=1), 2, 16, alternate=True, buffers=1)
+        yield from _filled(plan, Tile(128, columns, 2, 1))
+        yield from _filled(plan, Tile(128, columns, 2, 2))
+        yield from _filled(plan, Tile(64, columns, 2, 1))
+        # Between blocks the tensor cores would wait for one consumer, if the other has to wait too.
+        if not plan.blocks and (columns == 256 or columns <= 128):
+            yield from _filled(plan, Tile(64, columns, 2, 2, 16, alternate=True, buffers=1))
 
 
-def _stages(rows: int, columns: int, buffers: int = 2) -> int:
-    """As many as fit beside the widest patches; with more than nine nothing is gained."""
-    room = 227 * 1024 - 2048 - 2 * buffers * 64 * 128
-    return min(9, room // ((rows + columns) * SPAN + 16))
+def _filled(plan: Plan, tile: Tile) -> Iterator[Plan]:
+    try:
+        made = plan.with_tile(tile)
+    except UsageError:
+        return
+    yield plan.with_tile(replace(tile, stages=min(_ENOUGH, made.most_stages)))
 
 
 def choose(problem: Problem, plan: Plan, device: Device = H200) -> tuple[Plan, Share]:
     """The plan with the tile, and the share, that the model takes to be the quickest."""
     best: tuple[float, Plan, Share] | None = None
-    for tile in tiles(plan):
-        try:
-            tried = plan.with_tile(tile)
-        except UsageError:
-            continue
+    for tried in tiles(plan):
         for share in shares(problem, tried, device):
             time = microseconds(problem, tried, share, device)
             if best is None or time < best[0]:

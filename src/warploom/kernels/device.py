@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import sys
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
+from warploom.author import Kernel
 from warploom.diag import UsageError
 from warploom.gpu import Gpu
-from warploom.gpu.arrays import UNORDERED, number_of
+from warploom.gpu.arrays import UNORDERED, is_torch_type, number_of
 from warploom.gpu.streams import current_of
 from warploom.kernels.dispatch import Dispatch
-from warploom.kernels.gemm import gemm as hopper
-from warploom.kernels.plan import DTYPES, size_of
+from warploom.kernels.plan import DTYPES
 from warploom.kernels.problem import Arrays
 
 _NEEDED = "sm_90a"
@@ -37,90 +38,118 @@ def _gpu(number: int) -> Gpu:
 class _Workspace:
     """Memory of one stream for the sums of tiles that are cut, and for their flags, which launches leave at 0."""
 
-    def __init__(self, gpu: Gpu) -> None:
-        self.gpu = gpu
+    def __init__(self, number: int, stream: int) -> None:
+        self.gpu, self.stream = _gpu(number), stream
         self.words = self.flags = self.partial = self.marks = 0
 
-    def hold(self, dispatch: Dispatch) -> tuple[int, int]:
-        """The addresses for a launch."""
-        if dispatch.partial_words > self.words:
-            self.words, self.partial = dispatch.partial_words, self.gpu.allocate(4 * dispatch.partial_words)
-        if dispatch.flags > self.flags:
-            self.flags, self.marks = dispatch.flags, self.gpu.allocate(4 * dispatch.flags)
-            self.gpu.upload(self.marks, np.zeros(4 * dispatch.flags, np.uint8))
+    def hold(self, words: int, flags: int) -> tuple[int, int]:
+        """The addresses for a launch that needs so many words of 32 bits and flags."""
+        if words > self.words:
+            self.words, self.partial = words, self._instead(self.partial, words)
+        if flags > self.flags:
+            self.flags, self.marks = flags, self._instead(self.marks, flags)
+            self.gpu.upload(self.marks, np.zeros(4 * flags, np.uint8))
             self.gpu.wait()
         return self.partial, self.marks
 
+    def _instead(self, before: int, words: int) -> int:
+        """Memory in place of what launches on the stream may still use."""
+        if before:
+            self.gpu.wait(stream=self.stream)
+            self.gpu.free(before)
+        return self.gpu.allocate(4 * words)
 
-@cache
-def _workspace(number: int, stream: int) -> _Workspace:
-    return _Workspace(_gpu(number))
+
+_workspace = cache(_Workspace)
 
 
 class Ready:
-    """A multiplication on a GPU, for arrays that lie in one way: a call packs their addresses and launches."""
+    """A multiplication on a GPU, for arrays that lie in one way: a call takes their addresses and launches."""
 
-    def __init__(self, dispatch: Dispatch, arrays: Arrays, alpha: float, beta: float) -> None:
+    def __init__(self, dispatch: Dispatch, kernel: Kernel, arrays: Arrays) -> None:
         self.number = number_of(arrays.a)
-        self.dispatch, gpu, plan = dispatch, _gpu(self.number), dispatch.plan
-        self.locate, self.stream, self.current = gpu.locate, gpu.stream, current_of(arrays.a.__class__)
-        text = hopper.at(plan=plan)
-        kernel = gpu.kernel(text.text, text.name)
-        d = _empty(arrays.a, dispatch) if arrays.out is None else arrays.out
-        numbers = dispatch.numbers(d)
-        fixed: dict[str, object] = {"alpha": alpha, "beta": beta, "metadata": None}
+        gpu, plan = _gpu(self.number), dispatch.plan
+        self.current, self.stream = current_of(arrays.a.__class__), gpu.stream
+        here = (_is_tensor(array, self.number) for array in arrays if array is not None)
+        self.locate = _address if all(here) else partial(_locate, gpu)
+        self.empty = _maker(arrays.a, dispatch) if arrays.out is None else None
+        self.held = None if dispatch.share.even else (dispatch.partial_words, dispatch.flags)
+        self.addressed = plan.addressed
+        loaded = gpu.kernel(kernel.text, kernel.name)
+        d = arrays.out if self.empty is None else self.empty()
+        numbers = dispatch.numbers(d, arrays)
+        self.scaled, self.added = plan.epilogue.scaled, arrays.c is not None
+        fixed: dict[str, object] = {"metadata": None}
+        if not self.scaled:
+            fixed["alpha"] = 1.0
+        if not self.added:
+            fixed["beta"] = 0.0
         fixed |= {name: None for name in _VECTORS if getattr(arrays, name) is None}
-        self.vectors = [name for name in _VECTORS if name not in fixed]
         if not plan.addressed:
             fixed["d_start"] = None
         if dispatch.share.even:
             fixed |= {"partial": None, "flags": None}
         maps = zip("abcd", dispatch.tensors(arrays.a, arrays.b, arrays.c, d), strict=True)
-        self.launch = kernel.prepare(
+        self.launch = loaded.prepare(
             grid=dispatch.share.ctas,
             block=plan.tile.threads,
             cluster=plan.tile.cluster,
-            shared=text.shared_bytes,
+            shared=kernel.shared_bytes,
             programmatic=True,
-            tensors={f"{text.name}_{name}": each for name, each in maps},
-            fixed={f"{text.name}_{name}": value for name, value in fixed.items()}
+            tensors={f"{kernel.name}_{name}": each for name, each in maps},
+            fixed={f"{kernel.name}_{name}": value for name, value in fixed.items()}
             | {
                 each.name: value
-                for each, value in zip(kernel.parameters[-len(numbers) :], numbers, strict=True)
+                for each, value in zip(loaded.parameters[-len(numbers) :], numbers, strict=True)
             },
         )
 
-    def __call__(self, arrays: Arrays) -> Any:
+    def __call__(self, alpha: float, beta: float, a: Any, b: Any, c: Any, out: Any, *vectors: Any) -> Any:
         """Launch on the stream that the arrays' library works on; returns D at once."""
-        stream = self.stream if self.current is None else self.current(arrays.a)
-        ordering = UNORDERED if self.current is not None else stream
-        made = _empty(arrays.a, self.dispatch) if arrays.out is None else arrays.out
-        d = self.locate(made, ordering)
-        places = [
-            self.locate(arrays.a, ordering),
-            self.locate(arrays.b, ordering),
-            d if arrays.c is None else self.locate(arrays.c, ordering),
+        locate = self.locate
+        stream = self.stream if self.current is None else self.current(a)
+        made = out if self.empty is None else self.empty()
+        d = locate(made, stream)
+        given: list[int | float] = [
+            locate(a, stream),
+            locate(b, stream),
+            d if c is None else locate(c, stream),
             d,
         ]
-        if not self.dispatch.share.even:
-            places += _workspace(self.number, stream).hold(self.dispatch)
-        places += [self.locate(getattr(arrays, name), ordering) for name in self.vectors]
-        if self.dispatch.plan.addressed:
-            places.append(d)
-        self.launch(*places, stream=stream)
+        if self.held is not None:
+            given += _workspace(self.number, stream).hold(*self.held)
+        given += [locate(vector, stream) for vector in vectors if vector is not None]
+        if self.scaled:
+            given.append(float(alpha))
+        if self.added:
+            given.append(float(beta))
+        if self.addressed:
+            given.append(d)
+        self.launch.at(tuple(given), stream)
         return made
 
 
-def _empty(like: Any, dispatch: Dispatch) -> Any:
-    """A new array for D, its rows a multiple of 16 bytes apart. Errors: UsageError kernels.out."""
+def _is_tensor(array: Any, number: int) -> bool:
+    return is_torch_type(array.__class__) and array.get_device() == number
+
+
+def _address(tensor: Any, _: int) -> int:
+    """Where a tensor of PyTorch's lies, whose signature has said on which GPU."""
+    return tensor.data_ptr()
+
+
+def _locate(gpu: Gpu, array: Any, stream: int) -> int:
+    return gpu.locate(array, UNORDERED if current_of(array.__class__) is not None else stream)
+
+
+def _maker(like: Any, dispatch: Dispatch) -> Callable[[], Any]:
+    """What makes an array for D, its rows a multiple of 16 bytes apart. Errors: UsageError kernels.out."""
     library = sys.modules.get(type(like).__module__.partition(".")[0])
-    asked, plan = dispatch.problem, dispatch.plan
-    per_row = 16 // size_of(plan.d)
-    whole = (*asked.shape[:-1], -(-asked.n // per_row) * per_row)
     if library is None or library.__name__ not in ("torch", "cupy"):
         raise UsageError("D is made for PyTorch and CuPy alone; expected out", code="kernels.out")
+    shape, pitch, dtype = dispatch.problem.shape, dispatch.pitch, DTYPES[dispatch.plan.d]
     if library.__name__ == "torch":
-        found = like.new_empty(whole, dtype=getattr(library, DTYPES[plan.d].name))
-    else:
-        found = library.empty(whole, DTYPES[plan.d])
-    return found[..., : asked.n]
+        strides = (shape[-2] * pitch, pitch, 1)[-len(shape) :]
+        made_as = getattr(library, dtype.name)
+        return partial(library.empty_strided, shape, strides, dtype=made_as, device=like.device)
+    return lambda: library.empty((*shape[:-1], pitch), dtype)[..., : shape[-1]]

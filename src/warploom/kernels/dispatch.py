@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from warploom.kernels.cost import Share
+from warploom.kernels import scales
+from warploom.kernels.cost import Share, tiles_of
 from warploom.kernels.load import BLOCK
-from warploom.kernels.plan import Plan
+from warploom.kernels.plan import Plan, size_of
 from warploom.kernels.problem import Arrays, Problem, swapped
 from warploom.layout import TensorMap, strided
 
@@ -24,6 +25,12 @@ class Dispatch:
     problem: Problem
     plan: Plan
     share: Share
+
+    @property
+    def pitch(self) -> int:
+        """Elements from a row of a new D to the next: whole 16 bytes."""
+        per_row = 16 // size_of(self.plan.d)
+        return ceil(self.problem.n / per_row) * per_row
 
     @property
     def partial_words(self) -> int:
@@ -62,31 +69,34 @@ class Dispatch:
 
     def arguments(self, arrays: Arrays, d: Any, start: Any, alpha: float, beta: float) -> list[Any]:
         """All arguments for arrays of NumPy's: D is `d`, in memory from the array `start` on."""
+        rows, columns = scales.dense(arrays.row_scales), scales.dense(arrays.column_scales)
+        arrays = arrays._replace(row_scales=rows, column_scales=columns)
         return [
             *self.tensors(arrays.a, arrays.b, arrays.c, d),
             np.zeros(self.partial_words, np.uint32),
             np.zeros(self.flags, np.uint32),
-            *(arrays.row_scales, arrays.column_scales, arrays.bias),
+            *(scales.flat(rows), scales.flat(columns), arrays.bias),
             None,
             arrays.ends,
             np.float32(alpha),
             np.float32(beta),
             start if self.plan.addressed else None,
-            *self.numbers(d),
+            *self.numbers(d, arrays),
         ]
 
-    def numbers(self, d: Any) -> tuple[int, ...]:
-        """The last parameters: how D lies, and the sizes."""
-        problem, tile, lies = self.problem, self.plan.tile, strided(d)
+    def numbers(self, d: Any, arrays: Arrays) -> tuple[int, ...]:
+        """The last parameters: how D lies, the sizes, and how factors of blocks lie."""
+        problem, lies = self.problem, strided(d)
         return (
             lies.strides[-2],
             lies.strides[0] if self.plan.batched else 0,
             problem.m,
             problem.n,
-            ceil(problem.m / (tile.rows * tile.cluster)),
-            ceil(problem.n / tile.columns),
+            *tiles_of(problem, self.plan),
             self.share.stages,
             self.share.split,
             self.share.tiles,
             problem.groups,
+            *scales.strides(arrays.row_scales),
+            *scales.strides(arrays.column_scales),
         )

@@ -50,9 +50,9 @@ def grouped_gemm(
         (G, N), f32.
     Errors: UsageError kernels.*, gpu.*.
     """
-    arrays = Arrays(a, b, c, out, row_scales, column_scales, bias, ends)
-    options = Options(float(alpha), float(beta), "column", activation, result, sums, fast, tile)
-    return perform(_asked, arrays, options, device)
+    arrays = a, b, c, out, row_scales, column_scales, bias, ends
+    options = alpha != 1.0, "column", activation, result, sums, fast, tile
+    return perform(_asked, arrays, options, alpha, beta, device)
 
 
 def _asked(arrays: Arrays, options: Options) -> Dispatch:
@@ -98,12 +98,10 @@ def _dispatch(asked: Problem, plan: Plan, tile: Tile | None) -> Dispatch:
 
 def _tried(plan: Plan) -> Iterator[Plan]:
     """The plan with each tile that it can have; without a cluster too, whose rows are all of one group."""
-    for tile in tiles(plan):
-        for each in dict.fromkeys((tile, replace(tile, cluster=1))):
-            try:
-                yield plan.with_tile(each)
-            except UsageError:
-                continue
+    for made in tiles(plan):
+        yield made
+        if made.tile.alternate:
+            yield made.with_tile(replace(made.tile, cluster=1))
 
 
 def share_of(asked: Problem, plan: Plan, device: Device = H200) -> Share:

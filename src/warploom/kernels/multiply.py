@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from warploom.author import Place, Register, new, ptx, u32, when, while_
+from warploom.kernels.blocks import BlockFactors
 from warploom.kernels.load import BLOCK
 from warploom.kernels.metadata import Metadata
 from warploom.kernels.plan import SPAN, STEP, Plan, size_of
-from warploom.kernels.work import Work
+from warploom.kernels.work import Groups, Work
 from warploom.layout.descriptor import Descriptor
 
 _WITHIN_CTA = 0x3FFFF
@@ -36,12 +37,14 @@ class Products:
         start_a: Any,
         start_b: Any,
         metadata: Metadata | None,
+        factors: BlockFactors | None,
     ) -> None:
-        self.plan, self.place, self.number, self.mine, self.metadata = plan, place, number, mine, metadata
+        self.plan, self.place, self.number, self.mine = plan, place, number, mine
+        self.metadata, self.factors = metadata, factors
         self.a = _Tile(start_a + number * (64 * plan.span_a), plan.a_major, plan.tile.rows, plan.span_a, STEP)
         self.b = _Tile(start_b, plan.b_major, plan.tile.columns, SPAN, SPAN // plan.steps)
 
-    def __call__(self, work: Work, sums: Sequence[Register], begun: Callable[[], None]) -> None:
+    def __call__(self, work: Work | Groups, sums: Sequence[Register], begun: Callable[[], None]) -> None:
         """Sum up one piece of work. `begun` is called where every stage of the piece has come and its products are on
         their way.
         """
@@ -54,17 +57,39 @@ class Products:
         begun()
         self._end(before, 0)
 
-    def _promoted(self, work: Work, turn: Register, sums: Sequence[Register]) -> None:
+    def _promoted(self, work: Work | Groups, turn: Register, sums: Sequence[Register]) -> None:
         """The sums of a few stages start from zero and are added to the others in f32."""
         part = [new(self.plan.word) for _ in sums]
         for each in sums:
             each.set(0.0)
         with while_(lambda: turn < work.last):
-            end = ptx.min(turn + self.plan.promoted, work.last, type=u32)
-            before = self._stages(turn, end, part)
-            self._end(before, 0)
-            for total, each in zip(sums, part, strict=True):
-                total += each
+            if self.plan.promoted == 1 and self.metadata is None:
+                before = self._stage(turn, part)
+            else:
+                before = self._stages(turn, self._end_of_part(work, turn), part)
+            if self.factors is None:
+                self._end(before, 0)
+                for total, each in zip(sums, part, strict=True):
+                    total += each
+            else:
+                self.factors.take(turn < work.last)
+                self._end(before, 0)
+                self.factors.add(sums, part)
+
+    def _end_of_part(self, work: Work | Groups, turn: Register) -> Register:
+        """Where a part of the sums that begins at a stage ends; a block ends where it does for all pieces of work."""
+        count = self.plan.promoted
+        begin = turn if self.factors is None or count == 1 else turn & -count
+        return ptx.min(begin + count, work.last, type=u32)
+
+    def _stage(self, turn: Register, sums: Sequence[Register]) -> Register:
+        """Sum up one stage, whose place in the ring is the result; it is still in flight."""
+        self.place.wait_full()
+        self._issue(sums, 0)
+        stage = new(u32, self.place.stage)
+        turn += 1
+        self.place.advance()
+        return stage
 
     def _stages(self, turn: Register, end: Any, sums: Sequence[Register]) -> Register:
         """Sum up stages until `turn` is `end`. The last, whose place in the ring is the result, is still in flight."""

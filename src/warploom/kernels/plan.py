@@ -14,12 +14,14 @@ import ml_dtypes
 import numpy as np
 
 from warploom.diag import UsageError
+from warploom.isa.capacity import shared_bytes
 from warploom.isa.types import TYPES
 
 SPAN = 128  # bytes of K in one stage: a row of the widest swizzle
 STEP = 32  # bytes of a row of A that one instruction takes
+SCALED = 128  # elements of K, and columns of B, that may share a factor
 METADATA = 512  # bytes that the threads of a consumer have in one word each
-SHARED = 227 * 1024  # bytes of shared memory that a CTA may have
+SHARED = shared_bytes(90)  # what a CTA may have
 _MOST = {1: 192, 2: 192, 3: 128}  # registers that a thread has for sums, by the number of consumers
 _MOST_AT_ONCE = {1: 128, 2: 128, 3: 96}  # and for those of one instruction, which a launch must give at once
 SUMS = {
@@ -47,6 +49,8 @@ DTYPES: dict[str, np.dtype[Any]] = {
     )
 }
 """What NumPy calls the types of D."""
+PROMOTED = 4
+"""Stages of 8-bit floats whose sum is added in f32 where all bits are to be kept: 512 elements of K."""
 ACTIVATIONS = ("", "relu", "gelu", "silu")
 
 
@@ -122,6 +126,20 @@ class Epilogue:
         return self == Epilogue()
 
 
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """Factors of products before they are summed up, others for each 128 elements of K.
+
+    `rows`: whether each row of A has one. `columns`: how many columns of B share one, 1 or 128; 0 where it has none.
+    """
+
+    rows: bool = False
+    columns: int = 0
+
+    def __bool__(self) -> bool:
+        return self != Blocks()
+
+
 class Typed(Protocol):
     """What every plan says: types, majors, and what becomes of the sums."""
 
@@ -164,7 +182,8 @@ class Plan:
     """One kernel. `a_major` is "k" or "m", `b_major` "k" or "n": along what elements are neighbours in memory.
 
     `ragged`: the rows of D do not end with whole 16 bytes. `promoted`: sums of so many stages are
-    added up in f32 outside the tensor cores, which keep fewer bits; 0 for none. `sparse`: of four elements
+    added up in f32 outside the tensor cores, which keep fewer bits; 0 for none. With factors of `blocks` they are
+    those of a block. `sparse`: of four elements
     of A side by side along K two are stored, of tf32 one of two, and metadata beside them (`compress`).
     `batched`: D and its operands have a batch each, but for those of "a", "b" and "c" that are `common` to all.
     `grouped`: the rows of A and D go by groups, and each group has a B of its own.
@@ -183,6 +202,7 @@ class Plan:
     promoted: int = 0
     ragged: bool = False
     sparse: bool = False
+    blocks: Blocks = Blocks()
     tile: Tile = field(default_factory=Tile)
     epilogue: Epilogue = field(default_factory=Epilogue)
 
@@ -200,9 +220,11 @@ class Plan:
             )
         if self.grouped and self.a_major != "k":
             found.append("groups begin at any row of A, which must be stored along K; a_major must be 'k'")
-        if self.grouped and (self.batched or self.sparse):
-            found.append("rows that go by groups have neither a batch nor a sparse A")
-        if self.promoted and self.sums != "f32":
+        if self.grouped and (self.batched or self.sparse or self.blocks):
+            found.append("rows that go by groups have no batch, no sparse A and no factors of blocks")
+        if self.blocks:
+            found.extend(self._blocks_refused())
+        elif self.promoted and self.sums != "f32":
             found.append(f"sums in {self.sums} are exact or chosen to be short; only f32 is promoted")
         if tile.rows % 64 or not 64 <= tile.rows <= 192:
             found.append(f"{tile.rows} rows of a tile; expected 64, 128 or 192")
@@ -218,13 +240,31 @@ class Plan:
                 f"{tile.stages} stages of {self.stage_bytes} bytes; expected at least 2 and, with"
                 f" {self.shared_bytes - tile.stages * self.stage_bytes} bytes besides, {SHARED} in all"
             )
+        factors = " and factors" if self.blocks.columns == 1 else ""
         for count, most in ((self.words, _MOST_AT_ONCE), (self.registers, _MOST)):
             if count > most.get(tile.warpgroups, count):
                 found.append(
-                    f"{count} registers of sums for each thread of {tile.warpgroups} consumers;"
+                    f"{count} registers of sums{factors} for each thread of {tile.warpgroups} consumers;"
                     f" expected {most[tile.warpgroups]} at most"
                 )
         return tuple(found)
+
+    def _blocks_refused(self) -> Iterator[str]:
+        if self.sums != "f32":
+            yield f"factors of blocks multiply sums in f32; these are in {self.sums}"
+        elif self.promoted != SCALED // self.depth:
+            yield (
+                f"sums of {self.promoted} stages are multiplied by a factor of {SCALED} elements of K; expected"
+                f" promoted={SCALED // self.depth}"
+            )
+        if self.blocks.columns not in (0, 1, SCALED):
+            yield f"{self.blocks.columns} columns of B that share a factor; expected 0, 1 or {SCALED}"
+        for name, by_block, by_line in (
+            ("rows", self.blocks.rows, self.epilogue.row_scales),
+            ("columns", self.blocks.columns, self.epilogue.column_scales),
+        ):
+            if by_block and by_line:
+                yield f"the {name} have factors by block and of all K; expected one or the other"
 
     def with_tile(self, tile: Tile) -> Plan:
         """The plan with another tile. Errors: UsageError kernels.plan."""
@@ -284,8 +324,10 @@ class Plan:
 
     @property
     def registers(self) -> int:
-        """Registers of a thread for sums of all kinds."""
-        return self.words * (2 if self.promoted else 1)
+        """Registers of a thread for sums of all kinds, and for factors of columns."""
+        # What assemblers need to have the factors of every column at hand.
+        of_columns = self.words // 3 if self.blocks.columns == 1 else 0
+        return self.words * (2 if self.promoted else 1) + of_columns
 
     @property
     def turn(self) -> int:
@@ -311,4 +353,13 @@ class Plan:
     def shared_bytes(self) -> int:
         """Dynamic shared memory of a CTA, mbarriers included."""
         tile = self.tile
-        return tile.stages * (self.stage_bytes + 16) + tile.warpgroups * (tile.buffers * self.turn_bytes + 8)
+        return tile.stages * self._with_barriers + tile.warpgroups * (tile.buffers * self.turn_bytes + 8)
+
+    @property
+    def _with_barriers(self) -> int:
+        return self.stage_bytes + 16
+
+    @property
+    def most_stages(self) -> int:
+        """The stages that there would be room for."""
+        return self.tile.stages + (SHARED - self.shared_bytes) // self._with_barriers

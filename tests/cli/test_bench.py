@@ -1,0 +1,221 @@
+"""`warploom bench gemm`: what it refuses, and what it prints and writes of times that are made up."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from oracle.numpy_peer import Clock, NumPy
+
+import warploom as wl
+from warploom.cli import bench, main
+from warploom.gpu import DeviceFault, State, Timing
+from warploom.kernels.cost import choose
+from warploom.oracle.blas import KINDS, Kind
+from warploom.oracle.speed import Case, Compared, Wrong
+
+STATE = State(1410, 3201, 699.6, 61)
+SHAPE = "expected M, N and K with x between them, such as 4096x2112x7168"
+ABOUT: dict[str, Any] = {
+    "gpu": "a <GPU>", "driver": "580.159.04", "cuda": "13.0", "peer": "PyTorch 2.11", "date": "2026-01-01",
+}  # fmt: skip
+
+
+def compared(name: str, m: int, n: int, k: int, ours: float, theirs: float) -> Compared:
+    kind = KINDS[name]
+    problem = kind.problem(m, n, k)
+    plan, share = choose(problem, kind.plan(problem))
+    return Compared(
+        Case(kind, m, n, k), plan.tile, share, Timing((ours,)), Timing((theirs,)), 10, 2, 0.01, STATE
+    )
+
+
+FOUND = [
+    compared("bf16", 4096, 4096, 4096, 200.0, 210.0),
+    compared("bf16", 64, 24576, 1536, 25.0, 20.0),
+    compared("s8", 8192, 8192, 8192, 800.0, 1000.0),
+]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (
+            ["--types", "bf16,f61"],
+            "error[bench.type]: --types: found 'f61'; expected some of bf16, f16, tf32, e4m3, e4m3-accurate, s8\n",
+        ),
+        (
+            ["--types", "bf16", "--peer", "cupy"],
+            "error[bench.type]: --types: found 'bf16'; expected some of f16, tf32\n",
+        ),
+        (
+            ["--shapes", "4096x4096"],
+            f"error[bench.shape]: --shapes: found '4096x4096'; {SHAPE}\n",
+        ),
+        (
+            ["--shapes", "64x64x64,0x1x1"],
+            f"error[bench.shape]: --shapes: found '0x1x1'; {SHAPE}\n",
+        ),
+        (["--repetitions", "0"], "error[bench.option]: --repetitions is 0; expected 1 or more\n"),
+        (
+            ["--svg", "no/where.svg"],
+            "error[bench.file]: no/where.svg cannot be written: there is no folder no\n",
+        ),
+        (["--json", "."], "error[bench.file]: . cannot be written: it is a folder\n"),
+    ],
+)
+def test_what_cannot_be_asked(
+    options: list[str],
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["bench", "gemm", *options]) == 2
+    assert capsys.readouterr() == ("", said)
+
+
+def test_a_report_says_everything(capsys: pytest.CaptureFixture[str]) -> None:
+    assert bench.report(FOUND, ABOUT, STATE, STATE) == 0
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert lines == [
+        "a <GPU>, driver 580.159.04, CUDA 13.0, PyTorch 2.11",
+        "before: SM 1410 MHz, memory 3201 MHz, power 700 W, temperature 61 °C",
+        "after: SM 1410 MHz, memory 3201 MHz, power 700 W, temperature 61 °C",
+        "type M N K ours, TFLOP/s PyTorch 2.11 ratio tile",
+        *(
+            f"{each.case.kind.name} {each.case.m} {each.case.n} {each.case.k} {rates} "
+            + bench.in_words(each.tile, each.share.split)
+            for each, rates in zip(
+                FOUND, ["687.2 654.5 1.050", "193.3 241.6 0.800", "1374.4 1099.5 1.250"], strict=True
+            )
+        ),
+        "bf16: geometric mean 0.917, smallest 0.800 (64x24576x1536)",
+        "s8: geometric mean 1.250, smallest 1.250 (8192x8192x8192)",
+    ]
+
+
+def test_a_wrong_result_is_told_and_is_a_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = Wrong(Case(KINDS["f16"], 8, 8, 8), float("nan"), "PyTorch")
+    assert bench.report([wrong, FOUND[0]], ABOUT, STATE, STATE, tmp_path / "x.json") == 1
+    assert capsys.readouterr().out.endswith(f"{wrong}\n")
+    written = json.loads((tmp_path / "x.json").read_text())
+    assert written["wrong"] == ["f16 8x8x8"]
+    assert len(written["results"]) == 1
+
+
+def test_files_hold_what_was_found(tmp_path: Path) -> None:
+    bench.report(FOUND, ABOUT, STATE, STATE, tmp_path / "x.json", tmp_path / "x.svg")
+    written = json.loads((tmp_path / "x.json").read_text())
+    assert written["gpu"] == "a <GPU>"
+    assert written["state"]["after"]["power"] == 699.6
+    assert [each["ratio"] for each in written["results"]] == pytest.approx([1.05, 0.8, 1.25])
+    assert written["results"][0]["tile"]["rows"] == FOUND[0].tile.rows
+    texts = {each.text for each in ET.parse(tmp_path / "x.svg").iter() if each.text}
+    assert {
+        "GEMM on a <GPU>",
+        "Warploom",
+        "PyTorch 2.11",
+        "1.05",
+        "0.80",
+        "1.25",
+        "64 × 24576",
+        "× 1536",
+    } <= texts
+
+
+def test_a_file_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(wl.UsageError, match="cannot be written: is a directory"):
+        bench.report(FOUND, ABOUT, STATE, STATE, tmp_path)
+
+
+def test_a_tile_in_words() -> None:
+    assert bench.in_words(FOUND[0].tile, 0).startswith(f"{FOUND[0].tile.rows}x{FOUND[0].tile.columns}")
+    assert bench.in_words(bench_tile(), 12) == "64x128, alternating, cluster 2, 12 cut"
+
+
+def bench_tile() -> Any:
+    from warploom.kernels import Tile
+
+    return Tile(64, 128, 4, 2, alternate=True, buffers=1)
+
+
+class Here:
+    """A GPU by name."""
+
+    name, driver = "a <GPU>", "13.0"
+
+    def __enter__(self) -> Here:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def wait(self) -> None: ...
+
+
+class Failing(NumPy):
+    """Refuses sizes with an M of 8, breaks the GPU at one of 24, and is told apart from ours at one of 16."""
+
+    def multiply(self, kind: Kind) -> Any:
+        right = super().multiply(kind)
+
+        def multiply(a: Any, b: Any, d: Any) -> None:
+            if a.shape[0] == 8:
+                raise RuntimeError("8 rows are too few. See the manual.")
+            if a.shape[0] == 24:
+                raise DeviceFault.saying("the GPU broke off a kernel")
+            right(a, b, d)
+            if a.shape[0] == 16:
+                d[0, 0] = 1e3
+
+        return multiply
+
+
+@pytest.mark.parametrize(
+    ("rows", "status", "timed", "told"),
+    [
+        ((32,), 0, 1, ""),
+        ((32, 16, 32), 1, 1, ""),
+        (
+            (8, 32, 16),
+            2,
+            1,
+            "bf16 8x64x64: error[bench.peer]: NumPy refuses bf16 8x64x64: 8 rows are too few\n",
+        ),
+        ((32, 24, 40), 2, 1, "bf16 24x64x64: error[gpu.fault]: the GPU broke off a kernel\n"),
+    ],
+)
+def test_what_fails_takes_nothing_from_what_was_found(
+    rows: tuple[int, ...],
+    status: int,
+    timed: int,
+    told: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    def ours(a: Any, b: Any, *, out: Any, fast: bool) -> None:
+        NumPy().multiply(KINDS["bf16"])(a, b, out)
+
+    def measure(gpu: Here, calls: Any, *, repetitions: int, by: str, settle: float) -> Any:
+        assert (by, settle) == ("events", 0.25)
+        return Clock()(calls, repetitions)
+
+    monkeypatch.setattr("warploom.gpu.Gpu", Here)
+    monkeypatch.setattr("warploom.gpu.state", lambda gpu: STATE)
+    monkeypatch.setattr("warploom.gpu.measure", measure)
+    monkeypatch.setattr("warploom.kernels.gemm", ours)
+    monkeypatch.setattr("warploom.oracle.blas.PEERS", {"torch": Failing})
+    monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path))
+    shapes = ",".join(f"{m}x64x64" for m in rows)
+    file = tmp_path / "x.json"
+    asked = ["--types", "bf16", "--shapes", shapes, "--by", "events", "--json", str(file)]
+    assert main(["bench", "gemm", *asked]) == status
+    said = capsys.readouterr()
+    assert "bf16: geometric mean 1.250, smallest 1.250 (32x64x64)" in said.out
+    assert said.err.endswith(told)
+    assert len(json.loads(file.read_text())["results"]) == timed
