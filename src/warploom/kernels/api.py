@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from functools import cache, lru_cache
 from numbers import Real
 from types import NoneType
@@ -20,7 +22,7 @@ from warploom.kernels.cost import choose, microseconds, shares
 from warploom.kernels.device import Ready, gpu_of
 from warploom.kernels.dispatch import Dispatch
 from warploom.kernels.gemm import gemm as hopper
-from warploom.kernels.plan import DTYPES, PROMOTED, SCALED, SMALL, SPAN, Epilogue, Plan, Tile, size_of
+from warploom.kernels.plan import DTYPES, PROMOTED, SCALED, SMALL, SPAN, Blocks, Epilogue, Plan, Tile, size_of
 from warploom.kernels.problem import Arrays, Problem
 from warploom.kernels.scales import blocks_of
 from warploom.kernels.tuned import chosen
@@ -61,30 +63,15 @@ def gemm(
     ones). 8-bit floats are summed in the tensor cores, which keep fewer bits, if `fast`, and else 512 elements of K
     at a time. `tile` overrules what was tuned, and the cost model.
 
-    Shapes: a (M, K), b (K, N), c and the result (M, N), each with a batch before it or none; scales and bias (M,)
-        or (N,), f32. Scales of blocks, K/128 rounded up: rows (M, K/128), columns (N/128, K/128) or (N, K/128), with
-        any strides, and a batch before them or none.
+    Shapes: a (M, K), b (K, N), c and the result (M, N); a and b with a batch before them, or one of them, and c with
+        it or without: what has none is the same for all. Scales and bias (M,) or (N,), f32. Scales of blocks, K/128
+        rounded up: rows (M, K/128), columns (N/128, K/128) or (N, K/128), with any strides, and a batch before them or
+        none.
     Errors: UsageError kernels.*, gpu.*.
     """
     arrays = a, b, c, out, row_scales, column_scales, bias
     options = alpha != 1.0, bias_along, activation, result, sums, fast, tile
-    if device != "cuda" or not is_foreign_type(a.__class__):
-        return _copied(Arrays(*arrays), Options(*options), alpha, beta, device)
-    key = options, *[None if array is None else signature(array) for array in arrays]
-    try:
-        ready = _READY.get(key)
-    except TypeError:  # of an option that is no such thing, which is said below
-        ready = None
-    if ready is None:
-        if not is_on_gpu(a):
-            return _copied(Arrays(*arrays), Options(*options), alpha, beta, device)
-        gpu = gpu_of(number_of(a))
-        dispatch = _asked(Arrays(*arrays), Options(*options), alpha, beta, gpu.name)
-        ready = Ready(dispatch, _kernel(dispatch.plan), Arrays(*arrays))
-        if len(_READY) >= _MOST_READY:
-            _READY.clear()
-        _READY[key] = ready
-    return ready(alpha, beta, *arrays)
+    return perform(_asked, arrays, options, alpha, beta, device)
 
 
 class Options(NamedTuple):
@@ -99,22 +86,76 @@ class Options(NamedTuple):
     tile: Tile | None
 
 
+Ask = Callable[[Arrays, Options, str], Dispatch]
+"""What says which kernel is launched for arrays and options, and how, on a GPU of a name ("" for none).
+
+Errors: UsageError kernels.*.
+"""
+Device = Literal["cpu", "cuda"]
+
+
+def perform(
+    ask: Ask, arrays: tuple[Any, ...], options: tuple[Any, ...], alpha: float, beta: float, device: Device
+) -> Any:
+    """Launch what is asked for, the fields of `Arrays` and `Options`; on a GPU `ask` is asked once for each way that
+    arrays lie. Returns D.
+    """
+    a = arrays[0]
+    if device != "cuda" or not is_foreign_type(a.__class__):
+        return _copied(ask, Arrays(*arrays), Options(*options), alpha, beta, device)
+    key = ask, options, *[None if array is None else signature(array) for array in arrays]
+    try:
+        ready = _READY.get(key)
+    except TypeError:  # of an option that is no such thing, which is said below
+        ready = None
+    if ready is None:
+        if not is_on_gpu(a):
+            return _copied(ask, Arrays(*arrays), Options(*options), alpha, beta, device)
+        name = gpu_of(number_of(a)).name
+        dispatch = ask(Arrays(*arrays), _checked(Options(*options), alpha, beta), name)
+        ready = Ready(dispatch, _kernel(dispatch.plan), Arrays(*arrays))
+        if len(_READY) >= _MOST_READY:
+            _READY.clear()
+        _READY[key] = ready
+    return ready(alpha, beta, *arrays)
+
+
 _READY: dict[tuple[Any, ...], Ready] = {}
 _MOST_READY = 1024
 
 
-def _asked(arrays: Arrays, options: Options, alpha: float, beta: float, gpu: str = "") -> Dispatch:
-    """How a multiplication is done, on a GPU of this name. Errors: UsageError kernels.*."""
+def _checked(options: Options, alpha: float, beta: float) -> Options:
+    """The options, which are what they should be. Errors: UsageError kernels.option."""
     for name, value in (("alpha", alpha), ("beta", beta)):
         if not isinstance(value, (Real, np.number)):
             raise UsageError(f"{name} is {value!r}; expected a number", code="kernels.option")
     if not isinstance(options.tile, (Tile, NoneType)):
         raise UsageError(f"tile is {options.tile!r}; expected a Tile", code="kernels.option")
+    return options
+
+
+def _asked(arrays: Arrays, options: Options, gpu: str) -> Dispatch:
+    """The plan for arrays and options. Errors: UsageError kernels.*."""
     asked = problem.read(arrays.a, arrays.b)
+    if asked.batched and arrays.c is not None and arrays.c.ndim == 2:
+        asked = replace(asked, common=f"{asked.common}c")
+    blocks = blocks_of(arrays, asked)
+    if not blocks.rows:
+        check_vector("row_scales", arrays.row_scales, (asked.m,))
+    if not blocks.columns:
+        check_vector("column_scales", arrays.column_scales, (asked.n,))
+    check_vector("bias", arrays.bias, (asked.n if options.bias_along == "column" else asked.m,))
+    return _dispatch(asked, planned(asked, arrays, options, blocks), options.tile, gpu)
+
+
+_ALL_OF_K = Blocks()
+
+
+def planned(asked: Problem, arrays: Arrays, options: Options, blocks: Blocks = _ALL_OF_K) -> Plan:
+    """The plan of a problem, but for its tile. Errors: UsageError kernels.*."""
     sums = asked.sums(options.sums)
     own = asked.result(sums) if arrays.out is None else problem.result_word(arrays.out)
     result = options.result or own
-    blocks = blocks_of(arrays, asked)
     epilogue = Epilogue(
         scaled=options.scaled,
         row_scales=arrays.row_scales is not None and not blocks.rows,
@@ -123,30 +164,26 @@ def _asked(arrays: Arrays, options: Options, alpha: float, beta: float, gpu: str
         bias="" if arrays.bias is None else options.bias_along,
         activation=options.activation,
     )
-    if not blocks.rows:
-        _check_vector("row_scales", arrays.row_scales, asked.m)
-    if not blocks.columns:
-        _check_vector("column_scales", arrays.column_scales, asked.n)
-    _check_vector("bias", arrays.bias, asked.n if options.bias_along == "column" else asked.m)
     promoted = 0 if options.fast or asked.a not in ("e4m3", "e5m2") or sums != "f32" else PROMOTED
     if blocks:
         promoted = SCALED // (SPAN // size_of(asked.a))
     plan = Plan(
         asked.a, asked.b, sums, result, asked.a_major, asked.b_major,
-        batched=asked.batched, promoted=promoted, ragged=asked.is_ragged(result), blocks=blocks, epilogue=epilogue,
-        tile=options.tile or SMALL,
+        batched=asked.batched, common=asked.common, grouped=asked.groups > 0, promoted=promoted,
+        ragged=asked.is_ragged(result), blocks=blocks, tile=SMALL, epilogue=epilogue,
     )  # fmt: skip
-    _check_result("C", arrays.c, asked, result)
-    _check_result("out", arrays.out, asked, result)
-    if options.tile is None:
-        return _chosen(asked, plan, gpu)
-    return Dispatch(asked, plan, min(shares(asked, plan), key=lambda share: microseconds(asked, plan, share)))
+    _check_result("C", arrays.c, asked.shape[-2:] if "c" in asked.common else asked.shape, result)
+    _check_result("out", arrays.out, asked.shape, result)
+    return plan
 
 
 @lru_cache(maxsize=256)
-def _chosen(asked: Problem, plan: Plan, gpu: str) -> Dispatch:
-    """The plan with the tile that was tuned for a GPU, or else the one that the cost model chooses."""
-    return Dispatch(asked, *(chosen(gpu, asked, plan) if gpu else choose(asked, plan)))
+def _dispatch(asked: Problem, plan: Plan, tile: Tile | None, gpu: str) -> Dispatch:
+    """A plan with the tile that is asked for, that was tuned for a GPU, or that the cost model chooses."""
+    if tile is None:
+        return Dispatch(asked, *(chosen(gpu, asked, plan) if gpu else choose(asked, plan)))
+    plan = plan.with_tile(tile)
+    return Dispatch(asked, plan, min(shares(asked, plan), key=lambda share: microseconds(asked, plan, share)))
 
 
 @cache
@@ -155,23 +192,23 @@ def _kernel(plan: Plan) -> Kernel:
     return hopper.at(plan=plan)
 
 
-def _check_vector(name: str, value: Any, length: int) -> None:
-    """Refuse what is no array of factors or summands. Errors: UsageError kernels.shape."""
+def check_vector(name: str, value: Any, shape: tuple[int, ...], dtype: Any = np.float32) -> None:
+    """Refuse what is no array of factors, summands or ends. Errors: UsageError kernels.shape."""
     if value is None:
         return
     lies = strided(value)
-    if lies.shape != (length,) or lies.dtype != np.float32 or not lies.is_contiguous:
+    if lies.shape != shape or lies.dtype != dtype or not lies.is_contiguous:
+        wanted = " by ".join(map(str, shape))
         raise UsageError(
-            f"{name} is an array of {lies.dtype} of shape {lies.shape}; expected {length} of float32",
+            f"{name} is an array of {lies.dtype} of shape {lies.shape}; expected {wanted} of {np.dtype(dtype)}",
             code="kernels.shape",
         )
 
 
-def _check_result(name: str, array: Any, asked: Problem, type_word: str) -> None:
+def _check_result(name: str, array: Any, expected: tuple[int, ...], type_word: str) -> None:
     if array is None:
         return
     lies = strided(array)
-    expected = asked.shape
     steps = all(step % 16 == 0 for step in lies.strides[:-1]) and lies.strides[-1] == lies.itemsize
     if lies.shape != expected or lies.dtype != DTYPES[type_word] or not steps:
         raise UsageError(
@@ -181,23 +218,19 @@ def _check_result(name: str, array: Any, asked: Problem, type_word: str) -> None
         )
 
 
-def _copied(
-    arrays: Arrays, options: Options, alpha: float, beta: float, device: Literal["cpu", "cuda"]
-) -> Any:
-    """Run the kernel on NumPy's arrays. Errors: UsageError kernels.layout."""
-    dispatch = _asked(arrays, options, alpha, beta)
+def _copied(ask: Ask, arrays: Arrays, options: Options, alpha: float, beta: float, device: Device) -> Any:
+    """Run the kernel on NumPy's arrays."""
+    dispatch = ask(arrays, _checked(options, alpha, beta), "")
     plan = dispatch.plan
     made = _padded(dispatch) if arrays.out is None else arrays.out
-    base = made if made.base is None else made.base
-    if plan.ragged and not base.flags.c_contiguous:
-        raise UsageError("out is part of an array that is not contiguous", code="kernels.layout")
+    start = made[(slice(1),) * made.ndim]
     kernel = _kernel(plan)
     launch(
         kernel.module,
         grid=dispatch.share.ctas,
         block=plan.tile.threads,
         shared=kernel.shared_bytes,
-        args=dispatch.arguments(arrays, made, base, float(alpha), float(beta)),
+        args=dispatch.arguments(arrays, made, start, float(alpha), float(beta)),
         device=device,
     )
     return made

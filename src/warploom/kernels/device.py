@@ -19,7 +19,7 @@ from warploom.kernels.plan import DTYPES
 from warploom.kernels.problem import Arrays
 
 _NEEDED = "sm_90a"
-_VECTORS = ("row_scales", "column_scales", "bias")
+_VECTORS = ("row_scales", "column_scales", "bias", "ends")
 
 
 @cache
@@ -74,7 +74,7 @@ class Ready:
         self.locate = _address if all(here) else partial(_locate, gpu)
         self.empty = _maker(arrays.a, dispatch) if arrays.out is None else None
         self.held = None if dispatch.share.even else (dispatch.partial_words, dispatch.flags)
-        self.ragged = plan.ragged
+        self.addressed = plan.addressed
         loaded = gpu.kernel(kernel.text, kernel.name)
         d = arrays.out if self.empty is None else self.empty()
         numbers = dispatch.numbers(d, arrays)
@@ -85,7 +85,7 @@ class Ready:
         if not self.added:
             fixed["beta"] = 0.0
         fixed |= {name: None for name in _VECTORS if getattr(arrays, name) is None}
-        if not plan.ragged:
+        if not plan.addressed:
             fixed["d_start"] = None
         if dispatch.share.even:
             fixed |= {"partial": None, "flags": None}
@@ -123,7 +123,7 @@ class Ready:
             given.append(float(alpha))
         if self.added:
             given.append(float(beta))
-        if self.ragged:
+        if self.addressed:
             given.append(d)
         self.launch.at(tuple(given), stream)
         return made

@@ -45,25 +45,25 @@ class Dispatch:
     def tensors(self, a: Any, b: Any, c: Any, d: Any) -> tuple[TensorMap, TensorMap, TensorMap, TensorMap]:
         """The tensor maps of A, B, C and D; where there is no C, D's stands for it and is not looked at."""
         plan, tile = self.plan, self.plan.tile
-        of_d = self._result(d)
+        of_d = self._result(d, "d")
         return (
-            self._operand(a, plan.a, plan.a_major, tile.rows),
-            self._operand(swapped(b), plan.b, plan.b_major, tile.columns // tile.cluster),
-            of_d if c is None else self._result(c),
+            self._operand(a, "a", plan.a, plan.a_major, tile.rows),
+            self._operand(swapped(b), "b", plan.b, plan.b_major, tile.columns // tile.cluster),
+            of_d if c is None else self._result(c, "c"),
             of_d,
         )
 
-    def _operand(self, array: Any, type_word: str, major: str, lines: int) -> TensorMap:
+    def _operand(self, array: Any, name: str, type_word: str, major: str, lines: int) -> TensorMap:
         """A map over (M or N, K)."""
         box = (lines, self.plan.depth) if major == "k" else (self.plan.depth, BLOCK)
-        return self._map(array if major == "k" else swapped(array), box, 128, type_word)
+        return self._map(array if major == "k" else swapped(array), name, box, 128, type_word)
 
-    def _result(self, array: Any) -> TensorMap:
+    def _result(self, array: Any, name: str) -> TensorMap:
         span = self.plan.row_bytes
-        return self._map(array, (64, self.plan.patch), span if span > 16 else 0, "")
+        return self._map(array, name, (64, self.plan.patch), span if span > 16 else 0, "")
 
-    def _map(self, array: Any, box: tuple[int, int], swizzle: int, type_word: str) -> TensorMap:
-        whole = (1, *box) if self.plan.batched else box
+    def _map(self, array: Any, name: str, box: tuple[int, int], swizzle: int, type_word: str) -> TensorMap:
+        whole = (1, *box) if self.plan.rank(name) == 3 else box
         dtype = "tf32" if type_word == "tf32" else None
         return TensorMap.tiled(array, whole, swizzle=swizzle, dtype=dtype, l2_promotion=_PROMOTION)
 
@@ -77,9 +77,10 @@ class Dispatch:
             np.zeros(self.flags, np.uint32),
             *(scales.flat(rows), scales.flat(columns), arrays.bias),
             None,
+            arrays.ends,
             np.float32(alpha),
             np.float32(beta),
-            start if self.plan.ragged else None,
+            start if self.plan.addressed else None,
             *self.numbers(d, arrays),
         ]
 
@@ -95,6 +96,7 @@ class Dispatch:
             self.share.stages,
             self.share.split,
             self.share.tiles,
+            problem.groups,
             *scales.strides(arrays.row_scales),
             *scales.strides(arrays.column_scales),
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from warploom.check.module import asked_target
@@ -30,7 +30,10 @@ _ROW = 16  # bytes: what the address and the strides of a tensor that TMA reads 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """`batch` times D (M, N) = A (M, K) by B (K, N)."""
+    """`batch` times D (M, N) = A (M, K) by B (K, N); the operands in `common` are the same each time.
+
+    Where rows go by `groups`, each is that with its own rows of A and D; M is all of them.
+    """
 
     m: int
     n: int
@@ -41,6 +44,8 @@ class Problem:
     a_major: str
     b_major: str
     batched: bool = False
+    common: str = ""
+    groups: int = 0
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -102,6 +107,7 @@ class Arrays(NamedTuple):
     row_scales: Any = None
     column_scales: Any = None
     bias: Any = None
+    ends: Any = None
 
 
 def type_word(array: Any, name: str) -> str:
@@ -154,11 +160,18 @@ def read(a: Any, b: Any) -> Problem:
             f"A of shape {shape_a} and B of shape {shape_b} do not go together", code="kernels.shape"
         )
     m, k = shape_a[-2:]
+    common = "".join(name for name, shape in (("a", shape_a), ("b", shape_b)) if batches and len(shape) == 2)
     return Problem(
         m, shape_b[-1], k, next(iter(batches), 1),
         type_word(a, "A"), type_word(b, "B"),
-        major_of(a, "A", "m"), major_of(swapped(b), "B", "n"), bool(batches),
+        major_of(a, "A", "m"), major_of(swapped(b), "B", "n"), bool(batches), common,
     )  # fmt: skip
+
+
+def grouped(a: Any, b: Any) -> Problem:
+    """The problem that the rows of A (M, K) by groups and B of (groups, K, N) are. Errors: as `read`."""
+    found = read(a, b)
+    return replace(found, batch=1, groups=found.batch, batched=False, common="")
 
 
 def result_word(array: Any) -> str:
