@@ -26,6 +26,9 @@ class Device:
     issue: float = 5.6  # of an instruction of wgmma, besides its products
     alone: float = 11.4  # the same where no other consumer's instructions come between
     promotion: float = 0.33  # for each column whose sums are added to others, by one consumer
+    scaling: float = (
+        0.53  # the same of blocks that have factors, where one consumer has the tensor cores alone
+    )
     cache_bytes: float = 103.0  # of one multiprocessor
     cache: float = 50e6  # bytes of L2
     memory: float = 4.07
@@ -85,7 +88,8 @@ def microseconds(problem: Problem, plan: Plan, share: Share, device: Device = H2
     between = device.issue if tile.sharers > 1 else device.alone
     products = plan.steps * (tile.columns / 2 + between) * tile.sharers
     if plan.promoted:
-        products += device.promotion * tile.columns * tile.sharers * 4 / plan.promoted
+        each = device.promotion if tile.sharers > 1 or not plan.blocks else device.scaling
+        products += each * tile.columns * tile.sharers * 4 / plan.promoted
     copies = (tile.rows + tile.columns / tile.cluster) * SPAN / device.cache_bytes
     stage = _blended(products, copies)
     end = device.end + device.column * tile.columns * out
@@ -111,7 +115,8 @@ def _blended(first: float, second: float) -> float:
 
 def tiles(plan: Plan) -> Iterator[Plan]:
     """The plan with each tile that suits its types, in as many stages as there is room for."""
-    step = 64 if plan.b_major == "n" else 16
+    # Columns of one block share a factor: where a tile begins with a block, a thread has few factors to tell apart.
+    step = 64 if plan.b_major == "n" or plan.blocks.columns else 16
     for columns in range(64, 257, step):
         yield from _filled(plan, Tile(128, columns, 2, 1))
         yield from _filled(plan, Tile(128, columns, 2, 2))
