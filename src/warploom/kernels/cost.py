@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from math import ceil, prod
 
 from warploom.diag import UsageError
-from warploom.kernels.plan import SPAN, Plan, Tile, size_of
+from warploom.kernels.plan import METADATA, SPAN, STEP, Plan, Tile, size_of
 from warploom.kernels.problem import Problem
 
 
@@ -75,8 +75,12 @@ def shares(problem: Problem, plan: Plan, device: Device = H200) -> Iterator[Shar
 def microseconds(problem: Problem, plan: Plan, share: Share, device: Device = H200) -> float:
     """How long a launch takes."""
     tile, size, out = plan.tile, size_of(plan.a), size_of(plan.d)
-    products = 4 * (tile.columns / 2 + device.begin) * tile.sharers
-    copies = (tile.rows + tile.columns / tile.cluster) * SPAN / device.cache_bytes
+    # An instruction of a sparse A reads twice as much of B: shared memory gives it 128 bytes a clock, and is what it
+    # waits for. A dense one reads less than that in the time of its products.
+    read = (64 * STEP + tile.columns * SPAN / plan.steps) / 128 if plan.sparse else 0
+    products = plan.steps * (max(tile.columns / 2, read) + device.begin) * tile.sharers
+    stored = (plan.span_a + plan.metadata_words * METADATA / 64) / SPAN  # of a row of A, dense as it was
+    copies = (tile.rows * stored + tile.columns / tile.cluster) * SPAN / device.cache_bytes
     stage = max(products, copies)
     end = device.end + device.column * tile.columns * out
     paid = end * device.hidden if tile.alternate else end
@@ -90,7 +94,7 @@ def microseconds(problem: Problem, plan: Plan, share: Share, device: Device = H2
     )
     clock = device.narrow_clock if plan.promoted or plan.a == "tf32" else device.clock
     busy = clocks / (clock * 1e3)
-    moved = size * (problem.m + problem.n) * problem.k + out * problem.m * problem.n
+    moved = size * (problem.m * stored + problem.n) * problem.k + out * problem.m * problem.n
     carried = moved * problem.batch / (device.memory * 1e6)
     return (busy**4 + carried**4) ** 0.25 + device.launch
 

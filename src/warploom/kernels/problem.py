@@ -30,7 +30,7 @@ _ROW = 16  # bytes: what the address and the strides of a tensor that TMA reads 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """`batch` times D (M, N) = A (M, K) by B (K, N)."""
+    """`batch` times D (M, N) = A (M, K) by B (K, N). Of a sparse A half is stored."""
 
     m: int
     n: int
@@ -41,6 +41,7 @@ class Problem:
     a_major: str
     b_major: str
     batched: bool = False
+    sparse: bool = False
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -58,6 +59,11 @@ class Problem:
         """The type that D has if nobody asks for one."""
         return sums if sums == "f16" else _RESULT.get(self.a, self.a)
 
+    def pitch(self, type_word: str) -> int:
+        """Elements from a row of a new D to the next: whole 16 bytes."""
+        per_row = _ROW // size_of(type_word)
+        return -(-self.n // per_row) * per_row
+
     def is_ragged(self, type_word: str) -> bool:
         """Whether rows of N elements do not end with whole 16 bytes."""
         return type_word in TYPES and self.n * size_of(type_word) % _ROW != 0
@@ -69,14 +75,20 @@ class Problem:
         sums: str = "",
         d: str = "",
         epilogue: Epilogue,
-        tile: warp_level.Tile | None = None,
-        processors: int = 108,
+        promoted: bool = False,
+        tile: warp_level.WarpTile | None = None,
+        processors: int = warp_level.PROCESSORS,
     ) -> warp_level.Plan:
         """A plan for it on a target without warpgroup multiplication: every one from sm_80 on but sm_90a.
 
         Where no tile is given, it is the one that so many processors (SMs) should be done with first.
-        Errors: UsageError kernels.plan, kernels.type.
+        Errors: UsageError kernels.plan, kernels.type; kernels.target for what these kernels do not do.
         """
+        if self.sparse:
+            raise UsageError(
+                f"the kernels for {target} take no sparse A; expected sm_90a", code="kernels.target",
+                hint="`decompress` gives the matrix before",
+            )  # fmt: skip
         chosen = self.sums(sums)
         result = d or self.result(chosen)
         if self.k * size_of(self.a) > _LONGEST:
@@ -88,7 +100,7 @@ class Problem:
         most = shared_bytes(asked_target(target).number)
         wanted = tile or warp_level.tile_for(self.m, self.n, self.batch, processors, most)
         return warp_level.Plan(
-            target, self.a, self.b, chosen, result, self.a_major, self.b_major, ragged, wanted, epilogue
+            target, self.a, self.b, chosen, result, self.a_major, self.b_major, ragged, wanted, epilogue, promoted
         )
 
 
@@ -102,6 +114,11 @@ class Arrays(NamedTuple):
     row_scales: Any = None
     column_scales: Any = None
     bias: Any = None
+    metadata: Any = None
+
+    def missing(self, *names: str) -> tuple[str, ...]:
+        """Those of the names that nothing is given for."""
+        return tuple(name for name in names if getattr(self, name) is None)
 
 
 def type_word(array: Any, name: str) -> str:
@@ -136,12 +153,16 @@ def _steps(stride: int, extent: int) -> bool:
     return extent == 1 or (stride > 0 and stride % _ROW == 0)
 
 
-def read(a: Any, b: Any) -> Problem:
+def read(a: Any, b: Any, columns: int = 0) -> Problem:
     """The problem that two arrays are: A of (M, K) or (batch, M, K), B of (K, N) or (batch, K, N).
+
+    With `columns`, which are K, A is what is stored of a sparse matrix.
 
     Errors: UsageError kernels.shape, kernels.type, kernels.layout.
     """
     shape_a, shape_b = tuple(a.shape), tuple(b.shape)
+    if columns:
+        shape_a = (*shape_a[:-1], columns)
     if len(shape_a) not in (2, 3) or len(shape_b) not in (2, 3) or shape_a[-1] != shape_b[-2]:
         raise UsageError(
             f"A of shape {shape_a} and B of shape {shape_b}; expected (M, K) and (K, N), each with a batch before"
@@ -157,7 +178,7 @@ def read(a: Any, b: Any) -> Problem:
     return Problem(
         m, shape_b[-1], k, next(iter(batches), 1),
         type_word(a, "A"), type_word(b, "B"),
-        major_of(a, "A", "m"), major_of(swapped(b), "B", "n"), bool(batches),
+        major_of(a, "A", "m"), major_of(swapped(b), "B", "n"), bool(batches), bool(columns),
     )  # fmt: skip
 
 
