@@ -13,7 +13,7 @@ import warploom as wl
 from warploom.diag import UsageError
 from warploom.kernels.compress import compress, prune
 from warploom.kernels.gemm import gemm
-from warploom.kernels.plan import Epilogue, Plan, Tile, size_of
+from warploom.kernels.plan import Blocks, Epilogue, Plan, Tile, size_of
 
 TYPES: dict[str, Any] = {
     "f16": np.float16,
@@ -80,10 +80,11 @@ def check(
             tensor(stored.values, plan.a, (tile.rows, plan.depth // 2), 64),
             tensor(b, plan.b, box_b, 128), map_d, map_d,
             np.zeros((grid, tile.sharers * 128 * plan.words), np.uint32), flags,
-            *[np.zeros(1, np.float32)] * 3, stored.metadata, np.float32(1), np.float32(0),
+            *(np.full(1, value, np.float32) for value in (2, 0.5, 0)), stored.metadata, np.float32(1), np.float32(0),
             d.base,
             d.strides[-2], d.strides[0], m, n, m_tiles, n_tiles, -(-k // plan.depth), split,
             m_tiles * n_tiles * batch,
+            *[0] * 6,  # all factors of blocks are one number
         ],
     )  # fmt: skip
     assert not list(run.findings)
@@ -126,6 +127,11 @@ def test_tiles_are_cut_along_k(schedule: str) -> None:
 
 def test_sums_are_promoted() -> None:
     check(replace(BYTE, promoted=2), 64, 64, 600, clusters=1)
+
+
+def test_blocks_are_multiplied_by_factors() -> None:
+    """By 2, of every row, times a half, of all columns."""
+    check(replace(BYTE, promoted=1, blocks=Blocks(True, 128)), 64, 64, 300, clusters=1)
 
 
 def test_three_consumers_get_their_registers() -> None:

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from warploom.kernels.api import gemm
 from warploom.kernels.compress import Compressed, compress, decompress, prune
-from warploom.kernels.plan import Epilogue, Plan, Tile
+from warploom.kernels.plan import Blocks, Epilogue, Plan, Tile
 from warploom.kernels.warp_level.plan import WarpTile
 
-__all__ = ["Compressed", "Epilogue", "Plan", "Tile", "WarpTile", "compress", "decompress", "gemm", "prune"]
+__all__ = [
+    "Blocks",
+    "Compressed",
+    "Epilogue",
+    "Plan",
+    "Tile",
+    "WarpTile",
+    "compress",
+    "decompress",
+    "gemm",
+    "prune",
+]

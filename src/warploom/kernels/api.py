@@ -14,23 +14,36 @@ import numpy as np
 
 from warploom.author import Kernel
 from warploom.diag import UsageError
+from warploom.gpu import Gpu
 from warploom.gpu.arrays import as_numpy, is_foreign_type, is_on_gpu, number_of, signature
 from warploom.kernels import problem
 from warploom.kernels.compress import Compressed, shapes
 from warploom.kernels.cost import choose, microseconds, shares
-from warploom.kernels.device import Ready, gpu_here
+from warploom.kernels.device import Ready, gpu_of
 from warploom.kernels.dispatch import Dispatch
 from warploom.kernels.gemm import gemm as hopper
-from warploom.kernels.plan import DTYPES, HOPPER, SMALL, Epilogue, Plan, Tile
+from warploom.kernels.plan import (
+    DTYPES,
+    HOPPER,
+    PROMOTED,
+    SCALED,
+    SMALL,
+    SPAN,
+    Blocks,
+    Epilogue,
+    Plan,
+    Tile,
+    size_of,
+)
 from warploom.kernels.problem import Arrays, Problem
+from warploom.kernels.scales import blocks_of
+from warploom.kernels.tuned import chosen
 from warploom.kernels.warp_level.dispatch import WarpDispatch
 from warploom.kernels.warp_level.gemm import built
 from warploom.kernels.warp_level.plan import PROCESSORS, WarpTile
 from warploom.kernels.warp_level.plan import Plan as WarpPlan
 from warploom.launch.api import launch
 from warploom.layout import strided
-
-_PROMOTED = 4  # stages of 8-bit floats that are summed before their sum is added in f32: 512 elements of K
 
 
 def gemm(
@@ -63,18 +76,20 @@ def gemm(
     `target` is what the kernel is made for: the GPU that is there, with device="cpu" sm_90a. On sm_90a it multiplies by
     wgmma; on every other target from sm_80 on by mma, of a dense A. A GPU takes targets that are older than it is.
 
-    `row_scales` and `column_scales` multiply the rows and columns of A B, `bias` is added along columns (one for
-    each column) or rows. `activation` is "relu", "gelu" (by tanh) or "silu". `result` is the type of D, `sums` of
-    the products' sums ("f16" for short ones). 8-bit floats are summed in the tensor cores, which keep fewer bits,
-    if `fast`, and else 512 elements of K at a time (by mma, 32). `tile` overrules the cost model: a Tile on sm_90a, a
-    WarpTile on other targets.
+    `row_scales` and `column_scales` multiply the rows and columns of A B. In two dimensions they are of blocks: of one
+    row of A, of one column of B or 128, and of 128 elements of K each; the products of a block are summed up,
+    multiplied, and added in f32. `bias` is added along columns (one for each column) or rows. `activation` is
+    "relu", "gelu" (by tanh) or "silu". `result` is the type of D, `sums` of the products' sums ("f16" for short
+    ones). 8-bit floats are summed in the tensor cores, which keep fewer bits, if `fast`, and else 512 elements of K
+    at a time, by mma 32. `tile` overrules what was tuned, and the cost model: a Tile on sm_90a, else a WarpTile.
 
     Shapes: a (M, K), b (K, N), c and the result (M, N), each with a batch before it or none; scales and bias (M,)
-        or (N,), f32.
+        or (N,), f32. Scales of blocks, K/128 rounded up: rows (M, K/128), columns (N/128, K/128) or (N, K/128), with
+        any strides, and a batch before them or none.
     Errors: UsageError kernels.*, gpu.*.
     """
     metadata, columns = None, 0
-    if isinstance(a, Compressed):
+    if a.__class__ is Compressed:
         a, metadata, columns = a.values, a.metadata, a.columns
     arrays = a, b, c, out, row_scales, column_scales, bias, metadata
     options = alpha != 1.0, bias_along, activation, result, sums, fast, tile, target, columns
@@ -88,7 +103,8 @@ def gemm(
     if ready is None:
         if not is_on_gpu(a):
             return _copied(Arrays(*arrays), Options(*options), alpha, beta, device)
-        dispatch = _asked(Arrays(*arrays), _placed(Options(*options), number_of(a)), alpha, beta)
+        gpu = gpu_of(number_of(a))
+        dispatch = _asked(Arrays(*arrays), Options(*options), alpha, beta, gpu)
         ready = Ready(dispatch, _kernel(dispatch.plan), Arrays(*arrays))
         if len(_READY) >= _MOST_READY:
             _READY.clear()
@@ -105,84 +121,89 @@ class Options(NamedTuple):
     result: str
     sums: str
     fast: bool
-    tile: Tile | WarpTile | None
+    tile: Any
     target: str
     columns: int  # K of a compressed A; 0 for another
-    processors: int = PROCESSORS
 
 
 _READY: dict[tuple[Any, ...], Ready] = {}
 _MOST_READY = 1024
 
 
-def _placed(options: Options, number: int) -> Options:
-    """The options for a GPU. Errors: UsageError gpu.*, kernels.target."""
-    gpu = gpu_here(number)
-    return options._replace(target=options.target or gpu.arch, processors=gpu.multiprocessors)
-
-
-def _asked(arrays: Arrays, options: Options, alpha: float, beta: float) -> Dispatch | WarpDispatch:
-    """The plan for arrays and options. Errors: UsageError kernels.*."""
+def _asked(
+    arrays: Arrays, options: Options, alpha: float, beta: float, gpu: Gpu | None
+) -> Dispatch | WarpDispatch:
+    """How a multiplication is done, on a GPU or the abstract machine. Errors: UsageError kernels.*."""
     for name, value in (("alpha", alpha), ("beta", beta)):
         if not isinstance(value, (Real, np.number)):
             raise UsageError(f"{name} is {value!r}; expected a number", code="kernels.option")
     if not isinstance(options.target, str):
-        raise UsageError(f"target is {options.target!r}; expected a name such as sm_90a", code="kernels.option")
-    wgmma = options.target == HOPPER
-    if not isinstance(options.tile, (Tile if wgmma else WarpTile, NoneType)):
-        expected = f"a {'Tile' if wgmma else 'WarpTile'} for {options.target}"
-        raise UsageError(f"tile is {options.tile!r}; expected {expected}", code="kernels.option")
+        raise UsageError(
+            f"target is {options.target!r}; expected a name such as sm_90a", code="kernels.option"
+        )
+    target = options.target or (HOPPER if gpu is None else gpu.arch)
+    _check_tile(options.tile, target)
     asked = problem.read(arrays.a, arrays.b, options.columns)
     sums = asked.sums(options.sums)
     own = asked.result(sums) if arrays.out is None else problem.result_word(arrays.out)
     result = options.result or own
+    blocks = blocks_of(arrays, asked)
     epilogue = Epilogue(
         scaled=options.scaled,
-        row_scales=arrays.row_scales is not None,
-        column_scales=arrays.column_scales is not None,
+        row_scales=arrays.row_scales is not None and not blocks.rows,
+        column_scales=arrays.column_scales is not None and not blocks.columns,
         addend="" if arrays.c is None else result,
         bias="" if arrays.bias is None else options.bias_along,
         activation=options.activation,
     )
-    _check_vector("row_scales", arrays.row_scales, asked.m)
-    _check_vector("column_scales", arrays.column_scales, asked.n)
+    if not blocks.rows:
+        _check_vector("row_scales", arrays.row_scales, asked.m)
+    if not blocks.columns:
+        _check_vector("column_scales", arrays.column_scales, asked.n)
     _check_vector("bias", arrays.bias, asked.n if options.bias_along == "column" else asked.m)
     _check_metadata(arrays, asked)
-    promoted = 0 if options.fast or asked.a not in ("e4m3", "e5m2") or sums != "f32" else _PROMOTED
-    if isinstance(options.tile, WarpTile) or not wgmma:
-        dispatch = _warp_dispatch(asked, sums, result, bool(promoted), epilogue, options)
+    promoted = 0 if options.fast or asked.a not in ("e4m3", "e5m2") or sums != "f32" else PROMOTED
+    if blocks:
+        promoted = SCALED // (SPAN // size_of(asked.a))
+    if target == HOPPER:
+        plan = Plan(
+            asked.a, asked.b, sums, result, asked.a_major, asked.b_major,
+            batched=asked.batched, promoted=promoted, ragged=asked.is_ragged(result), sparse=asked.sparse,
+            blocks=blocks, epilogue=epilogue, tile=options.tile or SMALL,
+        )  # fmt: skip
+        found = _dispatch(asked, plan, options.tile is not None, "" if gpu is None else gpu.name)
     else:
-        dispatch = _dispatch(asked, sums, result, promoted, epilogue, options.tile)
+        _check_warp_level(target, asked, blocks)
+        plan = asked.warp_level(
+            target, sums=sums, d=result, epilogue=epilogue, promoted=promoted > 0, tile=options.tile,
+            processors=PROCESSORS if gpu is None else gpu.multiprocessors,
+        )  # fmt: skip
+        found = WarpDispatch(asked, plan)
     _check_result("C", arrays.c, asked, result)
     _check_result("out", arrays.out, asked, result)
-    return dispatch
+    return found
 
 
 @lru_cache(maxsize=256)
-def _dispatch(
-    asked: Problem, sums: str, result: str, promoted: int, epilogue: Epilogue, tile: Tile | None
-) -> Dispatch:
-    """The plan of a problem: with the tile that is asked for, or the one that the cost model chooses."""
-    plan = Plan(
-        asked.a, asked.b, sums, result, asked.a_major, asked.b_major,
-        batched=asked.batched, promoted=promoted, ragged=asked.is_ragged(result), sparse=asked.sparse,
-        epilogue=epilogue, tile=tile or SMALL,
-    )  # fmt: skip
-    if tile is None:
-        return Dispatch(asked, *choose(asked, plan))
-    return Dispatch(asked, plan, min(shares(asked, plan), key=lambda share: microseconds(asked, plan, share)))
+def _dispatch(asked: Problem, plan: Plan, keeps_tile: bool, gpu: str) -> Dispatch:
+    """The plan as it is, or with the tile that was tuned for a GPU, or else the one that the cost model chooses."""
+    if keeps_tile:
+        return Dispatch(asked, plan, min(shares(asked, plan), key=lambda way: microseconds(asked, plan, way)))
+    return Dispatch(asked, *(chosen(gpu, asked, plan) if gpu else choose(asked, plan)))
 
 
-def _warp_dispatch(
-    asked: Problem, sums: str, result: str, promoted: bool, epilogue: Epilogue, options: Options
-) -> WarpDispatch:
-    """The plan of a problem on a target without wgmma. Errors: UsageError kernels.*."""
-    tile = options.tile if isinstance(options.tile, WarpTile) else None
-    plan = asked.warp_level(
-        options.target, sums=sums, d=result, epilogue=epilogue, promoted=promoted, tile=tile,
-        processors=options.processors,
-    )  # fmt: skip
-    return WarpDispatch(asked, plan)
+def _check_tile(tile: Any, target: str) -> None:
+    """Refuse what is no tile for a target. Errors: UsageError kernels.option."""
+    kind = Tile if target == HOPPER else WarpTile
+    if not isinstance(tile, (kind, NoneType)):
+        raise UsageError(f"tile is {tile!r}; expected a {kind.__name__} for {target}", code="kernels.option")
+
+
+def _check_warp_level(target: str, asked: Problem, blocks: Blocks) -> None:
+    """Refuse what the kernels by mma have not. Errors: UsageError kernels.target."""
+    for asked_for, what in ((asked.sparse, "a compressed A"), (blocks, "factors of blocks")):
+        if asked_for:
+            raise UsageError(f"{target} has no kernels for {what}; expected {HOPPER}", code="kernels.target")
 
 
 @cache
@@ -239,8 +260,7 @@ def _copied(
     """Run the kernel on NumPy's arrays. D is copied to `out`, wherever that lies. Errors: UsageError kernels.*."""
     given = arrays.out
     arrays = Arrays(*[as_numpy(array) if is_foreign_type(array.__class__) else array for array in arrays])
-    options = _placed(options, 0) if device == "cuda" else options._replace(target=options.target or HOPPER)
-    dispatch = _asked(arrays, options, alpha, beta)
+    dispatch = _asked(arrays, options, alpha, beta, gpu_of(0) if device == "cuda" else None)
     plan, asked = dispatch.plan, dispatch.problem
     whole = np.zeros((*asked.shape[:-1], asked.pitch(plan.d)), DTYPES[plan.d])
     made = whole[..., : asked.n]

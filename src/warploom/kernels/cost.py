@@ -1,9 +1,9 @@
 """How long a plan takes on a GPU: a small model, and the tiles that it chooses among.
 
 A CTA multiplies at the rate of the tensor cores, or waits for L2; all of them together wait for memory. What ends
-a tile is paid where nothing hides it, and a wave that is not full costs as much as a full one. The constants were
-fitted to 379 timings on an H200 that draws its full power (`tests/evidence/kernels_speed/h200.json`), off which the
-model is by 6 % in the mean.
+a tile is paid where nothing hides it, and a wave that is not full costs as much as a full one. CTAs that are at
+different places in K of tiles that are cut share nothing in L2. The constants were fitted to times on an H200
+(`tests/evidence/kernels_speed/h200.json`), each the geometric mean of one at full power and one after a rest.
 """
 
 from __future__ import annotations
@@ -19,23 +19,31 @@ from warploom.kernels.problem import Problem
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """What the model knows of a GPU. Units: clocks in GHz as the power allows them, bytes a clock, TB/s, clocks."""
+    """What the model knows of a GPU. Units: clocks, their rate in GHz, bytes a clock, TB/s."""
 
     multiprocessors: int = 132
-    clock: float = 1.45
-    narrow_clock: float = 1.39  # with promoted sums, or tf32
-    cache_bytes: float = 69.0
-    memory: float = 3.96
-    begin: float = 14.0  # clocks that an instruction of wgmma takes besides its products
-    end: float = 910.0  # and a tile besides its products, before a column of D
-    column: float = 1.63  # for each byte that a row of the tile has in D
-    hidden: float = 0.5  # the part of it that consumers that alternate still pay
-    cut: float = 10500.0  # what tiles cost that are cut along K
-    launch: float = 2.1  # microseconds
+    clock: float = 1.5
+    issue: float = 5.6  # of an instruction of wgmma, besides its products
+    alone: float = 11.4  # the same where no other consumer's instructions come between
+    promotion: float = 0.33  # for each column whose sums are added to others, by one consumer
+    cache_bytes: float = 103.0  # of one multiprocessor
+    cache: float = 50e6  # bytes of L2
+    memory: float = 4.07
+    end: float = 705.0  # of a tile, besides its products, before a column of D
+    column: float = 3.14  # for each byte that a row of the tile has in D
+    hidden: float = 0.27  # the part of it that consumers that alternate still pay
+    cut: float = 6850.0  # of tiles that are cut along K
+    piece: float = 0.15  # for each sum of a tile, when one more CTA has a part in it
+    apart: float = (
+        5.2e-5  # for each byte that is read for tiles that are cut, of matrices that L2 does not hold
+    )
+    launch: float = 1785.0
 
 
 H200 = Device()
+_BANKS = 128  # bytes of shared memory that are read in a clock
 _ENOUGH = 9  # stages: with more nothing is gained
+_BLEND = 3.6  # the norm of two times that hide each other in part
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,28 +83,35 @@ def shares(problem: Problem, plan: Plan, device: Device = H200) -> Iterator[Shar
 def microseconds(problem: Problem, plan: Plan, share: Share, device: Device = H200) -> float:
     """How long a launch takes."""
     tile, size, out = plan.tile, size_of(plan.a), size_of(plan.d)
-    # An instruction of a sparse A reads twice as much of B: shared memory gives it 128 bytes a clock, and is what it
-    # waits for. A dense one reads less than that in the time of its products.
-    read = (64 * STEP + tile.columns * SPAN / plan.steps) / 128 if plan.sparse else 0
-    products = plan.steps * (max(tile.columns / 2, read) + device.begin) * tile.sharers
-    stored = (plan.span_a + plan.metadata_words * METADATA / 64) / SPAN  # of a row of A, dense as it was
+    between = device.issue if tile.sharers > 1 else device.alone
+    # An instruction of a sparse A reads twice as much of B as one of a dense A does, and shared memory gives it no more
+    # than 128 bytes a clock.
+    read = (64 * STEP + tile.columns * SPAN / plan.steps) / _BANKS if plan.sparse else 0.0
+    products = plan.steps * (max(tile.columns / 2, read) + between) * tile.sharers
+    if plan.promoted:
+        products += device.promotion * tile.columns * tile.sharers * 4 / plan.promoted
+    stored = (plan.span_a + plan.metadata_words * METADATA / 64) / SPAN  # of A
     copies = (tile.rows * stored + tile.columns / tile.cluster) * SPAN / device.cache_bytes
-    stage = max(products, copies)
+    stage = _blended(products, copies)
     end = device.end + device.column * tile.columns * out
-    paid = end * device.hidden if tile.alternate else end
     clusters = share.ctas // tile.cluster
     waves = ceil(share.tiles / clusters)
-    clocks = waves * paid + (end if tile.alternate else 0)
-    clocks += (
-        waves * share.stages * stage
-        if share.even
-        else share.tiles * share.stages / clusters * stage + device.cut
-    )
-    clock = device.narrow_clock if plan.promoted or plan.a == "tf32" else device.clock
-    busy = clocks / (clock * 1e3)
-    moved = size * (problem.m * stored + problem.n) * problem.k + out * problem.m * problem.n
-    carried = moved * problem.batch / (device.memory * 1e6)
-    return (busy**4 + carried**4) ** 0.25 + device.launch
+    operands = size * (problem.m * stored + problem.n) * problem.k * problem.batch
+    clocks = (waves - 1) * (end * device.hidden if tile.alternate else end)
+    if share.even:
+        clocks += waves * share.stages * stage
+    else:
+        clocks += share.tiles * share.stages / clusters * stage
+        clocks += device.cut + device.piece * max(clusters / share.split - 1, 0) * tile.rows * tile.columns
+        read = share.split * share.stages * (tile.rows * tile.cluster * stored + tile.columns) * SPAN
+        clocks += device.apart * read * min(1.0, operands / device.cache)
+    carried = (operands + out * problem.m * problem.n * problem.batch) / (device.memory * 1e6)
+    rate = device.clock * 1e3
+    return _blended(clocks / rate, carried) + (end + device.launch) / rate
+
+
+def _blended(first: float, second: float) -> float:
+    return (first**_BLEND + second**_BLEND) ** (1 / _BLEND)
 
 
 def tiles(plan: Plan) -> Iterator[Plan]:
@@ -106,7 +121,8 @@ def tiles(plan: Plan) -> Iterator[Plan]:
         yield from _filled(plan, Tile(128, columns, 2, 1))
         yield from _filled(plan, Tile(128, columns, 2, 2))
         yield from _filled(plan, Tile(64, columns, 2, 1))
-        if columns == 256 or columns <= 128:
+        # Between blocks the tensor cores would wait for one consumer, if the other has to wait too.
+        if not plan.blocks and (columns == 256 or columns <= 128):
             yield from _filled(plan, Tile(64, columns, 2, 2, 16, alternate=True, buffers=1))
 
 
@@ -122,6 +138,8 @@ def choose(problem: Problem, plan: Plan, device: Device = H200) -> tuple[Plan, S
     """The plan with the tile, and the share, that the model takes to be the quickest."""
     best: tuple[float, Plan, Share] | None = None
     for tried in tiles(plan):
+        if tried.tile.cluster > 1 and problem.m <= tried.tile.rows:
+            continue  # the other CTA would have no rows
         for share in shares(problem, tried, device):
             time = microseconds(problem, tried, share, device)
             if best is None or time < best[0]:

@@ -19,17 +19,16 @@ from warploom.kernels.dispatch import Dispatch
 from warploom.kernels.plan import DTYPES
 from warploom.kernels.problem import Arrays
 from warploom.kernels.warp_level.dispatch import WarpDispatch
-
-_OLDEST = 80
+from warploom.kernels.warp_level.plan import OLDEST
 
 
 @cache
-def gpu_here(number: int) -> Gpu:
+def gpu_of(number: int) -> Gpu:
     """A GPU that stays open. Errors: UsageError gpu.*, kernels.target."""
     gpu = Gpu(number)
-    if asked_target(gpu.arch).number < _OLDEST:
+    if asked_target(gpu.arch).number < OLDEST:
         raise UsageError(
-            f"the kernels are for sm_{_OLDEST} and newer; {gpu.name} is {gpu.arch}",
+            f"the kernels are for sm_{OLDEST} and newer; {gpu.name} is {gpu.arch}",
             code="kernels.target",
             hint='device="cpu" runs them on the abstract machine',
         )
@@ -40,7 +39,7 @@ class _Workspace:
     """Memory of one stream for the sums of tiles that are cut, and for their flags, which launches leave at 0."""
 
     def __init__(self, number: int, stream: int) -> None:
-        self.gpu, self.stream = gpu_here(number), stream
+        self.gpu, self.stream = gpu_of(number), stream
         self.words = self.flags = self.partial = self.marks = 0
 
     def hold(self, words: int, flags: int) -> tuple[int, int]:
@@ -69,7 +68,7 @@ class Ready:
 
     def __init__(self, dispatch: Dispatch | WarpDispatch, kernel: Kernel, arrays: Arrays) -> None:
         self.number = number_of(arrays.a)
-        gpu, plan = gpu_here(self.number), dispatch.plan
+        gpu, plan = gpu_of(self.number), dispatch.plan
         self.current, self.stream = current_of(arrays.a.__class__), gpu.stream
         here = (_is_tensor(array, self.number) for array in arrays if array is not None)
         self.locate = _address if all(here) else partial(_locate, gpu)

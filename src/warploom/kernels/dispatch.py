@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from warploom.kernels import scales
 from warploom.kernels.cost import Share, tiles_of
 from warploom.kernels.load import BLOCK
 from warploom.kernels.plan import SPAN, Plan, size_of
@@ -98,11 +99,13 @@ class Dispatch:
 
     def arguments(self, arrays: Arrays, d: Any, start: Any, alpha: float, beta: float) -> list[Any]:
         """All arguments for arrays of NumPy's: D is `d`, in memory from the array `start` on."""
+        rows, columns = scales.dense(arrays.row_scales), scales.dense(arrays.column_scales)
+        arrays = arrays._replace(row_scales=rows, column_scales=columns)
         return [
             *self.tensors(arrays.a, arrays.b, arrays.c, d),
             np.zeros(self.partial_words, np.uint32),
             np.zeros(self.flags, np.uint32),
-            *(arrays.row_scales, arrays.column_scales, arrays.bias),
+            *(scales.flat(rows), scales.flat(columns), arrays.bias),
             arrays.metadata,
             np.float32(alpha),
             np.float32(beta),
@@ -111,7 +114,7 @@ class Dispatch:
         ]
 
     def numbers(self, d: Any, arrays: Arrays) -> tuple[int, ...]:
-        """The last parameters: how D lies, and the sizes."""
+        """The last parameters: how D lies, the sizes, and how factors of blocks lie."""
         problem, lies = self.problem, strided(d)
         return (
             lies.strides[-2],
@@ -122,4 +125,6 @@ class Dispatch:
             self.share.stages,
             self.share.split,
             self.share.tiles,
+            *scales.strides(arrays.row_scales),
+            *scales.strides(arrays.column_scales),
         )

@@ -33,6 +33,7 @@ from warploom.author import (
     when,
     while_,
 )  # fmt: skip
+from warploom.kernels.blocks import BlockFactors, Lines
 from warploom.kernels.epilogue import Factors
 from warploom.kernels.exchange import Exchange
 from warploom.kernels.load import produce
@@ -57,9 +58,12 @@ def gemm(
     alpha: f32, beta: f32,
     d_start: pointer("b8"), d_stride: u64, d_plane: u64, m: u32, n: u32, m_tiles: u32, n_tiles: u32, k_tiles: u32,
     split: u32, tiles: u32,
+    row_step: u64, row_block: u64, row_plane: u64, column_step: u64, column_block: u64, column_plane: u64,
     *, plan: Plan = _PLAIN,
 ) -> None:  # fmt: skip
-    """D = epilogue(A B). `partial` and `flags` serve tiles that are cut along K; sizes are of tiles, D's in bytes."""
+    """D = epilogue(A B). `partial` and `flags` serve tiles that are cut along K; sizes are of tiles, D's in bytes, as
+    are the strides of factors of blocks.
+    """
     tile, groups = plan.tile, plan.tile.warpgroups
     bounds(threads=tile.threads, cluster=(tile.cluster, 1, 1), ctas_per_sm=1)
     tile_a = shared(tile.stages * tile.rows * plan.span_a, align=1024)
@@ -104,18 +108,27 @@ def gemm(
         store = Store(plan, d, c, patches, arrivals, number, mine, factors)
         exchange = Exchange(plan, work, partial, flags, number, mine)
         block = 0 if tile.alternate else number  # of the tile's rows
-        products = Products(plan, place, block, mine, start_a, start_b, indices)
+        of_blocks = None
+        if plan.blocks:
+            of_rows = Lines(row_scales, row_step, row_block, row_plane)
+            of_columns = Lines(column_scales, column_step, column_block, column_plane)
+            of_blocks = BlockFactors(plan, of_rows, of_columns, m, n, mine)
+        products = Products(plan, place, block, mine, start_a, start_b, indices, of_blocks)
+
+        def corner() -> tuple[Any, Any, Any]:
+            row, column, batch = work.corner()
+            return (row * tile.cluster + exchange.rank) * tile.rows + block * 64, column * tile.columns, batch
 
         def compute(begun: Callable[[], None]) -> None:
+            if of_blocks is not None:
+                of_blocks.start(*corner(), work.first)
             products(work, sums, begun)
             with when(work.last != k_tiles):
                 exchange.leave(sums)
             with otherwise():
                 with when(work.first != 0):
                     exchange.collect(sums)
-                row, column, batch = work.corner()
-                row = (row * tile.cluster + exchange.rank) * tile.rows + block * 64
-                store(sums, row, column * tile.columns, batch)
+                store(sums, *corner())
 
         if tile.alternate:
             by_turns(work, place, number, compute)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from warploom.author import Place, Register, new, ptx, u32, when, while_
+from warploom.kernels.blocks import BlockFactors
 from warploom.kernels.load import BLOCK
 from warploom.kernels.metadata import Metadata
 from warploom.kernels.plan import SPAN, STEP, Plan, size_of
@@ -36,8 +37,10 @@ class Products:
         start_a: Any,
         start_b: Any,
         metadata: Metadata | None,
+        factors: BlockFactors | None,
     ) -> None:
-        self.plan, self.place, self.number, self.mine, self.metadata = plan, place, number, mine, metadata
+        self.plan, self.place, self.number, self.mine = plan, place, number, mine
+        self.metadata, self.factors = metadata, factors
         self.a = _Tile(start_a + number * (64 * plan.span_a), plan.a_major, plan.tile.rows, plan.span_a, STEP)
         self.b = _Tile(start_b, plan.b_major, plan.tile.columns, SPAN, SPAN // plan.steps)
 
@@ -60,11 +63,33 @@ class Products:
         for each in sums:
             each.set(0.0)
         with while_(lambda: turn < work.last):
-            end = ptx.min(turn + self.plan.promoted, work.last, type=u32)
-            before = self._stages(turn, end, part)
-            self._end(before, 0)
-            for total, each in zip(sums, part, strict=True):
-                total += each
+            if self.plan.promoted == 1 and self.metadata is None:
+                before = self._stage(turn, part)
+            else:
+                before = self._stages(turn, self._end_of_part(work, turn), part)
+            if self.factors is None:
+                self._end(before, 0)
+                for total, each in zip(sums, part, strict=True):
+                    total += each
+            else:
+                self.factors.take(turn < work.last)
+                self._end(before, 0)
+                self.factors.add(sums, part)
+
+    def _end_of_part(self, work: Work, turn: Register) -> Register:
+        """Where a part of the sums that begins at a stage ends; a block ends where it does for all pieces of work."""
+        count = self.plan.promoted
+        begin = turn if self.factors is None or count == 1 else turn & -count
+        return ptx.min(begin + count, work.last, type=u32)
+
+    def _stage(self, turn: Register, sums: Sequence[Register]) -> Register:
+        """Sum up one stage, whose place in the ring is the result; it is still in flight."""
+        self.place.wait_full()
+        self._issue(sums, 0)
+        stage = new(u32, self.place.stage)
+        turn += 1
+        self.place.advance()
+        return stage
 
     def _stages(self, turn: Register, end: Any, sums: Sequence[Register]) -> Register:
         """Sum up stages until `turn` is `end`. The last, whose place in the ring is the result, is still in flight."""

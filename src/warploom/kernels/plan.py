@@ -19,10 +19,13 @@ from warploom.isa.types import TYPES
 
 SPAN = 128  # bytes of K in one stage: a row of the widest swizzle
 STEP = 32  # bytes of a row of A that one instruction takes
+SCALED = 128  # elements of K, and columns of B, that may share a factor
 METADATA = 512  # bytes that the threads of a consumer have in one word each
 HOPPER = "sm_90a"  # the target that has wgmma
 SHARED = shared_bytes(90)  # what a CTA may have
-_MOST = {1: 192, 2: 192, 3: 128}  # registers that a thread has for sums, by the number of consumers
+# Registers that a thread has for sums, by the number of consumers. With more the driver's assembler (580.159) spills,
+# where ptxas 13.0 does not yet: 176 cost a fifth of the speed.
+_MOST = {1: 192, 2: 160, 3: 128}
 _MOST_AT_ONCE = {1: 128, 2: 128, 3: 96}  # and for those of one instruction, which a launch must give at once
 SUMS = {
     **dict.fromkeys([("f16", "f16")], ("f32", "f16")),
@@ -126,6 +129,20 @@ class Epilogue:
         return self == Epilogue()
 
 
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """Factors of products before they are summed up, others for each 128 elements of K.
+
+    `rows`: whether each row of A has one. `columns`: how many columns of B share one, 1 or 128; 0 where it has none.
+    """
+
+    rows: bool = False
+    columns: int = 0
+
+    def __bool__(self) -> bool:
+        return self != Blocks()
+
+
 class Typed(Protocol):
     """What every plan says: types, majors, and what becomes of the sums."""
 
@@ -168,7 +185,8 @@ class Plan:
     """One kernel. `a_major` is "k" or "m", `b_major` "k" or "n": along what elements are neighbours in memory.
 
     `ragged`: the rows of D do not end with whole 16 bytes. `promoted`: sums of so many stages are
-    added up in f32 outside the tensor cores, which keep fewer bits; 0 for none. `sparse`: of four elements
+    added up in f32 outside the tensor cores, which keep fewer bits; 0 for none. With factors of `blocks` they are
+    those of a block. `sparse`: of four elements
     of A side by side along K two are stored, of tf32 one of two, and metadata beside them (`compress`).
     Errors: UsageError kernels.plan where the tensor cores or the CTA have no such kernel.
     """
@@ -183,6 +201,7 @@ class Plan:
     promoted: int = 0
     ragged: bool = False
     sparse: bool = False
+    blocks: Blocks = Blocks()
     tile: Tile = field(default_factory=Tile)
     epilogue: Epilogue = field(default_factory=Epilogue)
 
@@ -194,7 +213,9 @@ class Plan:
         tile, found = self.tile, list(types_refused(self))
         if self.sparse and self.a_major != "k":
             found.append("a sparse A is stored along K; a_major must be 'k'")
-        if self.promoted and self.sums != "f32":
+        if self.blocks:
+            found.extend(self._blocks_refused())
+        elif self.promoted and self.sums != "f32":
             found.append(f"sums in {self.sums} are exact or chosen to be short; only f32 is promoted")
         if tile.rows % 64 or not 64 <= tile.rows <= 192:
             found.append(f"{tile.rows} rows of a tile; expected 64, 128 or 192")
@@ -210,13 +231,31 @@ class Plan:
                 f"{tile.stages} stages of {self.stage_bytes} bytes; expected at least 2 and, with"
                 f" {self.shared_bytes - tile.stages * self.stage_bytes} bytes besides, {SHARED} in all"
             )
+        factors = " and factors" if self.blocks.columns == 1 else ""
         for count, most in ((self.words, _MOST_AT_ONCE), (self.registers, _MOST)):
             if count > most.get(tile.warpgroups, count):
                 found.append(
-                    f"{count} registers of sums for each thread of {tile.warpgroups} consumers;"
+                    f"{count} registers of sums{factors} for each thread of {tile.warpgroups} consumers;"
                     f" expected {most[tile.warpgroups]} at most"
                 )
         return tuple(found)
+
+    def _blocks_refused(self) -> Iterator[str]:
+        if self.sums != "f32":
+            yield f"factors of blocks multiply sums in f32; these are in {self.sums}"
+        elif self.promoted != SCALED // self.depth:
+            yield (
+                f"sums of {self.promoted} stages are multiplied by a factor of {SCALED} elements of K; expected"
+                f" promoted={SCALED // self.depth}"
+            )
+        if self.blocks.columns not in (0, 1, SCALED):
+            yield f"{self.blocks.columns} columns of B that share a factor; expected 0, 1 or {SCALED}"
+        for name, by_block, by_line in (
+            ("rows", self.blocks.rows, self.epilogue.row_scales),
+            ("columns", self.blocks.columns, self.epilogue.column_scales),
+        ):
+            if by_block and by_line:
+                yield f"the {name} have factors by block and of all K; expected one or the other"
 
     def with_tile(self, tile: Tile) -> Plan:
         """The plan with another tile. Errors: UsageError kernels.plan."""
@@ -266,8 +305,10 @@ class Plan:
 
     @property
     def registers(self) -> int:
-        """Registers of a thread for sums of all kinds."""
-        return self.words * (2 if self.promoted else 1)
+        """Registers of a thread for sums of all kinds, and for factors of columns."""
+        # What assemblers need to have the factors of every column at hand.
+        of_columns = self.words // 3 if self.blocks.columns == 1 else 0
+        return self.words * (2 if self.promoted else 1) + of_columns
 
     @property
     def turn(self) -> int:

@@ -82,13 +82,8 @@ class Problem:
         """A plan for it on a target without warpgroup multiplication: every one from sm_80 on but sm_90a.
 
         Where no tile is given, it is the one that so many processors (SMs) should be done with first.
-        Errors: UsageError kernels.plan, kernels.type; kernels.target for what these kernels do not do.
+        Errors: UsageError kernels.plan, kernels.type.
         """
-        if self.sparse:
-            raise UsageError(
-                f"the kernels for {target} take no sparse A; expected sm_90a", code="kernels.target",
-                hint="`decompress` gives the matrix before",
-            )  # fmt: skip
         chosen = self.sums(sums)
         result = d or self.result(chosen)
         if self.k * size_of(self.a) > _LONGEST:
@@ -97,10 +92,22 @@ class Problem:
                 code="kernels.plan",
             )
         ragged = self.is_ragged(result) or (bool(epilogue.addend) and self.is_ragged(epilogue.addend))
-        most = shared_bytes(asked_target(target).number)
-        wanted = tile or warp_level.tile_for(self.m, self.n, self.batch, processors, most)
+        number, wanted = asked_target(target).number, tile or warp_level.WarpTile()
+        if tile is None and number >= warp_level.OLDEST:
+            most = shared_bytes(number)
+            wanted = warp_level.tile_for(self.m, self.n, self.batch, processors, most)
         return warp_level.Plan(
-            target, self.a, self.b, chosen, result, self.a_major, self.b_major, ragged, wanted, epilogue, promoted
+            target,
+            self.a,
+            self.b,
+            chosen,
+            result,
+            self.a_major,
+            self.b_major,
+            ragged,
+            wanted,
+            epilogue,
+            promoted,
         )
 
 

@@ -17,6 +17,8 @@ _RESERVED = 1024  # bytes of shared memory that a CTA has besides its own
 _PRODUCTS = 64  # elements of a tile whose 32 bytes of K an SM multiplies in a clock
 _BANKS = 128  # bytes of shared memory that are read or written in a clock
 _SMALL_FLOATS = ("e4m3", "e5m2")
+OLDEST = 80
+"""The number of the first architecture that has such kernels."""
 PROCESSORS = 108
 """Processors (SMs) of a GPU that nobody named: an A100's."""
 
@@ -108,8 +110,8 @@ class Plan:
     """One kernel. `a_major` is "k" or "m", `b_major` "k" or "n": along what elements are neighbours in memory.
 
     `ragged`: the rows of D and C do not end with whole 16 bytes. `promoted`: the products of every instruction are
-    summed from zero, and added up in f32 outside the tensor cores, which keep fewer bits. Of f32 elements of A and B, as of tf32, the tensor
-    cores read the upper 19 bits.
+    summed from zero, and added up in f32 outside the tensor cores, which keep fewer bits. Of f32 elements of A and B,
+    as of tf32, the tensor cores read the upper 19 bits.
     Errors: UsageError kernels.plan where the tensor cores or the CTA have no such kernel.
     """
 
@@ -126,15 +128,15 @@ class Plan:
     promoted: bool = False
 
     def __post_init__(self) -> None:
-        for complaint in (*types_refused(self), *self._of_target(), *self._of_tile()):
+        for complaint in list(types_refused(self)) or (*self._of_target(), *self._of_tile()):
             raise UsageError(complaint, code="kernels.plan")
 
     def _of_target(self) -> tuple[str, ...]:
         number, found = asked_target(self.target).number, list[str]()
         if self.promoted and self.sums != "f32":
             found.append(f"sums in {self.sums} are exact or chosen to be short; only f32 is promoted")
-        if number < 80:
-            found.append(f"{self.target} has no asynchronous copies; expected sm_80 or above")
+        if number < OLDEST:
+            found.append(f"{self.target} has no asynchronous copies; expected sm_{OLDEST} or above")
         small = [each for each in (self.a, self.b, self.d, self.epilogue.addend) if each in _SMALL_FLOATS]
         if small and number < 89:
             found.append(f"{self.target} has no {small[0]}; expected sm_89 or above")
