@@ -25,6 +25,9 @@ class Device:
     clock: float = 1.5
     issue: float = 5.6  # of an instruction of wgmma, besides its products
     alone: float = 11.4  # the same where no other consumer's instructions come between
+    waited: float = (
+        37.0  # of a stage of a sparse A, for its products before the next metadata; of one measurement
+    )
     promotion: float = 0.33  # for each column whose sums are added to others, by one consumer
     cache_bytes: float = 103.0  # of one multiprocessor
     cache: float = 50e6  # bytes of L2
@@ -87,7 +90,8 @@ def microseconds(problem: Problem, plan: Plan, share: Share, device: Device = H2
     # An instruction of a sparse A reads twice as much of B as one of a dense A does, and shared memory gives it no more
     # than 128 bytes a clock.
     read = (64 * STEP + tile.columns * SPAN / plan.steps) / _BANKS if plan.sparse else 0.0
-    products = plan.steps * (max(tile.columns / 2, read) + between) * tile.sharers
+    waited = device.waited if plan.sparse else 0.0
+    products = (plan.steps * (max(tile.columns / 2, read) + between) + waited) * tile.sharers
     if plan.promoted:
         products += device.promotion * tile.columns * tile.sharers * 4 / plan.promoted
     stored = (plan.span_a + plan.metadata_words * METADATA / 64) / SPAN  # of A
