@@ -80,10 +80,11 @@ def check(
             tensor(stored.values, plan.a, (tile.rows, plan.depth // 2), 64),
             tensor(b, plan.b, box_b, 128), map_d, map_d,
             np.zeros((grid, tile.sharers * 128 * plan.words), np.uint32), flags,
-            *(np.full(1, value, np.float32) for value in (2, 0.5, 0)), stored.metadata, np.float32(1), np.float32(0),
+            *(np.full(1, value, np.float32) for value in (2, 0.5, 0)), stored.metadata, None,
+            np.float32(1), np.float32(0),
             d.base,
             d.strides[-2], d.strides[0], m, n, m_tiles, n_tiles, -(-k // plan.depth), split,
-            m_tiles * n_tiles * batch,
+            m_tiles * n_tiles * batch, 0,
             *[0] * 6,  # all factors of blocks are one number
         ],
     )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from warploom.kernels.api import gemm
 from warploom.kernels.compress import Compressed, compress, decompress, prune
+from warploom.kernels.grouped import grouped_gemm
 from warploom.kernels.plan import Blocks, Epilogue, Plan, Tile
 from warploom.kernels.warp_level.plan import WarpTile
 
@@ -17,5 +18,6 @@ __all__ = [
     "compress",
     "decompress",
     "gemm",
+    "grouped_gemm",
     "prune",
 ]

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from functools import cache, lru_cache
 from numbers import Real
 from types import NoneType
@@ -71,10 +73,11 @@ def gemm(
     A, B and C are arrays of one kind: of PyTorch, CuPy or JAX on a GPU, used in place; NumPy's, which are copied; with
     device="cpu" NumPy's alone, on the abstract machine, bit for bit what the GPU returns. Elements lie side by side
     along either axis for 16-bit types, along K for the others; the other axis steps by multiples of 16 bytes. A may be
-    `Compressed`, which holds half of a 2:4 sparse one.
+    `Compressed`: half of a 2:4 sparse one.
 
-    `target` is what the kernel is made for: the GPU that is there, with device="cpu" sm_90a. On sm_90a it multiplies by
-    wgmma; on every other target from sm_80 on by mma, of a dense A. A GPU takes targets that are older than it is.
+    `target` is what the kernel is for: the GPU that is there, with device="cpu" sm_90a. On sm_90a it multiplies by
+    wgmma, on every other target from sm_80 on by mma, which takes no compressed A and no scales of blocks. A GPU also
+    runs what is for an older target.
 
     `row_scales` and `column_scales` multiply the rows and columns of A B. In two dimensions they are of blocks: of one
     row of A, of one column of B or 128, and of 128 elements of K each; the products of a block are summed up,
@@ -83,9 +86,10 @@ def gemm(
     ones). 8-bit floats are summed in the tensor cores, which keep fewer bits, if `fast`, and else 512 elements of K
     at a time, by mma 32. `tile` overrules what was tuned, and the cost model: a Tile on sm_90a, else a WarpTile.
 
-    Shapes: a (M, K), b (K, N), c and the result (M, N), each with a batch before it or none; scales and bias (M,)
-        or (N,), f32. Scales of blocks, K/128 rounded up: rows (M, K/128), columns (N/128, K/128) or (N, K/128), with
-        any strides, and a batch before them or none.
+    Shapes: a (M, K), b (K, N), c and the result (M, N); a and b with a batch before them, or one of them, and c with
+        it or without: what has none is the same for all. Scales and bias (M,) or (N,), f32. Scales of blocks, K/128
+        rounded up: rows (M, K/128), columns (N/128, K/128) or (N, K/128), with any strides, and a batch before them or
+        none.
     Errors: UsageError kernels.*, gpu.*.
     """
     metadata, columns = None, 0
@@ -93,23 +97,7 @@ def gemm(
         a, metadata, columns = a.values, a.metadata, a.columns
     arrays = a, b, c, out, row_scales, column_scales, bias, metadata
     options = alpha != 1.0, bias_along, activation, result, sums, fast, tile, target, columns
-    if device != "cuda" or not is_foreign_type(a.__class__):
-        return _copied(Arrays(*arrays), Options(*options), alpha, beta, device)
-    key = options, *[None if array is None else signature(array) for array in arrays]
-    try:
-        ready = _READY.get(key)
-    except TypeError:  # of an option that is no such thing, which is said below
-        ready = None
-    if ready is None:
-        if not is_on_gpu(a):
-            return _copied(Arrays(*arrays), Options(*options), alpha, beta, device)
-        gpu = gpu_of(number_of(a))
-        dispatch = _asked(Arrays(*arrays), Options(*options), alpha, beta, gpu)
-        ready = Ready(dispatch, _kernel(dispatch.plan), Arrays(*arrays))
-        if len(_READY) >= _MOST_READY:
-            _READY.clear()
-        _READY[key] = ready
-    return ready(alpha, beta, *arrays)
+    return perform(_asked, arrays, options, alpha, beta, device)
 
 
 class Options(NamedTuple):
@@ -122,18 +110,50 @@ class Options(NamedTuple):
     sums: str
     fast: bool
     tile: Any
-    target: str
-    columns: int  # K of a compressed A; 0 for another
+    target: str = ""
+    columns: int = 0  # K of a compressed A
+
+
+Ask = Callable[[Arrays, Options, Gpu | None], Dispatch | WarpDispatch]
+"""What says which kernel is launched for arrays and options, and how, on a GPU or the abstract machine.
+
+Errors: UsageError kernels.*.
+"""
+Device = Literal["cpu", "cuda"]
+
+
+def perform(
+    ask: Ask, arrays: tuple[Any, ...], options: tuple[Any, ...], alpha: float, beta: float, device: Device
+) -> Any:
+    """Launch what is asked for, the fields of `Arrays` and `Options`; on a GPU `ask` is asked once for each way that
+    arrays lie. Returns D.
+    """
+    a = arrays[0]
+    if device != "cuda" or not is_foreign_type(a.__class__):
+        return _copied(ask, Arrays(*arrays), Options(*options), alpha, beta, device)
+    key = ask, options, *[None if array is None else signature(array) for array in arrays]
+    try:
+        ready = _READY.get(key)
+    except TypeError:  # of an option that is no such thing, which is said below
+        ready = None
+    if ready is None:
+        if not is_on_gpu(a):
+            return _copied(ask, Arrays(*arrays), Options(*options), alpha, beta, device)
+        gpu = gpu_of(number_of(a))
+        dispatch = ask(Arrays(*arrays), _checked(Options(*options), alpha, beta, gpu), gpu)
+        ready = Ready(dispatch, _kernel(dispatch.plan), Arrays(*arrays))
+        if len(_READY) >= _MOST_READY:
+            _READY.clear()
+        _READY[key] = ready
+    return ready(alpha, beta, *arrays)
 
 
 _READY: dict[tuple[Any, ...], Ready] = {}
 _MOST_READY = 1024
 
 
-def _asked(
-    arrays: Arrays, options: Options, alpha: float, beta: float, gpu: Gpu | None
-) -> Dispatch | WarpDispatch:
-    """How a multiplication is done, on a GPU or the abstract machine. Errors: UsageError kernels.*."""
+def _checked(options: Options, alpha: float, beta: float, gpu: Gpu | None) -> Options:
+    """The options, which are what they should be, with a target. Errors: UsageError kernels.option."""
     for name, value in (("alpha", alpha), ("beta", beta)):
         if not isinstance(value, (Real, np.number)):
             raise UsageError(f"{name} is {value!r}; expected a number", code="kernels.option")
@@ -142,12 +162,77 @@ def _asked(
             f"target is {options.target!r}; expected a name such as sm_90a", code="kernels.option"
         )
     target = options.target or (HOPPER if gpu is None else gpu.arch)
-    _check_tile(options.tile, target)
+    kind = Tile if target == HOPPER else WarpTile
+    if not isinstance(options.tile, (kind, NoneType)):
+        raise UsageError(
+            f"tile is {options.tile!r}; expected a {kind.__name__} for {target}", code="kernels.option"
+        )
+    return options._replace(target=target)
+
+
+def _asked(arrays: Arrays, options: Options, gpu: Gpu | None) -> Dispatch | WarpDispatch:
+    """The plan for arrays and options. Errors: UsageError kernels.*."""
     asked = problem.read(arrays.a, arrays.b, options.columns)
+    if asked.batched and arrays.c is not None and arrays.c.ndim == 2:
+        asked = replace(asked, common=f"{asked.common}c")
+    blocks = blocks_of(arrays, asked)
+    if not blocks.rows:
+        check_vector("row_scales", arrays.row_scales, (asked.m,))
+    if not blocks.columns:
+        check_vector("column_scales", arrays.column_scales, (asked.n,))
+    check_vector("bias", arrays.bias, (asked.n if options.bias_along == "column" else asked.m,))
+    _check_metadata(arrays, asked)
+    if options.target == HOPPER:
+        plan = planned(asked, arrays, options, blocks)
+        return _dispatch(asked, plan, options.tile, "" if gpu is None else gpu.name)
+    for there, what in ((asked.sparse, "a compressed A"), (blocks, "factors of blocks")):
+        if there:
+            need_hopper(what, options.target)
+    return WarpDispatch(asked, _warp_planned(asked, arrays, options, gpu))
+
+
+def need_hopper(what: str, target: str) -> None:
+    """Refuse what the kernels by mma have not, for their targets. Errors: UsageError kernels.target."""
+    if target != HOPPER:
+        raise UsageError(
+            f"there are no kernels of {target} for {what}; expected {HOPPER}", code="kernels.target"
+        )
+
+
+_ALL_OF_K = Blocks()
+
+
+def planned(asked: Problem, arrays: Arrays, options: Options, blocks: Blocks = _ALL_OF_K) -> Plan:
+    """The plan of a problem, but for its tile. Errors: UsageError kernels.*."""
+    sums, result, is_promoted, epilogue = _wanted(asked, arrays, options, blocks)
+    promoted = SCALED // (SPAN // size_of(asked.a)) if blocks else PROMOTED if is_promoted else 0
+    plan = Plan(
+        asked.a, asked.b, sums, result, asked.a_major, asked.b_major,
+        batched=asked.batched, common=asked.common, grouped=asked.groups > 0, promoted=promoted,
+        ragged=asked.is_ragged(result), sparse=asked.sparse, blocks=blocks, tile=SMALL, epilogue=epilogue,
+    )  # fmt: skip
+    _check_results(asked, arrays, result)
+    return plan
+
+
+def _warp_planned(asked: Problem, arrays: Arrays, options: Options, gpu: Gpu | None) -> WarpPlan:
+    """The plan of a problem for a target without wgmma. Errors: UsageError kernels.*."""
+    sums, result, promoted, epilogue = _wanted(asked, arrays, options, _ALL_OF_K)
+    plan = asked.warp_level(
+        options.target, sums=sums, d=result, epilogue=epilogue, promoted=promoted, tile=options.tile,
+        processors=PROCESSORS if gpu is None else gpu.multiprocessors,
+    )  # fmt: skip
+    _check_results(asked, arrays, result)
+    return plan
+
+
+def _wanted(
+    asked: Problem, arrays: Arrays, options: Options, blocks: Blocks
+) -> tuple[str, str, bool, Epilogue]:
+    """The types of sums and result, whether 8-bit floats are promoted, and what becomes of the sums."""
     sums = asked.sums(options.sums)
     own = asked.result(sums) if arrays.out is None else problem.result_word(arrays.out)
     result = options.result or own
-    blocks = blocks_of(arrays, asked)
     epilogue = Epilogue(
         scaled=options.scaled,
         row_scales=arrays.row_scales is not None and not blocks.rows,
@@ -156,54 +241,16 @@ def _asked(
         bias="" if arrays.bias is None else options.bias_along,
         activation=options.activation,
     )
-    if not blocks.rows:
-        _check_vector("row_scales", arrays.row_scales, asked.m)
-    if not blocks.columns:
-        _check_vector("column_scales", arrays.column_scales, asked.n)
-    _check_vector("bias", arrays.bias, asked.n if options.bias_along == "column" else asked.m)
-    _check_metadata(arrays, asked)
-    promoted = 0 if options.fast or asked.a not in ("e4m3", "e5m2") or sums != "f32" else PROMOTED
-    if blocks:
-        promoted = SCALED // (SPAN // size_of(asked.a))
-    if target == HOPPER:
-        plan = Plan(
-            asked.a, asked.b, sums, result, asked.a_major, asked.b_major,
-            batched=asked.batched, promoted=promoted, ragged=asked.is_ragged(result), sparse=asked.sparse,
-            blocks=blocks, epilogue=epilogue, tile=options.tile or SMALL,
-        )  # fmt: skip
-        found = _dispatch(asked, plan, options.tile is not None, "" if gpu is None else gpu.name)
-    else:
-        _check_warp_level(target, asked, blocks)
-        plan = asked.warp_level(
-            target, sums=sums, d=result, epilogue=epilogue, promoted=promoted > 0, tile=options.tile,
-            processors=PROCESSORS if gpu is None else gpu.multiprocessors,
-        )  # fmt: skip
-        found = WarpDispatch(asked, plan)
-    _check_result("C", arrays.c, asked, result)
-    _check_result("out", arrays.out, asked, result)
-    return found
+    return sums, result, sums == "f32" and asked.a in ("e4m3", "e5m2") and not options.fast, epilogue
 
 
 @lru_cache(maxsize=256)
-def _dispatch(asked: Problem, plan: Plan, keeps_tile: bool, gpu: str) -> Dispatch:
-    """The plan as it is, or with the tile that was tuned for a GPU, or else the one that the cost model chooses."""
-    if keeps_tile:
-        return Dispatch(asked, plan, min(shares(asked, plan), key=lambda way: microseconds(asked, plan, way)))
-    return Dispatch(asked, *(chosen(gpu, asked, plan) if gpu else choose(asked, plan)))
-
-
-def _check_tile(tile: Any, target: str) -> None:
-    """Refuse what is no tile for a target. Errors: UsageError kernels.option."""
-    kind = Tile if target == HOPPER else WarpTile
-    if not isinstance(tile, (kind, NoneType)):
-        raise UsageError(f"tile is {tile!r}; expected a {kind.__name__} for {target}", code="kernels.option")
-
-
-def _check_warp_level(target: str, asked: Problem, blocks: Blocks) -> None:
-    """Refuse what the kernels by mma have not. Errors: UsageError kernels.target."""
-    for asked_for, what in ((asked.sparse, "a compressed A"), (blocks, "factors of blocks")):
-        if asked_for:
-            raise UsageError(f"{target} has no kernels for {what}; expected {HOPPER}", code="kernels.target")
+def _dispatch(asked: Problem, plan: Plan, tile: Tile | None, gpu: str) -> Dispatch:
+    """A plan with the tile that is asked for, that was tuned for a GPU, or that the cost model chooses."""
+    if tile is None:
+        return Dispatch(asked, *(chosen(gpu, asked, plan) if gpu else choose(asked, plan)))
+    plan = plan.with_tile(tile)
+    return Dispatch(asked, plan, min(shares(asked, plan), key=lambda share: microseconds(asked, plan, share)))
 
 
 @cache
@@ -212,14 +259,15 @@ def _kernel(plan: Plan | WarpPlan) -> Kernel:
     return hopper.at(plan=plan) if isinstance(plan, Plan) else built(plan)
 
 
-def _check_vector(name: str, value: Any, length: int) -> None:
-    """Refuse what is no array of factors or summands. Errors: UsageError kernels.shape."""
+def check_vector(name: str, value: Any, shape: tuple[int, ...], dtype: Any = np.float32) -> None:
+    """Refuse what is no array of factors, summands or ends. Errors: UsageError kernels.shape."""
     if value is None:
         return
     lies = strided(value)
-    if lies.shape != (length,) or lies.dtype != np.float32 or not lies.is_contiguous:
+    if lies.shape != shape or lies.dtype != dtype or not lies.is_contiguous:
+        wanted = " by ".join(map(str, shape))
         raise UsageError(
-            f"{name} is an array of {lies.dtype} of shape {lies.shape}; expected {length} of float32",
+            f"{name} is an array of {lies.dtype} of shape {lies.shape}; expected {wanted} of {np.dtype(dtype)}",
             code="kernels.shape",
         )
 
@@ -240,11 +288,17 @@ def _check_metadata(arrays: Arrays, asked: Problem) -> None:
         )
 
 
-def _check_result(name: str, array: Any, asked: Problem, type_word: str) -> None:
+def _check_results(asked: Problem, arrays: Arrays, type_word: str) -> None:
+    """Refuse a C or an `out` that is not as D is. Errors: UsageError kernels.layout."""
+    c = asked.shape[-2:] if "c" in asked.common else asked.shape
+    _check_result("C", arrays.c, c, type_word)
+    _check_result("out", arrays.out, asked.shape, type_word)
+
+
+def _check_result(name: str, array: Any, expected: tuple[int, ...], type_word: str) -> None:
     if array is None:
         return
     lies = strided(array)
-    expected = asked.shape
     steps = all(step % 16 == 0 for step in lies.strides[:-1]) and lies.strides[-1] == lies.itemsize
     if lies.shape != expected or lies.dtype != DTYPES[type_word] or not steps:
         raise UsageError(
@@ -254,18 +308,17 @@ def _check_result(name: str, array: Any, asked: Problem, type_word: str) -> None
         )
 
 
-def _copied(
-    arrays: Arrays, options: Options, alpha: float, beta: float, device: Literal["cpu", "cuda"]
-) -> Any:
-    """Run the kernel on NumPy's arrays. D is copied to `out`, wherever that lies. Errors: UsageError kernels.*."""
+def _copied(ask: Ask, arrays: Arrays, options: Options, alpha: float, beta: float, device: Device) -> Any:
+    """Run the kernel on NumPy's arrays. D is made apart, and copied to where `out` lies."""
     given = arrays.out
     arrays = Arrays(*[as_numpy(array) if is_foreign_type(array.__class__) else array for array in arrays])
-    dispatch = _asked(arrays, options, alpha, beta, gpu_of(0) if device == "cuda" else None)
+    gpu = gpu_of(0) if device == "cuda" else None
+    dispatch = ask(arrays, _checked(options, alpha, beta, gpu), gpu)
     plan, asked = dispatch.plan, dispatch.problem
     whole = np.zeros((*asked.shape[:-1], asked.pitch(plan.d)), DTYPES[plan.d])
     made = whole[..., : asked.n]
     if arrays.out is not None:
-        made[...] = arrays.out
+        made[...] = arrays.out  # of groups not all rows are written
     kernel = _kernel(plan)
     launch(
         kernel.module,

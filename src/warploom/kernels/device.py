@@ -79,7 +79,7 @@ class Ready:
         d = arrays.out if self.empty is None else self.empty()
         numbers = dispatch.numbers(d, arrays)
         self.scaled, self.added = plan.epilogue.scaled, arrays.c is not None
-        fixed: dict[str, object] = dict.fromkeys(dispatch.absent(arrays), None)
+        fixed: dict[str, object] = {name: None for name in dispatch.absent(arrays)}
         if not self.scaled:
             fixed["alpha"] = 1.0
         if not self.added:

@@ -48,7 +48,7 @@ class Dispatch:
     @property
     def addressed(self) -> bool:
         """Whether D's address is told once more, beside its tensor map."""
-        return self.plan.ragged
+        return self.plan.addressed
 
     @property
     def alignment(self) -> int:
@@ -68,32 +68,32 @@ class Dispatch:
     def tensors(self, a: Any, b: Any, c: Any, d: Any) -> tuple[TensorMap, ...]:
         """The tensor maps of A, B, C and D; where there is no C, D's stands for it and is not looked at."""
         plan, tile = self.plan, self.plan.tile
-        of_d = self._result(d)
+        of_d = self._result(d, "d")
         return (
-            self._operand(a, plan.a, plan.a_major, tile.rows, plan.span_a),
-            self._operand(swapped(b), plan.b, plan.b_major, tile.columns // tile.cluster, SPAN),
-            of_d if c is None else self._result(c),
+            self._operand(a, "a", plan.a, plan.a_major, tile.rows, plan.span_a),
+            self._operand(swapped(b), "b", plan.b, plan.b_major, tile.columns // tile.cluster, SPAN),
+            of_d if c is None else self._result(c, "c"),
             of_d,
         )
 
     def absent(self, arrays: Arrays) -> tuple[str, ...]:
         """The pointers that this multiplication does not need."""
-        missing = arrays.missing("row_scales", "column_scales", "bias", "metadata")
+        missing = arrays.missing("row_scales", "column_scales", "bias", "metadata", "ends")
         missing += () if self.addressed else ("d_start",)
         return missing if self.held is not None else (*missing, "partial", "flags")
 
-    def _operand(self, array: Any, type_word: str, major: str, lines: int, span: int) -> TensorMap:
+    def _operand(self, array: Any, name: str, type_word: str, major: str, lines: int, span: int) -> TensorMap:
         """A map over (M or N, K), of which a stage has `span` bytes."""
         if major == "k":
-            return self._map(array, (lines, span // size_of(type_word)), span, type_word)
-        return self._map(swapped(array), (self.plan.depth, BLOCK), SPAN, type_word)
+            return self._map(array, name, (lines, span // size_of(type_word)), span, type_word)
+        return self._map(swapped(array), name, (self.plan.depth, BLOCK), SPAN, type_word)
 
-    def _result(self, array: Any) -> TensorMap:
+    def _result(self, array: Any, name: str) -> TensorMap:
         span = self.plan.row_bytes
-        return self._map(array, (64, self.plan.patch), span if span > 16 else 0, "")
+        return self._map(array, name, (64, self.plan.patch), span if span > 16 else 0, "")
 
-    def _map(self, array: Any, box: tuple[int, int], swizzle: int, type_word: str) -> TensorMap:
-        whole = (1, *box) if self.plan.batched else box
+    def _map(self, array: Any, name: str, box: tuple[int, int], swizzle: int, type_word: str) -> TensorMap:
+        whole = (1, *box) if self.plan.rank(name) == 3 else box
         dtype = "tf32" if type_word == "tf32" else None
         return TensorMap.tiled(array, whole, swizzle=swizzle, dtype=dtype, l2_promotion=_PROMOTION)
 
@@ -107,9 +107,10 @@ class Dispatch:
             np.zeros(self.flags, np.uint32),
             *(scales.flat(rows), scales.flat(columns), arrays.bias),
             arrays.metadata,
+            arrays.ends,
             np.float32(alpha),
             np.float32(beta),
-            start if self.plan.ragged else None,
+            start if self.addressed else None,
             *self.numbers(d, arrays),
         ]
 
@@ -125,6 +126,7 @@ class Dispatch:
             self.share.stages,
             self.share.split,
             self.share.tiles,
+            problem.groups,
             *scales.strides(arrays.row_scales),
             *scales.strides(arrays.column_scales),
         )

@@ -86,16 +86,20 @@ class Arithmetic:
             each(factors.bias) if epilogue.bias == "row" else None,
         )
 
-    def of_columns(self, column: Any) -> OfColumns:
-        """What a thread's columns are scaled by, and what is added to them, in a tile that begins at `column` of D."""
+    def of_columns(self, column: Any, own: Any = None) -> OfColumns:
+        """What a thread's columns are scaled by, and what is added to them, in a tile that begins at `column` of D.
+
+        `own` numbers come before those of the tile's group, where each group has its own.
+        """
         epilogue, factors = self.plan.epilogue, self.factors
         biased = epilogue.bias == "column"
         if not (biased or epilogue.column_scales):
             return OfColumns(None, None, None)
         first = column + self.pair
+        place = first if own is None else first + own
         return OfColumns(
-            factors.column_scales.place(first) if epilogue.column_scales else None,
-            factors.bias.place(first) if biased else None,
+            factors.column_scales.place(place) if epilogue.column_scales else None,
+            factors.bias.place(place) if biased else None,
             factors.n - first,
         )
 

@@ -11,14 +11,14 @@ from typing import Any
 from warploom.author import Location, Place, new, ptx, special, u16, u32, while_
 from warploom.kernels.metadata import Metadata
 from warploom.kernels.plan import SPAN, Plan
-from warploom.kernels.work import Work
+from warploom.kernels.work import Groups, Work
 
 BLOCK = 64  # elements of 16 bits in a row of 128 bytes, where neighbours stand along M or N
 
 
 def produce(
     plan: Plan,
-    work: Work,
+    work: Work | Groups,
     place: Place,
     a: Any,
     b: Any,
@@ -33,9 +33,9 @@ def produce(
     share = tile.columns // tile.cluster
     with while_(work.left):
         work.take()
-        row, column, batch = work.corner()
-        row = (row * tile.cluster + rank) * tile.rows
-        column = column * tile.columns + rank * share
+        work.walk()
+        row, column, batch = work.corner(rank)
+        column = column + rank * share
         turn = new(u32, work.first)
         k = new(u32, work.first * plan.depth)
         with while_(lambda: turn < work.last):
@@ -46,10 +46,10 @@ def produce(
             if tile.cluster > 1:
                 target_b = target_b + rank * (share * SPAN)
             stored = k >> 1 if plan.sparse else k
-            _load(plan, a, plan.a_major, target_a, place, (stored, row, batch), tile.rows, None)
-            _load(plan, b, plan.b_major, target_b, place, (k, column, batch), share, mask)
+            _load(a, plan.a_major, target_a, place, (stored, row, batch)[: plan.rank("a")], tile.rows, None)
+            _load(b, plan.b_major, target_b, place, (k, column, batch)[: plan.rank("b")], share, mask)
             if metadata is not None:
-                metadata.bring(place, row, turn, batch)
+                metadata.bring(place, row, turn, 0 if "a" in plan.common else batch)
             k += plan.depth
             turn += 1
             place.advance()
@@ -61,22 +61,21 @@ def produce(
 
 
 def _load(
-    plan: Plan,
     tensor: Any,
     major: str,
     target: Any,
     place: Place,
-    at: tuple[Any, Any, Any],
+    at: tuple[Any, ...],
     extent: int,
     mask: Any,
 ) -> None:
     """Copies of `extent` rows of M or N and one stage of K, to every CTA of the cluster where there is a mask."""
-    k, line, batch = at
+    k, line, *batch = at
     blocks = 1 if major == "k" else extent // BLOCK
     words: dict[str, Any] = {} if mask is None else {"multicast": "multicast::cluster", "ctaMask": mask}
     for block in range(blocks):
         inner, outer = (k, line) if major == "k" else (line + block * BLOCK if block else line, k)
-        coordinates = (inner, outer, batch) if plan.batched else (inner, outer)
+        coordinates = (inner, outer, *batch)
         words["dim"] = f"{len(coordinates)}d"
         ptx.cp_async_bulk_tensor(
             target.at(block * BLOCK * SPAN, "shared::cluster"),

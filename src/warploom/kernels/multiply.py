@@ -10,7 +10,7 @@ from warploom.kernels.blocks import BlockFactors
 from warploom.kernels.load import BLOCK
 from warploom.kernels.metadata import Metadata
 from warploom.kernels.plan import SPAN, STEP, Plan, size_of
-from warploom.kernels.work import Work
+from warploom.kernels.work import Groups, Work
 from warploom.layout.descriptor import Descriptor
 
 _WITHIN_CTA = 0x3FFFF
@@ -44,7 +44,7 @@ class Products:
         self.a = _Tile(start_a + number * (64 * plan.span_a), plan.a_major, plan.tile.rows, plan.span_a, STEP)
         self.b = _Tile(start_b, plan.b_major, plan.tile.columns, SPAN, SPAN // plan.steps)
 
-    def __call__(self, work: Work, sums: Sequence[Register], begun: Callable[[], None]) -> None:
+    def __call__(self, work: Work | Groups, sums: Sequence[Register], begun: Callable[[], None]) -> None:
         """Sum up one piece of work. `begun` is called where every stage of the piece has come and its products are on
         their way.
         """
@@ -57,7 +57,7 @@ class Products:
         begun()
         self._end(before, 0)
 
-    def _promoted(self, work: Work, turn: Register, sums: Sequence[Register]) -> None:
+    def _promoted(self, work: Work | Groups, turn: Register, sums: Sequence[Register]) -> None:
         """The sums of a few stages start from zero and are added to the others in f32."""
         part = [new(self.plan.word) for _ in sums]
         for each in sums:
@@ -76,7 +76,7 @@ class Products:
                 self._end(before, 0)
                 self.factors.add(sums, part)
 
-    def _end_of_part(self, work: Work, turn: Register) -> Register:
+    def _end_of_part(self, work: Work | Groups, turn: Register) -> Register:
         """Where a part of the sums that begins at a stage ends; a block ends where it does for all pieces of work."""
         count = self.plan.promoted
         begin = turn if self.factors is None or count == 1 else turn & -count

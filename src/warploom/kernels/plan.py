@@ -188,6 +188,8 @@ class Plan:
     added up in f32 outside the tensor cores, which keep fewer bits; 0 for none. With factors of `blocks` they are
     those of a block. `sparse`: of four elements
     of A side by side along K two are stored, of tf32 one of two, and metadata beside them (`compress`).
+    `batched`: D and its operands have a batch each, but for those of "a", "b" and "c" that are `common` to all.
+    `grouped`: the rows of A and D go by groups, and each group has a B of its own.
     Errors: UsageError kernels.plan where the tensor cores or the CTA have no such kernel.
     """
 
@@ -198,6 +200,8 @@ class Plan:
     a_major: str = "k"
     b_major: str = "k"
     batched: bool = False
+    common: str = ""
+    grouped: bool = False
     promoted: int = 0
     ragged: bool = False
     sparse: bool = False
@@ -213,6 +217,14 @@ class Plan:
         tile, found = self.tile, list(types_refused(self))
         if self.sparse and self.a_major != "k":
             found.append("a sparse A is stored along K; a_major must be 'k'")
+        if self.common and (not self.batched or set(self.common) - set("abc")):
+            found.append(
+                f"operands common to a batch are '{self.common}'; expected some of 'abc', and a batch"
+            )
+        if self.grouped and self.a_major != "k":
+            found.append("groups begin at any row of A, which must be stored along K; a_major must be 'k'")
+        if self.grouped and (self.batched or self.sparse or self.blocks):
+            found.append("rows that go by groups have no batch, no sparse A and no factors of blocks")
         if self.blocks:
             found.extend(self._blocks_refused())
         elif self.promoted and self.sums != "f32":
@@ -262,6 +274,16 @@ class Plan:
         return replace(self, tile=tile)
 
     # What follows from it ---------------------------------------------------------------------------------------
+
+    def rank(self, operand: str) -> int:
+        """Dimensions of A, B, C or D: 3 where each batch, or each group, has its own."""
+        own = self.batched and operand not in self.common
+        return 3 if own or (self.grouped and operand == "b") else 2
+
+    @property
+    def addressed(self) -> bool:
+        """Whether D is also written without its tensor map, which knows neither ragged rows nor groups."""
+        return self.ragged or self.grouped
 
     @property
     def depth(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from warploom.check.module import asked_target
@@ -30,7 +30,11 @@ _ROW = 16  # bytes: what the address and the strides of a tensor that TMA reads 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """`batch` times D (M, N) = A (M, K) by B (K, N). Of a sparse A half is stored."""
+    """`batch` times D (M, N) = A (M, K) by B (K, N); the operands in `common` are the same each time.
+
+    Where rows go by `groups`, each is that with its own rows of A and D; M is all of them. Of a sparse A half is
+    stored.
+    """
 
     m: int
     n: int
@@ -41,6 +45,8 @@ class Problem:
     a_major: str
     b_major: str
     batched: bool = False
+    common: str = ""
+    groups: int = 0
     sparse: bool = False
 
     @property
@@ -122,6 +128,7 @@ class Arrays(NamedTuple):
     column_scales: Any = None
     bias: Any = None
     metadata: Any = None
+    ends: Any = None
 
     def missing(self, *names: str) -> tuple[str, ...]:
         """Those of the names that nothing is given for."""
@@ -182,11 +189,19 @@ def read(a: Any, b: Any, columns: int = 0) -> Problem:
             f"A of shape {shape_a} and B of shape {shape_b} do not go together", code="kernels.shape"
         )
     m, k = shape_a[-2:]
+    common = "".join(name for name, shape in (("a", shape_a), ("b", shape_b)) if batches and len(shape) == 2)
     return Problem(
         m, shape_b[-1], k, next(iter(batches), 1),
         type_word(a, "A"), type_word(b, "B"),
-        major_of(a, "A", "m"), major_of(swapped(b), "B", "n"), bool(batches), bool(columns),
+        major_of(a, "A", "m"), major_of(swapped(b), "B", "n"), bool(batches), common,
+        sparse=columns > 0,
     )  # fmt: skip
+
+
+def grouped(a: Any, b: Any) -> Problem:
+    """The problem that the rows of A (M, K) by groups and B of (groups, K, N) are. Errors: as `read`."""
+    found = read(a, b)
+    return replace(found, batch=1, groups=found.batch, batched=False, common="")
 
 
 def result_word(array: Any) -> str:

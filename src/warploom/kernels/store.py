@@ -2,7 +2,8 @@
 
 A patch is 64 rows of up to 128 bytes, swizzled, so that neither its writes nor the copy meet in a bank; two take
 turns. Of 8 columns a thread has two neighbours in its row and two in the row 8 below (the accumulator fragment of
-wgmma).
+wgmma). A copy writes whole patches: what is below the last row of a group stays where it is, so that the patch which
+that row is in goes from shared memory to D by the threads.
 """
 
 # The plan chooses the words of instructions, which the stubs want as literals.
@@ -64,11 +65,20 @@ class Store:
             where = mask ^ where
         return self.base + row * span + where * 16
 
-    def __call__(self, sums: Sequence[Register], row: Any, column: Any, batch: Any) -> None:
-        """Store a tile whose first element is at `row` and `column` of D."""
+    def __call__(self, sums: Sequence[Register], row: Any, column: Any, batch: Any, bottom: Any) -> None:
+        """Store a tile whose first element is at `row` and `column` of D, as far as it is above row `bottom`."""
+        if not self.plan.grouped:
+            self._tile(sums, row, column, batch, bottom)
+            return
+        with when(row < bottom):
+            self._tile(sums, row, column, batch, bottom)
+
+    def _tile(self, sums: Sequence[Register], row: Any, column: Any, batch: Any, bottom: Any) -> None:
+        """Store a tile, turn by turn."""
         plan = self.plan
         line = row + self.line
-        rows, columns = self.arithmetic.of_rows(line), self.arithmetic.of_columns(column)
+        own = batch * self.factors.n if plan.grouped else None
+        rows, columns = self.arithmetic.of_rows(line), self.arithmetic.of_columns(column, own)
         for start in range(0, plan.tile.columns, plan.turn):
             width = min(plan.turn, plan.tile.columns - start)
             first = column + start
@@ -84,41 +94,85 @@ class Store:
             }
             if plan.ragged:
                 with when(ptx.setp(first + width, self.factors.n, CmpOp="le", type=u32)):
-                    self._by_tensor(quads, here, width, first, row, batch)
+                    self._by_patches(quads, here, width, first, row, batch, bottom)
                 with otherwise():
-                    self._by_element(quads, first, line, batch)
-                    ptx.fence_proxy(proxykind="async", space="shared::cta")
+                    self._by_element(quads, first, line, batch, bottom)
+                    self._read()
             else:
-                self._by_tensor(quads, here, width, first, row, batch)
+                self._by_patches(quads, here, width, first, row, batch, bottom)
             with guarded(self.leads):
                 ptx.cp_async_bulk_commit_group()
             if plan.tile.buffers > 1:
                 self.buffer ^= plan.turn_bytes
 
-    def _by_tensor(
-        self, quads: Quads, here: Sequence[Register], width: int, column: Any, row: Any, batch: Any
+    def _by_patches(
+        self,
+        quads: Quads,
+        here: Sequence[Register],
+        width: int,
+        column: Any,
+        row: Any,
+        batch: Any,
+        bottom: Any,
     ) -> None:
         """Store a turn by way of shared memory."""
         for block, both in quads.items():
             self._write(both, block, here)
         ptx.fence_proxy(proxykind="async", space="shared::cta")
         ptx.bar(self.number + 1, 128)
+        if not self.plan.grouped:
+            self._by_tensor(width, column, row, batch)
+            return
+        with when(row + 64 <= bottom):
+            self._by_tensor(width, column, row, batch)
+        with otherwise():
+            self._by_rows(width, column, row, bottom)
+            self._read()
+
+    def _by_tensor(self, width: int, column: Any, row: Any, batch: Any) -> None:
+        """Copy the patches of a turn to D."""
         with when(self.leads):
             for offset, corner in self._patches(width, column, row, batch):
                 source = (self.base + self.buffer).at(offset, "shared::cta")
                 target = Location(self.d, coordinates=corner)
                 ptx.cp_async_bulk_tensor(target, source, dim=f"{len(corner)}d", src="shared::cta")
 
-    def _patches(
-        self, width: int, column: Any, row: Any, batch: Any
-    ) -> Iterator[tuple[int, tuple[Any, ...]]]:
-        """The patches of a turn: bytes from its begin, and coordinates in D."""
-        plan = self.plan
-        for start in range(0, width, plan.patch):
-            corner = (column + start if start else column, row, batch)
-            yield start // plan.patch * 64 * plan.row_bytes, corner[: 3 if plan.batched else 2]
+    def _by_rows(self, width: int, column: Any, row: Any, bottom: Any) -> None:
+        """Copy the rows of a turn's patches that are above `bottom`: neighbours in the warp take 16 bytes each."""
+        factors, plan, size = self.factors, self.plan, size_of(self.plan.d)
+        chunks = plan.row_bytes // 16
+        line, chunk = self.mine >> chunks.bit_length() - 1, self.mine & chunks - 1
+        source = self._spot(line, chunk, 0) + self.buffer
+        first = column + chunk * (16 // size)
+        target = factors.start + ptx.mul_wide(first, size, type=u32)
+        target = target + ptx.cvt(row + line, dtype="u64") * factors.stride
+        together = min(128 // chunks, 64)  # rows
+        for below in range(0, 64, together):
+            with when(row + (line + below) < bottom):
+                for start in range(0, width, plan.patch):
+                    offset = start // plan.patch * 64 * plan.row_bytes + below * plan.row_bytes
+                    words = ptx.ld(source.at(offset, "shared::cta"), vec="v4", type="b32")
+                    with guarded(first + start < factors.n):
+                        ptx.st(target.at(start * size, "global"), words, vec="v4", type="b32")
+            if below + together < 64:
+                target = target + factors.stride * together
 
-    def _by_element(self, quads: Quads, column: Any, line: Any, batch: Any) -> None:
+    def _read(self) -> None:
+        """Let what comes next into a buffer come, after threads have read there what a copy brought or took away."""
+        ptx.fence_proxy(proxykind="async", space="shared::cta")
+        if self.plan.epilogue.addend and self.plan.tile.buffers == 1:
+            ptx.bar(self.number + 1, 128)
+
+    def _patches(
+        self, width: int, column: Any, row: Any, batch: Any, operand: str = "d"
+    ) -> Iterator[tuple[int, tuple[Any, ...]]]:
+        """The patches of a turn: bytes from its begin, and coordinates in D or C."""
+        plan, rank = self.plan, self.plan.rank(operand)
+        for start in range(0, width, plan.patch):
+            corner = (column + start if start else column, row, batch)[:rank]
+            yield start // plan.patch * 64 * plan.row_bytes, corner
+
+    def _by_element(self, quads: Quads, column: Any, line: Any, batch: Any, bottom: Any) -> None:
         """Store a patch that the end of the rows cuts: a copy would write whole 16 bytes, beyond that end too."""
         factors, size = self.factors, size_of(self.plan.d)
         first = column + self.pair
@@ -127,7 +181,7 @@ class Store:
             start = start + ptx.cvt(batch, dtype="u64") * factors.plane
         for below in (0, 8):
             row = line + below
-            inside = row < factors.m
+            inside = row < bottom
             place = start + ptx.cvt(row, dtype="u64") * factors.stride
             for block, both in quads.items():
                 for half, quad in enumerate(both):
@@ -150,7 +204,7 @@ class Store:
         barrier = self.arrival.at(0, "shared::cta")
         with when(self.leads):
             ptx.mbarrier_arrive_expect_tx(barrier, width * size_of(self.plan.d) * 64)
-            for offset, corner in self._patches(width, column, row, batch):
+            for offset, corner in self._patches(width, column, row, batch, "c"):
                 ptx.cp_async_bulk_tensor(
                     (self.base + self.buffer).at(offset, "shared::cluster"),
                     Location(self.c, coordinates=corner),
