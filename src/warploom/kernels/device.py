@@ -79,11 +79,10 @@ class Ready:
         d = arrays.out if self.empty is None else self.empty()
         numbers = dispatch.numbers(d, arrays)
         self.scaled, self.added = plan.epilogue.scaled, arrays.c is not None
-        fixed: dict[str, object] = {name: None for name in dispatch.absent(arrays)}
-        if not self.scaled:
-            fixed["alpha"] = 1.0
+        fixed: dict[str, object] = {} if self.scaled else {"alpha": 1.0}
         if not self.added:
             fixed["beta"] = 0.0
+        fixed |= dict.fromkeys(dispatch.absent(arrays))
         maps = zip("abcd", dispatch.tensors(arrays.a, arrays.b, arrays.c, d))
         self.launch = loaded.prepare(
             grid=dispatch.ctas,
