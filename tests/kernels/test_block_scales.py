@@ -59,7 +59,7 @@ def modelled(a: Any, b: Any, rows: Any, columns: Any) -> Any:
     ("plan", "sizes", "batch", "cut", "schedule"),
     [
         (
-            Plan("e4m3", "e5m2", promoted=1, blocks=Blocks(True, 128), tile=Tile(128, 192, 2)),
+            Plan("e4m3", "e5m2", promoted=1, blocks=Blocks(True, 128), tile=Tile(128, 160, 2)),
             (130, 330, 260), 0, False, "lazy",
         ),
         (
@@ -188,10 +188,10 @@ def test_scales_that_cannot_be_are_refused_in_a_sentence(change: dict[str, Any],
         ({"promoted": 4}, "a factor of 128 elements of K; expected promoted=1"),
         ({"blocks": Blocks(True, 64)}, "64 columns of B that share a factor; expected 0, 1 or 128"),
         ({"epilogue": Epilogue(row_scales=True)}, "the rows have factors by block and of all K"),
-        ({"tile": Tile(128, 208, 2)}, "208 registers of sums for each thread of 2 consumers; expected 192 at most"),
+        ({"tile": Tile(128, 208, 2)}, "208 registers of sums for each thread of 2 consumers; expected 160 at most"),
         (
             {"tile": Tile(128, 176, 2), "blocks": Blocks(True, 1)},
-            "205 registers of sums and factors for each thread of 2 consumers; expected 192 at most",
+            "205 registers of sums and factors for each thread of 2 consumers; expected 160 at most",
         ),
     ],
 )  # fmt: skip

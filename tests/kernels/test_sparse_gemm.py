@@ -174,7 +174,7 @@ def test_a_plan_knows_its_shared_memory(plan: Plan) -> None:
         ),
         (
             {"tile": Tile(128, 224, 2), "promoted": 4},
-            "224 registers of sums for each thread of 2 consumers; expected 192 at most",
+            "224 registers of sums for each thread of 2 consumers; expected 160 at most",
         ),
         (
             {"tile": Tile(128, 256, 6, buffers=1)},

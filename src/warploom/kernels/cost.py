@@ -29,6 +29,9 @@ class Device:
         37.0  # of a stage of a sparse A, for its products before the next metadata; of one measurement
     )
     promotion: float = 0.33  # for each column whose sums are added to others, by one consumer
+    scaling: float = (
+        0.53  # the same of blocks that have factors, where one consumer has the tensor cores alone
+    )
     cache_bytes: float = 103.0  # of one multiprocessor
     cache: float = 50e6  # bytes of L2
     memory: float = 4.07
@@ -89,11 +92,12 @@ def microseconds(problem: Problem, plan: Plan, share: Share, device: Device = H2
     between = device.issue if tile.sharers > 1 else device.alone
     # An instruction of a sparse A reads twice as much of B as one of a dense A does, and shared memory gives it no more
     # than 128 bytes a clock.
-    read = (64 * STEP + tile.columns * SPAN / plan.steps) / _BANKS if plan.sparse else 0.0
+    fed = (64 * STEP + tile.columns * SPAN / plan.steps) / _BANKS if plan.sparse else 0.0
     waited = device.waited if plan.sparse else 0.0
-    products = (plan.steps * (max(tile.columns / 2, read) + between) + waited) * tile.sharers
+    products = (plan.steps * (max(tile.columns / 2, fed) + between) + waited) * tile.sharers
     if plan.promoted:
-        products += device.promotion * tile.columns * tile.sharers * 4 / plan.promoted
+        each = device.promotion if tile.sharers > 1 or not plan.blocks else device.scaling
+        products += each * tile.columns * tile.sharers * 4 / plan.promoted
     stored = (plan.span_a + plan.metadata_words * METADATA / 64) / SPAN  # of A
     copies = (tile.rows * stored + tile.columns / tile.cluster) * SPAN / device.cache_bytes
     stage = _blended(products, copies)
@@ -120,7 +124,8 @@ def _blended(first: float, second: float) -> float:
 
 def tiles(plan: Plan) -> Iterator[Plan]:
     """The plan with each tile that suits its types, in as many stages as there is room for."""
-    step = 64 if plan.b_major == "n" else 16
+    # Columns of one block share a factor: where a tile begins with a block, a thread has few factors to tell apart.
+    step = 64 if plan.b_major == "n" or plan.blocks.columns else 16
     for columns in range(64, 257, step):
         yield from _filled(plan, Tile(128, columns, 2, 1))
         yield from _filled(plan, Tile(128, columns, 2, 2))

@@ -117,26 +117,32 @@ def gemm(
             of_blocks = BlockFactors(plan, of_rows, of_columns, m, n, mine)
         products = Products(plan, place, block, mine, start_a, start_b, indices, of_blocks)
 
-        def corner() -> tuple[Any, Any, Any]:
-            row, column, batch = work.corner(rank)
-            return row + block * 64, column, batch
+        corner = [new(u32) for _ in range(3)]
 
-        def finish() -> None:
-            store(sums, *corner(), work.bottom)
+        def locate() -> None:
+            row, column, batch = work.corner(rank)
+            for held, found in zip(corner, (row + block * 64, column, batch), strict=True):
+                held.set(found)
 
         def compute(begun: Callable[[], None]) -> None:
+            def last() -> None:
+                if of_blocks is None:
+                    locate()  # its divisions take as long as the tensor cores are still at work
+                begun()
+
             if of_blocks is not None:
-                of_blocks.start(*corner(), work.first)
-            products(work, sums, begun)
+                locate()
+                of_blocks.start(*corner, work.first)
+            products(work, sums, last)
             if exchange is None:
-                finish()
+                store(sums, *corner, work.bottom)
                 return
             with when(work.last != k_tiles):
                 exchange.leave(sums)
             with otherwise():
                 with when(work.first != 0):
                     exchange.collect(sums)
-                finish()
+                store(sums, *corner, work.bottom)
 
         if tile.alternate:
             by_turns(work, place, number, compute)

@@ -50,14 +50,15 @@ class Products:
         """
         turn = new(u32, work.first)
         if self.plan.promoted:
-            self._promoted(work, turn, sums)
-            begun()
+            self._promoted(work, turn, sums, begun)
             return
         before = self._stages(turn, work.last, sums)
         begun()
         self._end(before, 0)
 
-    def _promoted(self, work: Work | Groups, turn: Register, sums: Sequence[Register]) -> None:
+    def _promoted(
+        self, work: Work | Groups, turn: Register, sums: Sequence[Register], begun: Callable[[], None]
+    ) -> None:
         """The sums of a few stages start from zero and are added to the others in f32."""
         part = [new(self.plan.word) for _ in sums]
         for each in sums:
@@ -67,6 +68,8 @@ class Products:
                 before = self._stage(turn, part)
             else:
                 before = self._stages(turn, self._end_of_part(work, turn), part)
+            with when(turn == work.last):
+                begun()
             if self.factors is None:
                 self._end(before, 0)
                 for total, each in zip(sums, part, strict=True):
