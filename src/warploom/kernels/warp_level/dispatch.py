@@ -28,9 +28,9 @@ class WarpDispatch:
         return self.plan.tile.count(self.problem.m, self.problem.n, self.problem.batch)
 
     @property
-    def cluster(self) -> int:
-        """CTAs of a cluster."""
-        return 1
+    def cluster(self) -> None:
+        """CTAs of a cluster: there are none before sm_90."""
+        return
 
     @property
     def programmatic(self) -> bool:
