@@ -216,7 +216,7 @@ def planned(asked: Problem, arrays: Arrays, options: Options, blocks: Blocks = _
 
 
 def _warp_planned(asked: Problem, arrays: Arrays, options: Options, gpu: Gpu | None) -> WarpPlan:
-    """The plan of a problem for a target without wgmma. Errors: UsageError kernels.*."""
+    """The plan of a problem for a target without warpgroup instructions. Errors: UsageError kernels.*."""
     sums, result, promoted, epilogue = _wanted(asked, arrays, options, _ALL_OF_K)
     plan = asked.warp_level(
         options.target, sums=sums, d=result, epilogue=epilogue, promoted=promoted, tile=options.tile,
