@@ -71,7 +71,7 @@ def gemm(
     """
     arrays = a, b, c, out, row_scales, column_scales, bias
     options = alpha != 1.0, bias_along, activation, result, sums, fast, tile
-    return perform(_asked, arrays, options, alpha, beta, device)
+    return perform(dispatch_of, arrays, options, alpha, beta, device)
 
 
 class Options(NamedTuple):
@@ -134,7 +134,7 @@ def _checked(options: Options, alpha: float, beta: float) -> Options:
     return options
 
 
-def _asked(arrays: Arrays, options: Options, gpu: str) -> Dispatch:
+def dispatch_of(arrays: Arrays, options: Options, gpu: str) -> Dispatch:
     """The plan for arrays and options. Errors: UsageError kernels.*."""
     asked = problem.read(arrays.a, arrays.b)
     if asked.batched and arrays.c is not None and arrays.c.ndim == 2:

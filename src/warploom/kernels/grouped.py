@@ -52,10 +52,10 @@ def grouped_gemm(
     """
     arrays = a, b, c, out, row_scales, column_scales, bias, ends
     options = alpha != 1.0, "column", activation, result, sums, fast, tile
-    return perform(_asked, arrays, options, alpha, beta, device)
+    return perform(dispatch_of, arrays, options, alpha, beta, device)
 
 
-def _asked(arrays: Arrays, options: Options, _gpu: str) -> Dispatch:
+def dispatch_of(arrays: Arrays, options: Options, _gpu: str) -> Dispatch:
     """The plan for arrays and options. Errors: UsageError kernels.*."""
     if len(arrays.a.shape) != 2 or len(arrays.b.shape) != 3:
         raise UsageError(
