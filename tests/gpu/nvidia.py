@@ -66,7 +66,8 @@ class View:
 class Fake:
     """A GPU that writes down what is asked of it. `fails` names the driver's calls that fail, `log` what the
     assembler complains of, `remarks` what it says of what it takes, `kernel` the function that plays the kernel:
-    it gets the parameters, of these `sizes`. `entries` is the cache on disk, which `is_writable` or not.
+    it gets the parameters, of these `sizes`. `entries` is the cache on disk, which `is_writable` or not; `recording`
+    are streams that are recorded.
     """
 
     fails: dict[str, Status] = field(default_factory=dict[str, Status])
@@ -84,6 +85,7 @@ class Fake:
     entries: dict[bytes, bytes] = field(default_factory=dict[bytes, bytes])
     is_writable: bool = True
     clock: float = 0.0
+    recording: set[int] = field(default_factory=set[int])
 
     def modules(self) -> dict[str, Any]:
         """What `import_module` is to find."""
@@ -299,6 +301,7 @@ class Fake:
             cuKernelSetAttribute=lambda attribute, value, kernel, device: status(f"{attribute} {value}"),
             cuLaunchKernelEx=launch,
             cuStreamSynchronize=lambda stream: status("synchronize"),
+            cuStreamIsCapturing=lambda stream: (*status("recording"), int(stream) in self.recording),
             cuDriverGetVersion=lambda: (Status.SUCCESS, self.version),
             cuGetErrorString=lambda status: (Status.SUCCESS, status.name.lower().replace("_", " ").encode()),
             cuTensorMapEncodeTiled=encode,

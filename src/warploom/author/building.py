@@ -25,6 +25,7 @@ from warploom.ptx import (
     Directive,
     Guard,
     Instruction,
+    Integer,
     Label,
     Name,
     Operand,
@@ -39,6 +40,7 @@ _PASSED = frozenset((functools.__file__, contextlib.__file__, "<string>"))  # th
 _PREFIXES = {"f32": "f", "f64": "d", "pred": "p"}
 _BY_BITS = {16: "h", 32: "r", 64: "rd", 128: "rq"}
 _ENOUGH = 1 << 24
+_SHARED = (Name, Integer)  # operands that are made once for each name and number
 Line = tuple[str, int]
 
 
@@ -74,6 +76,7 @@ class Building:
     shapes: dict[int, int] = field(default_factory=dict[int, int])
     marks: dict[str, Line | None] = field(default_factory=dict[str, "Line | None"])  # labels people named
     operands: dict[Operand, Operand] = field(default_factory=dict[Operand, Operand])
+    refused: list[Statement] = field(default_factory=list[Statement])
 
     def register(self, type_word: str) -> str:
         """The name of a new register for a type."""
@@ -104,10 +107,13 @@ class Building:
 
     def emit(self, opcode: str, operands: tuple[Operand, ...]) -> None:
         """Add an instruction; it is judged at once. Errors: AuthorError with the checker's diagnostics."""
-        statement = Instruction(self.guard, opcode, tuple(self.operands.setdefault(o, o) for o in operands))
+        # What shapes are known of stays there, so that nothing else gets its identity.
+        kept = tuple(o if type(o) in _SHARED else self.operands.setdefault(o, o) for o in operands)
+        statement = Instruction(self.guard, opcode, kept)
         line = self.line or here()
         problems = self.walk.statements.check(statement, self.names, self.shapes)
         if any(each.severity is Severity.ERROR for each in problems):
+            self.refused.append(statement)
             source, span = place_of(line) if self.line else caller()
             raise AuthorError(
                 Diagnostic(each.code, each.severity, each.message, source, span, each.hint, each.section)

@@ -23,6 +23,8 @@ from warploom.isa.types import TYPES
 from warploom.ptx import Operand, Pair, Vector
 
 Reading = tuple[Candidate, dict[str, str], dict[str, Any]]
+_Known = tuple[Candidate, dict[str, str], str, tuple[str, ...] | None]
+"""A reading, its opcode, and the names of its operands in the order of the call where none was named."""
 
 
 class Instruction:
@@ -31,7 +33,7 @@ class Instruction:
     def __init__(self, name: str, candidates: tuple[Candidate, ...]) -> None:
         self.name = name
         self.candidates = candidates
-        self._known: dict[tuple[Any, ...], tuple[Candidate, dict[str, str]]] = {}
+        self._known: dict[tuple[Any, ...], _Known] = {}
 
     def __call__(self, *operands: Any, out: Any = None, **words: Any) -> Any:
         """Emit it. Errors: AuthorError, with the checker's diagnostic on the Python line."""
@@ -44,16 +46,23 @@ class Instruction:
             tuple((k, _kind(v)) for k, v in words.items()),
         )
         if (known := self._known.get(key)) is not None:
-            candidate, slots = known
-            return _emit(self.name, candidate, slots, arranged(candidate, slots, operands, words) or {}, out)
+            candidate, slots, opcode, order = known
+            values = (
+                dict(zip(order, operands))
+                if order is not None
+                else arranged(candidate, slots, operands, words) or {}
+            )
+            return _emit(self.name, candidate, slots, opcode, values, out)
         refused: list[AuthorError] = []
         for candidate, slots, values in self.readings(operands, words):
+            opcode = opcode_of(candidate, slots)
             try:
-                made = _emit(self.name, candidate, slots, values, out)
+                made = _emit(self.name, candidate, slots, opcode, values, out)
             except AuthorError as error:
                 refused.append(error)
                 continue
-            self._known[key] = candidate, slots
+            by_place = words.keys().isdisjoint(candidate.places)
+            self._known[key] = candidate, slots, opcode, tuple(values) if by_place else None
             return made
         if refused:
             raise refused[0]
@@ -93,10 +102,15 @@ def opcode_of(candidate: Candidate, slots: Mapping[str, str]) -> str:
 
 
 def _emit(
-    name: str, candidate: Candidate, slots: Mapping[str, str], values: Mapping[str, Any], out: Any
+    name: str,
+    candidate: Candidate,
+    slots: Mapping[str, str],
+    opcode: str,
+    values: Mapping[str, Any],
+    out: Any,
 ) -> Any:
     operands, results = spelled(name, candidate, slots, values, out)
-    current().emit(opcode_of(candidate, slots), operands)
+    current().emit(opcode, operands)
     return None if not results else results[0] if len(results) == 1 else tuple(results)
 
 

@@ -407,14 +407,15 @@ def _entry(made: Kernel, building: Building) -> str:
     lines += [
         f"    .reg .{declared_of(prefix)} %{prefix}<{count}>;" for prefix, count in building.registers.items()
     ]
-    before = None
+    before, files = None, dict[str, str]()
     for statement, line in building.statements:
         if isinstance(statement, Label):
             lines.append(f"{statement.name}:")
             continue
         first, *rest = (f"    {each}".expandtabs(4) for each in to_text(statement).rstrip().splitlines())
         if line is not None and line != before:
-            first = f"{first:<70} // {Path(line[0]).name}:{line[1]}"
+            file = files.get(line[0]) or files.setdefault(line[0], Path(line[0]).name)
+            first = f"{first:<70} // {file}:{line[1]}"
             before = line
         lines += [first, *rest]
     lines += ["}", ""]

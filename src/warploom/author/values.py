@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
 from warploom.author.building import misuse
@@ -232,23 +233,28 @@ def _compare(how: str, a: object, b: object) -> Register:
     return _instruction("setp")(a, b, CmpOp=how, type=_common("a comparison", a, b, signed=True))
 
 
+# The same names and numbers come again and again; a tree may hold one more than once.
+_name = lru_cache(maxsize=4096)(Name)
+_integer = lru_cache(maxsize=4096)(Integer)
+
+
 def operand_of(value: object, type_word: str = "") -> Operand:
     """The operand that a value is in the text, where a type is expected. Errors: AuthorError author.operand."""
     match value:
         case Register():
-            return Negated(value.name) if value.negated else Name(value.name)
+            return Negated(value.name) if value.negated else _name(value.name)
         case bool():
-            return Integer(int(value))
+            return _integer(int(value))
         case int():
             if type_word in TYPES and TYPES[type_word].kind == "float":
                 return _float(float(value), TYPES[type_word].bits)
-            return Integer(value)
+            return _integer(value)
         case float():
             bits = TYPES[type_word].bits if type_word in TYPES else 32
             return _float(value, bits)
         case Location():
             base: Any = value.base
-            operand = Name(base.name) if isinstance(base, Register | Symbol) else Name(str(base))
+            operand = _name(base.name if isinstance(base, Register | Symbol) else str(base))
             extra = (Vector(tuple(map(operand_of, value.coordinates))),) if value.coordinates else ()
             return Address(operand, value.offset, extra)
         case Symbol():

@@ -241,6 +241,11 @@ class Gpu:
                 'device="cpu" names the instruction, the CTA, the warp and the lane',
             )
 
+    def is_recording(self, stream: object) -> bool:
+        """Whether what goes to a stream is recorded in a graph, and not done."""
+        handle = self._driver.CUstream(handle_of(stream))
+        return int(must(self._driver, self._driver.cuStreamIsCapturing(handle))) != 0
+
     def _check_target(self, source: Source) -> None:
         found = _TARGET.search(source.text)
         needed, here = read_target(found[1] if found else ""), read_target(self.arch)

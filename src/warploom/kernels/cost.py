@@ -134,15 +134,15 @@ def _filled(plan: Plan, tile: Tile) -> Iterator[Plan]:
     yield plan.with_tile(replace(tile, stages=min(_ENOUGH, made.most_stages)))
 
 
-def choose(problem: Problem, plan: Plan, device: Device = H200) -> tuple[Plan, Share]:
-    """The plan with the tile, and the share, that the model takes to be the quickest."""
-    best: tuple[float, Plan, Share] | None = None
+def ways(problem: Problem, plan: Plan, device: Device = H200) -> Iterator[tuple[Plan, Share]]:
+    """The plan with each tile that it may have, and each way to deal such tiles out."""
     for tried in tiles(plan):
         if tried.tile.cluster > 1 and problem.m <= tried.tile.rows:
             continue  # the other CTA would have no rows
         for share in shares(problem, tried, device):
-            time = microseconds(problem, tried, share, device)
-            if best is None or time < best[0]:
-                best = time, tried, share
-    assert best is not None
-    return best[1], best[2]
+            yield tried, share
+
+
+def choose(problem: Problem, plan: Plan, device: Device = H200) -> tuple[Plan, Share]:
+    """The plan with the tile, and the share, that the model takes to be the quickest."""
+    return min(ways(problem, plan, device), key=lambda way: microseconds(problem, *way, device))

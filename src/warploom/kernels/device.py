@@ -7,8 +7,6 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
-import numpy as np
-
 from warploom.author import Kernel
 from warploom.diag import UsageError
 from warploom.gpu import Gpu
@@ -17,6 +15,7 @@ from warploom.gpu.streams import current_of
 from warploom.kernels.dispatch import Dispatch
 from warploom.kernels.plan import DTYPES
 from warploom.kernels.problem import Arrays
+from warploom.kernels.workspace import Workspaces
 
 _NEEDED = "sm_90a"
 _VECTORS = ("row_scales", "column_scales", "bias", "ends")
@@ -35,32 +34,9 @@ def gpu_of(number: int) -> Gpu:
     return gpu
 
 
-class _Workspace:
-    """Memory of one stream for the sums of tiles that are cut, and for their flags, which launches leave at 0."""
-
-    def __init__(self, number: int, stream: int) -> None:
-        self.gpu, self.stream = gpu_of(number), stream
-        self.words = self.flags = self.partial = self.marks = 0
-
-    def hold(self, words: int, flags: int) -> tuple[int, int]:
-        """The addresses for a launch that needs so many words of 32 bits and flags."""
-        if words > self.words:
-            self.words, self.partial = words, self._instead(self.partial, words)
-        if flags > self.flags:
-            self.flags, self.marks = flags, self._instead(self.marks, flags)
-            self.gpu.upload(self.marks, np.zeros(4 * flags, np.uint8))
-            self.gpu.wait()
-        return self.partial, self.marks
-
-    def _instead(self, before: int, words: int) -> int:
-        """Memory in place of what launches on the stream may still use."""
-        if before:
-            self.gpu.wait(stream=self.stream)
-            self.gpu.free(before)
-        return self.gpu.allocate(4 * words)
-
-
-_workspace = cache(_Workspace)
+@cache
+def _workspaces(number: int) -> Workspaces:
+    return Workspaces(gpu_of(number))
 
 
 class Ready:
@@ -74,6 +50,9 @@ class Ready:
         self.locate = _address if all(here) else partial(_locate, gpu)
         self.empty = _maker(arrays.a, dispatch) if arrays.out is None else None
         self.held = None if dispatch.share.even else (dispatch.partial_words, dispatch.flags)
+        self.workspaces = _workspaces(self.number)
+        if self.held is not None:
+            self.workspaces.prepare(*self.held)
         self.addressed = plan.addressed
         loaded = gpu.kernel(kernel.text, kernel.name)
         d = arrays.out if self.empty is None else self.empty()
@@ -117,7 +96,7 @@ class Ready:
             d,
         ]
         if self.held is not None:
-            given += _workspace(self.number, stream).hold(*self.held)
+            given += self.workspaces.hold(stream, *self.held)
         given += [locate(vector, stream) for vector in vectors if vector is not None]
         if self.scaled:
             given.append(float(alpha))

@@ -9,7 +9,7 @@ from math import inf
 
 from warploom.gpu import Timing
 from warploom.gpu.timing import Call
-from warploom.kernels.cost import Share, microseconds, shares, tiles
+from warploom.kernels.cost import Share, microseconds, ways
 from warploom.kernels.dispatch import Dispatch
 from warploom.kernels.plan import Plan
 from warploom.kernels.problem import Arrays, Problem
@@ -76,9 +76,7 @@ class Tuner:
 def candidates(problem: Problem, plan: Plan, most: int = MOST) -> list[Candidate]:
     """The ways that the model takes to be near the quickest, in its order."""
     found = [
-        Candidate(tried, share, microseconds(problem, tried, share))
-        for tried in tiles(plan)
-        for share in shares(problem, tried)
+        Candidate(tried, share, microseconds(problem, tried, share)) for tried, share in ways(problem, plan)
     ]
     found.sort(key=lambda each: each.told)
     return [each for each in found if each.told <= _WITHIN * found[0].told][:most]
