@@ -84,7 +84,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
         type=int,
         default=100,
         metavar="N",
-        help="of multiplications: the first so many small ones run on the machine too (100)",
+        help="of multiplications: so many of the small ones run on the machine too (100)",
     )
     parser.add_argument("--only", type=int, metavar="NUMBER", help="of multiplications: this one alone")
 

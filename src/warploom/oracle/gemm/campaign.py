@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from itertools import islice
 from typing import Any, Literal
 
 import numpy as np
@@ -67,8 +67,15 @@ class Outcome:
 
 
 def small_ones(seed: int, numbers: Iterable[int], most: int) -> frozenset[int]:
-    """The first of these numbers whose cases are small: the machine runs them too."""
-    return frozenset(islice((number for number in numbers if case(seed, number).small), most))
+    """Of these numbers `most` whose cases are small, of each kind as many as of others: the machine runs them too."""
+    seen: Counter[str] = Counter()
+    ranked: list[tuple[int, int]] = []
+    for number in numbers:
+        one = case(seed, number)
+        if one.small:
+            ranked.append((seen[one.kind], number))
+            seen[one.kind] += 1
+    return frozenset(number for _, number in sorted(ranked)[:most])
 
 
 def warm(tasks: Iterable[Task]) -> None:

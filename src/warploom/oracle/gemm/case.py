@@ -14,6 +14,7 @@ from warploom.kernels.plan import ACTIVATIONS, RESULTS, SUMS
 _LARGEST = 1536  # along M, N and K
 _MOST = 1_500_000_000  # products of a case: float64 takes a second for them
 _MOST_ON_MACHINE = 12_000_000  # and of one that the machine does in a few
+_WIDEST_ON_MACHINE = 300_000  # elements of its D
 _TWO_BYTES = ("f16", "bf16")
 _INTEGERS = ("s8", "u8")
 _SHARED = ("", "", "a", "b")  # whose matrix is the same for a whole batch
@@ -89,7 +90,7 @@ class Case:
     @property
     def small(self) -> bool:
         """Whether the abstract machine has it in a few seconds."""
-        return self.work <= _MOST_ON_MACHINE
+        return self.work <= _MOST_ON_MACHINE and self.work <= self.k * _WIDEST_ON_MACHINE
 
     @property
     def features(self) -> tuple[str, ...]:
