@@ -97,7 +97,7 @@ def gemm(
         a, metadata, columns = a.values, a.metadata, a.columns
     arrays = a, b, c, out, row_scales, column_scales, bias, metadata
     options = alpha != 1.0, bias_along, activation, result, sums, fast, tile, target, columns
-    return perform(_asked, arrays, options, alpha, beta, device)
+    return perform(dispatch_of, arrays, options, alpha, beta, device)
 
 
 class Options(NamedTuple):
@@ -170,7 +170,7 @@ def _checked(options: Options, alpha: float, beta: float, gpu: Gpu | None) -> Op
     return options._replace(target=target)
 
 
-def _asked(arrays: Arrays, options: Options, gpu: Gpu | None) -> Dispatch | WarpDispatch:
+def dispatch_of(arrays: Arrays, options: Options, gpu: Gpu | None) -> Dispatch | WarpDispatch:
     """The plan for arrays and options. Errors: UsageError kernels.*."""
     asked = problem.read(arrays.a, arrays.b, options.columns)
     if asked.batched and arrays.c is not None and arrays.c.ndim == 2:

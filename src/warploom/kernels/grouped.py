@@ -53,10 +53,10 @@ def grouped_gemm(
     """
     arrays = a, b, c, out, row_scales, column_scales, bias, None, ends
     options = alpha != 1.0, "column", activation, result, sums, fast, tile
-    return perform(_asked, arrays, options, alpha, beta, device)
+    return perform(dispatch_of, arrays, options, alpha, beta, device)
 
 
-def _asked(arrays: Arrays, options: Options, _gpu: Gpu | None) -> Dispatch:
+def dispatch_of(arrays: Arrays, options: Options, _gpu: Gpu | None) -> Dispatch:
     """The plan for arrays and options. Errors: UsageError kernels.*."""
     need_hopper("rows that go by groups", options.target)
     if len(arrays.a.shape) != 2 or len(arrays.b.shape) != 3:
