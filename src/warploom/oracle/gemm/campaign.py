@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from warploom.diag import WarploomError
 from warploom.kernels import api, grouped
-from warploom.kernels.api import Ask, Options, perform
+from warploom.kernels.api import HOPPER, Ask, Options, perform
 from warploom.kernels.cost import Share, shares, tiles
 from warploom.kernels.dispatch import Dispatch
 from warploom.kernels.plan import Plan, Tile
@@ -151,6 +151,7 @@ class Runner:
             sums=one.sums,
             fast=one.fast,
             tile=None,
+            target=HOPPER,
         )
         return perform(self._ask, tuple(made.arrays), tuple(options), one.alpha, one.beta, device)
 
@@ -158,7 +159,9 @@ class Runner:
         """What is launched: what was the first time."""
         if self._dispatch is None:
             usual: Ask = grouped.dispatch_of if self.case.ends else api.dispatch_of
-            self._dispatch = self._varied(usual(*asked))
+            found = usual(*asked)
+            assert isinstance(found, Dispatch)  # as every plan for HOPPER has
+            self._dispatch = self._varied(found)
         return self._dispatch
 
     def _varied(self, usual: Dispatch) -> Dispatch:
