@@ -36,8 +36,9 @@ _ARRAYS, _TILES = (HOPPER.name, WARP_LEVEL.name), ("chosen tiles", "tiles of war
 _ORDER = (
     (_ARRAYS, ("check", *SCHEDULES)),
     (_TILES, ("check",)),
-    (_ARRAYS + _TILES, ("ptxas",)),
     (_TILES, SCHEDULES),
+    (_ARRAYS, ("ptxas",)),
+    (_TILES, ("ptxas",)),
 )
 
 Entry = dict[str, Any]

@@ -160,13 +160,15 @@ def chosen_tiles() -> Iterator[tuple[bool, Plan]]:
 
 
 def warp_tiles() -> Iterator[warp_level.Plan]:
-    """Every tile of warps, with stages of both lengths, few and many."""
+    """Every tile of warps, with stages of both lengths, few and many; and promoted sums of all 8-bit floats."""
+    plain = {name: values[0] for name, values in WARP_LEVEL.axes.items()} | {"result": "bf16"}
     for tile in _WARP_TILES:
         for span, stages in ((64, 5), (128, 3)):
-            plain = {name: values[0] for name, values in WARP_LEVEL.axes.items()}
-            yield WARP_LEVEL.make(
-                **plain | {"tile": tile, "span": span, "stages": stages, "result": "bf16", "types": _TYPES[2]}
-            )
+            shape = {"tile": tile, "span": span, "stages": stages}
+            yield WARP_LEVEL.make(**plain | shape | {"types": ("bf16", "bf16", "f32")})
+    for types in _TYPES:
+        if types[0] in ("e4m3", "e5m2") and types[2] == "f32":
+            yield replace(WARP_LEVEL.make(**plain | {"target": "sm_89", "types": types}), promoted=True)
 
 
 def words(plan: AnyPlan) -> str:

@@ -23,8 +23,10 @@ from warploom.kernels.dispatch import Dispatch
 from warploom.kernels.gemm import gemm
 from warploom.kernels.plan import DTYPES, SCALED, Plan
 from warploom.kernels.problem import Arrays, swapped
+from warploom.kernels.warp_level.dispatch import WarpDispatch
 from warploom.kernels.warp_level.gemm import built
-from warploom.layout import TensorMap
+from warploom.launch.api import execute
+from warploom.machine.program import Program, load
 from warploom.oracle.assembler import Assembler
 
 _OPERANDS: dict[str, Any] = {
@@ -35,13 +37,18 @@ _LARGEST = {"e4m3": 448.0, "e5m2": 57344.0}
 _UNTOUCHED = 7
 _ALPHA, _BETA = 0.5, 2.0
 _NEAR = 2.0**-9  # of the approximate activations, for each unit of what they are of
-_METADATA = 9  # the number of a parameter
 
 
 @lru_cache(maxsize=1)
 def kernel_of(plan: AnyPlan) -> Kernel:
     """The kernel of a plan, built."""
     return gemm.at(plan=plan) if isinstance(plan, Plan) else built(plan)
+
+
+@lru_cache(maxsize=1)
+def _program(plan: AnyPlan) -> Program:
+    """The kernel ready for launches."""
+    return load(kernel_of(plan).module)
 
 
 def assembled(plan: AnyPlan, ptxas: Assembler) -> list[Any]:
@@ -198,18 +205,15 @@ def tried(plan: AnyPlan, schedule: str, *, cut: bool = False, seed: int = 1) -> 
     `cut`: all tiles but one are cut along K by two clusters, where the plan has no groups; else each cluster takes
     several.
     """
-    made, kernel = instance(plan, seed), kernel_of(plan)
+    made = instance(plan, seed)
     planes = (2,) if isinstance(plan, Plan) and plan.batched else ()
     d = numbers(np.random.default_rng(0), DTYPES[plan.d], *planes, made.m, made.n)
     whole = d if d.base is None else d.base
     whole[...] = _UNTOUCHED
-    if isinstance(plan, Plan):
-        grid, args = _of_hopper(plan, made, d, cut)
-    else:
-        grid, args = _of_warps(plan, made, d)
-    run = wl.launch(
-        kernel.module, grid=grid, block=plan.tile.threads, shared=kernel.shared_bytes, args=args, schedule=schedule,
-        sanitize=True,
+    dispatch, arrays = _dispatch(plan, made, cut)
+    run = execute(
+        _program(plan), grid=dispatch.ctas, block=plan.tile.threads, shared=kernel_of(plan).shared_bytes,
+        args=dispatch.arguments(arrays, d, whole, _ALPHA, _BETA), schedule=schedule, sanitize=True,
     )  # fmt: skip
     found = [f"{each.code}: {each.message}" for each in run.findings]
     if count := wrong(plan, d, made.wanted):
@@ -219,35 +223,21 @@ def tried(plan: AnyPlan, schedule: str, *, cut: bool = False, seed: int = 1) -> 
     return found
 
 
-def _of_hopper(plan: Plan, made: Instance, d: Any, cut: bool) -> tuple[int, list[Any]]:
-    """The grid, and the arguments."""
-    arrays, tile = made.arrays, plan.tile
-    asked = (problem.grouped if plan.grouped else problem.read)(arrays.a, arrays.b)
-    asked = replace(asked, common=plan.common)
+def _dispatch(plan: AnyPlan, made: Instance, cut: bool) -> tuple[Dispatch | WarpDispatch, Arrays]:
+    """What the host would do to launch it, and the arrays that it is given."""
+    arrays = made.arrays
+    if not isinstance(plan, Plan):
+        return WarpDispatch(problem.read(arrays.a, arrays.b), plan), arrays
+    if plan.sparse:
+        stored = compress(arrays.a)
+        arrays = arrays._replace(a=stored.values, metadata=stored.metadata)
+        asked = problem.read(stored.values, arrays.b, made.k)
+    else:
+        asked = (problem.grouped if plan.grouped else problem.read)(arrays.a, arrays.b)
+    tile = plan.tile
     across = ceil(made.n / tile.columns)
     tiles = ceil(made.m / (tile.rows * tile.cluster)) * across * asked.batch
     clusters = 2 if cut or tiles > 2 else 1
     split = tiles - 1 if cut and not plan.grouped else 0
     share = Share(clusters * tile.cluster, split, tiles, ceil(made.k / plan.depth))
-    args = Dispatch(asked, plan, share).arguments(arrays, d, d[(slice(1),) * d.ndim], _ALPHA, _BETA)
-    if plan.sparse:
-        stored = compress(arrays.a)
-        box = (1,) * (plan.rank("a") - 2) + (tile.rows, plan.depth // 2)
-        dtype = "tf32" if plan.a == "tf32" else None
-        args[0] = TensorMap.tiled(stored.values, box, swizzle=64, dtype=dtype)
-        args[_METADATA] = stored.metadata
-    return share.ctas, args
-
-
-def _of_warps(plan: Any, made: Instance, d: Any) -> tuple[int, list[Any]]:
-    arrays = made.arrays
-    a = arrays.a if plan.a_major == "k" else swapped(arrays.a)
-    b = swapped(arrays.b) if plan.b_major == "k" else arrays.b
-    c = d if arrays.c is None else arrays.c
-    matrices = [each if each.base is None else each.base for each in (a, b, c, d)]
-    strides = [each.strides[-2] for each in (a, b, c, d)]
-    args = [
-        *matrices, arrays.row_scales, arrays.column_scales, arrays.bias, np.float32(_ALPHA), np.float32(_BETA),
-        *strides, *[0] * 4, made.m, made.n, made.k,
-    ]  # fmt: skip
-    return plan.tile.count(made.m, made.n, 1), args
+    return Dispatch(replace(asked, common=plan.common), plan, share), arrays
