@@ -176,13 +176,13 @@ def test_a_refusal_is_an_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_record_is_compared_without_the_gpu(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    chosen = options(seed=104, cases=3, bits=2, record=tmp_path)
+    chosen = options(seed=104, cases=2, bits=2, record=tmp_path)
     assert _compare_gemm.run(chosen, silent, "cpu") == 0
     said = capsys.readouterr().out
     assert "2 cases in" in said
     path = tmp_path / "the-abstract-machine-seed-104.json"
     told = json.loads(path.read_text())
-    assert told["command"] == "warploom compare gemm --cases 3 --seed 104 --bits 2"
+    assert told["command"] == "warploom compare gemm --cases 2 --seed 104 --bits 2"
     record = Record.read(path)
     assert [one.number for one in record.cases] == [0, 1]
     assert main(["compare", "gemm", "--against", str(path)]) == 0
