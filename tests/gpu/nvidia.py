@@ -85,7 +85,14 @@ class Fake:
     entries: dict[bytes, bytes] = field(default_factory=dict[bytes, bytes])
     is_writable: bool = True
     clock: float = 0.0
+    capability: tuple[int, int] = (9, 0)
     recording: set[int] = field(default_factory=set[int])
+
+    @property
+    def arch(self) -> str:
+        """What it is assembled for."""
+        major, minor = self.capability
+        return f"sm_{major}{minor}{'a' if major >= 9 else ''}"
 
     def modules(self) -> dict[str, Any]:
         """What `import_module` is to find."""
@@ -154,7 +161,8 @@ class Fake:
                 return cls(handle)
 
         class Device:
-            device_id, name, compute_capability = 0, "a fake", (9, 0)
+            device_id, name, compute_capability = 0, "a fake", fake.capability
+            properties = SimpleNamespace(multiprocessor_count=4)
             default_stream = Stream(7)
             memory_resource = SimpleNamespace(allocate=lambda size, stream: Buffer(size))
 
@@ -182,7 +190,7 @@ class Fake:
 
         class Program:
             def __init__(self, text: str, kind: str, options: Any) -> None:
-                assert (kind, options.arch) == ("ptx", "sm_90a")
+                assert (kind, options.arch) == ("ptx", fake.arch)
                 if fake.log:
                     raise DriverError(fake.log)
                 self.text = text

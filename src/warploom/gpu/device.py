@@ -126,6 +126,11 @@ class Gpu:
         return f"sm_{major}{minor}{'a' if major >= 9 else ''}"
 
     @property
+    def multiprocessors(self) -> int:
+        """How many it has."""
+        return int(self.device.properties.multiprocessor_count)
+
+    @property
     def stream(self) -> int:
         """The handle of its stream."""
         return int(self._stream.handle)

@@ -13,11 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diag import WarploomError
+from warploom.gpu import Gpu
 from warploom.kernels import api, grouped
 from warploom.kernels.api import Ask, Options, perform
 from warploom.kernels.cost import Share, shares, tiles
 from warploom.kernels.dispatch import Dispatch
-from warploom.kernels.plan import Plan, Tile
+from warploom.kernels.plan import HOPPER, Plan, Tile
+from warploom.kernels.problem import Arrays
 from warploom.oracle.gemm.case import Case, case
 from warploom.oracle.gemm.expected import expected, ratio
 from warploom.oracle.gemm.given import Given, given
@@ -151,14 +153,17 @@ class Runner:
             sums=one.sums,
             fast=one.fast,
             tile=None,
+            target=HOPPER,
         )
         return perform(self._ask, tuple(made.arrays), tuple(options), one.alpha, one.beta, device)
 
-    def _ask(self, *asked: Any) -> Dispatch:
-        """What is launched: what was the first time."""
+    def _ask(self, arrays: Arrays, options: Options, _gpu: Gpu | None) -> Dispatch:
+        """What is launched: what was the first time. What was tuned on a GPU is not asked for."""
         if self._dispatch is None:
-            usual: Ask = grouped.dispatch_of if self.case.ends else api.dispatch_of
-            self._dispatch = self._varied(usual(*asked))
+            asked: Ask = grouped.dispatch_of if self.case.ends else api.dispatch_of
+            usual = asked(arrays, options, None)
+            assert isinstance(usual, Dispatch)
+            self._dispatch = self._varied(usual)
         return self._dispatch
 
     def _varied(self, usual: Dispatch) -> Dispatch:
