@@ -33,8 +33,8 @@ FEATURES = {
     *(f"column scales by {by}" for by in ("column", "block", "blocks")),
     *(f"bias along {way}" for way in ("row", "column")),
     *(f"activation {name}" for name in ("relu", "gelu", "silu")),
-    "fast", "batch", "groups", "an empty group", "rows of no group", "alpha", "C", "beta", "scales of each batch",
-    "out", "a chosen tile", "a chosen share", "a size of 1", "odd sizes", "more than a tile",
+    "fast", "sparse A", "batch", "groups", "an empty group", "rows of no group", "alpha", "C", "beta",
+    "scales of each batch", "out", "a chosen tile", "a chosen share", "a size of 1", "odd sizes", "more than a tile",
 }  # fmt: skip
 
 
@@ -102,6 +102,7 @@ def test_matrices_lie_as_the_case_says() -> None:
         ("column scales by block", "batch", "scales of each batch"),
         ("C for all of a batch", "bias along row", "activation gelu"),
         ("fast", "a chosen share", "odd sizes"),
+        ("sparse A", "batch", "a chosen tile"),
         ("s8 by u8, sums s32", "result s32", "out"),
     ],
 )

@@ -154,6 +154,7 @@ class Runner:
             fast=one.fast,
             tile=None,
             target=HOPPER,
+            columns=one.k if one.sparse else 0,
         )
         return perform(self._ask, tuple(made.arrays), tuple(options), one.alpha, one.beta, device)
 
