@@ -184,8 +184,7 @@ def test_a_target_without_wgmma_multiplies_by_mma(
     same(found, np.clip(wanted, -448, 448) if result == "e4m3" else wanted)
 
 
-@pytest.mark.parametrize("majors", ["kk", "kn", "mk", "mn"])
-@pytest.mark.parametrize("common", ["", "a", "b", "c"])
+@pytest.mark.parametrize(("majors", "common"), [("kk", ""), ("kn", "a"), ("mk", "b"), ("mn", "c")])
 def test_every_major_and_batch_goes_through_mma(majors: str, common: str, device: str) -> None:
     """With C in place: it is read before D is written over it."""
     first = (70, 40) if common == "a" else (3, 70, 40)
