@@ -126,6 +126,11 @@ class Gpu:
         return f"sm_{major}{minor}{'a' if major >= 9 else ''}"
 
     @property
+    def multiprocessors(self) -> int:
+        """How many it has."""
+        return int(self.device.properties.multiprocessor_count)
+
+    @property
     def stream(self) -> int:
         """The handle of its stream."""
         return int(self._stream.handle)
@@ -240,6 +245,11 @@ class Gpu:
                 f"the GPU broke off {what}: {words(self._driver, status)}",
                 'device="cpu" names the instruction, the CTA, the warp and the lane',
             )
+
+    def is_recording(self, stream: object) -> bool:
+        """Whether what goes to a stream is recorded in a graph, and not done."""
+        handle = self._driver.CUstream(handle_of(stream))
+        return int(must(self._driver, self._driver.cuStreamIsCapturing(handle))) != 0
 
     def _check_target(self, source: Source) -> None:
         found = _TARGET.search(source.text)

@@ -21,6 +21,7 @@ SPAN = 128  # bytes of K in one stage: a row of the widest swizzle
 STEP = 32  # bytes of a row of A that one instruction takes
 SCALED = 128  # elements of K, and columns of B, that may share a factor
 METADATA = 512  # bytes that the threads of a consumer have in one word each
+HOPPER = "sm_90a"  # the target that has wgmma
 SHARED = shared_bytes(90)  # what a CTA may have
 # Registers that a thread has for sums, by the number of consumers. With more the driver's assembler (580.159) spills,
 # where ptxas 13.0 does not yet: 176 cost a fifth of the speed.
