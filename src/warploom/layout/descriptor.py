@@ -99,10 +99,12 @@ class Descriptor:
         Errors: UsageError for an element type or a major that has no canonical layout.
         """
         bits = _bits_of(element)
-        if major == "K" and bits < 8:
-            byte = self.addresses(rows, k * bits // 8, 1).repeat(8 // bits, axis=1)
-        else:
+        if bits >= 8:
             byte = self.addresses(rows, k, bits // 8, major)
+        elif major == "MN":
+            raise UsageError(f"a tile of {bits}-bit elements is MN-major; expected 16-bit elements")
+        else:
+            byte = self.addresses(rows, k * bits // 8, 1, major).repeat(8 // bits, axis=1)
         within = np.arange(k, dtype=np.int64) * bits % 8 if bits < 8 else 0
         at = 8 * byte.astype(np.int64) + within
         at.flags.writeable = False

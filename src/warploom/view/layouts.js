@@ -30,7 +30,9 @@
   const words = (grid, e) => {
     const where = `${grid.operand}: row ${e.row}, column ${e.col}: `;
     const last = e.bit + grid.bits - 1;
-    if (grid.shared) return where + `byte ${e.byte},${grid.bits < 8 ? ` bits ${e.bit} to ${last},` : ""} bank ${e.bank}`;
+    if (grid.shared) {
+      return where + `byte ${e.byte},` + (grid.bits < 8 ? ` bits ${e.bit} to ${last},` : "") + ` bank ${e.bank}`;
+    }
     return where + `lane ${e.lane}, item ${e.item}, register ${e.register}, ` +
       (grid.bits === 1 ? `bit ${e.bit}` : `bits ${e.bit} to ${last}`);
   };
@@ -42,15 +44,18 @@
   function draw(grid) {
     const section = make("section");
     section.append(make("h2", {}, `${grid.operand}: ${grid.name}`), make("p", { class: "faint" }, grid.legend));
-    const holders = make("div", { class: "holders", role: "group", "aria-label": `${grid.holder}s of ${grid.operand}` });
+    const group = { class: "holders", role: "group", "aria-label": `${grid.holder}s of ${grid.operand}` };
+    const holders = make("div", group);
     const known = new Set(grid.entries.map((entry) => entry[grid.columns.indexOf(grid.holder)]));
     for (const number of [...known].sort((a, b) => a - b)) {
       const text = (grid.shared ? "b" : "T") + number;
-      const button = make("button", { type: "button", class: `l${number % COLOURS}`, "aria-label": `${grid.holder} ${number}` }, text);
-      button.dataset.holder = `${grid.holder} ${number}`;
+      const name = `${grid.holder} ${number}`;
+      const button = make("button", { type: "button", class: `l${number % COLOURS}`, "aria-label": name }, text);
+      button.dataset.holder = name;
       holders.append(button);
     }
-    const table = make("table", { role: "grid", "aria-label": `${grid.operand}, ${grid.rows} rows, ${grid.cols} columns` });
+    const named = `${grid.operand}, ${grid.rows} rows, ${grid.cols} columns`;
+    const table = make("table", { role: "grid", "aria-label": named });
     const head = table.createTHead().insertRow();
     head.append(make("td", { class: "empty" }));
     for (let col = 0; col < grid.cols; col++) head.append(make("th", { scope: "col" }, String(col)));
@@ -100,7 +105,8 @@
 
   const byHolder = (name, number) => (grid, e) => grid.holder === name && e[name] === number;
 
-  // "T5", "lane 5", "r1", "register 1", "item 3", "bank 7", "b7", "byte 128", "row 3", "column 4", "3,4", and several of them.
+  // "T5", "lane 5", "r1", "register 1", "item 3", "bank 7", "b7", "byte 128", "row 3", "column 4", "3,4";
+  // or several of them, all of which must hold.
   const SHORT = { t: "lane", l: "lane", r: "register", i: "item", b: "bank", column: "col" };
   function query(text) {
     const wanted = [];
