@@ -155,6 +155,12 @@ def holders(instruction: str, operand: str, **given: Any) -> list[int]:
             f"there is no instruction '{HALF.replace('f32.f16', 'f32.f15')}'",
             f"did you mean {HALF}?",
         ),
+        (
+            lambda: wl.layout("mma." * 1001, "A"),
+            "an instruction of 4004 characters; expected at most 4000",
+            "",
+        ),
+        (lambda: wl.layout("mma." * 126, "A"), f"there is no instruction '{'mma.' * 126}'", ""),
         (lambda: wl.layout(" ;", "A"), "no instruction was given; expected an opcode", ""),
         (
             lambda: wl.layout("add.f32 %f0, %f1, %f2;", "A"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from warploom.diag import UsageError
-from warploom.isa.kit import Form, Match, forms, forms_of, heads, match_opcode
+from warploom.isa.kit import LONGEST_OPCODE, Form, Match, forms, forms_of, heads, match_opcode
 from warploom.isa.lying import Given, Lying
 from warploom.isa.nearest import fixes, respell, spell
 from warploom.isa.syntax import bind_word
@@ -23,6 +23,7 @@ _SPOKEN = {
     "major": "a major",
     "tensor_map": "a tensor map",
 }
+_LONGEST = 8 * LONGEST_OPCODE  # with all its operands, of which some have 128 registers
 _TILE = frozenset({"descriptor", "swizzle", "major"})
 
 
@@ -152,6 +153,8 @@ def _split(instruction: str) -> tuple[str, list[str] | None]:
     """The opcode of an instruction, and the texts of its operands; None where there are none."""
     if not instruction.strip(" ;"):
         raise UsageError("no instruction was given; expected an opcode")
+    if len(instruction) > _LONGEST:
+        raise UsageError(f"an instruction of {len(instruction)} characters; expected at most {_LONGEST}")
     text = re.sub(r"^@!?[%\w$]+\s+", "", instruction.strip().rstrip(";").strip())
     opcode, *rest = text.split(maxsplit=1)
     if not rest:
@@ -172,6 +175,8 @@ def _fits(match: Match, values: list[str]) -> bool:
 
 def _nearest(opcode: str) -> str:
     """What was meant, as a question."""
+    if len(opcode) > LONGEST_OPCODE:
+        return ""
     head = opcode.split(".", maxsplit=1)[0]
     if not forms_of(head):
         like = get_close_matches(head, heads(), 1, 0.5)
