@@ -148,6 +148,8 @@ def test_kernels_are_legal_and_silent(
         (lambda a, b: gemm(a.astype(float), b, device="cpu"), "kernels.type", "A has elements of type float64"),
         (lambda a, b: gemm(a, b, activation="tanh", device="cpu"), "kernels.plan", "there are relu, gelu and silu"),
         (lambda a, b: gemm(a, b, bias=np.zeros(64, "f4"), device="cpu"), "kernels.shape", "expected 48 of float32"),
+        (lambda a, b: gemm(a, b, tile=Tile(cluster=3), device="cpu"), "kernels.plan", "clusters of 3 CTAs; expected 1"),
+        (lambda a, b: gemm(a, b, tile=Tile(group=0), device="cpu"), "kernels.plan", "group of a tile is 0; expected a"),
         (lambda a, b: gemm(a, b, out=np.zeros((64, 48)), device="cpu"), "kernels.type", "out has elements of type"),
     ],
 )  # fmt: skip

@@ -33,8 +33,8 @@ FEATURES = {
     *(f"column scales by {by}" for by in ("column", "block", "blocks")),
     *(f"bias along {way}" for way in ("row", "column")),
     *(f"activation {name}" for name in ("relu", "gelu", "silu")),
-    "fast", "batch", "groups", "an empty group", "rows of no group", "alpha", "C", "beta", "scales of each batch",
-    "out", "a chosen tile", "a chosen share", "a size of 1", "odd sizes", "more than a tile",
+    "fast", "sparse A", "batch", "groups", "an empty group", "rows of no group", "alpha", "C", "beta",
+    "scales of each batch", "out", "a chosen tile", "a chosen share", "a size of 1", "odd sizes", "more than a tile",
 }  # fmt: skip
 
 
@@ -102,6 +102,7 @@ def test_matrices_lie_as_the_case_says() -> None:
         ("column scales by block", "batch", "scales of each batch"),
         ("C for all of a batch", "bias along row", "activation gelu"),
         ("fast", "a chosen share", "odd sizes"),
+        ("sparse A", "batch", "a chosen tile"),
         ("s8 by u8, sums s32", "result s32", "out"),
     ],
 )
@@ -176,13 +177,13 @@ def test_a_refusal_is_an_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_record_is_compared_without_the_gpu(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    chosen = options(seed=104, cases=3, bits=2, record=tmp_path)
+    chosen = options(seed=104, cases=2, bits=2, record=tmp_path)
     assert _compare_gemm.run(chosen, silent, "cpu") == 0
     said = capsys.readouterr().out
     assert "2 cases in" in said
     path = tmp_path / "the-abstract-machine-seed-104.json"
     told = json.loads(path.read_text())
-    assert told["command"] == "warploom compare gemm --cases 3 --seed 104 --bits 2"
+    assert told["command"] == "warploom compare gemm --cases 2 --seed 104 --bits 2"
     record = Record.read(path)
     assert [one.number for one in record.cases] == [0, 1]
     assert main(["compare", "gemm", "--against", str(path)]) == 0

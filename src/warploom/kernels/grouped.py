@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
 from functools import lru_cache
 from math import ceil
 from typing import Any, Literal
@@ -94,16 +92,8 @@ def _dispatch(asked: Problem, plan: Plan, tile: Tile | None) -> Dispatch:
     each = Problem(
         ceil(asked.m / asked.groups), asked.n, asked.k, asked.groups, asked.a, asked.b, "k", asked.b_major
     )
-    found = min(_tried(plan), key=lambda plan: microseconds(each, plan, share_of(asked, plan)))
+    found = min(tiles(plan), key=lambda plan: microseconds(each, plan, share_of(asked, plan)))
     return Dispatch(asked, found, share_of(asked, found))
-
-
-def _tried(plan: Plan) -> Iterator[Plan]:
-    """The plan with each tile that it can have; without a cluster too, whose rows are all of one group."""
-    for made in tiles(plan):
-        yield made
-        if made.tile.alternate:
-            yield made.with_tile(replace(made.tile, cluster=1))
 
 
 def share_of(asked: Problem, plan: Plan, device: Device = H200) -> Share:

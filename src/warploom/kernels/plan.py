@@ -6,7 +6,7 @@ A plan is all that is known when the PTX is made; sizes, addresses and factors c
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from math import gcd
 from typing import Any, Protocol
 
@@ -180,6 +180,14 @@ def types_refused(plan: Typed) -> Iterator[str]:
         yield "sums in s32 go to a result in s32 as they are; an epilogue needs one in f32, bf16 or f16"
 
 
+def tile_refused(tile: Any) -> Iterator[str]:
+    """Which of a tile's numbers are none."""
+    for each in fields(tile):
+        value = getattr(tile, each.name)
+        if type(each.default) is int and (not isinstance(value, int) or value < 1):
+            yield f"{each.name} of a tile is {value!r}; expected a whole number above 0"
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """One kernel. `a_major` is "k" or "m", `b_major` "k" or "n": along what elements are neighbours in memory.
@@ -229,6 +237,10 @@ class Plan:
             found.extend(self._blocks_refused())
         elif self.promoted and self.sums != "f32":
             found.append(f"sums in {self.sums} are exact or chosen to be short; only f32 is promoted")
+        if wrong := list(tile_refused(tile)):
+            return (*found, *wrong)
+        if tile.cluster not in (1, 2, 4):
+            found.append(f"clusters of {tile.cluster} CTAs; expected 1, 2 or 4")
         if tile.rows % 64 or not 64 <= tile.rows <= 192:
             found.append(f"{tile.rows} rows of a tile; expected 64, 128 or 192")
         if tile.alternate and tile.rows != 64:

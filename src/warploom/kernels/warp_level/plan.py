@@ -8,7 +8,7 @@ from typing import Any
 from warploom.check.module import asked_target
 from warploom.diag import UsageError
 from warploom.isa.capacity import shared_bytes
-from warploom.kernels.plan import Epilogue, size_of, types_refused
+from warploom.kernels.plan import Epilogue, size_of, tile_refused, types_refused
 
 CHUNK = 16  # bytes that a thread copies at once, and a row of the matrices that warps load
 STEP = 32  # bytes of K that one instruction multiplies
@@ -148,6 +148,8 @@ class Plan:
 
     def _of_tile(self) -> tuple[str, ...]:
         tile, found = self.tile, list[str]()
+        if wrong := tuple(tile_refused(tile)):
+            return wrong
         if tile.span not in (64, 128):
             found.append(f"{tile.span} bytes of K in a stage; expected 64 or 128")
         if not 3 <= tile.stages <= 5:

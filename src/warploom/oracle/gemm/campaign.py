@@ -13,11 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diag import WarploomError
+from warploom.gpu import Gpu
 from warploom.kernels import api, grouped
-from warploom.kernels.api import HOPPER, Ask, Options, perform
+from warploom.kernels.api import Ask, Options, perform
 from warploom.kernels.cost import Share, shares, tiles
 from warploom.kernels.dispatch import Dispatch
-from warploom.kernels.plan import Plan, Tile
+from warploom.kernels.plan import HOPPER, Plan, Tile
+from warploom.kernels.problem import Arrays
 from warploom.oracle.gemm.case import Case, case
 from warploom.oracle.gemm.expected import expected, ratio
 from warploom.oracle.gemm.given import Given, given
@@ -152,16 +154,17 @@ class Runner:
             fast=one.fast,
             tile=None,
             target=HOPPER,
+            columns=one.k if one.sparse else 0,
         )
         return perform(self._ask, tuple(made.arrays), tuple(options), one.alpha, one.beta, device)
 
-    def _ask(self, *asked: Any) -> Dispatch:
-        """What is launched: what was the first time."""
+    def _ask(self, arrays: Arrays, options: Options, _gpu: Gpu | None) -> Dispatch:
+        """What is launched: what was the first time. What was tuned on a GPU is not asked for."""
         if self._dispatch is None:
-            usual: Ask = grouped.dispatch_of if self.case.ends else api.dispatch_of
-            found = usual(*asked)
-            assert isinstance(found, Dispatch)  # as every plan for HOPPER has
-            self._dispatch = self._varied(found)
+            asked: Ask = grouped.dispatch_of if self.case.ends else api.dispatch_of
+            usual = asked(arrays, options, None)
+            assert isinstance(usual, Dispatch)
+            self._dispatch = self._varied(usual)
         return self._dispatch
 
     def _varied(self, usual: Dispatch) -> Dispatch:

@@ -25,7 +25,9 @@ _OUTS = ("", "", "rows", "wide", "between")
 class Case:
     """One multiplication with everything that `gemm`, or with `groups` `grouped_gemm`, is asked for.
 
-    `ends` are the ends of the groups. `common` are the operands that all of a batch share. `row_scales` are "", "row"
+    `ends` are the ends of the groups. A `sparse` A is given as `compress` has it.
+
+    `common` are the operands that all of a batch share. `row_scales` are "", "row"
     (one factor for each) or "block"; `column_scales` "", "column", "block" (of 128 columns) or "blocks" (of one).
     `a_lies`, `b_lies`, `c_lies` and `out_lies` say how a matrix is cut from memory: "" as tight as may be; "rows" with
     more bytes between rows; "wide" from the middle of a larger one; "between" with the rows of a batch in turn. No
@@ -56,6 +58,7 @@ class Case:
     bias: str = ""
     activation: str = ""
     fast: bool = False
+    sparse: bool = False
     a_lies: str = ""
     b_lies: str = ""
     c_lies: str = ""
@@ -102,6 +105,7 @@ class Case:
             f"result {self.result}": True,
             f"majors {self.a_major}{self.b_major}": True,
             "fast": self.fast,
+            "sparse A": self.sparse,
             "batch": bool(self.batch),
             **{f"{name.upper()} for all of a batch": name in self.common for name in "abc"},
             "groups": bool(self.ends),
@@ -175,14 +179,15 @@ def _plain(draw: Random, seed: int, number: int, batch: int = 0) -> Case:
     if batch and added and draw.random() < 0.4:
         common += "c"
     lies = ("", "", "rows", "wide", "between") if batch else ("", "", "rows", "wide")
+    sparse = draw.random() < 0.15
     return Case(
-        seed, number, a, b, sums, result, m, n, k, batch, common,
-        a_major=draw.choice("km") if free else "k",
+        seed, number, a, b, sums, result, m, n, k, batch, common, sparse=sparse,
+        a_major=draw.choice("km") if free and not sparse else "k",
         b_major=draw.choice("kn") if free else "k",
         row_scales=rows, column_scales=columns,
         scales_batched=bool(batch) and by_block and draw.random() < 0.5,
         bias=bias, added=added,
-        a_lies=draw.choice(lies if "a" not in common else lies[:4]),
+        a_lies="" if sparse else draw.choice(lies if "a" not in common else lies[:4]),
         b_lies=draw.choice(lies if "b" not in common else lies[:4]),
         c_lies=draw.choice(lies if "c" not in common else lies[:4]) if added else "",
         out_lies=draw.choice(_OUTS if batch else _OUTS[:4]),

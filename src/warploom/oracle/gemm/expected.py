@@ -42,9 +42,9 @@ def expected(case: Case, given: Given) -> tuple[Floats, Floats]:
     arrays = given.arrays
     factors = _factors(case, given)
     if case.ends:
-        sums, sizes = _grouped(case, arrays.a, arrays.b)
+        sums, sizes = _grouped(case, given.a, arrays.b)
     else:
-        sums, sizes = _product(case, arrays.a, arrays.b, factors)
+        sums, sizes = _product(case, given.a, arrays.b, factors)
     factor = np.asarray(case.alpha)
     if not (case.row_scales == "block" or factors[0] is None):
         factor = factor * factors[0][..., :, None]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.kernels.compress import compress, prune
 from warploom.kernels.plan import DTYPES, SCALED
 from warploom.kernels.problem import Arrays
 from warploom.oracle.gemm.case import Case
@@ -28,12 +29,15 @@ _ROW = 16  # bytes that rows begin at multiples of
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A case's arrays. `whole` is the memory that `arrays.out` is cut from, `within` says which of its elements it is.
+    """A case's arrays. `a` is A with all its zeros, where it is sparse.
+
+    `whole` is the memory that `arrays.out` is cut from, `within` says which of its elements it is.
 
     Both are None where the case has no `out`.
     """
 
     arrays: Arrays
+    a: Array
     whole: Array | None
     within: NDArray[np.bool_] | None
 
@@ -58,6 +62,11 @@ def given(case: Case) -> Given:
         return () if name in case.common else batch
 
     a = _operand(draw, case.a, (*planes("a"), m, k), case.a_major == "m", case.a_lies)
+    values, metadata = a, None
+    if case.sparse:
+        a = prune(a)
+        compressed = compress(a)
+        values, metadata = compressed.values, compressed.metadata
     of_groups = (case.groups,) if case.ends else planes("b")
     b = _operand(draw, case.b, (*of_groups, n, k), case.b_major == "n", case.b_lies).swapaxes(-1, -2)
     c = _operand(draw, case.result, (*planes("c"), m, n), False, case.c_lies) if case.added else None
@@ -74,10 +83,8 @@ def given(case: Case) -> Given:
         counts = (case.groups, n) if case.ends else (m if case.bias == "row" else n,)
         bias = draw.standard_normal(counts, np.float32)
     ends = np.array(case.ends, np.int32) if case.ends else None
-    arrays = Arrays(
-        a=a, b=b, c=c, out=out, row_scales=scales[0], column_scales=scales[1], bias=bias, ends=ends
-    )
-    return Given(arrays, whole, within)
+    arrays = Arrays(values, b, c, out, scales[0], scales[1], bias=bias, metadata=metadata, ends=ends)
+    return Given(arrays, a, whole, within)
 
 
 def _factors(draw: np.random.Generator, case: Case) -> tuple[Array | None, Array | None]:
