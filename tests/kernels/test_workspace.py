@@ -64,6 +64,13 @@ def test_streams_have_memory_of_their_own_and_keep_it(memory: Memory, workspaces
         assert flags in memory.zeroed
 
 
+def test_many_streams_have_no_more_than_they_need(memory: Memory, workspaces: Workspaces) -> None:
+    for stream in range(20):
+        workspaces.hold(stream, WORDS, FLAGS)
+    assert sorted(set(memory.sizes.values())) == [4 * FLAGS, 4 * WORDS]
+    assert len(memory.sizes) == 2 * 21
+
+
 def test_what_a_stream_has_grown_out_of_stays_where_it_was(memory: Memory, workspaces: Workspaces) -> None:
     """A graph may hold it. It is never more than what the stream has now."""
     before = workspaces.hold(1, WORDS, FLAGS)

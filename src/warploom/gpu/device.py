@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -111,6 +112,8 @@ class Gpu:
     ) -> None:
         for address in list(self._buffers):
             self.free(address)
+        if "own_stream" in self.__dict__:
+            self.own_stream.close()
         if int(self._before):
             must(self._driver, self._driver.cuCtxSetCurrent(self._before))
 
@@ -134,6 +137,11 @@ class Gpu:
     def stream(self) -> int:
         """The handle of its stream."""
         return int(self._stream.handle)
+
+    @cached_property
+    def own_stream(self) -> Any:
+        """A stream that nobody else works on, made once: what is kept for each stream is kept once for it."""
+        return self.device.create_stream()
 
     # Memory -------------------------------------------------------------------------------------------------
 

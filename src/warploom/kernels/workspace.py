@@ -53,10 +53,12 @@ class Workspaces:
     def _taken(self, stream: int, words: int, flags: int) -> _Piece:
         recording, found = self.gpu.is_recording(stream), self.spare
         if not recording:
+            before = self.of_streams.get(stream)
+            if before is not None:  # what a stream has grown out of is together no more than what it has
+                words, flags = max(words, 2 * before.words), max(flags, 2 * before.flags)
             self.prepare(words, flags)
             found, self.spare = self.spare, _Piece(0, 0, 0, 0)
-            # Twice as much: what streams have had before and grown out of is no more than what they have.
-            self.prepare(2 * found.words, 2 * found.flags)
+            self.prepare(found.words, found.flags)
             return found
         if not found.holds(words, flags):
             raise UsageError(

@@ -7,7 +7,7 @@ large sums of numbers with random signs are, also where they happen to cancel.
 
 from __future__ import annotations
 
-from math import sqrt
+from math import ceil, sqrt
 from typing import Any, cast
 
 import ml_dtypes
@@ -31,6 +31,8 @@ _LOST = {
     "f8": (2.0**-10, 2.0**-16),  # 32 products at a time to 14 bits; where not fast, 512 of K at most
     "sums in f16": (2.0**-9, 2.0**-15),  # rounded to 11 bits after every 16 or 32 products
 }
+_LEAST = 2.0**-25  # half a step of the smallest numbers in f16, however small a sum is
+_AT_ONCE = 16  # products of f16, after which a sum is rounded
 _TOGETHER = 512  # products of 8-bit floats whose sums are added in f32
 
 
@@ -60,6 +62,8 @@ def expected(case: Case, given: Given) -> tuple[Floats, Floats]:
         bias = bias[:, None] if case.bias == "row" else bias
         value, terms = value + bias, terms + abs(bias)
     wrong = _EPILOGUE * terms + _lost(case) * sizes
+    if case.sums == "f16":
+        wrong = wrong + _LEAST * ceil(case.k / _AT_ONCE) * abs(factor)
     d = _activated(case.activation, value)
     if case.activation:
         wrong = _STEEPEST * wrong + (_ACTIVATED * abs(value) if case.activation != "relu" else 0.0)
