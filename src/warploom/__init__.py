@@ -17,22 +17,28 @@ if TYPE_CHECKING:
     from warploom.check import check as check
     from warploom.diag import UsageError as UsageError
     from warploom.diag import WarploomError as WarploomError
+    from warploom.isa.layouts import layout as layout
     from warploom.launch.api import launch as launch
     from warploom.launch.explore import explore as explore
+    from warploom.layout import Descriptor as Descriptor
     from warploom.layout import TensorMap as TensorMap
+    from warploom.layout import descriptor as descriptor
     from warploom.nvvm import lower as lower
     from warploom.ptx import parse as parse
 
     __version__: str
 
 _HOME = {
+    "Descriptor": "warploom.layout",
     "TensorMap": "warploom.layout",
     "UsageError": "warploom.diag",
     "WarploomError": "warploom.diag",
     "check": "warploom.check",
+    "descriptor": "warploom.layout",
     "explore": "warploom.launch.explore",
     "kernel": "warploom.author.kernel",
     "launch": "warploom.launch.api",
+    "layout": "warploom.isa.layouts",
     "lower": "warploom.nvvm",
     "parse": "warploom.ptx",
 }
@@ -41,13 +47,16 @@ _PACKAGES = ("author", "kernels")
 """Subpackages that are met by their own name."""
 
 __all__ = [
+    "Descriptor",
     "TensorMap",
     "UsageError",
     "WarploomError",
     "check",
+    "descriptor",
     "explore",
     "kernel",
     "launch",
+    "layout",
     "lower",
     "parse",
 ]

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom import layout
 from warploom.isa.bind import Binding, bind
 from warploom.isa.places import BoundOperand
 from warploom.isa.types import TYPES
+from warploom.layout import Order
+from warploom.layout import swizzle as swizzled
 from warploom.ptx import Address, Instruction, Integer, Name, Negated, Vector, parse
 
 Array = NDArray[Any]
@@ -101,13 +102,13 @@ class FakeWarps:
         for item, result in zip(value.items, results, strict=True):
             self.write(Value(value.type, (item,)), result)
 
-    def read_fragment(self, value: Value, order: layout.Order) -> Array:
+    def read_fragment(self, value: Value, order: Order) -> Array:
         registers = np.ascontiguousarray(self.read_vector(value)[:, self._holders(order)]).view(order.dtype)
         units = np.empty((self.count, order.target.size), order.dtype)
         units[:, order.target] = registers.transpose(1, 0, 2)
         return units.reshape(self.count // order.warps, -1)
 
-    def write_fragment(self, value: Value, order: layout.Order, units: Array) -> None:
+    def write_fragment(self, value: Value, order: Order, units: Array) -> None:
         assert units.dtype == order.dtype
         registers = units.reshape(self.count, -1)[:, order.target].transpose(1, 0, 2)
         held = np.empty((len(value.items), self.count, 32), TYPES[value.type].dtype)
@@ -117,13 +118,13 @@ class FakeWarps:
     def each(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
         return [work(item) for item in items]
 
-    def update_fragment(self, value: Value, order: layout.Order, change: Callable[..., Any]) -> None:
+    def update_fragment(self, value: Value, order: Order, change: Callable[..., Any]) -> None:
         units = self.read_fragment(value, order)
         for work in change(units):
             work()
         self.write_fragment(value, order, units)
 
-    def _holders(self, order: layout.Order) -> Array:
+    def _holders(self, order: Order) -> Array:
         return np.arange(self.count) if order.warps == 1 else self.warpgroups().reshape(-1)
 
     def addresses(self, value: Value) -> Array:
@@ -176,7 +177,7 @@ class FakeWarps:
         tiles = np.empty((*starts.shape, *offsets.shape), np.uint64)
         for at, group in enumerate(np.arange(self.count // 4)[groups]):
             for step, start in enumerate(starts[at]):
-                where = layout.swizzle(offsets.astype(np.int64) + int(start), swizzle, base_offset)
+                where = swizzled(offsets.astype(np.int64) + int(start), swizzle, base_offset)
                 tiles[at, step] = self.shared[group].view(tiles.dtype)[where // 8]
         return np.concatenate(list(tiles.swapaxes(0, 1)), axis=1 if down else 2)
 

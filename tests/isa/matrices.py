@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from warploom import layout
 from warploom.isa.kit import Form
 from warploom.isa.table import Row
 from warploom.isa.types import TYPES
+from warploom.layout import FragmentMap
 from warploom.layout.maps import TYPE_BITS
 from warploom.num.elements import STORAGE
 
@@ -112,7 +112,7 @@ def hold(registers: dict[str, Array], prefix: str, values: Array, type: str) -> 
         registers[f"%{prefix}{item}"] = np.ascontiguousarray(value).view(TYPES[type].dtype).copy()
 
 
-def registers_of(fragment: layout.FragmentMap, matrix: Array, element: str) -> Array:
+def registers_of(fragment: FragmentMap, matrix: Array, element: str) -> Array:
     """Shapes: matrix (warps, rows, cols) of bits; result (registers, warps, 32)."""
     if fragment.tiles > 1:
         matrix = matrix.reshape(-1, fragment.rows, fragment.cols)

@@ -21,9 +21,10 @@ from isa.matrices import (
     wrapped,
 )
 
-from warploom import layout
 from warploom.isa import sparse
 from warploom.isa.fragments import register_type
+from warploom.layout import fragment as fragment_map
+from warploom.layout import metadata as metadata_map
 
 WARPS = 3
 PARAMETERS = ("form", "opcode", "slots", "row")
@@ -44,15 +45,15 @@ def test_sparse_products(form: Any, opcode: str, slots: dict[str, str], row: Any
         counts = {}
         for name, matrix in (("a", stored), ("b", b), ("c", c)):
             element = slots[f"{name}type"]
-            fragment = layout.fragment("mma", name.upper(), shape, element, sparse=True)
+            fragment = fragment_map("mma", name.upper(), shape, element, sparse=True)
             values = registers_of(fragment, padded(encode(matrix, element), slots, element), element)
             hold(warps.registers, name, values, register_type(element))
             counts[name] = fragment.registers
-        accumulator = layout.fragment("mma", "D", shape, slots["dtype"])
+        accumulator = fragment_map("mma", "D", shape, slots["dtype"])
         counts["d"] = accumulator.registers
         empty = np.zeros((accumulator.registers, WARPS, 32), np.uint32)
         hold(warps.registers, "d", empty, register_type(slots["dtype"]))
-        where = layout.metadata("mma", shape, slots["atype"], selector)
+        where = metadata_map("mma", shape, slots["atype"], selector)
         metadata = random.integers(0, 2**32, (WARPS, 32), np.uint32)
         metadata[:, np.unique(where.lane)] = 0
         for line, at in np.ndindex(where.lane.shape):

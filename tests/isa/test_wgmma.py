@@ -20,10 +20,12 @@ from isa.matrices import (
     wrapped,
 )
 
-from warploom import layout
 from warploom.isa import sparse, wgmma
 from warploom.isa.fragments import register_type
 from warploom.isa.kit import Form
+from warploom.layout import Descriptor
+from warploom.layout import fragment as fragment_map
+from warploom.layout import metadata as metadata_map
 
 GROUPS = 4
 PARAMETERS = ("form", "opcode", "slots", "row")
@@ -53,7 +55,7 @@ def place(warps: FakeWarps, matrix: Array, element: str, start: int, swizzle: in
         else:
             leading, stride = k * span, 8 * span
         at = start + 2048 * (group % 2)
-        descriptor = layout.Descriptor(at, leading, stride, 0, span)
+        descriptor = Descriptor(at, leading, stride, 0, span)
         addresses = descriptor.addresses(rows, k, width, major)
         assert len(np.unique(addresses)) == addresses.size
         warps.shared[group].view(matrix.dtype)[addresses // width] = matrix[group]
@@ -92,12 +94,12 @@ def check(form: Form, opcode: str, slots: dict[str, str], *, swizzle: int, trans
         stored = a = numbers(random, (GROUPS, 64, k), slots["atype"])
     b = numbers(random, (GROUPS, k, n), slots["btype"])
     c = numbers(random, (GROUPS, 64, n), "f16" if slots["dtype"] == "f16" else slots["dtype"])
-    accumulator = layout.fragment("wgmma", "D", shape, slots["dtype"])
+    accumulator = fragment_map("wgmma", "D", shape, slots["dtype"])
     by_warp = accumulator.scatter(encode(c, slots["dtype"]))
     hold(warps.registers, "d", _to_warps(by_warp), register_type(slots["dtype"]))
     operands = [vector("d", accumulator.registers)]
     if from_registers:
-        fragment = layout.fragment("wgmma", "A", shape, slots["atype"], sparse=is_sparse)
+        fragment = fragment_map("wgmma", "A", shape, slots["atype"], sparse=is_sparse)
         hold(warps.registers, "a", _to_warps(fragment.scatter(encode(stored, slots["atype"]))), "b32")
         operands.append(vector("a", fragment.registers))
     else:
@@ -109,7 +111,7 @@ def check(form: Form, opcode: str, slots: dict[str, str], *, swizzle: int, trans
     operands.append("%bd")
     if is_sparse:
         selector = sparse.selectors(slots)[-1]
-        where = layout.metadata("wgmma", shape, slots["atype"], selector)
+        where = metadata_map("wgmma", shape, slots["atype"], selector)
         metadata = np.zeros((GROUPS, 128), np.uint32)
         for line, at in np.ndindex(where.lane.shape):
             shift = np.uint32(where.bit[line, at])
@@ -149,7 +151,7 @@ def _to_warps(registers: Array) -> Array:
 def test_groups_with_one_layout_read_their_tiles_in_one_piece() -> None:
     warps = FakeWarps(8, shared=np.zeros((2, 1 << 15), np.uint8))
     starts = np.repeat(np.array([0, 1024 >> 4], np.uint64), 4)[:, None] + np.zeros((1, 32), np.uint64)
-    descriptor = layout.Descriptor(0, 16, 1024, 0, 128).encode()
+    descriptor = Descriptor(0, 16, 1024, 0, 128).encode()
     warps.registers |= {"%ad": starts + np.uint64(descriptor), "%bd": starts + np.uint64(descriptor)}
     hold(warps.registers, "d", np.ones((4, 8, 32), np.float32), "f32")
     opcode = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16"
@@ -171,7 +173,7 @@ def test_warps_of_a_batch_may_stand_in_any_order() -> None:
     random = np.random.default_rng(7)
     shared = encode(numbers(random, (2, 1024), "f16"), "f16").view(np.uint8)
     c, a = numbers(random, (4, 8, 32), "f32"), numbers(random, (4, 8, 64), "f16")
-    descriptor = layout.Descriptor(0, 128, 256, 0, 0).encode()
+    descriptor = Descriptor(0, 128, 256, 0, 0).encode()
     results = []
     for warps in (FakeWarps(8, shared=shared), Shuffled(8, shared=shared)):
         place = np.argsort(warps.warpgroups(), axis=None)

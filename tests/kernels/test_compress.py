@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 
-from warploom import layout
 from warploom.diag import UsageError
 from warploom.kernels.compress import Compressed, compress, decompress, prune
 from warploom.kernels.plan import metadata_places, size_of
+from warploom.layout import MetadataMap
+from warploom.layout import metadata as metadata_map
 
 Array = NDArray[Any]
 TYPES: dict[str, Any] = {
@@ -76,14 +77,12 @@ def test_pruning_leaves_the_larger_half(drawn: tuple[str, Array]) -> None:
         assert (np.where(left, 0, chunk).max(-1) <= smallest).all()
 
 
-def by_instruction(made: Compressed, element: str) -> list[tuple[layout.MetadataMap, Array]]:
+def by_instruction(made: Compressed, element: str) -> list[tuple[MetadataMap, Array]]:
     """The map of each instruction of a stage, and the words that 128 threads give it, (blocks and stages, 128)."""
     places = metadata_places(element)
     words = made.metadata.reshape(-1, 128, 1 + max(word for word, _ in places))
     shape = LAYOUTS.get(element, "m64n8k64")
-    return [
-        (layout.metadata("wgmma", shape, element, selector), words[:, :, word]) for word, selector in places
-    ]
+    return [(metadata_map("wgmma", shape, element, selector), words[:, :, word]) for word, selector in places]
 
 
 @given(matrices())

@@ -10,9 +10,10 @@ import pytest
 from isa.matrices import Array, decode, encode, numbers, product_of, registers_of, wrapped
 
 import warploom as wl
-from warploom import layout
 from warploom.isa.availability import read_target
 from warploom.isa.types import bits_of
+from warploom.layout import Descriptor
+from warploom.layout import fragment as fragment_map
 from warploom.nvvm import lower
 from warploom.nvvm.builtins import BUILTINS, Builtin
 from warploom.nvvm.builtins.choose import choose
@@ -51,7 +52,7 @@ def bytes_of(matrix: Array, element: str, by: str) -> Array:
 def fragment_words(builtin: Builtin, element: str) -> tuple[int, Any]:
     """How many registers a lane has of a matrix that a builtin moves, and their type."""
     matrix = builtin.matrix.upper()
-    return layout.fragment("wmma", matrix, builtin.shape, element).registers, WORDS.get(element, np.int32)
+    return fragment_map("wmma", matrix, builtin.shape, element).registers, WORDS.get(element, np.int32)
 
 
 def run_load(builtin: Builtin, matrix: Array, by: str) -> Array:
@@ -192,10 +193,10 @@ def test_warpgroups_multiply(operation: str, booleans: str, in_registers: bool, 
         rows, width = len(bits), bits.itemsize
         major = "MN" if transposed[name] else "K"
         leading, stride = (16 * rows, 128) if major == "MN" else (128, 8 * k * width)
-        descriptor = layout.Descriptor(FIRST + start, leading, stride)
+        descriptor = Descriptor(FIRST + start, leading, stride)
         shared.view(bits.dtype)[(descriptor.addresses(rows, k, width, major) - FIRST) // width] = bits
         descriptors[name] = np.uint64(descriptor.encode())
-    fragment = layout.fragment("wgmma", "D", f"m64n{n}k{k}", types["d"])
+    fragment = fragment_map("wgmma", "D", f"m64n{n}k{k}", types["d"])
     words = registers_of(fragment, encode(c, types["d"])[None], types["d"])
     count = len(words)
     held = np.zeros((128, n // 2), np.uint32)
@@ -203,7 +204,7 @@ def test_warpgroups_multiply(operation: str, booleans: str, in_registers: bool, 
     d = held.reshape(-1).view(np.float32).copy()
     first: Any = descriptors["a"]
     if in_registers:
-        fragment_a = layout.fragment("wgmma", "A", f"m64n{n}k{k}", types["a"])
+        fragment_a = fragment_map("wgmma", "A", f"m64n{n}k{k}", types["a"])
         registers = registers_of(fragment_a, encode(a, types["a"])[None], types["a"])
         first = np.ascontiguousarray(registers.view(np.uint32)[:, 0, :].T).reshape(-1).view(np.int32)
     ptx = with_tiles(lower(text, source="builtin"))

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import warploom as wl
-from warploom import layout
 from warploom.cli import main
 from warploom.launch.api import launch
+from warploom.layout import metadata as metadata_map
 from warploom.oracle.campaign import (
     FAMILIES,
     Sample,
@@ -111,7 +111,7 @@ def test_sparse_metadata_is_always_defined() -> None:
         made = words("raw", patterns.draw(1, 64).reshape(2, 32, 1))[..., 0]
         opcode = each.instruction.split(" ")[0].rstrip(";").split(".")
         shape = next(word for word in opcode if word.startswith("m16"))
-        found = layout.metadata("mma", shape, opcode[-2], 0)
+        found = metadata_map("mma", shape, opcode[-2], 0)
         assert found.meaningful(made, ordered="sp::ordered_metadata" in opcode).all()
 
 

@@ -11,6 +11,7 @@ from itertools import islice, product
 from warploom import isa
 from warploom.check.rules import Rule, rules
 from warploom.isa.kit import Form, forms
+from warploom.isa.lying import NOTHING_GIVEN
 from warploom.isa.nearest import respell
 from warploom.isa.operands import Place
 from warploom.isa.places import list_values
@@ -80,7 +81,7 @@ def form_section(form: Form) -> str:
         parts.append(_rows_table(form))
     if form.operands:
         parts.append(_operands_table(form))
-    fragments = {name: place for name, place in form.operands.items() if place.legend is not None}
+    fragments = {name: place for name, place in form.operands.items() if place.is_fragment}
     if fragments:
         parts.append(_registers_table(form, fragments))
     parts.append(f"Source: {form.source}\n")
@@ -135,7 +136,7 @@ def _operands_table(form: Form) -> str:
         types = list(dict.fromkeys(place.type_word(slots) for slots in samples))
         shown = name.replace("_", "-").strip("-") or "_"
         notes = [_kind(place)]
-        if place.kind in ("register", "any") and place.legend is None:
+        if place.kind in ("register", "any") and not place.is_fragment:
             notes.append(_counts(place, samples))
         constants = list(dict.fromkeys(list_values(c) for s in samples if (c := place.constants(s))))
         if constants:
@@ -191,7 +192,7 @@ def _registers_table(form: Form, fragments: Mapping[str, Place]) -> str:
     """How many registers hold each fragment, and which lane holds what, for samples of the rows."""
     keyed = [
         word
-        for word in ("shape", "dtype", "atype", "btype", "ctype", "type", "matrix")
+        for word in ("shape", "dtype", "atype", "btype", "ctype", "type", "dst_fmt", "matrix", "num", "trans")
         if _varies(form, word)
     ]
     lines: list[list[str]] = []
@@ -202,11 +203,11 @@ def _registers_table(form: Form, fragments: Mapping[str, Place]) -> str:
             continue
         seen.add(key)
         cells = [
-            f"{place.registers(slots)} `.{place.type_word(slots)}` `{place.legend(slots)}`"
+            f"{place.registers(slots)} `.{place.type_word(slots)}` `{place.lying.map(slots, NOTHING_GIVEN).legend}`"
             for place in fragments.values()
-            if place.legend is not None
+            if place.lying is not None
         ]
-        lines.append([*(f"`{word}`" for word in key), *cells])
+        lines.append([*(f"`{word}`" if word else "none" for word in key), *cells])
     names = [name.replace("_", "-") for name in fragments]
     return _table([*keyed, *names], lines)
 

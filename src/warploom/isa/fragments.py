@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom import layout
 from warploom.isa import holds
+from warploom.isa.lying import Lying
 from warploom.isa.operands import Place, Slots
 from warploom.isa.protocol import Bound, Value, Warps
 from warploom.isa.types import TYPES
+from warploom.layout import FragmentMap, maps
 from warploom.num import models
 from warploom.num.elements import STORAGE
 
@@ -44,9 +45,9 @@ def fragment(operand: str, family: str, *, sparse: bool = False, updated: bool =
     def element(slots: Slots) -> str:
         return slots.get(f"{letter}type", "f16")
 
-    def held(slots: Slots) -> layout.FragmentMap:
+    def held(slots: Slots) -> FragmentMap:
         how = slots.get(f"{letter}layout", "")
-        return layout.fragment(family, operand, slots["shape"], element(slots), layout=how, sparse=sparse)
+        return maps.fragment(family, operand, slots["shape"], element(slots), layout=how, sparse=sparse)
 
     hold = {"mma": holds.product(letter, sparse=sparse), "wmma": holds.opaque_product(letter)}.get(family)
     return Place(
@@ -54,14 +55,14 @@ def fragment(operand: str, family: str, *, sparse: bool = False, updated: bool =
         "both" if updated else "write" if operand == "D" else "read",
         lambda slots: register_type(element(slots)),
         lambda slots: held(slots).registers,
-        legend=lambda slots: held(slots).legend,
+        lying=Lying(operand, lambda slots, _: held(slots)),
         hold=hold,
         eased="" if hold is None else "predicate bare" if sparse else "predicate",
     )
 
 
 def gather(
-    warps: Warps, value: Value, fragment_map: layout.FragmentMap, element: str, *, transposed: bool = False
+    warps: Warps, value: Value, fragment_map: FragmentMap, element: str, *, transposed: bool = False
 ) -> Matrix:
     """The matrix that each warp, or each warpgroup, holds: elements in the dtype that arithmetic takes.
 
@@ -83,7 +84,7 @@ def gather(
 def scatter(
     warps: Warps,
     value: Value,
-    fragment_map: layout.FragmentMap,
+    fragment_map: FragmentMap,
     element: str,
     matrix: Matrix,
     *,
@@ -102,7 +103,7 @@ def scatter(
 def update(
     warps: Warps,
     value: Value,
-    fragment_map: layout.FragmentMap,
+    fragment_map: FragmentMap,
     element: str,
     change: Callable[[Matrix], Sequence[Callable[[], object]]],
 ) -> None:
@@ -206,7 +207,7 @@ def variant(i: Bound) -> dict[str, Any]:
     }
 
 
-def _maps(i: Bound, family: str, sparse: bool) -> tuple[layout.FragmentMap, ...]:
+def _maps(i: Bound, family: str, sparse: bool) -> tuple[FragmentMap, ...]:
     types = (getattr(i, "atype", "f16"), getattr(i, "btype", "f16"), i.ctype, i.dtype)
     return _maps_of(family, i.shape, types, getattr(i, "alayout", ""), getattr(i, "blayout", ""), sparse)
 
@@ -214,10 +215,10 @@ def _maps(i: Bound, family: str, sparse: bool) -> tuple[layout.FragmentMap, ...]
 @cache
 def _maps_of(
     family: str, shape: str, types: tuple[str, ...], a_layout: str, b_layout: str, sparse: bool
-) -> tuple[layout.FragmentMap, ...]:
+) -> tuple[FragmentMap, ...]:
     """The maps of A, B, C and D."""
     return tuple(
-        layout.fragment(family, operand, shape, element, layout=how, sparse=sparse)
+        maps.fragment(family, operand, shape, element, layout=how, sparse=sparse)
         for operand, element, how in zip("ABCD", types, (a_layout, b_layout, "", ""), strict=True)
     )
 

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom import layout
 from warploom.isa import holds
 from warploom.isa.kit import Form
+from warploom.isa.lying import Given, Lying
 from warploom.isa.operands import NARROW, Slots, address, inp, out
 from warploom.isa.protocol import Bound, Lanes, Warps
+from warploom.layout import FragmentMap, maps
 
 _ROW_BYTES = 16
 _MATRIX_ROWS = {"m8n8": 8, "m8n16": 8, "m16n16": 16, "m16n8": 8}
@@ -28,9 +29,27 @@ def _row_lanes(i: Bound) -> Lanes:
     return np.arange(32)[None, :] < int(i.num.lstrip("x")) * _MATRIX_ROWS[i.shape]
 
 
-def _fragment(i: Bound, family: str) -> layout.FragmentMap:
-    element = getattr(i, "dst_fmt", "") or i.type
-    return layout.fragment(family, "D", i.shape, element, num=int(i.num.lstrip("x")), trans=bool(i.trans))
+def _fragment(i: Bound, family: str) -> FragmentMap:
+    return _map(family, i.shape, getattr(i, "dst_fmt", "") or i.type, i.num, i.trans)
+
+
+def _map(family: str, shape: str, element: str, num: str, trans: str) -> FragmentMap:
+    return maps.fragment(family, "D", shape, element, num=int(num.lstrip("x")), trans=bool(trans))
+
+
+def _lying(family: str) -> Lying:
+    """How matrices lie in the registers that they are loaded into or stored from."""
+
+    def held(slots: Slots, _: Given) -> FragmentMap:
+        element = slots.get("dst_fmt", "") or slots["type"]
+        return _map(family, slots["shape"], element, slots["num"], slots.get("trans", ""))
+
+    return Lying("R", held)
+
+
+def _turned(operand: str) -> Lying:
+    """How the matrix that is turned lies before, "A", and after, "D"."""
+    return Lying(operand, lambda slots, _: maps.fragment("movmatrix", operand, slots["shape"], slots["type"]))
 
 
 def _load_rows(warps: Warps, i: Bound) -> NDArray[np.uint8]:
@@ -53,7 +72,7 @@ def _barred(slots: Slots, target: int) -> tuple[int, ...]:
 
 
 ROWS = address(barred=_barred)
-_LOADED = replace(out("b32", _registers, eased="predicate"), hold=holds.loaded)
+_LOADED = replace(out("b32", _registers, eased="predicate"), hold=holds.loaded, lying=_lying("ldmatrix"))
 
 LDMATRIX = Form(
     name="matrix.ldmatrix",
@@ -129,7 +148,7 @@ STMATRIX = Form(
         m8n8   x1,x2,x4  -,trans  -,shared,shared::cta  b16   7.8  sm_90
         m16n8  x1,x2,x4  trans    -,shared,shared::cta  b8    8.6  sm_100a,sm_100f,sm_110a,sm_110f,sm_120a,sm_120f
     """,
-    operands={"p": ROWS, "r": replace(inp("b32", _registers), hold=holds.stored)},
+    operands={"p": ROWS, "r": replace(inp("b32", _registers), hold=holds.stored, lying=_lying("stmatrix"))},
     spellings=("stmatrix.sync.aligned.shape.num{.ss}{.trans}.type",),
     touches="warp",
     source="PTX ISA 9.7.14.5.16",
@@ -155,7 +174,10 @@ MOVMATRIX = Form(
         shape  type  ptx  target
         m8n8   b16   7.8  sm_75
     """,
-    operands={"d": out("b32", eased="predicate"), "a": inp("b32", values=(), eased="predicate")},
+    operands={
+        "d": replace(out("b32", eased="predicate"), lying=_turned("D")),
+        "a": replace(inp("b32", values=(), eased="predicate"), lying=_turned("A")),
+    },
     touches="warp",
     source="PTX ISA 9.7.14.5.17",
 )
@@ -166,7 +188,7 @@ def transpose_matrix(warps: Warps, i: Bound) -> None:
     # READ
     a = np.broadcast_to(warps.read(i.a), (warps.count, 32))
     # COMPUTE
-    matrix = layout.fragment("movmatrix", "A", i.shape, i.type).gather(a[:, None, :])
-    d = layout.fragment("movmatrix", "D", i.shape, i.type).scatter(matrix)
+    matrix = maps.fragment("movmatrix", "A", i.shape, i.type).gather(a[:, None, :])
+    d = maps.fragment("movmatrix", "D", i.shape, i.type).scatter(matrix)
     # WRITE
     warps.write(i.d, d[:, 0, :])

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from warploom import layout
 from warploom.isa.fragments import (
     Matrix,
     fragment,
@@ -18,8 +18,10 @@ from warploom.isa.fragments import (
     write_result,
 )
 from warploom.isa.kit import Form
-from warploom.isa.operands import Slots, inp
+from warploom.isa.lying import Given, Lying
+from warploom.isa.operands import Place, Slots, inp
 from warploom.isa.protocol import Bound, Value, Warps
+from warploom.layout import FragmentMap, scale_factors
 from warploom.num import fused
 
 _OPERANDS = {operand.lower(): fragment(operand, "mma") for operand in "ABCD"}
@@ -153,11 +155,22 @@ def _vectors(kind: str, scale_vec: str) -> int:
     return int(scale_vec[-2]) if scale_vec else 1 if kind == "kind::mxf8f6f4" else 2
 
 
+def _scales(operand: str) -> Place:
+    """The register of the scale factors of A or B."""
+
+    def held(slots: Slots, given: Given) -> FragmentMap:
+        vectors = _vectors(slots["kind"], slots["scale_vec"])
+        return scale_factors(operand, vectors, given.byte_id, given.thread_id).fragment()
+
+    lying = Lying(f"scale {operand}", held, ("byte_id", "thread_id"))
+    return replace(inp("b32", values=(), eased="vectors predicate"), lying=lying)
+
+
 SCALES = {
-    "scale_a_data": inp("b32", values=(), eased="vectors predicate"),
+    "scale_a_data": _scales("A"),
     "byte_id_a": inp("u16", values=_byte_ids),
     "thread_id_a": inp("u16", values=(0, 1)),
-    "scale_b_data": inp("b32", values=(), eased="vectors predicate"),
+    "scale_b_data": _scales("B"),
     "byte_id_b": inp("u16", values=_byte_ids),
     "thread_id_b": inp("u16", values=(0, 1, 2, 3)),
 }
@@ -205,9 +218,9 @@ def _scale_factors(
     )
     vectors = _vectors(i.kind, i.scale_vec)
     if (bytes_ == bytes_[0]).all() and (threads == threads[0]).all():  # as compilers write it
-        return layout.scale_factors(operand, vectors, int(bytes_[0]), int(threads[0])).gather(registers)
+        return scale_factors(operand, vectors, int(bytes_[0]), int(threads[0])).gather(registers)
     factors = np.empty((warps.count, 16 if operand == "A" else 8, vectors), np.uint8)
     for byte, thread in np.unique(np.stack([bytes_, threads], axis=1), axis=0).tolist():
         chosen = (bytes_ == byte) & (threads == thread)
-        factors[chosen] = layout.scale_factors(operand, vectors, byte, thread).gather(registers[chosen])
+        factors[chosen] = scale_factors(operand, vectors, byte, thread).gather(registers[chosen])
     return factors

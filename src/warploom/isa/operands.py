@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from warploom.isa.lying import Lying
 from warploom.isa.types import TYPES
 
 Slots = Mapping[str, str]
@@ -67,8 +68,8 @@ class Place:
     register of the type alone addresses. `barred` are widths of registers that are no base of an address, on
     the target of some number. `plain` says that registers and numbers alone may stand there: no sink or
     predicate in a vector, no address made from a name. `target` is what is needed where the operand stands.
-    `legend` says how lanes hold a fragment. `by` gives what is otherwise for some slots, `hold` which registers
-    hold a fragment, for slots and on the target of a number.
+    `lying` says how the elements of a matrix lie there. `by` gives what is otherwise for some slots, `hold` which
+    registers hold a fragment, for slots and on the target of a number.
 
     `also` has "gap" where elements of a source vector may be the sink, for an address "unified" where it may be
     so and "output" where a parameter stands only if it goes out, and "minus" where a register may be negated;
@@ -86,7 +87,7 @@ class Place:
     space: TypeRule = "?"
     plain: bool = False
     target: str = ""
-    legend: Callable[[Slots], str] | None = None
+    lying: Lying | None = None
     eased: str = ""
     upto: str = ""
     barred: Barred = ()
@@ -94,6 +95,11 @@ class Place:
     hold: Callable[[Slots, int], Hold] | None = None
     parts: TypeRule = ""
     by: Callable[[Slots], Mapping[str, str]] | None = None
+
+    @property
+    def is_fragment(self) -> bool:
+        """Whether a vector of registers stands there that holds a matrix."""
+        return self.lying is not None and self.kind == "register" and self.count != 0
 
     def at(self, slots: Slots) -> Place:
         """The place as it is for some slots."""

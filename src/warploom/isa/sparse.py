@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from warploom import layout
 from warploom.isa import holds
 from warploom.isa.fragments import (
     fragment,
@@ -18,9 +17,12 @@ from warploom.isa.fragments import (
     write_result,
 )
 from warploom.isa.kit import Form
+from warploom.isa.lying import Given, Lying
 from warploom.isa.mma import SCALES
 from warploom.isa.operands import Slots, immediate, inp
 from warploom.isa.protocol import Bound, Warps
+from warploom.layout import FragmentMap
+from warploom.layout import metadata as metadata_map
 from warploom.layout.maps import TYPE_BITS
 from warploom.num import fused
 
@@ -45,7 +47,18 @@ def _selector_bits(slots: Slots) -> int:
     return 32 if slots["dtype"] != "s32" and TYPE_BITS[slots["atype"]] <= 8 else 0
 
 
-METADATA = replace(inp("b32", values=(), eased="vectors predicate"), hold=holds.metadata)
+def lying_metadata(family: str) -> Lying:
+    """How the metadata of a sparse A lie."""
+
+    def held(slots: Slots, given: Given) -> FragmentMap:
+        return metadata_map(family, slots["shape"], slots["atype"], given.selector).fragment()
+
+    return Lying("metadata", held, ("selector",))
+
+
+METADATA = replace(
+    inp("b32", values=(), eased="vectors predicate"), hold=holds.metadata, lying=lying_metadata("mma")
+)
 
 _OPERANDS = {operand.lower(): fragment(operand, "mma", sparse=True) for operand in "ABCD"} | {
     "e": METADATA,
@@ -120,7 +133,7 @@ def multiply(warps: Warps, i: Bound) -> None:
     a, b, c = read_operands(warps, i, "mma", sparse=True)
     metadata = np.broadcast_to(warps.read(i.e), (warps.count, 32))
     # COMPUTE
-    index = layout.metadata("mma", i.shape, i.atype, i.f).decode(metadata)
+    index = metadata_map("mma", i.shape, i.atype, i.f).decode(metadata)
     model = select_model(warps, i, "mma")
     d = fused.multiply(a, b, c, model, index=index, **variant(i), workers=warps.pool())
     # WRITE

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.diag import UsageError
 from warploom.isa.bulk import TensorCopy, address_of, barred_in_cluster, mask_of
 from warploom.isa.kit import Form, no_effect
 from warploom.isa.lanes import spread
+from warploom.isa.lying import Given, Lying
 from warploom.isa.operands import Slots, address, inp
 from warploom.isa.protocol import Address, Bound, Warps
+from warploom.layout import SharedMap, box_map
 
 _DIMENSIONS = "1d,2d,3d,4d,5d"
 _VOLUMES = "3d,4d,5d"
@@ -36,9 +41,22 @@ def _coordinates(warps: Warps, tensor: Address) -> NDArray[np.int32]:
     return warps.read_vector(tensor.extra[0]).astype(np.int32)
 
 
+def _box(slots: Slots, given: Given) -> SharedMap:
+    if given.tensor_map is None:
+        raise UsageError("a box lies in shared memory as its tensor map says; expected the fields of one")
+    if given.tensor_map.rank != _rank(slots):
+        raise UsageError(
+            f"a tensor map of rank {given.tensor_map.rank} for a copy of {_rank(slots)} dimensions;"
+            f" expected rank {_rank(slots)}"
+        )
+    return box_map(given.tensor_map)
+
+
+_BOX = Lying("box", _box, ("tensor_map",))
 _IN_SHARED = address(space="shared", eased="bare", barred=barred_in_cluster)
+_FROM_SHARED = address(space="shared", eased="bare")
 DESTINATION = {
-    "dstMem": _IN_SHARED,
+    "dstMem": replace(_IN_SHARED, lying=_BOX),
     "tensorMap": address(_rank, space="global", eased="untyped", barred=barred_in_cluster),
     "mbar": _IN_SHARED,
     "ctaMask": inp("u16", when="multicast"),
@@ -46,7 +64,7 @@ DESTINATION = {
 }
 SOURCE = {
     "tensorMap": address(_rank, space="global", eased="untyped"),
-    "srcMem": address(space="shared", eased="bare"),
+    "srcMem": replace(_FROM_SHARED, lying=_BOX),
     "cache_policy": inp("u64", when="level::cache_hint"),
 }
 PREFETCHED = {
@@ -214,7 +232,10 @@ GATHER = Form(
         2d   shared::cluster  -,multicast::cluster  -,{_CTA_GROUPS}  -,L2::cache_hint   8.6 {_PAIRED}
     """,
     operands=DESTINATION
-    | {"tensorMap": address(_rows_of_four, space="global", eased="untyped", barred=barred_in_cluster)},
+    | {
+        "dstMem": _IN_SHARED,
+        "tensorMap": address(_rows_of_four, space="global", eased="untyped", barred=barred_in_cluster),
+    },
     spellings=(
         (
             "cp.async.bulk.tensor.dim.dst.global.tile::gather4.mbarrier::complete_tx::bytes{.multicast}"
@@ -235,7 +256,7 @@ SCATTER = Form(
         dim  src          level::cache_hint  ptx target
         2d   shared::cta  -,L2::cache_hint   8.6 {_PAIRED}
     """,
-    operands=SOURCE | {"tensorMap": FOUR_ROWS},
+    operands=SOURCE | {"tensorMap": FOUR_ROWS, "srcMem": _FROM_SHARED},
     touches="async",
     source="PTX ISA 9.7.9.27.1.2",
 )

@@ -9,7 +9,6 @@ from functools import lru_cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom import layout
 from warploom.isa.fragments import (
     Matrix,
     fragment,
@@ -21,9 +20,12 @@ from warploom.isa.fragments import (
     variant,
 )
 from warploom.isa.kit import Form
+from warploom.isa.lying import Given, Lying
 from warploom.isa.operands import Place, Slots, immediate, inp, pred_in
 from warploom.isa.protocol import Array, Bound, Warps
-from warploom.isa.sparse import selectors
+from warploom.isa.sparse import lying_metadata, selectors
+from warploom.layout import Descriptor, SharedMap, descriptor, maps, matrix_addresses
+from warploom.layout import metadata as metadata_map
 from warploom.layout.maps import TYPE_BITS
 from warploom.num import fused
 from warploom.num.elements import STORAGE
@@ -40,7 +42,23 @@ def _selector_bits(slots: Slots) -> int:
     return 32 if len(selectors(slots)) == 1 else 0
 
 
-_METADATA = inp("b32", values=(), eased="vectors predicate")
+_METADATA = replace(inp("b32", values=(), eased="vectors predicate"), lying=lying_metadata("wgmma"))
+
+
+def _behind_descriptor(operand: str, *, sparse: bool) -> Place:
+    """The descriptor of A or B in shared memory."""
+
+    def read(slots: Slots, given: Given) -> SharedMap:
+        rows, k = (64 if operand == "A" else int(slots["n"])), k_of(slots["shape"])
+        stored = k // 2 if sparse and operand == "A" else k
+        element = slots[f"{operand.lower()}type"]
+        found = given.descriptor or descriptor(
+            rows, stored, element, swizzle=given.swizzle, major=given.major
+        )
+        tile = found.tile(rows, stored, element, given.major)
+        return replace(tile, name=f"wgmma{' sparse' if sparse else ''} {slots['shape']} {element} {operand}")
+
+    return replace(inp("u64", plain=True), lying=Lying(operand, read, ("descriptor", "swizzle", "major")))
 
 
 def _registers_of_a(*, sparse: bool, integer: bool) -> Place:
@@ -54,12 +72,12 @@ def _operands(*, registers: bool, sparse: bool, integer: bool = False) -> dict[s
     a = (
         {"a": _registers_of_a(sparse=sparse, integer=integer)}
         if registers
-        else {"a_desc": inp("u64", plain=True)}
+        else {"a_desc": _behind_descriptor("A", sparse=sparse)}
     )
     metadata = (
         {"sp_meta": _METADATA, "sp_sel": immediate(values=selectors, bits=_selector_bits)} if sparse else {}
     )
-    shared = {"b_desc": inp("u64", plain=True), "scale_d": pred_in(values=(0, 1))}
+    shared = {"b_desc": _behind_descriptor("B", sparse=sparse), "scale_d": pred_in(values=(0, 1))}
     return {"d": replace(fragment("D", "wgmma", updated=True), accepts="own")} | a | shared | metadata
 
 
@@ -360,12 +378,10 @@ def _sum(
     sparse = getattr(i, "sp_meta", None) is not None
     k, registers, index = k_of(i.shape), None, None
     if "a_desc" not in descriptors:
-        registers = gather(
-            warps, i.a, layout.fragment("wgmma", "A", i.shape, i.atype, sparse=sparse), i.atype
-        )
+        registers = gather(warps, i.a, maps.fragment("wgmma", "A", i.shape, i.atype, sparse=sparse), i.atype)
     if sparse:
         words = np.broadcast_to(warps.read(i.sp_meta), (warps.count, 32))[groups].reshape(-1, 128)
-        index = layout.metadata("wgmma", i.shape, i.atype, i.sp_sel).decode(words)
+        index = metadata_map("wgmma", i.shape, i.atype, i.sp_sel).decode(words)
 
     products = len(groups) * 64 * int(i.n) * k * descriptors["b_desc"].shape[1]
     parts = fused.shares(warps.pool(), len(groups), products)
@@ -395,7 +411,7 @@ def _sum(
             for part, (a, b) in zip(parts, taken, strict=True)
         ]  # fmt: skip
 
-    update(warps, i.d, layout.fragment("wgmma", "D", i.shape, i.dtype), i.dtype, change)
+    update(warps, i.d, maps.fragment("wgmma", "D", i.shape, i.dtype), i.dtype, change)
     warps.count_macs(products)
 
 
@@ -479,18 +495,18 @@ def tile_offsets(
 
     Shapes: (rows, K) of stored elements.
     """
-    descriptor = layout.Descriptor.decode(fields << 14)
+    found = Descriptor.decode(fields << 14)
     unit = np.dtype(STORAGE[element]).itemsize
-    table = layout.matrix_addresses(
-        descriptor.leading_byte_offset,
-        descriptor.stride_byte_offset,
-        descriptor.swizzle,
+    table = matrix_addresses(
+        found.leading_byte_offset,
+        found.stride_byte_offset,
+        found.swizzle,
         rows=rows,
         k=k * TYPE_BITS[element] // (8 * unit),
         element_bytes=unit,
         major="MN" if transposed else "K",
     )
-    return table, descriptor.swizzle, descriptor.base_offset
+    return table, found.swizzle, found.base_offset
 
 
 FENCE = Form(

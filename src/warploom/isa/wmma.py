@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from warploom import layout
 from warploom.isa import holds
 from warploom.isa.fragments import (
     fragment,
@@ -20,18 +19,27 @@ from warploom.isa.fragments import (
     write_result,
 )
 from warploom.isa.kit import Form
+from warploom.isa.lying import Lying
 from warploom.isa.operands import NARROW, Slots, address, inp, out
 from warploom.isa.protocol import Array, Bound, Lanes, Warps
 from warploom.isa.types import TYPES, bits_of
+from warploom.layout import FragmentMap, maps
 from warploom.num import fused
 
 
-def _map(matrix: str, shape: str, element: str) -> layout.FragmentMap:
-    return layout.fragment("wmma", matrix.upper(), shape, element)
+def _map(matrix: str, shape: str, element: str) -> FragmentMap:
+    return maps.fragment("wmma", matrix.upper(), shape, element)
+
+
+def _moved_map(slots: Slots) -> FragmentMap:
+    return _map(slots.get("matrix", "d"), slots["shape"], slots["type"])
 
 
 def _moved_count(slots: Slots) -> int:
-    return _map(slots.get("matrix", "d"), slots["shape"], slots["type"]).registers
+    return _moved_map(slots).registers
+
+
+_MOVED = Lying("R", lambda slots, _: _moved_map(slots))
 
 
 def _moved_type(slots: Slots) -> str:
@@ -62,7 +70,7 @@ LOAD = Form(
         c       aligned  row,col  m8n8k32,m8n8k128             -,global,shared,shared::cta  s32      6.3  sm_75   -
     """,  # noqa: E501
     operands={
-        "r": replace(out(_moved_type, _moved_count, eased="predicate"), hold=holds.opaque_load),
+        "r": replace(out(_moved_type, _moved_count, eased="predicate"), hold=holds.opaque_load, lying=_MOVED),
         "p": address(barred=NARROW),
         "stride": inp("u32"),
     },
@@ -108,7 +116,7 @@ class _Lines:
     pieces: range
 
 
-def _lines_of(warps: Warps, i: Bound, found: layout.FragmentMap) -> _Lines:
+def _lines_of(warps: Warps, i: Bound, found: FragmentMap) -> _Lines:
     count, elements = (found.rows, found.cols) if i.layout == "row" else (found.cols, found.rows)
     bits = bits_of(i.type)
     stride = np.uint64(elements) if i.stride is None else warps.read(i.stride).astype(np.uint64)
@@ -139,7 +147,7 @@ STORE = Form(
     """,
     operands={
         "p": address(barred=NARROW),
-        "r": replace(inp(_moved_type, _moved_count), hold=holds.opaque_store),
+        "r": replace(inp(_moved_type, _moved_count), hold=holds.opaque_store, lying=_MOVED),
         "stride": inp("u32"),
     },
     spellings=(

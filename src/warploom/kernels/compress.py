@@ -14,11 +14,11 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom import layout
 from warploom.diag import UsageError
 from warploom.gpu.arrays import as_numpy, called, is_foreign_type, is_on_gpu, is_torch_type
 from warploom.kernels.plan import METADATA, SPAN, SUMS, metadata_places, size_of
 from warploom.kernels.problem import type_word
+from warploom.layout import metadata as metadata_map
 
 _ROWS = 64  # that a consumer has
 _ROW = 16  # bytes: what rows of values begin at multiples of
@@ -251,7 +251,7 @@ def _order(element: str) -> tuple[NDArray[np.int32], int]:
     size = size_of(element)
     words = 1 + max(word for word, _ in places)
     maps = [
-        layout.metadata("wgmma", f"m64n8k{SPAN // len(places) // size}", element, selector)
+        metadata_map("wgmma", f"m64n8k{SPAN // len(places) // size}", element, selector)
         for _, selector in places
     ]
     of_row = sum(each.lane.shape[1] for each in maps)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from warploom.layout.descriptor import Descriptor, matrix_addresses
+from warploom.layout.descriptor import Descriptor, descriptor, matrix_addresses
 from warploom.layout.fragment import FragmentMap, Order
 from warploom.layout.maps import fragment
+from warploom.layout.shared import BANKS, SharedMap, box_fields, box_map
 from warploom.layout.sparse import MetadataMap, ScaleMap, metadata, scale_factors
 from warploom.layout.strided import Strided, strided
 from warploom.layout.swizzle import bank_picture, swizzle
@@ -23,19 +24,24 @@ from warploom.layout.tile import (
 )
 
 __all__ = [
+    "BANKS",
     "Boxes",
     "Descriptor",
     "FragmentMap",
     "MetadataMap",
     "Order",
     "ScaleMap",
+    "SharedMap",
     "Strided",
     "TensorMap",
     "TensorMapFields",
     "TileRows",
     "bank_picture",
     "box_bytes",
+    "box_fields",
+    "box_map",
     "boxes",
+    "descriptor",
     "fill_bytes",
     "fragment",
     "matrix_addresses",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from warploom.diag import UsageError
+from warploom.layout.maps import TYPE_BITS
+from warploom.layout.shared import SharedMap, swizzle_words
 from warploom.layout.swizzle import swizzle as swizzle_address
 
 if TYPE_CHECKING:
@@ -89,6 +91,62 @@ class Descriptor:
             major=major,
         )
         return swizzle_address(offsets + np.int32(self.start_address), self.swizzle, self.base_offset)
+
+    def tile(self, rows: int, k: int, element: str, major: str = "K") -> SharedMap:
+        """What is read of shared memory: the place of every element of a tile.
+
+        Shapes: (rows, k); ``rows`` is M for A and N for B, ``k`` the elements of a row as they are stored.
+        Errors: UsageError for an element type or a major that has no canonical layout.
+        """
+        bits = _bits_of(element)
+        if bits >= 8:
+            byte = self.addresses(rows, k, bits // 8, major)
+        elif major == "MN":
+            raise UsageError(f"a tile of {bits}-bit elements is MN-major; expected 16-bit elements")
+        else:
+            byte = self.addresses(rows, k * bits // 8, 1, major).repeat(8 // bits, axis=1)
+        within = np.arange(k, dtype=np.int64) * bits % 8 if bits < 8 else 0
+        at = 8 * byte.astype(np.int64) + within
+        at.flags.writeable = False
+        words = f"{major}-major, {swizzle_words(self.swizzle)}"
+        name = f"tile {rows}x{k} {element} from byte {self.start_address}"
+        return SharedMap(name, f"({rows},K{k}) -> byte, {words}", rows, k, bits, at)
+
+
+def descriptor(
+    rows: int, k: int, element: str, *, swizzle: int = 0, major: str = "K", start_address: int = 0
+) -> Descriptor:
+    """The descriptor of a tile that is packed without gaps between its core matrices.
+
+    K-major, all rows of the first span come first, then those of the next; MN-major all k of the first span.
+
+    Shapes: (rows, k); ``rows`` is M for A and N for B, ``k`` the elements of a row as they are stored.
+    Units: bytes; ``swizzle`` is the span, 0, 32, 64 or 128.
+    Errors: UsageError for what has no canonical layout, and for a start address that is no multiple of 16.
+    Source: PTX ISA 9.7.15 (strides, canonical layouts).
+    """
+    made = Descriptor(start_address, 0, 0, 0, swizzle)
+    span = swizzle or 16
+    # K-major: ((8,m),(span,j)) : ((span,SBO),(1,LBO)), all of m within j.
+    # MN-major: ((span,m),(8,k)) : ((1,LBO),(span,SBO)), all of k within m; without a swizzle ((1,SBO),(16,LBO)).
+    group = 8 * span
+    if major == "K":
+        within, beyond = -(-rows // 8) * group, group
+    else:
+        within, beyond = -(-k // 8) * group, group
+        if not swizzle:
+            within, beyond = beyond, within
+    placed = replace(made, leading_byte_offset=within, stride_byte_offset=beyond)
+    placed.tile(rows, k, element, major)  # refuses what has no layout
+    return placed
+
+
+def _bits_of(element: str) -> int:
+    bits = TYPE_BITS.get(element)
+    if bits is None or bits == 4:
+        legal = ", ".join(word for word, width in TYPE_BITS.items() if width != 4)
+        raise UsageError(f"no descriptor is of a tile of {element!r} elements; expected {legal}")
+    return bits
 
 
 @cache

@@ -45,6 +45,9 @@ class FragmentMap:
     Items are numbered as the manual numbers them: a0, a1, ... from the low bits of the first register up.
     An instruction that works on several matrices at once (``tiles`` > 1) has them stacked along the rows.
 
+    Where the bits of a lane stand for nothing, as those of most lanes' metadata do, row and column are -1; what
+    such a map describes is no matrix that could be gathered.
+
     Shapes: ``row`` and ``col`` are (lanes, items); registers are (batch, registers, lanes); matrices are
         (batch, rows, cols), or (batch, cols, rows) where ``transposed`` is asked for.
     Units: ``bits`` is the width of an element's container, ``register_bits`` that of a register.
@@ -77,6 +80,11 @@ class FragmentMap:
         """Registers that one lane holds."""
         return self.items * self.bits // self.register_bits
 
+    @property
+    def is_partial(self) -> bool:
+        """Whether there are items that stand for nothing."""
+        return bool((self.row < 0).any())
+
     def register_of(self, item: int) -> tuple[int, int]:
         """The register of an item and the bit at which the item begins in it."""
         if not 0 <= item < self.items:
@@ -84,10 +92,15 @@ class FragmentMap:
         return divmod(item * self.bits, self.register_bits)
 
     def element(self, lane: int, item: int) -> tuple[int, int]:
-        """The (row, col) that an item of a lane stands for."""
+        """The (row, col) that an item of a lane stands for.
+
+        Errors: UsageError where there is no such lane or item, and where it stands for nothing.
+        """
         if not 0 <= lane < self.lanes:
             raise UsageError(f"{self.name}: there is no lane {lane}; expected 0 to {self.lanes - 1}")
         self.register_of(item)
+        if self.row[lane, item] < 0:
+            raise UsageError(f"{self.name}: item {item} of lane {lane} stands for nothing")
         return int(self.row[lane, item]), int(self.col[lane, item])
 
     def owners(self, row: int, col: int) -> tuple[tuple[int, int], ...]:
@@ -168,7 +181,7 @@ class FragmentMap:
         """The map as a table, each cell the items that hold the element: ``T0:0`` is item 0 of lane 0."""
         cells = [["" for _ in range(self.cols)] for _ in range(self.rows)]
         for lane in range(self.lanes):
-            for item in range(self.items):
+            for item in np.flatnonzero(self.row[lane] >= 0).tolist():
                 row, col = self.element(lane, item)
                 cells[row][col] += f"{' ' if cells[row][col] else ''}T{lane}:{item}"
         width = max(len(cell) for line in cells for cell in line)
@@ -235,6 +248,8 @@ class FragmentMap:
 
         A register unit is what np.take moves: an element, or 32 packed bits.
         """
+        if self.is_partial:
+            raise UsageError(f"{self.name}: some lanes hold nothing of it; expected a map of a whole matrix")
         row, col = self.row, self.col
         if self.packed_along == "col":
             row, col = row[:, ::32], col[:, ::32] // 32

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from warploom.diag import UsageError
+from warploom.layout.fragment import FragmentMap
 from warploom.layout.maps import TYPE_BITS
 
 if TYPE_CHECKING:
@@ -45,6 +46,17 @@ class MetadataMap:
     def lanes(self) -> tuple[int, ...]:
         """The lanes that contribute, in order."""
         return tuple(int(lane) for lane in np.unique(self.lane))
+
+    def fragment(self) -> FragmentMap:
+        """The same as a fragment map, whose elements are the nibbles: a row of them for every row of A."""
+        return _register_map(
+            self.name,
+            f"(T{len(self.lanes)},V8) -> (M{self.rows},chunks of {self.chunk} k)",
+            self.lane,
+            self.bit // 4,
+            bits=4,
+            lanes=2 * self.rows,
+        )
 
     def nibbles(self, registers: NDArray[Any]) -> NDArray[np.uint8]:
         """The four bits of every chunk.
@@ -165,12 +177,27 @@ def _metadata(family: str, shape: str, element: str, selector: int) -> MetadataM
 class ScaleMap:
     """Where the scale factors of a block-scaled multiplication stand: one byte each.
 
+    ``operand`` is "A" or "B".
+
     Shapes: ``lane`` and ``byte`` are (M or N, factors along K).
     Source: PTX ISA 9.7.14.3.
     """
 
+    operand: str
+    name: str
     lane: NDArray[np.int32]
     byte: NDArray[np.int32]
+
+    def fragment(self) -> FragmentMap:
+        """The same as a fragment map, whose elements are the factors: a row of them for every row of A, for B a
+        column for every column.
+        """
+        factors = self.lane.shape[1]
+        legend = f"(T{np.unique(self.lane).size},V{factors}) -> (M16,{factors})"
+        if self.operand == "B":
+            legend = f"(T{np.unique(self.lane).size},V{factors}) -> ({factors},N8)"
+            return _register_map(self.name, legend, self.lane.T, self.byte.T, bits=8, lanes=32)
+        return _register_map(self.name, legend, self.lane, self.byte, bits=8, lanes=32)
 
     def gather(self, registers: NDArray[Any]) -> NDArray[np.uint8]:
         """The factors of a batch, for A (M, factors) and for B (N, factors).
@@ -205,4 +232,16 @@ def scale_factors(operand: str, vectors: int, byte_id: int, thread_id: int) -> S
     # B: (T8,V(vectors)) -> (N8,K), lane 4g + thread id
     first = 2 * thread_id if operand == "A" else thread_id
     lane = 4 * (extent % 8) + first + extent // 8
-    return ScaleMap(lane.astype(np.int32), (factor + byte_id).astype(np.int32))
+    name = f"mma scale factors of {operand}, {vectors} from byte {byte_id} of thread {thread_id}"
+    return ScaleMap(operand, name, lane.astype(np.int32), (factor + byte_id).astype(np.int32))
+
+
+def _register_map(
+    name: str, legend: str, lane: NDArray[np.int32], item: NDArray[np.int32], *, bits: int, lanes: int
+) -> FragmentMap:
+    """The map of what stands in some of the lanes' registers. Shapes: lane and item are (rows, cols)."""
+    row, col = np.full((2, lanes, 32 // bits), -1, np.int32)
+    row[lane, item], col[lane, item] = np.indices(lane.shape, dtype=np.int32)
+    for part in (row, col):
+        part.flags.writeable = False
+    return FragmentMap(name, legend, lane.shape[0], lane.shape[1], bits, row, col)

@@ -116,6 +116,17 @@ def boxes(fields: TensorMapFields, coordinates: NDArray[np.int64]) -> Boxes:
     return Boxes(offset, inside, relative, shared_offset)
 
 
+def box_rows(fields: TensorMapFields) -> tuple[NDArray[np.int64], int]:
+    """Where the rows of a box begin in shared memory, before the swizzle, and the units that a row has.
+
+    Shapes: (rows,), dimension 1 fastest.
+    Units: bytes from the box's beginning; what a unit is, ``unit_bits`` says.
+    Errors: UsageError for a map that cannot be used.
+    """
+    _, shared_offset, counts = _box(fields)
+    return shared_offset, counts[0] if _rows_along(fields) else 1
+
+
 def box_bytes(fields: TensorMapFields) -> int:
     """The bytes of a box's own elements: what a copy counts as transferred, out of bounds or not."""
     return prod(_counts(fields)) * unit_bits(fields) // 8

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom import layout
 from warploom.isa.sparse import is_ordered
+from warploom.layout import MetadataMap
+from warploom.layout import metadata as metadata_map
 
 if TYPE_CHECKING:
     from warploom.machine.batch import Batch
@@ -39,16 +40,16 @@ class Metadata:
     def _of_warps(self, batch: Batch, operands: Any) -> None:
         words = np.broadcast_to(batch.read(operands.e), (batch.count, 32))
         here = np.flatnonzero(batch.active().any(axis=1))
-        found = layout.metadata("mma", operands.shape, operands.atype, operands.f)
+        found = metadata_map("mma", operands.shape, operands.atype, operands.f)
         self._check(found, words[here], batch.warp_index[here, None])
 
     def _of_warpgroups(self, batch: Batch, operands: Any) -> None:
         groups = batch.warpgroups()
         words = np.broadcast_to(batch.read(operands.sp_meta), (batch.count, 32))[groups].reshape(-1, 128)
-        found = layout.metadata("wgmma", operands.shape, operands.atype, operands.sp_sel)
+        found = metadata_map("wgmma", operands.shape, operands.atype, operands.sp_sel)
         self._check(found, words, batch.warp_index[groups])
 
-    def _check(self, found: layout.MetadataMap, words: Array, warps: Array) -> None:
+    def _check(self, found: MetadataMap, words: Array, warps: Array) -> None:
         """Shapes: words (matrices, lanes), warps (matrices, warps of each)."""
         machine = self.machine
         ordered = is_ordered(machine.program.steps[machine.pc].binding.slots)

@@ -7,11 +7,11 @@ from itertools import islice, product
 
 import numpy as np
 
-from warploom import layout
 from warploom.isa.availability import available, read_target
 from warploom.isa.kit import Form
 from warploom.isa.operands import Place
 from warploom.isa.types import TYPES, bits_of
+from warploom.layout import metadata as metadata_map
 from warploom.oracle.campaign import patterns
 from warploom.oracle.campaign.experiment import Array, Experiment, Operand
 from warploom.oracle.campaign.harness import part
@@ -54,7 +54,8 @@ def constants_of(form: Form, slots: Slots, number: int) -> Iterator[dict[str, in
 def element(form: Form, name: str, slots: Slots) -> str:
     """The type of the elements that an operand holds."""
     place = form.operands[name]
-    word = slots.get(f"{name[0]}type", "f16") if place.legend else place.type_word(slots)
+    is_factor = place.is_fragment and "tensor" in form.touches
+    word = slots.get(f"{name[0]}type", "f16") if is_factor else place.type_word(slots)
     return patterns.element_of(word)
 
 
@@ -66,7 +67,7 @@ def declared(type_word: str) -> str:
 def metadata(form: Form, slots: Slots) -> Callable[[str, patterns.Raw], Array]:
     """Words of sparse metadata whose every nibble has a defined meaning."""
     engine = "wgmma" if form.family == "wgmma" else "mma"
-    found = layout.metadata(engine, slots["shape"], slots["atype"], 0)
+    found = metadata_map(engine, slots["shape"], slots["atype"], 0)
     words = np.arange(16, dtype=np.uint32) * np.uint32(0x11111111)
     lanes = np.broadcast_to(words[:, None], (16, max(found.lanes) + 1))
     ordered = slots.get("spvariant") != "sp"

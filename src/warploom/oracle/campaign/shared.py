@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
-from warploom import layout
 from warploom.isa.fragments import k_of
 from warploom.isa.kit import Form
 from warploom.isa.types import bits_of
 from warploom.isa.wgmma import COMMIT, FENCE, WAIT
+from warploom.layout import maps
 from warploom.layout.maps import TYPE_BITS
 from warploom.oracle.campaign import patterns
 from warploom.oracle.campaign.experiment import Array, Experiment, Operand
@@ -107,7 +107,7 @@ def _rows(_: str) -> Make:
 
 def _shape_of(slots: Slots) -> tuple[int, int, int]:
     """Lines of a matrix, elements of a line, bits of an element."""
-    found = layout.fragment("wmma", slots.get("matrix", "d").upper(), slots["shape"], slots["type"])
+    found = maps.fragment("wmma", slots.get("matrix", "d").upper(), slots["shape"], slots["type"])
     lines, elements = (found.rows, found.cols) if slots["layout"] == "row" else (found.cols, found.rows)
     return lines, elements, bits_of(slots["type"])
 

@@ -1,0 +1,129 @@
+"""`warploom layout`: what it prints, the commands of its page, and every mistake in a sentence."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from warploom.cli import main
+
+PAGE = (Path(__file__).parents[2] / "docs" / "layouts.md").read_text()
+HALF = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+SPARSE = "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"
+GROUP = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16"
+BOX = "cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes"
+
+Captured = pytest.CaptureFixture[str]
+
+
+def printed(capsys: Captured, line: str) -> str:
+    assert main(["layout", *shlex.split(line)]) == 0
+    found = capsys.readouterr()
+    assert found.err == ""
+    return found.out
+
+
+@pytest.mark.parametrize("line", re.findall(r"(?m)^    warploom layout ((?:.*\\\n)*.*)$", PAGE))
+def test_the_commands_of_the_page_work(capsys: Captured, line: str) -> None:
+    assert printed(capsys, line.replace("\\\n", " "))
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"), re.findall(r"(?m)^    warploom layout (.*)\n    (\w+: .*)$", PAGE)
+)
+def test_the_answers_of_the_page_are_right(capsys: Captured, line: str, answer: str) -> None:
+    assert printed(capsys, line) == f"{answer}\n"
+
+
+@pytest.mark.parametrize(("line", "file"), re.findall(r"<!-- warploom layout (.*) -o docs/(\S+) -->", PAGE))
+def test_the_pictures_of_the_page_are_made_by_it(capsys: Captured, line: str, file: str) -> None:
+    picture = Path(__file__).parents[2] / "docs" / file
+    assert printed(capsys, line) == picture.read_text("utf-8")
+
+
+def test_a_table(capsys: Captured) -> None:
+    lines = printed(capsys, f"{HALF} C").splitlines()
+    assert lines[:3] == [
+        "C: mma m16n8k16 f32 C  (T32,V4) -> (M16,N8)",
+        "       0     1     2     3     4     5     6     7",
+        " 0  T0:0  T0:1  T1:0  T1:1  T2:0  T2:1  T3:0  T3:1",
+    ]
+    assert len(lines) == 18
+
+
+def test_without_an_operand_all_are_shown(capsys: Captured) -> None:
+    heads = [line[: line.index(":")] for line in printed(capsys, SPARSE).splitlines() if "->" in line]
+    assert heads == ["D", "A", "B", "C", "metadata"]
+    assert printed(capsys, f"{HALF} --lane 31 --item 0").count("lane 31, item 0") == 4
+
+
+def test_a_terminal_gets_colours(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = printed(capsys, f"{HALF} B")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLUMNS", "120")
+    coloured = printed(capsys, f"{HALF} B")
+    assert "\x1b[" in coloured
+    words = re.sub(r"\x1b\[[\d;]*m", "", coloured)
+    assert [line.rstrip() for line in words.splitlines() if line.strip()] == plain.splitlines()
+
+
+def test_data(capsys: Captured) -> None:
+    told = json.loads(printed(capsys, f"{GROUP} --swizzle 32 --json"))
+    assert told["instruction"] == GROUP
+    assert [each["operand"] for each in told["operands"]] == ["D", "A", "B"]
+    assert [each["columns"][2] for each in told["operands"]] == ["lane", "byte", "byte"]
+    only = json.loads(printed(capsys, f"{GROUP} B --json --byte 34"))["operands"][0]
+    assert only["entries"] == [[2, 1, 34, 0, 8]]
+    rows = printed(capsys, f"{GROUP} --swizzle 32 --csv").splitlines()
+    assert rows[0] == "operand,row,col,lane,item,register,bit,byte,bank"
+    assert rows[1] == "D,0,0,0,0,0,0,,"
+    assert rows[-1].startswith("B,7,15,,,,0,")
+
+
+def test_a_file_is_written(capsys: Captured, tmp_path: Path) -> None:
+    for form, begin in (("svg", "<svg"), ("html", "<!doctype html>"), ("text", "A: "), ("csv", "operand")):
+        file = tmp_path / form
+        assert printed(capsys, f"{HALF} A --{form} -o {file}") == ""
+        assert file.read_text("utf-8").startswith(begin)
+    assert main(["layout", HALF, "A", "-o", str(tmp_path / "no" / "file")]) == 2
+    assert "cannot be written: no such file or directory" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (f"{HALF} A --row 99", "A has nothing at row 99; it has row 0 to 15"),
+        (f"{HALF} A --lane -1 --item 8", "A has nothing at lane -1, item 8; it has lane 0 to 31, item 0 to 7"),
+        (f"{HALF} A --byte 3", "A is in registers; it cannot be asked with --byte"),
+        (f"{GROUP} a-desc --lane 3", "A is in shared memory; it cannot be asked with --lane"),
+        (f"{HALF} A --svg --lane 3", "--lane chooses entries, and --svg shows them all"),
+        (f"{HALF} --svg", "--svg is a picture of one operand; expected one of D, A, B, C"),
+        (f"{HALF} E", f"{HALF} has no operand 'E'; expected D, A, B, C"),
+        (f"{GROUP} B --swizzle 33", "the descriptor's swizzle is 33 bytes; expected 0, 32, 64 or 128"),
+        (f"{GROUP} B --descriptor x", "--descriptor: found 'x'; expected a number such as 0x4000004000010000"),
+        (f"{GROUP} B --descriptor -1", "-1 is not a matrix descriptor; expected an unsigned 64-bit value"),
+        (f"{GROUP} B --descriptor 1 --swizzle 0", "--swizzle is a field of --descriptor; expected one of them"),
+        (f"{HALF} --selector 1", f"no operand of {HALF} depends on a sparsity selector"),
+        (f"{BOX} --box 8,64 --element f16", "--box: found '8,64'; expected sizes such as 64x32"),
+        (f"{BOX} --box 8x64", "--element is missing"),
+        (f"{BOX} --element f16", "--element is for a --box"),
+        (f"{BOX} --box 1x1x1x1x1x1 --element f16", "a box of 6 dimensions; expected 1 to 5"),
+        (f"{BOX} --box 8x8 --element f16 --swizzle 16", "there is no swizzle of 16 bytes; expected 0, 32, 64, 128"),
+        (f"{BOX} --box 8x8 --element f17", "a tensor map has no elements of 'f17'; expected u8, u16, u32,"),
+        (f"{BOX} --box 8x3 --element f16", "the tensor map cannot be used: the box is 6 bytes along dimension 0"),
+        (f"{BOX}", "a box lies in shared memory as its tensor map says; expected the fields of one"),
+    ],
+)  # fmt: skip
+def test_misuse_ends_in_one_sentence(capsys: Captured, line: str, message: str) -> None:
+    assert main(["layout", *shlex.split(line)]) == 2
+    found = capsys.readouterr()
+    assert found.out == ""
+    assert found.err.startswith(f"error[usage]: {message}")
+    assert "Traceback" not in found.err

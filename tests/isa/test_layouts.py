@@ -1,0 +1,224 @@
+"""Every matrix instruction says how its operands lie, and whoever asks wrongly is told what would be right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from isa.matrices import opcodes
+
+import warploom as wl
+from warploom import isa
+from warploom.isa.kit import Form, forms
+from warploom.isa.layouts import Operand, all_with, operands_of
+from warploom.isa.lying import Given
+from warploom.layout import Descriptor, FragmentMap, SharedMap, box_fields
+
+assert isa
+# Those of the fifth generation have their matrices in tensor memory, with shapes that no word of theirs says.
+MULTIPLYING = [form for form in forms() if "tensor" in form.touches and form.family != "tcgen05"]
+MOVING = [form for form in forms() if form.family == "matrix" or form.name in ("wmma.load", "wmma.store")]
+MATRICES = {"a", "b", "c", "d", "e", "r", "sp_meta", "scale_a_data", "scale_b_data", "a_desc", "b_desc"}
+
+HALF = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+SPARSE = "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"
+SCALED = "mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3"
+GROUP = "wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16"
+BOX = "cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes"
+
+
+def maps(form: Form) -> Iterator[tuple[str, str, int, FragmentMap | SharedMap]]:
+    """Every map of a form, once, with an opcode that has it, its place, and the registers of the place."""
+    seen: set[tuple[str, str, int]] = set()
+    for opcode, slots, _ in opcodes(form):
+        for name, place in form.operands.items():
+            if place.lying is None:
+                continue
+            found, registers = place.lying.map(slots, Given()), max(place.registers(slots), 1)
+            if (name, found.name, registers) not in seen:
+                seen.add((name, found.name, registers))
+                yield opcode, name, registers, found
+
+
+@pytest.mark.parametrize("form", [*MULTIPLYING, *MOVING], ids=lambda form: form.name)
+def test_every_operand_that_is_a_matrix_has_a_layout(form: Form) -> None:
+    lying = {name for name, place in form.operands.items() if place.lying is not None}
+    assert lying == set(form.operands) & MATRICES
+    for opcode, name, registers, found in maps(form):
+        if isinstance(found, SharedMap):
+            assert len(np.unique(found.at)) == found.rows * found.cols, (opcode, name)
+            continue
+        assert found.registers == registers, (opcode, name)
+        held = found.row >= 0
+        assert (held == (found.col >= 0)).all()
+        counts = np.zeros((found.rows, found.cols), int)
+        np.add.at(counts, (found.row[held], found.col[held]), 1)
+        assert counts.min() == counts.max() > 0, (opcode, name)
+
+
+@pytest.mark.parametrize("form", MULTIPLYING, ids=lambda form: form.name)
+def test_factors_are_as_large_as_the_shape_says(form: Form) -> None:
+    for opcode, name, _, found in maps(form):
+        m, n, k = (int(part) for part in opcode_shape(opcode))
+        operand = name.partition("_")[0]
+        stored = k // 2 if operand == "a" and {"e", "sp_meta"} & set(form.operands) else k
+        tiles = found.tiles if isinstance(found, FragmentMap) else 1
+        across = (n, k) if name == "b_desc" else (k, n)  # a descriptor's tile has a row for every column of B
+        expected = {"a": (m, stored), "b": across, "c": (m, n), "d": (m, n)}.get(operand)
+        if expected is not None:
+            assert (found.rows // tiles, found.cols) == expected, (opcode, name)
+
+
+def opcode_shape(opcode: str) -> tuple[str, ...]:
+    word = next(word for word in opcode.split(".") if word[0] == "m" and "n" in word and word[1].isdigit())
+    m, _, rest = word[1:].partition("n")
+    return m, *rest.split("k")
+
+
+def named(instruction: str) -> list[tuple[str, str]]:
+    return [(each.name, each.place) for each in operands_of(instruction)]
+
+
+def test_operands_are_called_as_the_field_calls_them() -> None:
+    assert named(HALF) == [("D", "d"), ("A", "a"), ("B", "b"), ("C", "c")]
+    assert named(SPARSE)[4:] == [("metadata", "e")]
+    assert named(SCALED)[4:] == [("scale A", "scale_a_data"), ("scale B", "scale_b_data")]
+    assert named(BOX) == [("box", "dstMem")]
+    first = wl.layout(HALF, "a")
+    assert first is wl.layout(HALF, "A")
+    assert str(wl.layout(SCALED, "scale-a")) == str(wl.layout(SCALED, "scale_a_data"))
+    assert str(wl.layout(SPARSE, "e")) == str(wl.layout(SPARSE, "Metadata"))
+
+
+def test_operands_in_the_text_choose_between_forms() -> None:
+    assert named(GROUP) == [("D", "d"), ("A", "a_desc"), ("B", "b_desc"), ("A", "a")]
+    shared = f"@%p0 {GROUP} {{%f0, %f1, %f2, %f3}}, %rd0, %rd1, %p1, 1, 1, 0, 0;"
+    assert named(shared) == [("D", "d"), ("A", "a_desc"), ("B", "b_desc")]
+    registers = f"{GROUP}\t{{%f0, %f1, %f2, %f3}}, {{%r0, %r1, %r2, %r3}}, %rd1, 1, 1, 1, 0;"
+    assert named(registers) == [("D", "d"), ("A", "a"), ("B", "b_desc")]
+
+
+def test_a_is_in_registers_unless_a_tile_is_asked_for() -> None:
+    assert isinstance(wl.layout(GROUP, "A"), FragmentMap)
+    for given in ({"swizzle": 64}, {"major": "MN"}, {"descriptor": wl.descriptor(64, 16, "f16")}):
+        assert isinstance(wl.layout(GROUP, "A", **given), SharedMap)
+    assert isinstance(wl.layout(GROUP, "a-desc"), SharedMap)
+    known = operands_of(GROUP)
+
+    def places(given: Given) -> dict[str, Any]:
+        chosen: tuple[Operand, ...] = all_with(known, given)
+        return {each.name: each.place for each in chosen}
+
+    assert places(Given()) == {"D": "d", "A": "a", "B": "b_desc"}
+    assert places(Given(swizzle=128)) == {"D": "d", "A": "a_desc", "B": "b_desc"}
+
+
+def test_what_is_given_moves_the_elements() -> None:
+    lanes = {selector: set(holders(SPARSE, "metadata", selector=selector)) for selector in (0, 1)}
+    assert lanes == {0: {k for k in range(32) if k % 4 < 2}, 1: {k for k in range(32) if k % 4 > 1}}
+    assert set(holders(SCALED, "scale A", thread_id=1)) == {k for k in range(32) if k % 4 > 1}
+    assert set(holders(SCALED, "scale B", thread_id=3)) == set(range(3, 32, 4))
+    moved = wl.layout(GROUP, "B", descriptor=Descriptor(4096, 256, 512, 0, 32).encode())
+    assert isinstance(moved, SharedMap)
+    assert moved.place(0, 0) == (4096, 0)
+    assert moved.place(9, 3) == (4096 + 512 + 32 + 6, 0)
+
+
+def holders(instruction: str, operand: str, **given: Any) -> list[int]:
+    found = wl.layout(instruction, operand, **given)
+    assert isinstance(found, FragmentMap)
+    return np.nonzero((found.row >= 0).any(axis=1))[0].tolist()
+
+
+@pytest.mark.parametrize(
+    ("call", "message", "hint"),
+    [
+        (
+            lambda: wl.layout("mmma.sync", "A"),
+            "there is no instruction 'mmma.sync'",
+            "did you mean mma?",
+        ),
+        (
+            lambda: wl.layout("mma.m16n8k16.bf16", "A"),
+            "there is no instruction 'mma.m16n8k16.bf16'",
+            "did you mean mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32?",
+        ),
+        (
+            lambda: wl.layout("cp.async.bulk.tensor.2d", "box"),
+            "there is no instruction 'cp.async.bulk.tensor.2d'",
+            f"did you mean {BOX}?",
+        ),
+        (
+            lambda: wl.layout(HALF.replace("f32.f16", "f32.f15"), "A"),
+            f"there is no instruction '{HALF.replace('f32.f16', 'f32.f15')}'",
+            f"did you mean {HALF}?",
+        ),
+        (
+            lambda: wl.layout("mma." * 1001, "A"),
+            "an instruction of 4004 characters; expected at most 4000",
+            "",
+        ),
+        (lambda: wl.layout("mma." * 126, "A"), f"there is no instruction '{'mma.' * 126}'", ""),
+        (lambda: wl.layout(" ;", "A"), "no instruction was given; expected an opcode", ""),
+        (
+            lambda: wl.layout("add.f32 %f0, %f1, %f2;", "A"),
+            (
+                "no operand of add.f32 has a layout that its words fix;"
+                " those of matrix, mma, sparse, tensor, wgmma, wmma have"
+            ),
+            "",
+        ),
+        (
+            lambda: wl.layout(HALF, "E"),
+            f"{HALF} has no operand 'E'; expected D, A, B, C",
+            "",
+        ),
+        (
+            lambda: wl.layout(HALF, "A", swizzle=128),
+            f"A of {HALF} does not depend on a swizzle",
+            "",
+        ),
+        (
+            lambda: wl.layout(SPARSE, "metadata", selector=2),
+            "mma sparse m16n8k32 f16 metadata: the selector is 2; expected 0 to 1",
+            "",
+        ),
+        (
+            lambda: wl.layout(SCALED, "scale B", thread_id=4),
+            "the thread id of scale B is 4; expected 0 to 3",
+            "",
+        ),
+        (
+            lambda: wl.layout(GROUP, "B", major="N"),
+            "the major of a tile is 'N'; expected 'K' or 'MN'",
+            "",
+        ),
+        (
+            lambda: wl.layout(GROUP.replace("k16", "k8").replace("f16", "tf32"), "B", major="MN"),
+            "a tile of 32-bit elements is MN-major; expected 16-bit elements",
+            "",
+        ),
+        (
+            lambda: wl.layout(BOX, "box"),
+            "a box lies in shared memory as its tensor map says; expected the fields of one",
+            "",
+        ),
+        (
+            lambda: wl.layout(BOX, "box", tensor_map=box_fields([2, 8, 16], "f16")),
+            "a tensor map of rank 3 for a copy of 2 dimensions; expected rank 2",
+            "",
+        ),
+        (
+            lambda: all_with(operands_of(HALF), Given(selector=1)),
+            f"no operand of {HALF} depends on a sparsity selector",
+            "",
+        ),
+    ],
+)
+def test_refusals(call: Any, message: str, hint: str) -> None:
+    with pytest.raises(wl.UsageError) as caught:
+        call()
+    assert str(caught.value) == message
+    assert caught.value.diagnostics[0].hint == hint
