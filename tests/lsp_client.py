@@ -22,11 +22,12 @@ class Client:
         self.seen: list[Message] = []
         """Notifications that nobody has asked for yet."""
         self._id = 0
+        able = {"textDocument": {"rename": {"prepareSupport": True}}}
+        answer = self.ask("initialize", {"processId": None, "rootUri": None, "capabilities": able})
+        self.capabilities: Message = answer["capabilities"]
+        self.tell("initialized", {})
 
     def __enter__(self) -> Client:
-        answer = self.ask("initialize", {"processId": None, "rootUri": None, "capabilities": {}})
-        self.capabilities = answer["capabilities"]
-        self.tell("initialized", {})
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -101,10 +102,14 @@ class Client:
 
     def change(self, *changes: Message) -> list[Message]:
         """Change the document; its diagnostics."""
+        self.type(*changes)
+        return self.diagnostics()
+
+    def type(self, *changes: Message) -> None:
+        """Change the document, and wait for nothing."""
         self.version += 1
         document = {"uri": URI, "version": self.version}
         self.tell("textDocument/didChange", {"textDocument": document, "contentChanges": list(changes)})
-        return self.diagnostics()
 
     def diagnostics(self) -> list[Message]:
         """The next diagnostics."""
@@ -133,13 +138,11 @@ def applied(text: str, edits: list[Message]) -> str:
     starts = [0]
     for line in lines:
         starts.append(starts[-1] + len(line) + 1)
-    placed = [
-        tuple(
-            starts[edit["range"][end]["line"]] + edit["range"][end]["character"] for end in ("start", "end")
-        )
-        + (edit["newText"],)
+    places = [
+        [starts[edit["range"][end]["line"]] + edit["range"][end]["character"] for end in ("start", "end")]
         for edit in edits
     ]
+    placed = [(start, end, edit["newText"]) for (start, end), edit in zip(places, edits, strict=True)]
     for start, end, new in sorted(placed, reverse=True):
         text = text[:start] + new + text[end:]
     return text

@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
-from edits import edited, mended
+from typed import edited, mended
 
 from warploom.check import check
 from warploom.check.functions import Walk

@@ -7,9 +7,9 @@ import random
 from pathlib import Path
 
 import pytest
-from edits import edited, mended
 from hypothesis import given
 from hypothesis import strategies as st
+from typed import edited, mended
 
 from warploom.check import check
 from warploom.diag import Span, UsageError

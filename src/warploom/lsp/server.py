@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
+import os
+import sys
 from collections.abc import Iterable
-from importlib.metadata import version
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
+from warploom import __version__
 from warploom.diag import Diagnostic, Severity, Span, UsageError
 from warploom.lsp.completion import completions
 from warploom.lsp.document import Document, View
@@ -52,7 +55,7 @@ class Server(LanguageServer):
     """Speaks with one editor about the documents that it has open."""
 
     def __init__(self) -> None:
-        super().__init__("warploom", version("warploom"))  # pyright: ignore[reportUnknownMemberType] -- *args
+        super().__init__("warploom", __version__)  # pyright: ignore[reportUnknownMemberType] -- *args
         self.documents: dict[str, Document] = {}
         self._pending: dict[str, asyncio.TimerHandle] = {}
 
@@ -95,11 +98,19 @@ class Server(LanguageServer):
 def start(port: int | None) -> None:
     """Serve until the editor leaves."""
     gc.freeze()  # what imports made stays for good
+    logging.getLogger("pygls.protocol.json_rpc").addFilter(_is_unexpected)
     server = make_server()
     if port is None:
-        server.start_io()
+        # The server closes what it writes to at its end; standard output stays open for who started it.
+        with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as output:
+            server.start_io(sys.stdin.buffer, output)
     else:
         server.start_tcp(HOST, port)
+
+
+def _is_unexpected(record: logging.LogRecord) -> bool:
+    """Whether the log is told of an exception: what people asked wrongly is said in the answer alone."""
+    return record.exc_info is None or not isinstance(record.exc_info[1], JsonRpcInvalidParams)
 
 
 def make_server() -> Server:
