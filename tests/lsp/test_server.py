@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import socket
 from pathlib import Path
 
 import pytest
@@ -128,3 +129,10 @@ def test_without_pygls_there_is_a_sentence(
 def test_a_port_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lsp", "--tcp", "70000"]) == 2
     assert "expected a port from 1 to 65535" in capsys.readouterr().err
+
+
+def test_a_port_that_is_taken_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert main(["lsp", "--tcp", str(port)]) == 2
+    assert f"port {port} cannot be listened on: address already in use" in capsys.readouterr().err

@@ -96,21 +96,28 @@ class Server(LanguageServer):
 
 
 def start(port: int | None) -> None:
-    """Serve until the editor leaves."""
+    """Serve until the editor leaves. Errors: UsageError lsp.port for a port that cannot be listened on."""
     gc.freeze()  # what imports made stays for good
-    logging.getLogger("pygls.protocol.json_rpc").addFilter(_is_unexpected)
+    for name in ("pygls.protocol.json_rpc", "asyncio"):
+        logging.getLogger(name).addFilter(_is_unexpected)
     server = make_server()
     if port is None:
         # The server closes what it writes to at its end; standard output stays open for who started it.
         with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as output:
             server.start_io(sys.stdin.buffer, output)
-    else:
+        return
+    try:
         server.start_tcp(HOST, port)
+    except OSError as error:
+        reason = os.strerror(error.errno or 0).lower()
+        raise UsageError(f"port {port} cannot be listened on: {reason}", code="lsp.port") from None
 
 
 def _is_unexpected(record: logging.LogRecord) -> bool:
-    """Whether the log is told of an exception: what people asked wrongly is said in the answer alone."""
-    return record.exc_info is None or not isinstance(record.exc_info[1], JsonRpcInvalidParams)
+    """Whether the log is told of an exception: what people asked wrongly is said in the answer, and that the
+    editor leaves is no fault.
+    """
+    return record.exc_info is None or not isinstance(record.exc_info[1], JsonRpcInvalidParams | SystemExit)
 
 
 def make_server() -> Server:
