@@ -118,7 +118,8 @@ def typed_at_random(edits: int) -> int:
             place = rng.randrange(len(text) + 1)
             question = rng.choice(_QUESTIONS)
             params = at(text, place) | {"options": {"tabSize": 4, "insertSpaces": False}}
-            params |= {"range": span(text, place, place), "context": {"diagnostics": []}}
+            if question == "codeAction":
+                params |= {"range": span(text, place, place), "context": {"diagnostics": []}}
             wrong += "error" in client.answer(f"textDocument/{question}", params)
             wrong += sum("showMessage" in message["method"] for message in client.seen)
             client.seen.clear()
