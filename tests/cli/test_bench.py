@@ -45,11 +45,14 @@ FOUND = [
     [
         (
             ["--types", "bf16,f61"],
-            "error[bench.type]: --types: found 'f61'; expected some of bf16, f16, tf32, e4m3, e4m3-accurate, s8\n",
+            (
+                "error[bench.type]: --types: found 'f61'; expected some of bf16, f16, tf32, e4m3, e4m3-accurate, s8,"
+                " f16-sparse\n"
+            ),
         ),
         (
             ["--types", "bf16", "--peer", "cupy"],
-            "error[bench.type]: --types: found 'bf16'; expected some of f16, tf32\n",
+            "error[bench.type]: --types: found 'bf16'; expected some of f16, tf32, f16-sparse\n",
         ),
         (
             ["--shapes", "4096x4096"],
@@ -97,6 +100,36 @@ def test_a_report_says_everything(capsys: pytest.CaptureFixture[str]) -> None:
         "bf16: geometric mean 0.917, smallest 0.800 (64x24576x1536)",
         "s8: geometric mean 1.250, smallest 1.250 (8192x8192x8192)",
     ]
+
+
+def test_a_sparse_kind_stands_in_a_table_of_its_own_beside_our_dense_kernel(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sparse = compared("f16-sparse", 8192, 8192, 8192, 1000.0, 1600.0)
+    bench.report([FOUND[0], sparse], ABOUT, STATE, STATE, tmp_path / "x.json", tmp_path / "x.svg")
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    heads = [number for number, line in enumerate(lines) if line.startswith("type M N K")]
+    assert [lines[number] for number in heads] == [
+        "type M N K ours, TFLOP/s PyTorch 2.11 ratio tile",
+        "type M N K ours, TFLOP/s our dense ratio tile",
+    ]
+    assert lines[heads[1] + 1].startswith("f16-sparse 8192 8192 8192 1099.5 687.2 1.600")
+    assert lines[-1] == "f16-sparse beside our dense: geometric mean 1.600, smallest 1.600 (8192x8192x8192)"
+    written = json.loads((tmp_path / "x.json").read_text())
+    assert [each["beside"] for each in written["results"]] == ["peer", "our dense"]
+    assert "f16-sparse beside our dense: 1.600 in the geometric mean" in (tmp_path / "x.svg").read_text()
+
+
+def test_a_gpu_of_another_architecture_is_not_timed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Other(Here):
+        arch = "sm_80"
+
+    monkeypatch.setattr("warploom.gpu.Gpu", Other)
+    assert main(["bench", "gemm", "--types", "bf16"]) == 2
+    said = "error[kernels.target]: the kernels for sm_90a are what is timed; a <GPU> is sm_80\n"
+    assert capsys.readouterr() == ("", said)
 
 
 def test_a_wrong_result_is_told_and_is_a_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -147,7 +180,7 @@ def bench_tile() -> Any:
 class Here:
     """A GPU by name."""
 
-    name, driver = "a <GPU>", "13.0"
+    name, driver, arch = "a <GPU>", "13.0", "sm_90a"
 
     def __enter__(self) -> Here:
         return self

@@ -36,7 +36,10 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (["--all", "--repetitions", "0"], "error[tune.option]: --repetitions is 0; expected 1 or more\n"),
         (
             ["--type", "bf61", "--shape", "1x1x1"],
-            "error[bench.type]: --type: found 'bf61'; expected some of bf16, f16, tf32, e4m3, e4m3-accurate, s8\n",
+            (
+                "error[bench.type]: --type: found 'bf61'; expected some of bf16, f16, tf32, e4m3, e4m3-accurate, s8,"
+                " f16-sparse\n"
+            ),
         ),
         (
             ["--type", "bf16", "--shape", "4096x4096x4096", "64"],

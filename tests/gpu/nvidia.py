@@ -66,7 +66,8 @@ class View:
 class Fake:
     """A GPU that writes down what is asked of it. `fails` names the driver's calls that fail, `log` what the
     assembler complains of, `remarks` what it says of what it takes, `kernel` the function that plays the kernel:
-    it gets the parameters, of these `sizes`. `entries` is the cache on disk, which `is_writable` or not.
+    it gets the parameters, of these `sizes`. `entries` is the cache on disk, which `is_writable` or not; `recording`
+    are streams that are recorded.
     """
 
     fails: dict[str, Status] = field(default_factory=dict[str, Status])
@@ -84,6 +85,14 @@ class Fake:
     entries: dict[bytes, bytes] = field(default_factory=dict[bytes, bytes])
     is_writable: bool = True
     clock: float = 0.0
+    capability: tuple[int, int] = (9, 0)
+    recording: set[int] = field(default_factory=set[int])
+
+    @property
+    def arch(self) -> str:
+        """What it is assembled for."""
+        major, minor = self.capability
+        return f"sm_{major}{minor}{'a' if major >= 9 else ''}"
 
     def modules(self) -> dict[str, Any]:
         """What `import_module` is to find."""
@@ -152,7 +161,8 @@ class Fake:
                 return cls(handle)
 
         class Device:
-            device_id, name, compute_capability = 0, "a fake", (9, 0)
+            device_id, name, compute_capability = 0, "a fake", fake.capability
+            properties = SimpleNamespace(multiprocessor_count=4)
             default_stream = Stream(7)
             memory_resource = SimpleNamespace(allocate=lambda size, stream: Buffer(size))
 
@@ -180,7 +190,7 @@ class Fake:
 
         class Program:
             def __init__(self, text: str, kind: str, options: Any) -> None:
-                assert (kind, options.arch) == ("ptx", "sm_90a")
+                assert (kind, options.arch) == ("ptx", fake.arch)
                 if fake.log:
                     raise DriverError(fake.log)
                 self.text = text
@@ -299,6 +309,7 @@ class Fake:
             cuKernelSetAttribute=lambda attribute, value, kernel, device: status(f"{attribute} {value}"),
             cuLaunchKernelEx=launch,
             cuStreamSynchronize=lambda stream: status("synchronize"),
+            cuStreamIsCapturing=lambda stream: (*status("recording"), int(stream) in self.recording),
             cuDriverGetVersion=lambda: (Status.SUCCESS, self.version),
             cuGetErrorString=lambda status: (Status.SUCCESS, status.name.lower().replace("_", " ").encode()),
             cuTensorMapEncodeTiled=encode,

@@ -155,6 +155,31 @@ def test_a_tensor_map_over_a_tensor_moves_with_it(dtype: str) -> None:
         assert out.tolist() == [100, 108]
 
 
+@needs_torch
+@pytest.mark.parametrize("target", ["", "sm_80"])
+def test_a_gpu_takes_the_kernels_of_its_own_target_and_of_older_ones(target: str) -> None:
+    import torch
+
+    a, b = (torch.randint(-2, 3, shape, device="cuda").bfloat16() for shape in ((2, 70, 80), (80, 48)))
+    found = wl.kernels.gemm(a[..., :77], b[:77, :45], target=target)
+    wanted = a[..., :77].double() @ b[:77, :45].double()
+    assert torch.equal(found, wanted.bfloat16())
+
+
+@needs_torch
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float8_e4m3fn", "int8", "uint8"])
+def test_a_tensor_is_compressed_where_it_is(dtype: str) -> None:
+    import torch
+
+    a, b = (torch.randint(0, 3, (rows, 160), device="cuda").to(getattr(torch, dtype)) for rows in (200, 90))
+    sparse = wl.kernels.prune(a)
+    held = wl.kernels.compress(sparse)
+    assert held.values.device == held.metadata.device == a.device
+    assert torch.equal(wl.kernels.decompress(held).float(), sparse.float())
+    found = wl.kernels.gemm(held, b.T, result="s32" if dtype.endswith("int8") else "f32")
+    assert torch.equal(found.double(), sparse.double() @ b.double().T)
+
+
 @pytest.mark.parametrize("library", ["cupy", "jax.numpy"])
 def test_arrays_of_other_libraries_are_used_in_place(library: str) -> None:
     numpy_like: Any = pytest.importorskip(library)

@@ -119,7 +119,7 @@ def test_kernels_are_legal_silent_and_exact(
         np.testing.assert_array_equal(d[..., :n], wanted)
 
 
-def test_any_strides_and_a_batch_before_or_none_are_right() -> None:
+def test_any_strides_and_a_batch_before_or_none_are_right(device: Any) -> None:
     """Factors with K, or M and N, side by side, with gaps, and the same for all of a batch."""
     first, second = operands("e4m3", "e4m3", 70, 144, 272, 2)
     rows = factors(3, 3, 70).T
@@ -131,27 +131,27 @@ def test_any_strides_and_a_batch_before_or_none_are_right() -> None:
         column_scales=columns,
         result="f32",
         tile=Tile(64, 96, 2),
-        device="cpu",
+        device=device,
     )
     np.testing.assert_array_equal(d, modelled(first, second, rows, columns))
 
 
-def test_blocks_of_rows_go_with_scales_of_columns_and_an_epilogue() -> None:
+def test_blocks_of_rows_go_with_scales_of_columns_and_an_epilogue(device: Any) -> None:
     first, second = operands("bf16", "bf16", 40, 72, 200)
     rows, columns, bias = factors(3, 40, 2), factors(4, 72), factors(5, 72)
     d = gemm(
         first, second, row_scales=rows, column_scales=columns, alpha=0.5, bias=bias, activation="relu",
-        tile=Tile(64, 64, 2), device="cpu",
+        tile=Tile(64, 64, 2), device=device,
     )  # fmt: skip
     assert d.dtype == BF16
     wanted = np.maximum(modelled(first, second, rows, None).astype(np.float64) * columns * 0.5 + bias, 0)
     np.testing.assert_allclose(d.astype(np.float64), wanted, rtol=1e-2, atol=1e-2)
 
 
-def test_a_scale_for_each_column_and_block_is_right() -> None:
+def test_a_scale_for_each_column_and_block_is_right(device: Any) -> None:
     first, second = operands("e5m2", "e4m3", 20, 72, 260)
     columns = factors(4, 3, 72).T
-    d = gemm(first, second, column_scales=columns, result="f32", tile=Tile(64, 64, 2), device="cpu")
+    d = gemm(first, second, column_scales=columns, result="f32", tile=Tile(64, 64, 2), device=device)
     np.testing.assert_array_equal(d, modelled(first, second, None, columns))
 
 

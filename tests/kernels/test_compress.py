@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+from types import SimpleNamespace
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
+from gpu.nvidia import Tensor
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -143,22 +146,74 @@ def test_what_is_no_matrix_of_a_known_type_is_refused() -> None:
     assert refusal(np.zeros((4, 4))).startswith("kernels.type: A has elements of type float64")
     assert refusal(np.zeros((4, 4), np.int32)) == "kernels.type: no products of s32"
     assert refusal(np.zeros(4, np.int8)) == "kernels.shape: A has shape (4,); expected (M, K), none of them 0"
-    assert refusal([[0]]).startswith("kernels.type: A is a builtins.list that NumPy cannot take over (")
+    assert refusal([[0]]) == "kernels.type: A is a list; expected an array of NumPy, PyTorch or CuPy"
 
 
-class Handed:
-    """An array of another library."""
+# Arrays of other libraries ----------------------------------------------------------------------------------
 
-    def __init__(self, array: Array) -> None:
-        self.array = array
 
-    def __dlpack__(self, **asked: Any) -> Any:
-        return self.array.__dlpack__(**asked)
+def test_arrays_in_the_hosts_memory_become_numpys() -> None:
+    dense = np.arange(32, dtype=np.float16).reshape(4, 8)
+    np.testing.assert_array_equal(decompress(compress(prune(Tensor(dense, on_host=True)))), prune(dense))
+
+
+def test_arrays_on_a_gpu_of_a_library_that_is_not_known_are_refused() -> None:
+    assert refusal(Tensor(np.zeros((4, 4), np.float16))) == (
+        "kernels.type: A is a gpu Tensor on a GPU; expected an array of PyTorch or CuPy there"
+    )
+
+
+class OnGpu:
+    """A tensor as PyTorch has them, which NumPy cannot reach before it is in the host's memory."""
+
+    def __init__(self, array: Array, device: str) -> None:
+        self.array, self.device = array, device
+
+    shape = property(lambda self: self.array.shape)
+    dtype = property(lambda self: self.array.dtype)
+    strides = property(lambda self: self.array.strides)
+
+    def __dlpack__(self) -> None: ...
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return self.array.__dlpack_device__()
+        return (1, 0) if self.device == "cpu" else (2, 0)
+
+    def __array__(self, *_: object, **__: object) -> Array:
+        assert self.device == "cpu"
+        return self.array
+
+    def detach(self) -> OnGpu:
+        return self
+
+    def cpu(self) -> OnGpu:
+        return OnGpu(self.array, "cpu")
+
+    def to(self, device: str) -> OnGpu:
+        return OnGpu(self.array, device)
+
+    def view(self, dtype: Any) -> OnGpu:
+        return OnGpu(self.array.view(dtype), self.device)
+
+    def __getitem__(self, key: Any) -> OnGpu:
+        return OnGpu(self.array[key], self.device)
 
 
-def test_arrays_of_other_libraries_are_taken_over() -> None:
-    dense = np.arange(32, dtype=np.float16).reshape(4, 8)
-    np.testing.assert_array_equal(decompress(compress(prune(Handed(dense)))), prune(dense))
+OnGpu.__module__ = "torch"
+
+
+@pytest.mark.parametrize("element", ["bf16", "e4m3", "tf32"])
+def test_arrays_on_a_gpu_stay_there(element: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = {str(np.dtype(each)): np.dtype(each) for each in (*TYPES.values(), np.int32, np.int16)}
+    torch = SimpleNamespace(**names, from_numpy=lambda array: OnGpu(array, "cpu"))
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    dense = np.random.default_rng(2).normal(size=(70, 50)).astype(TYPES[element])
+    sparse = prune(OnGpu(dense, "cuda:1"))
+    made = compress(sparse)
+    back = decompress(made)
+    on_host = compress(prune(dense))
+    assert {each.device for each in (sparse, made.values, made.metadata, back)} == {"cuda:1"}
+    assert made.metadata.dtype == np.int32  # every release of PyTorch has it
+    assert all(stride % 16 == 0 for stride in made.values.strides[:-1])
+    np.testing.assert_array_equal(made.values.array, on_host.values)
+    np.testing.assert_array_equal(made.metadata.array.view(np.uint32), on_host.metadata)
+    np.testing.assert_array_equal(back.array, prune(dense))

@@ -57,30 +57,30 @@ def product(a: Any, b: Any) -> Any:
 @pytest.mark.parametrize(
     ("a", "b", "sums"), [(a, b, s) for (a, b), each in SUMS.items() for s in each if a != "e5m2"]
 )
-def test_every_type_is_right(a: str, b: str, sums: str) -> None:
+def test_every_type_is_right(a: str, b: str, sums: str, device: Any) -> None:
     """Ragged in all sizes."""
     first, second = operands(a, b, 70, 45, 77)
-    d = gemm(first, second, sums=sums, fast=True, tile=SMALL, device="cpu")
+    d = gemm(first, second, sums=sums, fast=True, tile=SMALL, device=device)
     np.testing.assert_array_equal(
         d.astype(np.float64), product(first, second).astype(d.dtype).astype(np.float64)
     )
 
 
 @pytest.mark.parametrize("majors", ["kk", "kn", "mk", "mn"])
-def test_every_major_and_a_batch_are_right(majors: str) -> None:
+def test_every_major_and_a_batch_are_right(majors: str, device: Any) -> None:
     first, second = operands("f16", "f16", 70, 72, 40, *majors, planes=(2,))
-    d = gemm(first, second, result="f32", tile=SMALL, device="cpu")
+    d = gemm(first, second, result="f32", tile=SMALL, device=device)
     np.testing.assert_array_equal(d, product(first, second))
 
 
 @pytest.mark.parametrize("result", ["f32", "bf16", "e4m3"])
-def test_an_epilogue_is_right(result: str) -> None:
+def test_an_epilogue_is_right(result: str, device: Any) -> None:
     first, second = operands("bf16", "bf16", 66, 49, 64)
     rows, columns, bias = (np.arange(count, dtype=np.float32) % 5 - 2 for count in (66, 49, 49))
     c = matrix(3, 66, 49, DTYPES[result])
     d = gemm(
         first, second, c=c, alpha=0.5, beta=2.0, row_scales=rows, column_scales=columns, bias=bias, activation="relu",
-        result=result, tile=SMALL, device="cpu",
+        result=result, tile=SMALL, device=device,
     )  # fmt: skip
     wanted = product(first, second) * 0.5 * rows[:, None] * columns + 2 * c.astype(np.float64) + bias
     limit = 448 if result == "e4m3" else np.inf
@@ -93,9 +93,9 @@ def test_an_epilogue_is_right(result: str) -> None:
     ("gelu", lambda x: 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))),
     ("silu", lambda x: x / (1 + np.exp(-x))),
 ])  # fmt: skip
-def test_an_activation_is_right(name: str, function: Any) -> None:
+def test_an_activation_is_right(name: str, function: Any, device: Any) -> None:
     first, second = operands("bf16", "bf16", 8, 8, 8)
-    d = gemm(first, second, alpha=0.1, activation=name, result="f32", tile=SMALL, device="cpu")
+    d = gemm(first, second, alpha=0.1, activation=name, result="f32", tile=SMALL, device=device)
     np.testing.assert_allclose(d, function(0.1 * product(first, second)), rtol=2e-3, atol=1e-5)
 
 
@@ -148,6 +148,8 @@ def test_kernels_are_legal_and_silent(
         (lambda a, b: gemm(a.astype(float), b, device="cpu"), "kernels.type", "A has elements of type float64"),
         (lambda a, b: gemm(a, b, activation="tanh", device="cpu"), "kernels.plan", "there are relu, gelu and silu"),
         (lambda a, b: gemm(a, b, bias=np.zeros(64, "f4"), device="cpu"), "kernels.shape", "expected 48 of float32"),
+        (lambda a, b: gemm(a, b, tile=Tile(cluster=3), device="cpu"), "kernels.plan", "clusters of 3 CTAs; expected 1"),
+        (lambda a, b: gemm(a, b, tile=Tile(group=0), device="cpu"), "kernels.plan", "group of a tile is 0; expected a"),
         (lambda a, b: gemm(a, b, out=np.zeros((64, 48)), device="cpu"), "kernels.type", "out has elements of type"),
     ],
 )  # fmt: skip

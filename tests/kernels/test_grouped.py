@@ -77,12 +77,12 @@ def same(out: Any, wanted: Any) -> None:
         ("s8", "u8", "s32", "s32", 45),
     ],
 )
-def test_every_type_is_right(a: str, b: str, sums: str, result: str, n: int) -> None:
+def test_every_type_is_right(a: str, b: str, sums: str, result: str, n: int, device: Any) -> None:
     """And rows behind the last group stay as they are."""
     first, second = operands(a, b, 140, 4, n, 77)
     out = untouched(140, n, DTYPES[result])
     ends = np.array(UNEVEN, np.int32)
-    grouped_gemm(first, second, ends, out=out, sums=sums, fast=True, tile=SMALL, device="cpu")
+    grouped_gemm(first, second, ends, out=out, sums=sums, fast=True, tile=SMALL, device=device)
     same(out, np.minimum(products(first, second, UNEVEN), 448 if result == "e4m3" else np.inf))
 
 
@@ -95,14 +95,14 @@ def test_every_type_is_right(a: str, b: str, sums: str, result: str, n: int) -> 
         (tuple(np.cumsum(np.arange(64) % 5)), 130),
     ],
 )
-def test_groups_are_of_any_size(ends: tuple[int, ...], m: int) -> None:
+def test_groups_are_of_any_size(ends: tuple[int, ...], m: int, device: Any) -> None:
     first, second = operands("bf16", "bf16", m, len(ends), 40, 64)
     out = untouched(m, 40, np.float32)
-    grouped_gemm(first, second, np.array(ends, np.int32), out=out, device="cpu")
+    grouped_gemm(first, second, np.array(ends, np.int32), out=out, device=device)
     same(out, products(first, second, ends))
 
 
-def test_each_group_has_its_columns_scaled_and_biased() -> None:
+def test_each_group_has_its_columns_scaled_and_biased(device: Any) -> None:
     first, second = operands("bf16", "bf16", 135, 4, 45, 64, "n")
     rows, (scales, bias) = (
         np.arange(135, dtype="f4") % 3,
@@ -111,7 +111,7 @@ def test_each_group_has_its_columns_scaled_and_biased() -> None:
     c = numbers(3, OPERANDS["bf16"], 135, 45)
     d = grouped_gemm(
         first, second, np.array(UNEVEN, np.int32), c=c, alpha=0.5, beta=2.0, row_scales=rows, column_scales=scales,
-        bias=bias, activation="relu", tile=SMALL, device="cpu",
+        bias=bias, activation="relu", tile=SMALL, device=device,
     )  # fmt: skip
     group = np.searchsorted(UNEVEN, np.arange(135), side="right")
     wanted = products(first, second, UNEVEN) * 0.5 * rows[:, None] * scales[group]
@@ -196,12 +196,12 @@ def test_what_cannot_be_is_refused_in_a_sentence(change: dict[str, Any], code: s
 
 
 @pytest.mark.parametrize("common", ["a", "b", "ac"])
-def test_an_operand_without_a_batch_is_the_same_for_all(common: str) -> None:
+def test_an_operand_without_a_batch_is_the_same_for_all(common: str, device: Any) -> None:
     planes = {name: () if name in common else (3,) for name in "abc"}
     a = numbers(1, OPERANDS["bf16"], *planes["a"], 70, 40)
     b = numbers(2, OPERANDS["bf16"], *planes["b"], 40, 72)
     c = numbers(3, np.float32, *planes["c"], 70, 72)
-    d = gemm(a, b, c=c, result="f32", tile=SMALL, device="cpu")
+    d = gemm(a, b, c=c, result="f32", tile=SMALL, device=device)
     np.testing.assert_array_equal(d, a.astype(np.float64) @ b.astype(np.float64) + c)
 
 
@@ -223,10 +223,10 @@ def test_plans_that_mean_nothing_are_refused(change: dict[str, Any], message: st
 # What the ragged way to D must heed -------------------------------------------------------------------------------
 
 
-def test_ragged_rows_go_where_out_begins() -> None:
+def test_ragged_rows_go_where_out_begins(device: Any) -> None:
     first, second = operands("bf16", "bf16", 70, 1, 45, 64)
     whole = np.full((100, 48), UNTOUCHED, np.float32)
-    gemm(first, second[0], out=whole[20:90, :45], tile=SMALL, device="cpu")
+    gemm(first, second[0], out=whole[20:90, :45], tile=SMALL, device=device)
     wanted = np.full((100, 48), float(UNTOUCHED))
     wanted[20:90, :45] = products(first, second, (70,))
     np.testing.assert_array_equal(whole, wanted)

@@ -13,7 +13,7 @@ from warploom.diag import UsageError
 from warploom.kernels.plan import Epilogue, size_of
 from warploom.kernels.problem import Problem, read, swapped
 from warploom.kernels.warp_level.gemm import built
-from warploom.kernels.warp_level.plan import TILES, Plan, Tile, tile_for
+from warploom.kernels.warp_level.plan import TILES, Plan, WarpTile, tile_for
 from warploom.machine.memory import Memory
 
 DTYPES = {
@@ -27,7 +27,7 @@ DTYPES = {
     "u8": np.uint8,
     "s32": np.int32,
 }
-SMALL = Tile(64, 64, 2, 2, stages=3)
+SMALL = WarpTile(64, 64, 2, 2, stages=3)
 EVERYTHING = Epilogue(True, True, True, "bf16", "column", "silu")
 ERRORS = {"f32": 2e-6, "bf16": 2.0**-8, "f16": 2.0**-10, "e4m3": 2.0**-4, "e5m2": 2.0**-3, "s32": 0}
 KINDS = [
@@ -191,7 +191,7 @@ def test_no_two_lanes_meet_in_a_bank(majors, span, d, monkeypatch):
 
     watched("load")
     watched("store")
-    plan = Plan("sm_89", d=d, a_major=majors[0], b_major=majors[1], tile=Tile(128, 64, 2, 2, span, 3))
+    plan = Plan("sm_89", d=d, a_major=majors[0], b_major=majors[1], tile=WarpTile(128, 64, 2, 2, span, 3))
     multiply(replace(plan, a="f16", b="f16") if d == "f16" else plan, 128, 64, 64)
     assert sum(map(len, seen)) > 1000
     assert all((each == 1).all() for each in seen)
@@ -207,12 +207,12 @@ def test_no_two_lanes_meet_in_a_bank(majors, span, d, monkeypatch):
         ({"a_major": "n"}, "a_major is 'n'; expected 'k' or 'm'"),
         ({"a": "s8", "b": "s8", "sums": "s32", "d": "s32", "epilogue": Epilogue(scaled=True)},
          "sums in s32 go to a result in s32 as they are; an epilogue needs one in f32, bf16 or f16"),
-        ({"target": "sm_89", "tile": Tile(128, 256, 2, 4, stages=5)},
+        ({"target": "sm_89", "tile": WarpTile(128, 256, 2, 4, stages=5)},
          "5 stages of 24576 bytes; a CTA of sm_89 has 101376"),
-        ({"tile": Tile(stages=2)}, "2 stages; expected 3, 4 or 5"),
-        ({"tile": Tile(span=32)}, "32 bytes of K in a stage; expected 64 or 128"),
-        ({"tile": Tile(96)}, "96 rows of a tile for 2 warps; expected 64, 128 or 256, and 32 or 64 of a warp"),
-        ({"tile": Tile(down=1, across=1)}, "1 by 1 warps; expected 4 or 8 in all"),
+        ({"tile": WarpTile(stages=2)}, "2 stages; expected 3, 4 or 5"),
+        ({"tile": WarpTile(span=32)}, "32 bytes of K in a stage; expected 64 or 128"),
+        ({"tile": WarpTile(96)}, "96 rows of a tile for 2 warps; expected 64, 128 or 256, and 32 or 64 of a warp"),
+        ({"tile": WarpTile(down=1, across=1)}, "1 by 1 warps; expected 4 or 8 in all"),
     ],
 )  # fmt: skip
 def test_what_there_is_not_is_refused(wrong, message):

@@ -10,6 +10,7 @@ import ml_dtypes
 import numpy as np
 
 from warploom.gpu import Timing
+from warploom.kernels.compress import compress, prune
 from warploom.kernels.plan import DTYPES
 from warploom.oracle.blas import KINDS, Kind, Matrices
 
@@ -35,7 +36,9 @@ class NumPy:
         dice = np.random.default_rng(seed)
         a, b = (dice.normal(size=(rows, k)) * (40 if kind.operand == "s8" else 1) for rows in (m, n))
         dtype = OPERANDS[kind.operand]
-        return Matrices(a.astype(dtype), b.astype(dtype).T, np.empty((m, n), DTYPES[kind.result]))
+        a, b, d = a.astype(dtype), b.astype(dtype).T, np.empty((m, n), DTYPES[kind.result])
+        a = prune(a) if kind.sparse else a
+        return Matrices(a, b, d, compress(a) if kind.sparse else None)
 
     def multiply(self, kind: Kind) -> Any:
         def multiply(a: Any, b: Any, d: Any) -> None:

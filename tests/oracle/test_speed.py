@@ -11,8 +11,8 @@ from oracle.numpy_peer import Clock, NumPy
 
 import warploom as wl
 from warploom.gpu import State, Timing
-from warploom.kernels import gemm
-from warploom.oracle.blas import KINDS, Kind, Matrices, refusals
+from warploom.kernels import Compressed, decompress, gemm
+from warploom.oracle.blas import KINDS, Kind, Matrices, refusals, usual
 from warploom.oracle.speed import Bench, Case, Compared, Wrong, compare, record, summary
 
 STATE = State(1500, 3201, 690.0, None)
@@ -53,6 +53,25 @@ def test_both_sides_get_the_same_calls_through_matrices_that_take_turns() -> Non
         call(None)
     assert len(set(seen)) == 8
     assert seen == seen[:8] * (len(seen) // 8)
+
+
+def test_a_sparse_kind_is_compared_with_the_library_and_timed_beside_our_dense_kernel() -> None:
+    clock, taken, peer = Clock(), [], NumPy()
+
+    def ours(a: Any, b: Any, *, out: Any, fast: bool) -> None:
+        taken.append(type(a))
+        dense = decompress(a) if isinstance(a, Compressed) else a
+        out[...] = dense.astype(np.float64) @ b.astype(np.float64)
+
+    found = compare(bench(clock, ours, peer), Case(KINDS["f16-sparse"], 8, 8, 16))
+    assert isinstance(found, Compared)
+    assert taken == [Compressed]
+    taken.clear()
+    calls, _ = clock.given[-1]
+    for side in ("ours", "theirs"):
+        calls[side][0](None)
+    assert taken == [Compressed, np.ndarray]
+    assert "f16-sparse" not in usual(KINDS)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from oracle.numpy_peer import Clock, NumPy
 
-from warploom.kernels import Tile
+from warploom.kernels import Compressed, Tile, decompress
 from warploom.kernels.cost import choose, microseconds, ways
 from warploom.kernels.device import Ready
 from warploom.kernels.dispatch import Dispatch
@@ -126,3 +126,20 @@ def test_a_launch_takes_what_the_command_gives_it() -> None:
     assert [*signature(Ready).parameters] == ["dispatch", "kernel", "arrays"]
     assert [*signature(Ready.__call__).parameters][1:] == ["alpha", "beta", "a", "b", "c", "out", "vectors"]
     assert Arrays._fields[:4] == ("a", "b", "c", "out")
+
+
+def test_a_sparse_kind_is_tuned_by_what_is_stored_of_a() -> None:
+    def prepare(dispatch: Dispatch, _: Arrays) -> Any:
+        assert dispatch.plan.sparse
+
+        def launch(arrays: Arrays) -> None:
+            a = decompress(Compressed(arrays.a, arrays.metadata, CASE.k))
+            arrays.out[...] = a.astype(np.float64) @ arrays.b.astype(np.float64)
+
+        return launch
+
+    clock = Clock(**{str(place): 10.0 + place for place in range(MOST + 1)})
+    case = Case(KINDS["f16-sparse"], CASE.m, CASE.n, CASE.k)
+    outcome = tune(Tuner(GPU, NumPy(), prepare, clock, lambda: None, 5), case, lambda *_: None)
+    assert outcome.now is not None
+    assert all(each.timing is not None for each in outcome.tried)

@@ -202,12 +202,16 @@ def _alike(first: str, second: str, *, signed: bool) -> bool:
     return one.kind == other.kind or (not signed and {one.kind, other.kind} == {"signed", "unsigned"})
 
 
+# What is said to be rounded is: without it an assembler may make one fma of a product and a sum.
+_ROUNDED = {"rnd": "rn"}
+
+
 def _binary(
     name: str, a: object, b: object, *, bits: bool = False, signed: bool = False, out: Register | None = None
 ) -> Register:
     type_word = _common(name.rstrip("_"), a, b, signed=signed)
     word = _bits(type_word) if bits else type_word
-    extra = {"rnd": "rn"} if name == "div" and TYPES[word].kind == "float" else {}
+    extra = _ROUNDED if name in ("add", "sub", "div") and TYPES[word].kind == "float" else {}
     made = _instruction(name)(a, b, type=word, out=out, **extra)
     if out is None:
         made.type = type_word
@@ -225,7 +229,7 @@ def _shift(name: str, a: object, b: object, *, bits: bool = False) -> Register:
 def _product(a: object, b: object) -> Register:
     type_word = _common("mul", a, b)
     if TYPES[type_word].kind == "float":
-        return _instruction("mul")(a, b, type=type_word)
+        return _instruction("mul")(a, b, type=type_word, **_ROUNDED)
     return _instruction("mul_lo")(a, b, type=type_word)
 
 

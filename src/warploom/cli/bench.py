@@ -48,7 +48,8 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     gemm.add_argument(
         "--types",
         metavar="TYPE,...",
-        help="types of A and B: bf16, f16, tf32, e4m3 (fast sums), e4m3-accurate, s8 (all that the other has)",
+        help="types of A and B: bf16, f16, tf32, e4m3 (fast sums), e4m3-accurate, s8 (all that the other has), or"
+        " f16-sparse: a 2:4 sparse A beside our kernel for a dense one",
     )
     gemm.add_argument("--shapes", metavar="MxNxK,...", help="sizes (eight that models have)")
     gemm.add_argument("--repetitions", type=int, default=20, metavar="N", help="times of each side (20)")
@@ -74,18 +75,23 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace) -> int:
     """Compare. Errors: UsageError bench.*, gpu.*, kernels.*."""
     from warploom.gpu import Gpu, driver_release, state
-    from warploom.oracle.blas import PEERS
+    from warploom.kernels.plan import HOPPER
+    from warploom.oracle.blas import PEERS, usual
     from warploom.oracle.speed import SIZES, Case
 
     if options.repetitions < 1:
         raise UsageError(f"--repetitions is {options.repetitions}; expected 1 or more", code="bench.option")
     known = PEERS[options.peer].kinds
-    chosen = kinds("--types", options.types.split(",") if options.types else known, known)
+    chosen = kinds("--types", options.types.split(",") if options.types else usual(known), known)
     shapes = sizes("--shapes", options.shapes.split(",")) if options.shapes else SIZES
     for path in (options.json, options.svg):
         _check_folder(path)
     cases = [Case(kind, *size) for kind in chosen for size in shapes]
     with Gpu() as gpu:
+        if gpu.arch != HOPPER:
+            raise UsageError(
+                f"the kernels for {HOPPER} are what is timed; {gpu.name} is {gpu.arch}", code="kernels.target"
+            )
         peer = PEERS[options.peer]()
         before = state(gpu)
         with peer.at_work():
@@ -173,13 +179,12 @@ def report(
     wrong = [each for each in found if isinstance(each, Wrong)]
     print(f"{about['gpu']}, driver {about['driver'] or 'unknown'}, CUDA {about['cuda']}, {about['peer']}")
     print(f"before: {before}\nafter:  {after}")
-    if timed:
-        _table(timed, about["peer"])
-    for name, (average, least) in summary(timed).items():
+    for beside in dict.fromkeys(each.case.kind.beside for each in timed):
+        _table([each for each in timed if each.case.kind.beside == beside], beside or about["peer"])
+    for average, least in summary(timed).values():
         case = least.case
-        print(
-            f"{name}: geometric mean {average:.3f}, smallest {least.ratio:.3f} ({case.m}x{case.n}x{case.k})"
-        )
+        size = f"{case.m}x{case.n}x{case.k}"
+        print(f"{case.kind.title}: geometric mean {average:.3f}, smallest {least.ratio:.3f} ({size})")
     for each in wrong:
         print(each)
     if json_file is not None:
@@ -227,7 +232,7 @@ def picture(timed: Sequence[Compared], about: dict[str, Any]) -> str:
 
     panels: list[Panel] = []
     means = summary(timed)
-    for name, (average, _) in means.items():
+    for name, (average, least) in means.items():
         groups = tuple(
             Group(
                 (f"{each.case.m} × {each.case.n}", f"× {each.case.k}"),
@@ -237,7 +242,7 @@ def picture(timed: Sequence[Compared], about: dict[str, Any]) -> str:
             for each in timed
             if each.case.kind.name == name
         )
-        panels.append(Panel(f"{name}: {average:.3f} in the geometric mean", groups))
+        panels.append(Panel(f"{least.case.kind.title}: {average:.3f} in the geometric mean", groups))
     means_said = ", ".join(f"{name} {average:.3f}" for name, (average, _) in means.items())
     return bars(
         panels,

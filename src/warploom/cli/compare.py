@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warploom.cli import _compare_tensor
+from warploom.cli import _compare_gemm, _compare_tensor
 from warploom.diag import UsageError, WarploomError
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ DIFFERENT = 1
 _SHOWN = 20
 _KERNELS = "kernels"
 _TENSOR = "tensor"
+_GEMM = "gemm"
 
 _DESCRIPTION = """\
 Run instructions on the GPU that is here and on the abstract machine, on inputs made to go wrong: cancelling
@@ -30,6 +31,9 @@ limits; random descriptors, strides and rows. Prints what differs, with bit patt
 
 `compare tensor` compares tensor copies instead, by random tensor maps: --cases of them in all, each in a
 process that it may break; the verdicts on the maps, every byte of shared and global memory, the mbarriers.
+
+`compare gemm` multiplies --cases random matrices of every type, layout, batch and epilogue by the library's
+kernels, plain and by groups: against float64, and --bits of the small ones against the machine, bit for bit.
 """
 
 
@@ -57,7 +61,12 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
         "--every", type=int, default=1, metavar="N", help="take only every Nth experiment, or tensor copy"
     )
     parser.add_argument("--workers", type=int, default=0, metavar="N", help="processes (one for each core)")
-    parser.add_argument("--record", type=Path, metavar="FILE", help="write a sample of what the GPU returns")
+    parser.add_argument(
+        "--record",
+        type=Path,
+        metavar="FILE",
+        help="write a sample of what the GPU returns; of multiplications into a folder",
+    )
     parser.add_argument(
         "--timeout", type=float, default=60, metavar="S", help="seconds that a small kernel may take (60)"
     )
@@ -70,6 +79,14 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
         metavar="FILE",
         help="of tensor copies: write those that differ, byte by byte",
     )
+    parser.add_argument(
+        "--bits",
+        type=int,
+        default=100,
+        metavar="N",
+        help="of multiplications: so many of the small ones run on the machine too (100)",
+    )
+    parser.add_argument("--only", type=int, metavar="NUMBER", help="of multiplications: this one alone")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -81,6 +98,10 @@ def run(options: argparse.Namespace) -> int:
             raise UsageError(
                 f"--{name} is {getattr(options, name)}; expected 1 or more", code="compare.option"
             )
+    if options.name == [_GEMM]:
+        return _compare_gemm.run(options, _progress)
+    if _GEMM in options.name or options.only is not None:
+        raise UsageError(f"--only and '{_GEMM}' go together, and with no other name", code="compare.option")
     if options.name == [_TENSOR]:
         return _compare_tensor.run(options, _progress)
     if _TENSOR in options.name or options.differences is not None:

@@ -42,7 +42,10 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     )
     parser.set_defaults(verb=run)
     parser.add_argument(
-        "--type", nargs="+", metavar="TYPE", help="types: bf16, f16, tf32, e4m3, e4m3-accurate, s8"
+        "--type",
+        nargs="+",
+        metavar="TYPE",
+        help="types: bf16, f16, tf32, e4m3, e4m3-accurate, s8, f16-sparse",
     )
     parser.add_argument("--shape", nargs="+", metavar="MxNxK", help="sizes, such as 4096x2112x7168")
     what = parser.add_mutually_exclusive_group()
@@ -63,7 +66,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Tune, list or forget. Errors: UsageError tune.option, bench.*, gpu.*, kernels.*."""
-    from warploom.oracle.blas import KINDS, PEERS
+    from warploom.oracle.blas import KINDS, PEERS, usual
     from warploom.oracle.speed import SIZES, Case
 
     if options.repetitions < 1:
@@ -77,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
             "there is nothing to tune; expected --type and --shape, or --all", code="tune.option"
         )
     known = list(KINDS) if options.forget else PEERS[options.peer].kinds
-    chosen = kinds("--type", options.type or known, known)
+    chosen = kinds("--type", options.type or usual(known), known)
     shapes = sizes("--shape", options.shape) if options.shape else SIZES
     cases = [Case(kind, *size) for kind in chosen for size in shapes]
     return _forget(cases) if options.forget else _tune(options, cases)

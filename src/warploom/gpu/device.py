@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -111,6 +112,8 @@ class Gpu:
     ) -> None:
         for address in list(self._buffers):
             self.free(address)
+        if "own_stream" in self.__dict__:
+            self.own_stream.close()
         if int(self._before):
             must(self._driver, self._driver.cuCtxSetCurrent(self._before))
 
@@ -126,9 +129,19 @@ class Gpu:
         return f"sm_{major}{minor}{'a' if major >= 9 else ''}"
 
     @property
+    def multiprocessors(self) -> int:
+        """How many it has."""
+        return int(self.device.properties.multiprocessor_count)
+
+    @property
     def stream(self) -> int:
         """The handle of its stream."""
         return int(self._stream.handle)
+
+    @cached_property
+    def own_stream(self) -> Any:
+        """A stream that nobody else works on, made once: what is kept for each stream is kept once for it."""
+        return self.device.create_stream()
 
     # Memory -------------------------------------------------------------------------------------------------
 
@@ -240,6 +253,11 @@ class Gpu:
                 f"the GPU broke off {what}: {words(self._driver, status)}",
                 'device="cpu" names the instruction, the CTA, the warp and the lane',
             )
+
+    def is_recording(self, stream: object) -> bool:
+        """Whether what goes to a stream is recorded in a graph, and not done."""
+        handle = self._driver.CUstream(handle_of(stream))
+        return int(must(self._driver, self._driver.cuStreamIsCapturing(handle))) != 0
 
     def _check_target(self, source: Source) -> None:
         found = _TARGET.search(source.text)

@@ -145,11 +145,10 @@ def _said(ask: Callable[[], int]) -> int | None:
 
 @contextmanager
 def _working_on(gpu: Gpu) -> Generator[Any]:
-    """A stream of its own, which PyTorch and CuPy work on too where they are in use."""
-    stream = gpu.device.create_stream()
+    """A stream of the GPU's own, which PyTorch and CuPy work on too where they are in use."""
+    stream = gpu.own_stream
     handle = int(stream.handle)
     with ExitStack() as stack:
-        stack.callback(stream.close)
         if (torch := sys.modules.get("torch")) is not None and torch.cuda.is_available():
             stack.enter_context(torch.cuda.stream(torch.cuda.ExternalStream(handle)))
         if (cupy := sys.modules.get("cupy")) is not None:

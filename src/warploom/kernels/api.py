@@ -16,16 +16,34 @@ import numpy as np
 
 from warploom.author import Kernel
 from warploom.diag import UsageError
-from warploom.gpu.arrays import is_foreign_type, is_on_gpu, number_of, signature
+from warploom.gpu import Gpu
+from warploom.gpu.arrays import as_numpy, is_foreign_type, is_on_gpu, number_of, signature
 from warploom.kernels import problem
+from warploom.kernels.compress import Compressed, shapes
 from warploom.kernels.cost import choose, microseconds, shares
 from warploom.kernels.device import Ready, gpu_of
 from warploom.kernels.dispatch import Dispatch
 from warploom.kernels.gemm import gemm as hopper
-from warploom.kernels.plan import DTYPES, PROMOTED, SCALED, SMALL, SPAN, Blocks, Epilogue, Plan, Tile, size_of
+from warploom.kernels.plan import (
+    DTYPES,
+    HOPPER,
+    PROMOTED,
+    SCALED,
+    SMALL,
+    SPAN,
+    Blocks,
+    Epilogue,
+    Plan,
+    Tile,
+    size_of,
+)
 from warploom.kernels.problem import Arrays, Problem
 from warploom.kernels.scales import blocks_of
 from warploom.kernels.tuned import chosen
+from warploom.kernels.warp_level.dispatch import WarpDispatch
+from warploom.kernels.warp_level.gemm import built
+from warploom.kernels.warp_level.plan import PROCESSORS, WarpTile
+from warploom.kernels.warp_level.plan import Plan as WarpPlan
 from warploom.launch.api import launch
 from warploom.layout import strided
 
@@ -46,22 +64,27 @@ def gemm(
     result: str = "",
     sums: str = "",
     fast: bool = False,
-    tile: Tile | None = None,
+    tile: Tile | WarpTile | None = None,
     device: Literal["cpu", "cuda"] = "cuda",
+    target: str = "",
 ) -> Any:
     """D = activation(alpha A B + beta C + bias), rounded once; returns D, which is `out` where one is given.
 
-    A, B and C are arrays of one kind: of PyTorch, CuPy or JAX on a GPU of sm_90, used in place; NumPy's, which are
-    copied; with device="cpu" NumPy's alone, on the abstract machine, bit for bit what the GPU returns. Elements lie
-    side by side along either axis for 16-bit types, along K for the others; the other axis steps by multiples of
-    16 bytes.
+    A, B and C are arrays of one kind: of PyTorch, CuPy or JAX on a GPU, used in place; NumPy's, which are copied; with
+    device="cpu" NumPy's alone, on the abstract machine, bit for bit what the GPU returns. Elements lie side by side
+    along either axis for 16-bit types, along K for the others; the other axis steps by multiples of 16 bytes. A may be
+    `Compressed`: half of a 2:4 sparse one.
+
+    `target` is what the kernel is for: the GPU that is there, with device="cpu" sm_90a. On sm_90a it multiplies by
+    wgmma, on every other target from sm_80 on by mma, which takes no compressed A and no scales of blocks. A GPU also
+    runs what is for an older target.
 
     `row_scales` and `column_scales` multiply the rows and columns of A B. In two dimensions they are of blocks: of one
     row of A, of one column of B or 128, and of 128 elements of K each; the products of a block are summed up,
     multiplied, and added in f32. `bias` is added along columns (one for each column) or rows. `activation` is
     "relu", "gelu" (by tanh) or "silu". `result` is the type of D, `sums` of the products' sums ("f16" for short
     ones). 8-bit floats are summed in the tensor cores, which keep fewer bits, if `fast`, and else 512 elements of K
-    at a time. `tile` overrules what was tuned, and the cost model.
+    at a time, by mma 32. `tile` overrules what was tuned, and the cost model: a Tile on sm_90a, else a WarpTile.
 
     Shapes: a (M, K), b (K, N), c and the result (M, N); a and b with a batch before them, or one of them, and c with
         it or without: what has none is the same for all. Scales and bias (M,) or (N,), f32. Scales of blocks, K/128
@@ -69,9 +92,12 @@ def gemm(
         none.
     Errors: UsageError kernels.*, gpu.*.
     """
-    arrays = a, b, c, out, row_scales, column_scales, bias
-    options = alpha != 1.0, bias_along, activation, result, sums, fast, tile
-    return perform(_asked, arrays, options, alpha, beta, device)
+    metadata, columns = None, 0
+    if a.__class__ is Compressed:
+        a, metadata, columns = a.values, a.metadata, a.columns
+    arrays = a, b, c, out, row_scales, column_scales, bias, metadata
+    options = alpha != 1.0, bias_along, activation, result, sums, fast, tile, target, columns
+    return perform(dispatch_of, arrays, options, alpha, beta, device)
 
 
 class Options(NamedTuple):
@@ -83,11 +109,13 @@ class Options(NamedTuple):
     result: str
     sums: str
     fast: bool
-    tile: Tile | None
+    tile: Any
+    target: str = ""
+    columns: int = 0  # K of a compressed A
 
 
-Ask = Callable[[Arrays, Options, str], Dispatch]
-"""What says which kernel is launched for arrays and options, and how, on a GPU of a name ("" for none).
+Ask = Callable[[Arrays, Options, Gpu | None], Dispatch | WarpDispatch]
+"""What says which kernel is launched for arrays and options, and how, on a GPU or the abstract machine.
 
 Errors: UsageError kernels.*.
 """
@@ -111,8 +139,8 @@ def perform(
     if ready is None:
         if not is_on_gpu(a):
             return _copied(ask, Arrays(*arrays), Options(*options), alpha, beta, device)
-        name = gpu_of(number_of(a)).name
-        dispatch = ask(Arrays(*arrays), _checked(Options(*options), alpha, beta), name)
+        gpu = gpu_of(number_of(a))
+        dispatch = ask(Arrays(*arrays), _checked(Options(*options), alpha, beta, gpu), gpu)
         ready = Ready(dispatch, _kernel(dispatch.plan), Arrays(*arrays))
         if len(_READY) >= _MOST_READY:
             _READY.clear()
@@ -124,19 +152,27 @@ _READY: dict[tuple[Any, ...], Ready] = {}
 _MOST_READY = 1024
 
 
-def _checked(options: Options, alpha: float, beta: float) -> Options:
-    """The options, which are what they should be. Errors: UsageError kernels.option."""
+def _checked(options: Options, alpha: float, beta: float, gpu: Gpu | None) -> Options:
+    """The options, which are what they should be, with a target. Errors: UsageError kernels.option."""
     for name, value in (("alpha", alpha), ("beta", beta)):
         if not isinstance(value, (Real, np.number)):
             raise UsageError(f"{name} is {value!r}; expected a number", code="kernels.option")
-    if not isinstance(options.tile, (Tile, NoneType)):
-        raise UsageError(f"tile is {options.tile!r}; expected a Tile", code="kernels.option")
-    return options
+    if not isinstance(options.target, str):
+        raise UsageError(
+            f"target is {options.target!r}; expected a name such as sm_90a", code="kernels.option"
+        )
+    target = options.target or (HOPPER if gpu is None else gpu.arch)
+    kind = Tile if target == HOPPER else WarpTile
+    if not isinstance(options.tile, (kind, NoneType)):
+        raise UsageError(
+            f"tile is {options.tile!r}; expected a {kind.__name__} for {target}", code="kernels.option"
+        )
+    return options._replace(target=target)
 
 
-def _asked(arrays: Arrays, options: Options, gpu: str) -> Dispatch:
+def dispatch_of(arrays: Arrays, options: Options, gpu: Gpu | None) -> Dispatch | WarpDispatch:
     """The plan for arrays and options. Errors: UsageError kernels.*."""
-    asked = problem.read(arrays.a, arrays.b)
+    asked = problem.read(arrays.a, arrays.b, options.columns)
     if asked.batched and arrays.c is not None and arrays.c.ndim == 2:
         asked = replace(asked, common=f"{asked.common}c")
     blocks = blocks_of(arrays, asked)
@@ -145,7 +181,22 @@ def _asked(arrays: Arrays, options: Options, gpu: str) -> Dispatch:
     if not blocks.columns:
         check_vector("column_scales", arrays.column_scales, (asked.n,))
     check_vector("bias", arrays.bias, (asked.n if options.bias_along == "column" else asked.m,))
-    return _dispatch(asked, planned(asked, arrays, options, blocks), options.tile, gpu)
+    _check_metadata(arrays, asked)
+    if options.target == HOPPER:
+        plan = planned(asked, arrays, options, blocks)
+        return _dispatch(asked, plan, options.tile, "" if gpu is None else gpu.name)
+    for there, what in ((asked.sparse, "a compressed A"), (blocks, "factors of blocks")):
+        if there:
+            need_hopper(what, options.target)
+    return WarpDispatch(asked, _warp_planned(asked, arrays, options, gpu))
+
+
+def need_hopper(what: str, target: str) -> None:
+    """Refuse what the kernels by mma have not, for their targets. Errors: UsageError kernels.target."""
+    if target != HOPPER:
+        raise UsageError(
+            f"there are no kernels of {target} for {what}; expected {HOPPER}", code="kernels.target"
+        )
 
 
 _ALL_OF_K = Blocks()
@@ -153,6 +204,32 @@ _ALL_OF_K = Blocks()
 
 def planned(asked: Problem, arrays: Arrays, options: Options, blocks: Blocks = _ALL_OF_K) -> Plan:
     """The plan of a problem, but for its tile. Errors: UsageError kernels.*."""
+    sums, result, is_promoted, epilogue = _wanted(asked, arrays, options, blocks)
+    promoted = SCALED // (SPAN // size_of(asked.a)) if blocks else PROMOTED if is_promoted else 0
+    plan = Plan(
+        asked.a, asked.b, sums, result, asked.a_major, asked.b_major,
+        batched=asked.batched, common=asked.common, grouped=asked.groups > 0, promoted=promoted,
+        ragged=asked.is_ragged(result), sparse=asked.sparse, blocks=blocks, tile=SMALL, epilogue=epilogue,
+    )  # fmt: skip
+    _check_results(asked, arrays, result)
+    return plan
+
+
+def _warp_planned(asked: Problem, arrays: Arrays, options: Options, gpu: Gpu | None) -> WarpPlan:
+    """The plan of a problem for a target without warpgroup instructions. Errors: UsageError kernels.*."""
+    sums, result, promoted, epilogue = _wanted(asked, arrays, options, _ALL_OF_K)
+    plan = asked.warp_level(
+        options.target, sums=sums, d=result, epilogue=epilogue, promoted=promoted, tile=options.tile,
+        processors=PROCESSORS if gpu is None else gpu.multiprocessors,
+    )  # fmt: skip
+    _check_results(asked, arrays, result)
+    return plan
+
+
+def _wanted(
+    asked: Problem, arrays: Arrays, options: Options, blocks: Blocks
+) -> tuple[str, str, bool, Epilogue]:
+    """The types of sums and result, whether 8-bit floats are promoted, and what becomes of the sums."""
     sums = asked.sums(options.sums)
     own = asked.result(sums) if arrays.out is None else problem.result_word(arrays.out)
     result = options.result or own
@@ -164,17 +241,7 @@ def planned(asked: Problem, arrays: Arrays, options: Options, blocks: Blocks = _
         bias="" if arrays.bias is None else options.bias_along,
         activation=options.activation,
     )
-    promoted = 0 if options.fast or asked.a not in ("e4m3", "e5m2") or sums != "f32" else PROMOTED
-    if blocks:
-        promoted = SCALED // (SPAN // size_of(asked.a))
-    plan = Plan(
-        asked.a, asked.b, sums, result, asked.a_major, asked.b_major,
-        batched=asked.batched, common=asked.common, grouped=asked.groups > 0, promoted=promoted,
-        ragged=asked.is_ragged(result), blocks=blocks, tile=SMALL, epilogue=epilogue,
-    )  # fmt: skip
-    _check_result("C", arrays.c, asked.shape[-2:] if "c" in asked.common else asked.shape, result)
-    _check_result("out", arrays.out, asked.shape, result)
-    return plan
+    return sums, result, sums == "f32" and asked.a in ("e4m3", "e5m2") and not options.fast, epilogue
 
 
 @lru_cache(maxsize=256)
@@ -187,9 +254,9 @@ def _dispatch(asked: Problem, plan: Plan, tile: Tile | None, gpu: str) -> Dispat
 
 
 @cache
-def _kernel(plan: Plan) -> Kernel:
+def _kernel(plan: Plan | WarpPlan) -> Kernel:
     """The kernel of a plan, built once."""
-    return hopper.at(plan=plan)
+    return hopper.at(plan=plan) if isinstance(plan, Plan) else built(plan)
 
 
 def check_vector(name: str, value: Any, shape: tuple[int, ...], dtype: Any = np.float32) -> None:
@@ -203,6 +270,29 @@ def check_vector(name: str, value: Any, shape: tuple[int, ...], dtype: Any = np.
             f"{name} is an array of {lies.dtype} of shape {lies.shape}; expected {wanted} of {np.dtype(dtype)}",
             code="kernels.shape",
         )
+
+
+def _check_metadata(arrays: Arrays, asked: Problem) -> None:
+    """Refuse metadata that `compress` did not make for these values. Errors: UsageError kernels.shape."""
+    if not asked.sparse:
+        return
+    values, metadata = strided(arrays.a), strided(arrays.metadata)
+    stored, shape = shapes(asked.a, values.shape[:-2], asked.m, asked.k)
+    right = values.shape == stored and metadata.shape == shape and metadata.itemsize == 4
+    if not right or not metadata.is_contiguous:
+        raise UsageError(
+            f"a Compressed of shape {(*stored[:-1], asked.k)} has values of shape {values.shape} and metadata of"
+            f" {metadata.dtype} of shape {metadata.shape}; expected {stored} and 32 bits of {shape}",
+            code="kernels.shape",
+            hint="`compress` makes both",
+        )
+
+
+def _check_results(asked: Problem, arrays: Arrays, type_word: str) -> None:
+    """Refuse a C or an `out` that is not as D is. Errors: UsageError kernels.layout."""
+    c = asked.shape[-2:] if "c" in asked.common else asked.shape
+    _check_result("C", arrays.c, c, type_word)
+    _check_result("out", arrays.out, asked.shape, type_word)
 
 
 def _check_result(name: str, array: Any, expected: tuple[int, ...], type_word: str) -> None:
@@ -219,24 +309,26 @@ def _check_result(name: str, array: Any, expected: tuple[int, ...], type_word: s
 
 
 def _copied(ask: Ask, arrays: Arrays, options: Options, alpha: float, beta: float, device: Device) -> Any:
-    """Run the kernel on NumPy's arrays."""
-    dispatch = ask(arrays, _checked(options, alpha, beta), "")
-    plan = dispatch.plan
-    made = _padded(dispatch) if arrays.out is None else arrays.out
-    start = made[(slice(1),) * made.ndim]
+    """Run the kernel on NumPy's arrays. D is made apart, and copied to where `out` lies."""
+    given = arrays.out
+    arrays = Arrays(*[as_numpy(array) if is_foreign_type(array.__class__) else array for array in arrays])
+    gpu = gpu_of(0) if device == "cuda" else None
+    dispatch = ask(arrays, _checked(options, alpha, beta, gpu), gpu)
+    plan, asked = dispatch.plan, dispatch.problem
+    whole = np.zeros((*asked.shape[:-1], asked.pitch(plan.d)), DTYPES[plan.d])
+    made = whole[..., : asked.n]
+    if arrays.out is not None:
+        made[...] = arrays.out  # of groups not all rows are written
     kernel = _kernel(plan)
     launch(
         kernel.module,
-        grid=dispatch.share.ctas,
+        grid=dispatch.ctas,
         block=plan.tile.threads,
         shared=kernel.shared_bytes,
-        args=dispatch.arguments(arrays, made, start, float(alpha), float(beta)),
+        args=dispatch.arguments(arrays, made, whole, float(alpha), float(beta)),
         device=device,
     )
-    return made
-
-
-def _padded(dispatch: Dispatch) -> Any:
-    """A new array for D, its rows a multiple of 16 bytes apart."""
-    whole = np.zeros((*dispatch.problem.shape[:-1], dispatch.pitch), DTYPES[dispatch.plan.d])
-    return whole[..., : dispatch.problem.n]
+    if arrays.out is None:
+        return made
+    arrays.out[...] = made
+    return given

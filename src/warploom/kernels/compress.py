@@ -6,6 +6,7 @@ without what is left out, with four bits beside them that say where the stored o
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, cast
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from warploom import layout
 from warploom.diag import UsageError
+from warploom.gpu.arrays import as_numpy, called, is_foreign_type, is_on_gpu, is_torch_type
 from warploom.kernels.plan import METADATA, SPAN, SUMS, metadata_places, size_of
 from warploom.kernels.problem import type_word
 
@@ -30,14 +32,15 @@ Array = NDArray[Any]
 class Compressed:
     """A sparse matrix as the kernels take it.
 
-    `columns` is K as it was. Rows of `values` begin at multiples of 16 bytes.
+    `columns` is K as it was. Both arrays are of the library of the matrix, and on its device. Rows of `values` begin at
+    multiples of 16 bytes.
 
     Shapes: values (..., M, chunks of K times what is stored of one); metadata (..., stages of K, blocks of 64 rows,
         128 threads * words) of 32 bits: what a thread loads for the instructions of a stage.
     """
 
-    values: Array
-    metadata: NDArray[np.uint32]
+    values: Any
+    metadata: Any
     columns: int
 
     @property
@@ -46,16 +49,27 @@ class Compressed:
         return (*self.values.shape[:-1], self.columns)
 
 
+def shapes(
+    element: str, batch: tuple[int, ...], rows: int, columns: int
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The shapes of the values and of the metadata of a matrix."""
+    order, of_row = _order(element)
+    width = _chunk(element)
+    chunks = -(-columns // width)
+    blocks, stages = -(-rows // _ROWS), -(-chunks // of_row)
+    return (*batch, rows, chunks * (width // 2)), (*batch, stages, blocks, len(order))
+
+
 def compress(a: Any) -> Compressed:
     """Compress an array whose chunks along the last axis, K, are at most half full.
 
-    The array is one of NumPy, or in host memory and of a type that NumPy has. Elements that are left out are zeros of
-    either sign. `prune` makes any array such a one.
+    What is on a GPU, of PyTorch or CuPy, goes to the host, is compressed there, and comes back: that is slow, and done
+    once for a matrix. Elements that are left out are zeros of either sign. `prune` makes any array such a one.
 
     Shapes: a (..., M, K).
     Errors: UsageError kernels.type; kernels.shape; kernels.sparse, which names the first chunk that has too many.
     """
-    a = _host(a)
+    like, a = a, _host(a)
     element = _element(a)
     chunks = _chunks(_bits(a), element)
     present = _magnitudes(chunks, element) != 0
@@ -68,30 +82,33 @@ def compress(a: Any) -> Compressed:
         _refuse(a.shape, pattern, nibbles, width)
     stored = np.take_along_axis(chunks, _places(nibbles, width), axis=-1)
     shape = (*a.shape[:-1], chunks.shape[-2] * kept)
-    values = _with_aligned_rows(shape, stored.dtype)
-    values[...] = stored.reshape(shape)
-    return Compressed(values.view(a.dtype), _arranged(nibbles, element), a.shape[-1])
+    step = _ROW // stored.itemsize
+    whole = np.zeros((*shape[:-1], -(-shape[-1] // step) * step), stored.dtype)
+    whole[..., : shape[-1]] = stored.reshape(shape)
+    values = _where(like, whole.view(a.dtype))[..., : shape[-1]]
+    return Compressed(values, _where(like, _arranged(nibbles, element)), a.shape[-1])
 
 
-def decompress(compressed: Compressed) -> Array:
-    """The matrix before. Shapes: (..., M, K)."""
-    values = compressed.values
+def decompress(compressed: Compressed) -> Any:
+    """The matrix before, where the values are. Shapes: (..., M, K)."""
+    values = _host(compressed.values)
     element = _element(values)
     width = _chunk(element)
     stored = _bits(values).reshape(*values.shape[:-1], -1, width // 2)
-    nibbles = _nibbles_of(compressed.metadata, element)[..., : stored.shape[-3], : stored.shape[-2]]
+    metadata = _host(compressed.metadata).view(np.uint32)
+    nibbles = _nibbles_of(metadata, element)[..., : stored.shape[-3], : stored.shape[-2]]
     chunks = np.zeros((*stored.shape[:-1], width), stored.dtype)
     np.put_along_axis(chunks, _places(nibbles, width), stored, axis=-1)
     flat = chunks.reshape(*values.shape[:-1], -1)[..., : compressed.columns]
-    return np.ascontiguousarray(flat).view(values.dtype)
+    return _where(compressed.values, np.ascontiguousarray(flat).view(values.dtype))
 
 
-def prune(a: Any) -> Array:
-    """A copy where of each chunk along the last axis only the larger half is left, the first among equals.
+def prune(a: Any) -> Any:
+    """A copy, where the array is, with only the larger half of each chunk along the last axis, the first among equals.
 
     Errors: UsageError kernels.type, kernels.shape.
     """
-    a = _host(a)
+    like, a = a, _host(a)
     element = _element(a)
     chunks = _chunks(_bits(a), element)
     size = _magnitudes(chunks, element)
@@ -104,24 +121,49 @@ def prune(a: Any) -> Array:
             beaten[..., first] += ~wins
     left = np.where(beaten < width // 2, chunks, chunks.dtype.type(0))
     flat = left.reshape(*a.shape[:-1], -1)[..., : a.shape[-1]]
-    return np.ascontiguousarray(flat).view(a.dtype)
+    return _where(like, np.ascontiguousarray(flat).view(a.dtype))
 
 
 # Elements and chunks ----------------------------------------------------------------------------------------
 
 
 def _host(a: Any) -> Array:
-    """An array of NumPy, or what DLPack hands over in host memory of a type that NumPy has."""
+    """An array as NumPy's: in the host's memory the same, from a GPU a copy.
+
+    Errors: UsageError kernels.type, gpu.array.
+    """
     if isinstance(a, np.ndarray):
         return cast("Array", a)
-    try:
-        return np.from_dlpack(a)
-    except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
+    if not is_foreign_type(a.__class__):
         raise UsageError(
-            f"A is a {type(a).__module__}.{type(a).__name__} that NumPy cannot take over ({error})",
-            code="kernels.type",
-            hint="`tensor.cpu().view(torch.uint16).numpy().view(ml_dtypes.bfloat16)` is a tensor of bf16",
-        ) from None
+            f"A is a {called(a)}; expected an array of NumPy, PyTorch or CuPy", code="kernels.type"
+        )
+    there = is_on_gpu(a)
+    if is_torch_type(a.__class__):
+        return as_numpy(a.detach().cpu())
+    if there and _library(a) != "cupy":
+        raise UsageError(
+            f"A is a {called(a)} on a GPU; expected an array of PyTorch or CuPy there", code="kernels.type"
+        )
+    return cast("Array", a.get()) if there else as_numpy(a)
+
+
+def _where(like: Any, made: Array) -> Any:
+    """An array as one of the library, and on the device, of another."""
+    library = _library(like)
+    if library == "torch":
+        torch = sys.modules["torch"]
+        bits = made.view(f"i{made.itemsize}")  # which PyTorch takes over, whatever they mean
+        dtype = bits.dtype if made.dtype == np.uint32 else made.dtype
+        return torch.from_numpy(bits).to(like.device).view(getattr(torch, dtype.name))
+    if library == "cupy":
+        with like.device:
+            return sys.modules["cupy"].asarray(made)
+    return made
+
+
+def _library(a: Any) -> str:
+    return type(a).__module__.partition(".")[0]
 
 
 def _element(a: Array) -> str:
@@ -195,12 +237,6 @@ def _refuse(shape: tuple[int, ...], pattern: Array, nibbles: Array, width: int) 
         code="kernels.sparse",
         hint="`prune` keeps the largest",
     )
-
-
-def _with_aligned_rows(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-    """An array of zeros whose rows begin at multiples of 16 bytes, as copies by tensor maps ask for."""
-    step = _ROW // dtype.itemsize
-    return np.zeros((*shape[:-1], -(-shape[-1] // step) * step), dtype)[..., : shape[-1]]
 
 
 # Metadata as threads have them ------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from math import ceil, prod
 
 from warploom.diag import UsageError
-from warploom.kernels.plan import SPAN, Plan, Tile, size_of
+from warploom.kernels.plan import METADATA, SPAN, STEP, Plan, Tile, size_of
 from warploom.kernels.problem import Problem
 
 
@@ -25,6 +25,9 @@ class Device:
     clock: float = 1.5
     issue: float = 5.6  # of an instruction of wgmma, besides its products
     alone: float = 11.4  # the same where no other consumer's instructions come between
+    waited: float = (
+        37.0  # of a stage of a sparse A, for its products before the next metadata; of one measurement
+    )
     promotion: float = 0.33  # for each column whose sums are added to others, by one consumer
     scaling: float = (
         0.53  # the same of blocks that have factors, where one consumer has the tensor cores alone
@@ -44,6 +47,7 @@ class Device:
 
 
 H200 = Device()
+_BANKS = 128  # bytes of shared memory that are read in a clock
 _ENOUGH = 9  # stages: with more nothing is gained
 _BLEND = 3.6  # the norm of two times that hide each other in part
 
@@ -86,23 +90,28 @@ def microseconds(problem: Problem, plan: Plan, share: Share, device: Device = H2
     """How long a launch takes."""
     tile, size, out = plan.tile, size_of(plan.a), size_of(plan.d)
     between = device.issue if tile.sharers > 1 else device.alone
-    products = plan.steps * (tile.columns / 2 + between) * tile.sharers
+    # An instruction of a sparse A reads twice as much of B as one of a dense A does, and shared memory gives it no more
+    # than 128 bytes a clock.
+    fed = (64 * STEP + tile.columns * SPAN / plan.steps) / _BANKS if plan.sparse else 0.0
+    waited = device.waited if plan.sparse else 0.0
+    products = (plan.steps * (max(tile.columns / 2, fed) + between) + waited) * tile.sharers
     if plan.promoted:
         each = device.promotion if tile.sharers > 1 or not plan.blocks else device.scaling
         products += each * tile.columns * tile.sharers * 4 / plan.promoted
-    copies = (tile.rows + tile.columns / tile.cluster) * SPAN / device.cache_bytes
+    stored = (plan.span_a + plan.metadata_words * METADATA / 64) / SPAN  # of A
+    copies = (tile.rows * stored + tile.columns / tile.cluster) * SPAN / device.cache_bytes
     stage = _blended(products, copies)
     end = device.end + device.column * tile.columns * out
     clusters = share.ctas // tile.cluster
     waves = ceil(share.tiles / clusters)
-    operands = size * (problem.m + problem.n) * problem.k * problem.batch
+    operands = size * (problem.m * stored + problem.n) * problem.k * problem.batch
     clocks = (waves - 1) * (end * device.hidden if tile.alternate else end)
     if share.even:
         clocks += waves * share.stages * stage
     else:
         clocks += share.tiles * share.stages / clusters * stage
         clocks += device.cut + device.piece * max(clusters / share.split - 1, 0) * tile.rows * tile.columns
-        read = share.split * share.stages * (tile.rows * tile.cluster + tile.columns) * SPAN
+        read = share.split * share.stages * (tile.rows * tile.cluster * stored + tile.columns) * SPAN
         clocks += device.apart * read * min(1.0, operands / device.cache)
     carried = (operands + out * problem.m * problem.n * problem.batch) / (device.memory * 1e6)
     rate = device.clock * 1e3

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
-import numpy as np
-
 from warploom.author import Kernel
+from warploom.check.module import asked_target
 from warploom.diag import UsageError
 from warploom.gpu import Gpu
 from warploom.gpu.arrays import UNORDERED, is_torch_type, number_of
@@ -17,85 +16,59 @@ from warploom.gpu.streams import current_of
 from warploom.kernels.dispatch import Dispatch
 from warploom.kernels.plan import DTYPES
 from warploom.kernels.problem import Arrays
-
-_NEEDED = "sm_90a"
-_VECTORS = ("row_scales", "column_scales", "bias", "ends")
+from warploom.kernels.warp_level.dispatch import WarpDispatch
+from warploom.kernels.warp_level.plan import OLDEST
+from warploom.kernels.workspace import Workspaces
 
 
 @cache
 def gpu_of(number: int) -> Gpu:
     """A GPU that stays open. Errors: UsageError gpu.*, kernels.target."""
     gpu = Gpu(number)
-    if gpu.arch != _NEEDED:
+    if asked_target(gpu.arch).number < OLDEST:
         raise UsageError(
-            f"the kernels are for {_NEEDED}; {gpu.name} is {gpu.arch}",
+            f"the kernels are for sm_{OLDEST} and newer; {gpu.name} is {gpu.arch}",
             code="kernels.target",
             hint='device="cpu" runs them on the abstract machine',
         )
     return gpu
 
 
-class _Workspace:
-    """Memory of one stream for the sums of tiles that are cut, and for their flags, which launches leave at 0."""
-
-    def __init__(self, number: int, stream: int) -> None:
-        self.gpu, self.stream = gpu_of(number), stream
-        self.words = self.flags = self.partial = self.marks = 0
-
-    def hold(self, words: int, flags: int) -> tuple[int, int]:
-        """The addresses for a launch that needs so many words of 32 bits and flags."""
-        if words > self.words:
-            self.words, self.partial = words, self._instead(self.partial, words)
-        if flags > self.flags:
-            self.flags, self.marks = flags, self._instead(self.marks, flags)
-            self.gpu.upload(self.marks, np.zeros(4 * flags, np.uint8))
-            self.gpu.wait()
-        return self.partial, self.marks
-
-    def _instead(self, before: int, words: int) -> int:
-        """Memory in place of what launches on the stream may still use."""
-        if before:
-            self.gpu.wait(stream=self.stream)
-            self.gpu.free(before)
-        return self.gpu.allocate(4 * words)
-
-
-_workspace = cache(_Workspace)
+@cache
+def _workspaces(number: int) -> Workspaces:
+    return Workspaces(gpu_of(number))
 
 
 class Ready:
     """A multiplication on a GPU, for arrays that lie in one way: a call takes their addresses and launches."""
 
-    def __init__(self, dispatch: Dispatch, kernel: Kernel, arrays: Arrays) -> None:
+    def __init__(self, dispatch: Dispatch | WarpDispatch, kernel: Kernel, arrays: Arrays) -> None:
         self.number = number_of(arrays.a)
         gpu, plan = gpu_of(self.number), dispatch.plan
         self.current, self.stream = current_of(arrays.a.__class__), gpu.stream
         here = (_is_tensor(array, self.number) for array in arrays if array is not None)
         self.locate = _address if all(here) else partial(_locate, gpu)
         self.empty = _maker(arrays.a, dispatch) if arrays.out is None else None
-        self.held = None if dispatch.share.even else (dispatch.partial_words, dispatch.flags)
-        self.addressed = plan.addressed
+        self.held, self.addressed = dispatch.held, dispatch.addressed
+        self.alignment = dispatch.alignment
+        self.workspaces = _workspaces(self.number)
+        if self.held is not None:
+            self.workspaces.prepare(*self.held)
         loaded = gpu.kernel(kernel.text, kernel.name)
         d = arrays.out if self.empty is None else self.empty()
         numbers = dispatch.numbers(d, arrays)
         self.scaled, self.added = plan.epilogue.scaled, arrays.c is not None
-        fixed: dict[str, object] = {"metadata": None}
-        if not self.scaled:
-            fixed["alpha"] = 1.0
+        fixed: dict[str, object] = {} if self.scaled else {"alpha": 1.0}
         if not self.added:
             fixed["beta"] = 0.0
-        fixed |= {name: None for name in _VECTORS if getattr(arrays, name) is None}
-        if not plan.addressed:
-            fixed["d_start"] = None
-        if dispatch.share.even:
-            fixed |= {"partial": None, "flags": None}
-        maps = zip("abcd", dispatch.tensors(arrays.a, arrays.b, arrays.c, d), strict=True)
+        fixed |= dict.fromkeys(dispatch.absent(arrays))
+        maps = zip("abcd", dispatch.tensors(arrays.a, arrays.b, arrays.c, d))
         self.launch = loaded.prepare(
-            grid=dispatch.share.ctas,
+            grid=dispatch.ctas,
             block=plan.tile.threads,
-            cluster=plan.tile.cluster,
+            cluster=dispatch.cluster,
             shared=kernel.shared_bytes,
-            programmatic=True,
+            programmatic=dispatch.programmatic,
             tensors={f"{kernel.name}_{name}": each for name, each in maps},
             fixed={f"{kernel.name}_{name}": value for name, value in fixed.items()}
             | {
@@ -110,14 +83,15 @@ class Ready:
         stream = self.stream if self.current is None else self.current(a)
         made = out if self.empty is None else self.empty()
         d = locate(made, stream)
-        given: list[int | float] = [
-            locate(a, stream),
-            locate(b, stream),
-            d if c is None else locate(c, stream),
-            d,
-        ]
+        places = [locate(a, stream), locate(b, stream), d if c is None else locate(c, stream), d]
+        if self.alignment > 1 and any(place % self.alignment for place in places):
+            raise UsageError(
+                f"A, B, C or D begins at an address that is no multiple of {self.alignment} bytes",
+                code="kernels.layout",
+            )
+        given: list[int | float] = [*places]
         if self.held is not None:
-            given += _workspace(self.number, stream).hold(*self.held)
+            given += self.workspaces.hold(stream, *self.held)
         given += [locate(vector, stream) for vector in vectors if vector is not None]
         if self.scaled:
             given.append(float(alpha))
@@ -142,12 +116,13 @@ def _locate(gpu: Gpu, array: Any, stream: int) -> int:
     return gpu.locate(array, UNORDERED if current_of(array.__class__) is not None else stream)
 
 
-def _maker(like: Any, dispatch: Dispatch) -> Callable[[], Any]:
+def _maker(like: Any, dispatch: Dispatch | WarpDispatch) -> Callable[[], Any]:
     """What makes an array for D, its rows a multiple of 16 bytes apart. Errors: UsageError kernels.out."""
     library = sys.modules.get(type(like).__module__.partition(".")[0])
     if library is None or library.__name__ not in ("torch", "cupy"):
         raise UsageError("D is made for PyTorch and CuPy alone; expected out", code="kernels.out")
-    shape, pitch, dtype = dispatch.problem.shape, dispatch.pitch, DTYPES[dispatch.plan.d]
+    problem, type_word = dispatch.problem, dispatch.plan.d
+    shape, pitch, dtype = problem.shape, problem.pitch(type_word), DTYPES[type_word]
     if library.__name__ == "torch":
         strides = (shape[-2] * pitch, pitch, 1)[-len(shape) :]
         made_as = getattr(library, dtype.name)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from warploom.kernels import scales
 from warploom.kernels.cost import Share, tiles_of
 from warploom.kernels.load import BLOCK
-from warploom.kernels.plan import Plan, size_of
+from warploom.kernels.plan import SPAN, Plan, size_of
 from warploom.kernels.problem import Arrays, Problem, swapped
 from warploom.layout import TensorMap, strided
 
@@ -27,10 +26,34 @@ class Dispatch:
     share: Share
 
     @property
-    def pitch(self) -> int:
-        """Elements from a row of a new D to the next: whole 16 bytes."""
-        per_row = 16 // size_of(self.plan.d)
-        return ceil(self.problem.n / per_row) * per_row
+    def ctas(self) -> int:
+        """The grid."""
+        return self.share.ctas
+
+    @property
+    def cluster(self) -> int:
+        """CTAs of a cluster."""
+        return self.plan.tile.cluster
+
+    @property
+    def programmatic(self) -> bool:
+        """Whether a launch may begin before the one before it has ended: the kernel waits for itself."""
+        return True
+
+    @property
+    def held(self) -> tuple[int, int] | None:
+        """Memory besides the arrays: words and flags of tiles that are cut; None where none is."""
+        return None if self.share.even else (self.partial_words, self.flags)
+
+    @property
+    def addressed(self) -> bool:
+        """Whether D's address is told once more, beside its tensor map."""
+        return self.plan.addressed
+
+    @property
+    def alignment(self) -> int:
+        """Bytes that the addresses of A, B, C and D are multiples of; tensor maps judge them for themselves."""
+        return 1
 
     @property
     def partial_words(self) -> int:
@@ -42,21 +65,28 @@ class Dispatch:
         """Flags of such sums: one for each part of a CTA's tile. They are 0 before a launch, and after it."""
         return 0 if self.share.even else self.share.ctas * self.plan.tile.sharers
 
-    def tensors(self, a: Any, b: Any, c: Any, d: Any) -> tuple[TensorMap, TensorMap, TensorMap, TensorMap]:
+    def tensors(self, a: Any, b: Any, c: Any, d: Any) -> tuple[TensorMap, ...]:
         """The tensor maps of A, B, C and D; where there is no C, D's stands for it and is not looked at."""
         plan, tile = self.plan, self.plan.tile
         of_d = self._result(d, "d")
         return (
-            self._operand(a, "a", plan.a, plan.a_major, tile.rows),
-            self._operand(swapped(b), "b", plan.b, plan.b_major, tile.columns // tile.cluster),
+            self._operand(a, "a", plan.a, plan.a_major, tile.rows, plan.span_a),
+            self._operand(swapped(b), "b", plan.b, plan.b_major, tile.columns // tile.cluster, SPAN),
             of_d if c is None else self._result(c, "c"),
             of_d,
         )
 
-    def _operand(self, array: Any, name: str, type_word: str, major: str, lines: int) -> TensorMap:
-        """A map over (M or N, K)."""
-        box = (lines, self.plan.depth) if major == "k" else (self.plan.depth, BLOCK)
-        return self._map(array if major == "k" else swapped(array), name, box, 128, type_word)
+    def absent(self, arrays: Arrays) -> tuple[str, ...]:
+        """The pointers that this multiplication does not need."""
+        missing = arrays.missing("row_scales", "column_scales", "bias", "metadata", "ends")
+        missing += () if self.addressed else ("d_start",)
+        return missing if self.held is not None else (*missing, "partial", "flags")
+
+    def _operand(self, array: Any, name: str, type_word: str, major: str, lines: int, span: int) -> TensorMap:
+        """A map over (M or N, K), of which a stage has `span` bytes."""
+        if major == "k":
+            return self._map(array, name, (lines, span // size_of(type_word)), span, type_word)
+        return self._map(swapped(array), name, (self.plan.depth, BLOCK), SPAN, type_word)
 
     def _result(self, array: Any, name: str) -> TensorMap:
         span = self.plan.row_bytes
@@ -76,11 +106,11 @@ class Dispatch:
             np.zeros(self.partial_words, np.uint32),
             np.zeros(self.flags, np.uint32),
             *(scales.flat(rows), scales.flat(columns), arrays.bias),
-            None,
+            arrays.metadata,
             arrays.ends,
             np.float32(alpha),
             np.float32(beta),
-            start if self.plan.addressed else None,
+            start if self.addressed else None,
             *self.numbers(d, arrays),
         ]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
 from functools import lru_cache
 from math import ceil
 from typing import Any, Literal
@@ -11,9 +9,10 @@ from typing import Any, Literal
 import numpy as np
 
 from warploom.diag import UsageError
+from warploom.gpu import Gpu
 from warploom.gpu.arrays import is_on_gpu
 from warploom.kernels import problem
-from warploom.kernels.api import Options, check_vector, perform, planned
+from warploom.kernels.api import Options, check_vector, need_hopper, perform, planned
 from warploom.kernels.cost import H200, Device, Share, microseconds, tiles
 from warploom.kernels.dispatch import Dispatch
 from warploom.kernels.plan import Plan, Tile
@@ -50,13 +49,14 @@ def grouped_gemm(
         (G, N), f32.
     Errors: UsageError kernels.*, gpu.*.
     """
-    arrays = a, b, c, out, row_scales, column_scales, bias, ends
+    arrays = a, b, c, out, row_scales, column_scales, bias, None, ends
     options = alpha != 1.0, "column", activation, result, sums, fast, tile
-    return perform(_asked, arrays, options, alpha, beta, device)
+    return perform(dispatch_of, arrays, options, alpha, beta, device)
 
 
-def _asked(arrays: Arrays, options: Options, _gpu: str) -> Dispatch:
+def dispatch_of(arrays: Arrays, options: Options, _gpu: Gpu | None) -> Dispatch:
     """The plan for arrays and options. Errors: UsageError kernels.*."""
+    need_hopper("rows that go by groups", options.target)
     if len(arrays.a.shape) != 2 or len(arrays.b.shape) != 3:
         raise UsageError(
             f"A of shape {tuple(arrays.a.shape)} and B of shape {tuple(arrays.b.shape)}; expected (M, K) and"
@@ -92,16 +92,8 @@ def _dispatch(asked: Problem, plan: Plan, tile: Tile | None) -> Dispatch:
     each = Problem(
         ceil(asked.m / asked.groups), asked.n, asked.k, asked.groups, asked.a, asked.b, "k", asked.b_major
     )
-    found = min(_tried(plan), key=lambda plan: microseconds(each, plan, share_of(asked, plan)))
+    found = min(tiles(plan), key=lambda plan: microseconds(each, plan, share_of(asked, plan)))
     return Dispatch(asked, found, share_of(asked, found))
-
-
-def _tried(plan: Plan) -> Iterator[Plan]:
-    """The plan with each tile that it can have; without a cluster too, whose rows are all of one group."""
-    for made in tiles(plan):
-        yield made
-        if made.tile.alternate:
-            yield made.with_tile(replace(made.tile, cluster=1))
 
 
 def share_of(asked: Problem, plan: Plan, device: Device = H200) -> Share:

@@ -6,7 +6,7 @@ A plan is all that is known when the PTX is made; sizes, addresses and factors c
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from math import gcd
 from typing import Any, Protocol
 
@@ -21,6 +21,7 @@ SPAN = 128  # bytes of K in one stage: a row of the widest swizzle
 STEP = 32  # bytes of a row of A that one instruction takes
 SCALED = 128  # elements of K, and columns of B, that may share a factor
 METADATA = 512  # bytes that the threads of a consumer have in one word each
+HOPPER = "sm_90a"  # the target that has wgmma
 SHARED = shared_bytes(90)  # what a CTA may have
 # Registers that a thread has for sums, by the number of consumers. With more the driver's assembler (580.159) spills,
 # where ptxas 13.0 does not yet: 176 cost a fifth of the speed.
@@ -179,6 +180,14 @@ def types_refused(plan: Typed) -> Iterator[str]:
         yield "sums in s32 go to a result in s32 as they are; an epilogue needs one in f32, bf16 or f16"
 
 
+def tile_refused(tile: Any) -> Iterator[str]:
+    """Which of a tile's numbers are none."""
+    for each in fields(tile):
+        value = getattr(tile, each.name)
+        if type(each.default) is int and (not isinstance(value, int) or value < 1):
+            yield f"{each.name} of a tile is {value!r}; expected a whole number above 0"
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """One kernel. `a_major` is "k" or "m", `b_major` "k" or "n": along what elements are neighbours in memory.
@@ -228,6 +237,10 @@ class Plan:
             found.extend(self._blocks_refused())
         elif self.promoted and self.sums != "f32":
             found.append(f"sums in {self.sums} are exact or chosen to be short; only f32 is promoted")
+        if wrong := list(tile_refused(tile)):
+            return (*found, *wrong)
+        if tile.cluster not in (1, 2, 4):
+            found.append(f"clusters of {tile.cluster} CTAs; expected 1, 2 or 4")
         if tile.rows % 64 or not 64 <= tile.rows <= 192:
             found.append(f"{tile.rows} rows of a tile; expected 64, 128 or 192")
         if tile.alternate and tile.rows != 64:

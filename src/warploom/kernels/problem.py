@@ -32,7 +32,8 @@ _ROW = 16  # bytes: what the address and the strides of a tensor that TMA reads 
 class Problem:
     """`batch` times D (M, N) = A (M, K) by B (K, N); the operands in `common` are the same each time.
 
-    Where rows go by `groups`, each is that with its own rows of A and D; M is all of them.
+    Where rows go by `groups`, each is that with its own rows of A and D; M is all of them. Of a sparse A half is
+    stored.
     """
 
     m: int
@@ -46,6 +47,7 @@ class Problem:
     batched: bool = False
     common: str = ""
     groups: int = 0
+    sparse: bool = False
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -63,6 +65,11 @@ class Problem:
         """The type that D has if nobody asks for one."""
         return sums if sums == "f16" else _RESULT.get(self.a, self.a)
 
+    def pitch(self, type_word: str) -> int:
+        """Elements from a row of a new D to the next: whole 16 bytes."""
+        per_row = _ROW // size_of(type_word)
+        return -(-self.n // per_row) * per_row
+
     def is_ragged(self, type_word: str) -> bool:
         """Whether rows of N elements do not end with whole 16 bytes."""
         return type_word in TYPES and self.n * size_of(type_word) % _ROW != 0
@@ -74,8 +81,9 @@ class Problem:
         sums: str = "",
         d: str = "",
         epilogue: Epilogue,
-        tile: warp_level.Tile | None = None,
-        processors: int = 108,
+        promoted: bool = False,
+        tile: warp_level.WarpTile | None = None,
+        processors: int = warp_level.PROCESSORS,
     ) -> warp_level.Plan:
         """A plan for it on a target without warpgroup multiplication: every one from sm_80 on but sm_90a.
 
@@ -90,10 +98,22 @@ class Problem:
                 code="kernels.plan",
             )
         ragged = self.is_ragged(result) or (bool(epilogue.addend) and self.is_ragged(epilogue.addend))
-        most = shared_bytes(asked_target(target).number)
-        wanted = tile or warp_level.tile_for(self.m, self.n, self.batch, processors, most)
+        number, wanted = asked_target(target).number, tile or warp_level.WarpTile()
+        if tile is None and number >= warp_level.OLDEST:
+            most = shared_bytes(number)
+            wanted = warp_level.tile_for(self.m, self.n, self.batch, processors, most)
         return warp_level.Plan(
-            target, self.a, self.b, chosen, result, self.a_major, self.b_major, ragged, wanted, epilogue
+            target,
+            self.a,
+            self.b,
+            chosen,
+            result,
+            self.a_major,
+            self.b_major,
+            ragged,
+            wanted,
+            epilogue,
+            promoted,
         )
 
 
@@ -107,7 +127,12 @@ class Arrays(NamedTuple):
     row_scales: Any = None
     column_scales: Any = None
     bias: Any = None
+    metadata: Any = None
     ends: Any = None
+
+    def missing(self, *names: str) -> tuple[str, ...]:
+        """Those of the names that nothing is given for."""
+        return tuple(name for name in names if getattr(self, name) is None)
 
 
 def type_word(array: Any, name: str) -> str:
@@ -142,12 +167,16 @@ def _steps(stride: int, extent: int) -> bool:
     return extent == 1 or (stride > 0 and stride % _ROW == 0)
 
 
-def read(a: Any, b: Any) -> Problem:
+def read(a: Any, b: Any, columns: int = 0) -> Problem:
     """The problem that two arrays are: A of (M, K) or (batch, M, K), B of (K, N) or (batch, K, N).
+
+    With `columns`, which are K, A is what is stored of a sparse matrix.
 
     Errors: UsageError kernels.shape, kernels.type, kernels.layout.
     """
     shape_a, shape_b = tuple(a.shape), tuple(b.shape)
+    if columns:
+        shape_a = (*shape_a[:-1], columns)
     if len(shape_a) not in (2, 3) or len(shape_b) not in (2, 3) or shape_a[-1] != shape_b[-2]:
         raise UsageError(
             f"A of shape {shape_a} and B of shape {shape_b}; expected (M, K) and (K, N), each with a batch before"
@@ -165,6 +194,7 @@ def read(a: Any, b: Any) -> Problem:
         m, shape_b[-1], k, next(iter(batches), 1),
         type_word(a, "A"), type_word(b, "B"),
         major_of(a, "A", "m"), major_of(swapped(b), "B", "n"), bool(batches), common,
+        sparse=columns > 0,
     )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from warploom.diag import UsageError
 from warploom.gpu.driver import first_sentence
+from warploom.kernels.compress import Compressed, compress, prune
 from warploom.kernels.plan import DTYPES, PROMOTED, SMALL, Plan, size_of
 from warploom.kernels.problem import Problem
 
@@ -25,6 +26,8 @@ _SPREAD = 40  # of whole numbers, so that few are cut off at 127
 class Kind:
     """A kind of multiplication: the types of A and B, and of D; whether 8-bit floats are summed the `fast` way.
 
+    Where A is `sparse`, half of its elements are zeros as the tensor cores want them, and our kernel takes what is
+    stored of it. Its result is compared with the library's, its time with that of our kernel for a dense A.
     `tolerance` is how far elements of two right results may be apart: a share of the root mean square of them all,
     well above roundings and well below the products of one instruction.
     """
@@ -34,17 +37,28 @@ class Kind:
     result: str
     fast: bool = False
     tolerance: float = 0.1
+    sparse: bool = False
+
+    @property
+    def beside(self) -> str:
+        """What is timed beside it: "" for the library."""
+        return "our dense" if self.sparse else ""
+
+    @property
+    def title(self) -> str:
+        """Its name, and what is timed beside it where that is not the library."""
+        return f"{self.name} beside {self.beside}" if self.beside else self.name
 
     def problem(self, m: int, n: int, k: int) -> Problem:
         """A multiplication of this kind, both matrices stored along K."""
-        return Problem(m, n, k, 1, self.operand, self.operand, "k", "k")
+        return Problem(m, n, k, 1, self.operand, self.operand, "k", "k", sparse=self.sparse)
 
     def plan(self, problem: Problem) -> Plan:
         """The plan that `gemm` makes for it, with the smallest tile."""
         promoted = PROMOTED if self.operand == "e4m3" and not self.fast else 0
         return Plan(
             self.operand, self.operand, problem.sums(), self.result,
-            promoted=promoted, ragged=problem.is_ragged(self.result), tile=SMALL,
+            promoted=promoted, ragged=problem.is_ragged(self.result), sparse=self.sparse, tile=SMALL,
         )  # fmt: skip
 
     def bytes(self, m: int, n: int, k: int) -> int:
@@ -61,18 +75,30 @@ KINDS = {
         Kind("e4m3", "e4m3", "bf16", fast=True, tolerance=0.25),
         Kind("e4m3-accurate", "e4m3", "bf16"),
         Kind("s8", "s8", "s32", tolerance=0.0),
+        Kind("f16-sparse", "f16", "f16", sparse=True),
     )
 }
 """Kinds by their names."""
 
 
+def usual(names: Iterable[str]) -> list[str]:
+    """Those of the names that are taken where none is asked for: the kinds that stand beside a library."""
+    return [name for name in names if not KINDS[name].beside]
+
+
 @dataclass(frozen=True, slots=True)
 class Matrices:
-    """A of (M, K), B of (K, N) and room for D, K side by side in A and B."""
+    """A of (M, K), B of (K, N) and room for D, K side by side in A and B. Of a sparse A also what is stored of it."""
 
     a: Any
     b: Any
     d: Any
+    compressed: Compressed | None = None
+
+    @property
+    def ours(self) -> Any:
+        """A as our kernel takes it."""
+        return self.a if self.compressed is None else self.compressed
 
 
 class Peer(Protocol):
@@ -92,7 +118,7 @@ class Peer(Protocol):
         ...
 
     def matrices(self, kind: Kind, m: int, n: int, k: int, seed: int) -> Matrices:
-        """Normally distributed data; whole numbers of a normal distribution for s8."""
+        """Normally distributed data; whole numbers of a normal distribution for s8; a sparse A keeps the largest."""
         ...
 
     def multiply(self, kind: Kind) -> Multiply:
@@ -155,7 +181,11 @@ class Torch:
                 drawn = (drawn * _SPREAD).round_().clamp_(-127, 127)
             return room(rows, k, operand).copy_(drawn)
 
-        return Matrices(matrix(m), matrix(n).t(), room(m, n, result))
+        a, b, d = matrix(m), matrix(n).t(), room(m, n, result)
+        if not kind.sparse:
+            return Matrices(a, b, d)
+        a.copy_(prune(a))
+        return Matrices(a, b, d, compress(a))
 
     def multiply(self, kind: Kind) -> Multiply:
         """As Peer says."""
@@ -188,7 +218,7 @@ class CuPy:
     """CuPy: `dot`, for f16 and tf32; it has no other multiplication by tensor cores."""
 
     name = "CuPy"
-    kinds = ("f16", "tf32")
+    kinds = ("f16", "tf32", "f16-sparse")
 
     def __init__(self) -> None:
         self._cupy = _library("cupy", self.name)
@@ -222,7 +252,11 @@ class CuPy:
             made[...] = dice.standard_normal((rows, k), dtype=cupy.float32)
             return made
 
-        return Matrices(matrix(m), matrix(n).T, room(m, n, result))
+        a, b, d = matrix(m), matrix(n).T, room(m, n, result)
+        if not kind.sparse:
+            return Matrices(a, b, d)
+        a[...] = prune(a)
+        return Matrices(a, b, d, compress(a))
 
     def multiply(self, kind: Kind) -> Multiply:
         """As Peer says."""

@@ -13,7 +13,7 @@ from warploom.gpu.timing import Call
 from warploom.kernels.cost import Share
 from warploom.kernels.plan import Tile
 from warploom.kernels.tuned import chosen
-from warploom.oracle.blas import Kind, Matrices, Peer, refusals
+from warploom.oracle.blas import Kind, Matrices, Multiply, Peer, refusals
 
 Size = tuple[int, int, int]
 
@@ -121,7 +121,7 @@ def compare(bench: Bench, case: Case, seed: int = 0) -> Compared | Wrong:
     sets = rotating(peer, case, seed)
     held = sets[0]
     far = distance(
-        peer, case, held, lambda: bench.gemm(held.a, held.b, out=held.d, fast=kind.fast), bench.wait
+        peer, case, held, lambda: bench.gemm(held.ours, held.b, out=held.d, fast=kind.fast), bench.wait
     )
     if not far <= kind.tolerance:  # NaN is no agreement
         return Wrong(case, far, peer.name)
@@ -165,10 +165,11 @@ def distance(
 
 def _calls(bench: Bench, kind: Kind, sets: Sequence[Matrices]) -> dict[str, list[Call]]:
     """Both sides, through the same matrices."""
-    gemm, multiply, fast = bench.gemm, bench.peer.multiply(kind), kind.fast
+    gemm, fast = bench.gemm, kind.fast
+    multiply: Multiply = _dense(gemm, fast) if kind.sparse else bench.peer.multiply(kind)
 
     def ours(held: Matrices) -> Call:
-        a, b, d = held.a, held.b, held.d
+        a, b, d = held.ours, held.b, held.d
         return lambda _: gemm(a, b, out=d, fast=fast)
 
     def theirs(held: Matrices) -> Call:
@@ -176,6 +177,11 @@ def _calls(bench: Bench, kind: Kind, sets: Sequence[Matrices]) -> dict[str, list
         return lambda _: multiply(a, b, d)
 
     return {"ours": [ours(held) for held in sets], "theirs": [theirs(held) for held in sets]}
+
+
+def _dense(gemm: Callable[..., object], fast: bool) -> Multiply:
+    """Our multiplication of a dense A."""
+    return lambda a, b, d: gemm(a, b, out=d, fast=fast)
 
 
 def summary(found: Sequence[Compared]) -> dict[str, tuple[float, Compared]]:
@@ -214,6 +220,7 @@ def _plain(each: Compared) -> dict[str, Any]:
 
     return {
         "type": case.kind.name,
+        "beside": case.kind.beside or "peer",
         "m": case.m,
         "n": case.n,
         "k": case.k,

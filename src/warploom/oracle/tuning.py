@@ -120,7 +120,9 @@ def _choices(gpu: str, problem: Problem, plan: Plan) -> tuple[Candidate, list[Ca
 
 
 def _arrays(held: Matrices) -> Arrays:
-    return Arrays(held.a, held.b, out=held.d)
+    if held.compressed is None:
+        return Arrays(held.a, held.b, out=held.d)
+    return Arrays(held.compressed.values, held.b, out=held.d, metadata=held.compressed.metadata)
 
 
 def _times(tuner: Tuner, launches: dict[str, Launch], sets: Sequence[Matrices]) -> dict[str, Timing]:

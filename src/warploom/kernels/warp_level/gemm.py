@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from warploom.author import Kernel, bounds, f32, kernel, new, pointer, ptx, shared, special, u32, u64
+from warploom.check.module import asked_target
 from warploom.kernels.epilogue import Factors
 from warploom.kernels.warp_level.load import AcrossK, AlongK, Copies, Source
 from warploom.kernels.warp_level.multiply import Fragments, multiply
@@ -20,6 +21,7 @@ from warploom.kernels.warp_level.store import Addend, Store
 from warploom.kernels.work import corner
 
 _DEFAULT = Plan()
+_SHORT_SUMS = (8, 7)  # the PTX version that has sums in f16 for 8-bit floats
 
 
 @kernel(target=_DEFAULT.target)
@@ -70,5 +72,8 @@ def built(plan: Plan) -> Kernel:
 
 
 def _version(plan: Plan) -> str:
-    """The PTX version that has its instructions, where it is later than the usual one."""
-    return "8.7" if plan.sums == "f16" and plan.a != "f16" else warp_gemm.version
+    """The PTX version that has its instructions, where it is later than the usual one of its target."""
+    if plan.sums != "f16" or plan.a == "f16":
+        return warp_gemm.version
+    major, minor = max(_SHORT_SUMS, asked_target(plan.target).first_version)
+    return f"{major}.{minor}"

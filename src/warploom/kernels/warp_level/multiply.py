@@ -125,7 +125,12 @@ def _products(plan: Plan, from_a: Sequence[Fragment], from_b: Sequence[Fragment]
     shape, sums_in = _SHAPES[size_of(plan.a)], plan.sums
     kind: Any = {"shape": shape, "dtype": sums_in, "atype": plan.a, "btype": plan.b, "ctype": sums_in}
     blocks = [pair[half : half + 2] for pair in from_b for half in (0, 2)]
+    zeros = [new("f32", 0.0) for _ in range(plan.words)] if plan.promoted else []
     for row, (fragment, of_row) in enumerate(zip(from_a, sums, strict=True)):
         for number in range(len(blocks))[:: -1 if row % 2 else 1]:
             mine = list(of_row[number * plan.words : (number + 1) * plan.words])
-            ptx.mma(fragment, blocks[number], mine, **kind, out=mine)
+            if plan.promoted:
+                for total, part in zip(mine, ptx.mma(fragment, blocks[number], zeros, **kind), strict=True):
+                    total += part
+            else:
+                ptx.mma(fragment, blocks[number], mine, **kind, out=mine)

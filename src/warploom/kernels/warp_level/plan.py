@@ -8,7 +8,7 @@ from typing import Any
 from warploom.check.module import asked_target
 from warploom.diag import UsageError
 from warploom.isa.capacity import shared_bytes
-from warploom.kernels.plan import Epilogue, size_of, types_refused
+from warploom.kernels.plan import Epilogue, size_of, tile_refused, types_refused
 
 CHUNK = 16  # bytes that a thread copies at once, and a row of the matrices that warps load
 STEP = 32  # bytes of K that one instruction multiplies
@@ -17,10 +17,14 @@ _RESERVED = 1024  # bytes of shared memory that a CTA has besides its own
 _PRODUCTS = 64  # elements of a tile whose 32 bytes of K an SM multiplies in a clock
 _BANKS = 128  # bytes of shared memory that are read or written in a clock
 _SMALL_FLOATS = ("e4m3", "e5m2")
+OLDEST = 80
+"""The number of the first architecture that has such kernels."""
+PROCESSORS = 108
+"""Processors (SMs) of a GPU that nobody named: an A100's."""
 
 
 @dataclass(frozen=True, slots=True)
-class Tile:
+class WarpTile:
     """What one CTA computes: `rows` of M by `columns` of N, dealt out to `down` by `across` warps.
 
     A stage holds `span` bytes of K of each row and column, 64 or 128. Neighbouring CTAs take `group` rows of tiles
@@ -80,20 +84,20 @@ class Tile:
 
 
 TILES = (
-    Tile(128, 256, 2, 4),
-    Tile(128, 128, 2, 2),
-    Tile(128, 64, 2, 2, span=128, stages=3),
-    Tile(64, 64, 2, 2, span=128, stages=3),
+    WarpTile(128, 256, 2, 4),
+    WarpTile(128, 128, 2, 2),
+    WarpTile(128, 64, 2, 2, span=128, stages=3),
+    WarpTile(64, 64, 2, 2, span=128, stages=3),
 )
 """Tiles that are chosen from, the largest first."""
 
 
-def tile_for(m: int, n: int, batch: int, processors: int, most: int) -> Tile:
+def tile_for(m: int, n: int, batch: int, processors: int, most: int) -> WarpTile:
     """The tile that is done first, where a CTA may have `most` bytes of shared memory: rounds in which every
     processor has as many tiles as it has room for, and a last one in which they share what is left.
     """
 
-    def cost(tile: Tile) -> int:
+    def cost(tile: WarpTile) -> int:
         together = tile.together(most)
         full, rest = divmod(tile.count(m, n, batch), processors * together)
         return (full * together - (-rest // processors)) * tile.clocks
@@ -105,8 +109,9 @@ def tile_for(m: int, n: int, batch: int, processors: int, most: int) -> Tile:
 class Plan:
     """One kernel. `a_major` is "k" or "m", `b_major` "k" or "n": along what elements are neighbours in memory.
 
-    `ragged`: the rows of D and C do not end with whole 16 bytes. Of f32 elements of A and B, as of tf32, the tensor
-    cores read the upper 19 bits.
+    `ragged`: the rows of D and C do not end with whole 16 bytes. `promoted`: the products of every instruction are
+    summed from zero, and added up in f32 outside the tensor cores, which keep fewer bits. Of f32 elements of A and B,
+    as of tf32, the tensor cores read the upper 19 bits.
     Errors: UsageError kernels.plan where the tensor cores or the CTA have no such kernel.
     """
 
@@ -118,17 +123,20 @@ class Plan:
     a_major: str = "k"
     b_major: str = "k"
     ragged: bool = False
-    tile: Tile = field(default_factory=Tile)
+    tile: WarpTile = field(default_factory=WarpTile)
     epilogue: Epilogue = field(default_factory=Epilogue)
+    promoted: bool = False
 
     def __post_init__(self) -> None:
-        for complaint in (*types_refused(self), *self._of_target(), *self._of_tile()):
+        for complaint in list(types_refused(self)) or (*self._of_target(), *self._of_tile()):
             raise UsageError(complaint, code="kernels.plan")
 
     def _of_target(self) -> tuple[str, ...]:
         number, found = asked_target(self.target).number, list[str]()
-        if number < 80:
-            found.append(f"{self.target} has no asynchronous copies; expected sm_80 or above")
+        if self.promoted and self.sums != "f32":
+            found.append(f"sums in {self.sums} are exact or chosen to be short; only f32 is promoted")
+        if number < OLDEST:
+            found.append(f"{self.target} has no asynchronous copies; expected sm_{OLDEST} or above")
         small = [each for each in (self.a, self.b, self.d, self.epilogue.addend) if each in _SMALL_FLOATS]
         if small and number < 89:
             found.append(f"{self.target} has no {small[0]}; expected sm_89 or above")
@@ -140,6 +148,8 @@ class Plan:
 
     def _of_tile(self) -> tuple[str, ...]:
         tile, found = self.tile, list[str]()
+        if wrong := tuple(tile_refused(tile)):
+            return wrong
         if tile.span not in (64, 128):
             found.append(f"{tile.span} bytes of K in a stage; expected 64 or 128")
         if not 3 <= tile.stages <= 5:
