@@ -6,14 +6,13 @@ from pathlib import Path
 
 import warploom.isa  # noqa: F401  # pyright: ignore[reportUnusedImport] -- declares every form
 from warploom.check.functions import Walk
-from warploom.check.module import asked_target, asked_version, head
+from warploom.check.module import asked_target, asked_version
 from warploom.check.report import Report
+from warploom.check.texts import judged
 from warploom.diag import Diagnostic, Severity
 from warploom.ptx import Module, parse_readable, text_of
 
 __all__ = ["Report", "check", "verdicts"]
-
-_HEAD = 2  # .version and .target, without which nothing can be judged
 
 
 def check(
@@ -28,15 +27,7 @@ def check(
     chosen_target = None if target is None else asked_target(target)
     chosen_version = None if ptx_version is None else asked_version(ptx_version)
     module, unreadable = (ptx, []) if isinstance(ptx, Module) else parse_readable(*text_of(ptx))
-    if module is None or len(module.items) < _HEAD:
-        return Report(unreadable)
-    judged_target, judged_version, found = head(module, chosen_target, chosen_version)
-    if unreadable:
-        found = [each for each in found if each.span is not None]  # what is missing could not be read
-    found += Walk(module, judged_target, judged_version).all()
-    if any(_in_declaration(error) for error in unreadable):
-        found = [each for each in found if each.code != "name/undeclared"]
-    return Report([*unreadable, *found])
+    return Report(judged(module, unreadable, chosen_target, chosen_version, Walk))
 
 
 def verdicts(module: Module, target: str, ptx_version: tuple[int, int]) -> list[Diagnostic]:
@@ -47,11 +38,3 @@ def verdicts(module: Module, target: str, ptx_version: tuple[int, int]) -> list[
     """
     walk = Walk(module, asked_target(target), asked_version(ptx_version), explains=False)
     return [found for found in walk.all() if found.severity is Severity.ERROR]
-
-
-def _in_declaration(error: Diagnostic) -> bool:
-    """Whether what could not be read may have declared names: its line begins as a declaration does."""
-    if error.source is None or error.span is None:
-        return True
-    line, _ = error.source.position(error.span.start)
-    return error.source.line_text(line).lstrip().startswith((".", "{"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from warploom.check import declarations
-from warploom.check.bodies import CHECKS, Body, Granularity, Step
+from warploom.check.bodies import CHECKS, Body, Granularity, Step, Used, used_in
 from warploom.check.found import Found, error
 from warploom.check.initial import initial_names, initial_value
 from warploom.check.linkage import alias, redeclared_function, redeclared_variable
@@ -91,11 +91,7 @@ class Walk:
             if parameter.name != "_" and not names.declare(declarations.as_declared(parameter)):
                 self.found.append(self._twice(parameter.name, parameter))
         if function.body is not None:
-            body = Body(function, self.target, self.ptx)
-            self.block(function.body.statements, names, body)
-            for check in CHECKS:
-                self.found.extend(check(body))
-            self.granularity.add(body)
+            self.granularity.add(function, self.body(function, function.body, names))
 
     def _alias(self, directive: Directive) -> None:
         self.found.extend(alias(directive, self.functions, self.ptx))
@@ -104,6 +100,14 @@ class Walk:
                 self.found.append(_placed(undeclared(name, self.names, ("all",)), directive))
 
     # Bodies ---------------------------------------------------------------------------------------------
+
+    def body(self, function: Function, block: Block, names: Names) -> Used:
+        """The body of a function whose parameters are in `names`."""
+        body = Body(function, self.target, self.ptx)
+        self.block(block.statements, names, body)
+        for check in CHECKS:
+            self.found.extend(check(body))
+        return used_in(body)
 
     def block(self, statements: tuple[Statement, ...], names: Names, body: Body) -> None:
         """Statements in a row, in the scope of `names`."""

@@ -28,8 +28,8 @@ Meaning = Variable | Part | Function | Label | SpecialRegister | None
 
 
 class Names(Scope[Variable, Variable, Label]):
-    """The names between two braces. Functions are those declared so far, shared by every scope of a
-    module.
+    """The names between two braces. Functions are those declared so far, and `suggested` the names looked for
+    among similar ones, shared by every scope of a module.
     """
 
     def __init__(self, parent: Names | None, functions: dict[str, Function]) -> None:
@@ -37,7 +37,7 @@ class Names(Scope[Variable, Variable, Label]):
         self.functions = functions
         self.roles: dict[str, str] = {}
         self._found: dict[str, Meaning] = {}
-        self._similar: dict[str, str] = {} if parent is None else parent._similar
+        self.suggested: dict[str, str] = {} if parent is None else parent.suggested
 
     def declare(self, variable: Variable) -> bool:
         """Add a variable or registers; False where the name is taken in these braces."""
@@ -117,8 +117,8 @@ class Names(Scope[Variable, Variable, Label]):
 
     def similar(self, name: str) -> str:
         """The visible name most like one that is not declared, or ""."""
-        if name not in self._similar and len(name) <= _LONGEST and len(self._similar) < _SUGGESTIONS:
+        if name not in self.suggested and len(name) <= _LONGEST and len(self.suggested) < _SUGGESTIONS:
             known = self.names() | self.functions.keys() | SPECIAL_REGISTERS.keys()
-            self._similar[name] = next(iter(get_close_matches(name, known, 1, 0.7)), "")
-        similar = self._similar.get(name, "")
+            self.suggested[name] = next(iter(get_close_matches(name, known, 1, 0.7)), "")
+        similar = self.suggested.get(name, "")
         return similar if self.find(similar) is not None else ""

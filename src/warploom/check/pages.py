@@ -202,14 +202,24 @@ def _registers_table(form: Form, fragments: Mapping[str, Place]) -> str:
         if key in seen or len(lines) >= _SAMPLES:
             continue
         seen.add(key)
-        cells = [
-            f"{place.registers(slots)} `.{place.type_word(slots)}` `{place.lying.map(slots, NOTHING_GIVEN).legend}`"
-            for place in fragments.values()
-            if place.lying is not None
-        ]
+        cells = [text for _, text in layouts(form, slots)]
         lines.append([*(f"`{word}`" if word else "none" for word in key), *cells])
     names = [name.replace("_", "-") for name in fragments]
     return _table([*keyed, *names], lines)
+
+
+def layouts(form: Form, slots: Mapping[str, str]) -> list[tuple[str, str]]:
+    """The fragments of a form with some slots: the operand, and in a line its registers and which lane holds
+    what.
+    """
+    return [
+        (
+            name.replace("_", "-"),
+            f"{place.registers(slots)} `.{place.type_word(slots)}` `{place.lying.map(slots, NOTHING_GIVEN).legend}`",
+        )
+        for name, place in form.operands.items()
+        if place.lying is not None
+    ]
 
 
 def _varies(form: Form, slot: str) -> bool:

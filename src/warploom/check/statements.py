@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from warploom.check.names import Names, Part
+from warploom.check.names import Meaning, Names, Part
 from warploom.check.operands import Judge, names_in
 from warploom.check.tolerated import TOLERATED, Tolerance
 from warploom.diag import Severity
@@ -46,7 +46,7 @@ _REASONS = 3  # tolerances that may be needed together
 class Statements:
     """Judges instructions. What was found right once is known again by its opcode and the shapes of its
     operands: two operands have one shape where nothing that a rule looks at tells them apart. Who only asks
-    for verdicts has nothing explained.
+    for verdicts has nothing explained. They serve any number of modules of one target and version.
     """
 
     def __init__(self, target: Target, ptx: Version, *, explains: bool = True) -> None:
@@ -56,6 +56,11 @@ class Statements:
         self._numbers: dict[Shape, int] = {}
         self._right: set[tuple[str | int, ...]] = set()
         self._tolerances = tuple(tolerance for tolerance in TOLERATED if _is_there(tolerance, target))
+
+    @property
+    def known_right(self) -> int:
+        """How many instructions are known to be right."""
+        return len(self._right)
 
     def scope(self) -> dict[int, int]:
         """Shapes of the operands met in one scope, by identity: a module holds equal operands once."""
@@ -323,15 +328,23 @@ def _name_shape(text: str, names: Names) -> Shape:
     meaning = names.find(text)
     match meaning:
         case Variable():
-            role = names.role(text) if meaning.space == "param" else ""
-            return (meaning.space, role, meaning.type, meaning.vector)
+            if meaning.space != "param":
+                return (meaning.space, meaning.type, meaning.vector)
+            return ("param", names.role(text), meaning.type, meaning.vector, meaning.shape, meaning.align)
         case Part():
             return ("part", meaning.register.type, meaning.selector)
         case SpecialRegister():
             return ("special", text)
         case Function():
-            return ("function", text)
-        case Label():
-            return ("label", names.table(text) is not None)
-        case None:
-            return ("table", text) if names.table(text) is not None else ("undeclared", text)
+            return _signature(meaning)
+        case Label() | None:
+            table = names.table(text)
+            if table is None:
+                return ("label",) if meaning is not None else ("undeclared", text)
+            return ("table", table, *(_signature(names.find(name)) for name in table.names))
+
+
+def _signature(meaning: Meaning) -> Shape:
+    if not isinstance(meaning, Function):
+        return ("no function",)
+    return ("function", meaning.kind, meaning.returns, meaning.params)

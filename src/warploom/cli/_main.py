@@ -9,7 +9,20 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import cast
 
-from warploom.cli import author, bench, check, compare, evidence, explain, layout, lower, run, sanitize, tune
+from warploom.cli import (
+    author,
+    bench,
+    check,
+    compare,
+    evidence,
+    explain,
+    layout,
+    lower,
+    lsp,
+    run,
+    sanitize,
+    tune,
+)
 from warploom.diag import WarploomError, render
 
 OK = 0
@@ -34,7 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
-    for verb in (check, run, sanitize, lower, author, explain, layout, compare, bench, tune, evidence):
+    for verb in (check, run, sanitize, lower, author, explain, layout, compare, bench, tune, evidence, lsp):
         verb.declare(verbs.add_parser)
     return parser
 

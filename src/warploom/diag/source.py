@@ -18,13 +18,17 @@ class Span:
 
 
 class Source:
-    """A named text whose line index is built on first use."""
+    """A named text whose line index is built on first use.
 
-    __slots__ = ("_starts", "name", "text")
+    Units: `first_line` is the number of its first line; 1, but for a text that was cut out of another.
+    """
+
+    __slots__ = ("_starts", "first_line", "name", "text")
 
     def __init__(self, name: str, text: str) -> None:
         self.name = name
         self.text = text
+        self.first_line = 1
         self._starts: list[int] | None = None
 
     def __repr__(self) -> str:
@@ -50,14 +54,15 @@ class Source:
         """Line and column of an offset, both counted from 1."""
         starts = self._line_starts()
         line = bisect_right(starts, offset)
-        return line, offset - starts[line - 1] + 1
+        return line - 1 + self.first_line, offset - starts[line - 1] + 1
 
     def line_start(self, line: int) -> int:
         """The offset that a line counted from 1 begins at."""
-        return self._line_starts()[line - 1]
+        return self._line_starts()[line - self.first_line]
 
     def line_text(self, line: int) -> str:
         """Text of a line counted from 1, without its line ending."""
         starts = self._line_starts()
-        end = starts[line] - 1 if line < len(starts) else len(self.text)
-        return self.text[starts[line - 1] : end].removesuffix("\r")
+        number = line - self.first_line
+        end = starts[number + 1] - 1 if number + 1 < len(starts) else len(self.text)
+        return self.text[starts[number] : end].removesuffix("\r")

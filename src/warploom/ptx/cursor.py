@@ -61,6 +61,14 @@ class Cursor:
             token = self._ahead = self._lex()
         return token
 
+    @property
+    def begins_anew(self) -> bool:
+        """Whether what follows is read, and its faults are told, as if nothing had been wrong before."""
+        if self._unended:
+            return False
+        last = self.diagnostics[-1].span if self.diagnostics else None
+        return last is None or last.end + _NEAR <= self.pos
+
     def take(self) -> Token:
         """The next token, taken."""
         token = self.peek()

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from warploom.ptx.tree import Float, Integer
 
-_COMMENT = r"//[^\n]*+|/\*[^*]*+\*++(?:[^/*][^*]*+\*++)*/"
-_LINE_MARKER = r"#[ \t]*+(?:line[ \t]++)?[0-9][^\n]*+"
-TRIVIA = rf"(?:[ \t\r\n\f\v]++|{_COMMENT}|{_LINE_MARKER})*"
+COMMENT = r"//[^\n]*+|/\*[^*]*+\*++(?:[^/*][^*]*+\*++)*/"
+LINE_MARKER = r"#[ \t]*+(?:line[ \t]++)?[0-9][^\n]*+"
+TRIVIA = rf"(?:[ \t\r\n\f\v]++|{COMMENT}|{LINE_MARKER})*"
 """Blanks, comments, and what a C preprocessor leaves to tell where a line came from."""
 
 STRING = r'"[^"\n]*+"'

@@ -59,7 +59,7 @@ def parse_readable(text: str, name: str = "<ptx>") -> tuple[Module | None, list[
 
     There is no module where reading stopped: at a nesting too deep or at too many errors.
     """
-    parser = _Parser(Source(name, text))
+    parser = Parser(Source(name, text))
     try:
         module = parser.module()
     except Hopeless:
@@ -68,8 +68,8 @@ def parse_readable(text: str, name: str = "<ptx>") -> tuple[Module | None, list[
     return module, sorted(found, key=lambda error: error.span.start if error.span else 0)
 
 
-class _Parser:
-    """One reading of one source."""
+class Parser:
+    """One reading of one source, as a whole or item by item."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -86,23 +86,30 @@ class _Parser:
     # Module scope -------------------------------------------------------------------------------------------
 
     def module(self) -> Module:
+        """The whole of it."""
         items: list[TopLevel] = []
-        self._header(items)
-        cursor = self.cursor
-        while True:
-            start = cursor.pos
-            try:
-                start = cursor.peek().start
-                if cursor.peek().kind == "end":
-                    break
-                self._top_level(items)
-            except Unreadable:
-                cursor.recover(start, body=False)
+        self.header(items)
+        while self.item(items):
+            pass
         module = Module(tuple(items))
         _place(module, "origin", (self.source, 0, len(self.source.text)))
         return module
 
-    def _header(self, items: list[TopLevel]) -> None:
+    def item(self, items: list[TopLevel]) -> bool:
+        """Read what stands next behind the head; False at the end of the text."""
+        cursor = self.cursor
+        start = cursor.pos
+        try:
+            start = cursor.peek().start
+            if cursor.peek().kind == "end":
+                return False
+            self._top_level(items)
+        except Unreadable:
+            cursor.recover(start, body=False)
+        return True
+
+    def header(self, items: list[TopLevel]) -> None:
+        """Read the directives that a module begins with."""
         cursor = self.cursor
         readers = (self._version, self._target, self._address_size)
         for word, reader in zip(_HEADER, readers, strict=True):

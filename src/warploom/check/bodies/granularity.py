@@ -12,42 +12,48 @@ from warploom.check.bodies.body import Body
 from warploom.check.found import Found, error
 from warploom.isa.control import CALL
 from warploom.isa.tcgen05 import ALLOC
-from warploom.ptx import Instruction, Name
+from warploom.ptx import Function, Instruction, Name
 
 _GROUPS = ALLOC.vocabulary["cta_group"]
 _HEADS = (*ALLOC.heads, *CALL.heads)
 
 
 @dataclass(slots=True)
-class _Used:
+class Used:
     """What a function has of its own: the first instruction of each granularity, and whom it calls."""
 
     groups: dict[str, Instruction] = field(default_factory=dict[str, Instruction])
     called: set[str] = field(default_factory=set[str])
 
 
+def used_in(body: Body) -> Used:
+    """What a body uses."""
+    used = Used()
+    for step in body.steps:
+        instruction = step.instruction
+        if not instruction.opcode.startswith(_HEADS):
+            continue
+        head, *words = instruction.words
+        if head in CALL.heads:
+            used.called |= {operand.text for operand in instruction.operands if isinstance(operand, Name)}
+        elif head in ALLOC.heads:
+            for word in _GROUPS.intersection(words):
+                used.groups.setdefault(word, instruction)
+    return used
+
+
 @dataclass(slots=True)
 class Granularity:
     """The granularities of a module's functions, as their bodies come by."""
 
-    functions: dict[str, _Used] = field(default_factory=dict[str, _Used])
+    functions: dict[str, Used] = field(default_factory=dict[str, Used])
     kernels: list[str] = field(default_factory=list[str])
 
-    def add(self, body: Body) -> None:
-        """The next function."""
-        used = self.functions[body.function.name] = _Used()
-        if body.function.kind == "entry":
-            self.kernels.append(body.function.name)
-        for step in body.steps:
-            instruction = step.instruction
-            if not instruction.opcode.startswith(_HEADS):
-                continue
-            head, *words = instruction.words
-            if head in CALL.heads:
-                used.called |= {operand.text for operand in instruction.operands if isinstance(operand, Name)}
-            elif head in ALLOC.heads:
-                for word in _GROUPS.intersection(words):
-                    used.groups.setdefault(word, instruction)
+    def add(self, function: Function, used: Used) -> None:
+        """The next function, and what it uses."""
+        self.functions[function.name] = used
+        if function.kind == "entry":
+            self.kernels.append(function.name)
 
     def findings(self) -> Iterator[Found]:
         """The kernels of two granularities. Errors: kernel/granularity."""

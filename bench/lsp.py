@@ -1,0 +1,131 @@
+"""How soon the language server answers an editor that has a large text open.
+
+    python bench/lsp.py [FILE.ptx …] [--size BYTES] [--edits N] [--random N]
+
+Kernels of a file are repeated under other names until the text has the size asked for (300,000 bytes). A client
+of the protocol opens it in a server of its own: the first diagnostics are timed from its opening, and those after
+each edit from the edit. Edits are a digit in an instruction somewhere, an instruction that is begun, and a
+parameter of a kernel. `--random` makes so many random edits of a small text besides, asks a question after each,
+and wants no exception.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import random
+import re
+import sys
+import time
+from pathlib import Path
+
+from check import CORPUS, USUAL, enlarged
+from rich.console import Console
+from rich.table import Table
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from lsp_client import Client, Message, at, span
+from typed import edited
+
+FIRST, AFTER_EDIT = 1.0, 0.2
+"""Bars, in seconds."""
+
+_QUESTIONS = ("hover", "completion", "definition", "documentSymbol", "formatting", "codeAction")
+
+
+def main() -> int:
+    """Print the table; 1 when a bar is missed or a question ends in an exception."""
+    arguments = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    arguments.add_argument("files", nargs="*", type=Path)
+    arguments.add_argument("--size", type=int, default=300_000)
+    arguments.add_argument("--edits", type=int, default=30)
+    arguments.add_argument("--random", type=int, default=0)
+    options = arguments.parse_args()
+    files: list[Path] = options.files or [CORPUS / f"{name}.ptx" for name in USUAL]
+    table = Table(title=f"the language server, {options.edits} edits of each text")
+    for heading in ("file", "kB", "first ms", "median edit ms", "95 % ms", "worst ms"):
+        table.add_column(heading, justify="left" if heading == "file" else "right")
+    missed = False
+    for path in files:
+        text = enlarged(path.read_text(encoding="utf-8"), options.size)
+        first, edits = timed(text, options.edits)
+        most = edits[int(len(edits) * 0.95)]
+        missed |= first > FIRST or most > AFTER_EDIT
+        cells = (len(text) / 1e3, *(1e3 * each for each in (first, edits[len(edits) // 2], most, edits[-1])))
+        table.add_row(path.stem, *(f"{cell:,.0f}" for cell in cells))
+    console = Console()
+    console.print(table)
+    console.print(f"bars: first {FIRST * 1e3:.0f} ms, 95 % of edits {AFTER_EDIT * 1e3:.0f} ms")
+    console.print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}")
+    if options.random:
+        wrong = typed_at_random(options.random)
+        console.print(f"{options.random:,} random edits, {wrong} answers that are errors")
+        missed |= wrong > 0
+    return int(missed)
+
+
+def timed(text: str, edits: int) -> tuple[float, list[float]]:
+    """Seconds to the first diagnostics, and, sorted, to those after each edit."""
+    rng = random.Random(1)
+    with Client() as client:
+        start = time.perf_counter()
+        client.open(text)
+        first = time.perf_counter() - start
+        seconds: list[float] = []
+        for k in range(edits):
+            begin, end, new = (_digit, _begun, _parameter)[k % 3](text, rng)
+            change: Message = {"range": span(text, begin, end), "text": new}
+            start = time.perf_counter()
+            client.change(change)
+            seconds.append(time.perf_counter() - start)
+            text = text[:begin] + new + text[end:]
+        client.leave()
+    return first, sorted(seconds)
+
+
+def _digit(text: str, rng: random.Random) -> tuple[int, int, str]:
+    """A digit of a register is another."""
+    places = [match.end() for match in re.finditer(r"%r\d", text)]
+    at = rng.choice(places)
+    return at - 1, at, str(rng.randrange(1, 9))
+
+
+def _begun(text: str, rng: random.Random) -> tuple[int, int, str]:
+    """An instruction is begun on a line of its own."""
+    at = rng.choice([match.end() for match in re.finditer(r";\n", text)])
+    return at, at, "\tadd.s32 %r1,\n"
+
+
+def _parameter(text: str, rng: random.Random) -> tuple[int, int, str]:
+    """A kernel has another parameter."""
+    at = rng.choice([match.end() for match in re.finditer(r"\.entry\s+[\w$]+\s*\(", text)])
+    return at, at, f"\n\t.param .u32 added_{rng.randrange(1_000_000)},"
+
+
+def typed_at_random(edits: int) -> int:
+    """The answers that are errors, to a question at a random place after each edit."""
+    whole = (CORPUS / "wgmma_raw_sm90a.ptx").read_text(encoding="utf-8")
+    rng = random.Random(2)
+    text, wrong = whole, 0
+    with Client() as client:
+        client.open(text)
+        for k in range(edits):
+            text = whole if k % 200 == 199 else edited(text, rng)
+            client.type({"text": text})
+            place = rng.randrange(len(text) + 1)
+            question = rng.choice(_QUESTIONS)
+            params = at(text, place) | {"options": {"tabSize": 4, "insertSpaces": False}}
+            if question == "codeAction":
+                params |= {"range": span(text, place, place), "context": {"diagnostics": []}}
+            wrong += "error" in client.answer(f"textDocument/{question}", params)
+            wrong += sum("showMessage" in message["method"] for message in client.seen)
+            client.seen.clear()
+        client.leave()
+    return wrong
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,144 @@
+"""Quick fixes: the changes that findings name in their hints."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from warploom.diag import Diagnostic, Span
+from warploom.isa.bind import changes_of_one_word, nearest_fixes
+from warploom.isa.kit import LONGEST_OPCODE, match_opcode
+from warploom.isa.nearest import spell
+from warploom.lsp.document import View
+from warploom.lsp.names import Names
+from warploom.ptx import Instruction, Variable
+from warploom.ptx.lexer import COMMENT
+
+_FOUND = re.compile(r"'([^']+)'")
+_LIKE = re.compile(r"did you mean '?([^'?]+)'?\?")
+_BEFORE = re.compile(r"put '([^']+)' before it")
+_ENDS = re.compile(r"'([^'<]+)<(\d+)>' (?:ends with|is empty)")
+_DECLARE = re.compile(r"declare it (\.\w+)")
+_NO_END = "the statement before this line has no ';'"
+_CODE = re.compile(rf'{COMMENT}|"[^"\n]*"|[^\s/]+|/', re.ASCII)
+_MOST = 3
+_MOST_REGISTERS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A change that would mend a finding: what it does, in a few words, and the texts that stand at some spans
+    after it.
+    """
+
+    title: str
+    finding: Diagnostic
+    changes: tuple[tuple[Span, str], ...]
+
+
+def fixes_in(view: View, start: int, end: int) -> list[Fix]:
+    """The fixes of what was found in a range of offsets."""
+    return [
+        Fix(title, finding, changes)
+        for finding in view.report
+        if finding.span is not None and finding.span.start <= end and start <= finding.span.end
+        for title, changes in _fixes(view, finding, finding.span)
+    ]
+
+
+_Change = tuple[str, tuple[tuple[Span, str], ...]]
+
+
+def _fixes(view: View, finding: Diagnostic, span: Span) -> Iterator[_Change]:
+    hint = finding.hint
+    if (like := _LIKE.fullmatch(hint)) is not None:
+        yield from _renamed(view, finding, span, like[1])
+    elif (before := _BEFORE.fullmatch(hint)) is not None:
+        yield _inserted(view, span, before[1])
+    elif (ends := _ENDS.match(hint)) is not None:
+        yield from _enlarged(view, finding, span, ends[1])
+    elif (declare := _DECLARE.fullmatch(hint)) is not None:
+        yield from _declared(view, finding, span, declare[1])
+    elif hint == _NO_END:
+        end = _end_of_code(view, span.start)
+        yield "End the statement before with ';'", ((Span(end, end), ";"),)
+    else:
+        yield from _of_opcode(view, finding, span)
+
+
+def _renamed(view: View, finding: Diagnostic, span: Span, name: str) -> Iterator[_Change]:
+    found = _FOUND.search(finding.message)
+    if found is None:
+        return
+    old = found[1].partition(".")[0] if finding.code == "isa.unknown" else found[1]
+    place = re.compile(rf"(?<![\w$%]){re.escape(old)}(?![\w$])").search(view.text, span.start, span.end)
+    if place is not None:
+        yield f"Change '{old}' to '{name}'", ((Span(*place.span()), name),)
+
+
+def _inserted(view: View, span: Span, statement: str) -> _Change:
+    begin = view.text.rfind("\n", 0, span.start) + 1
+    before = view.text[begin : span.start]
+    indent = before[: len(before) - len(before.lstrip())]
+    return f"Put '{statement}' before it", ((Span(begin, begin), f"{indent}{statement};\n"),)
+
+
+def _enlarged(view: View, finding: Diagnostic, span: Span, stem: str) -> Iterator[_Change]:
+    """Declare as many registers of a range as are named."""
+    found = _FOUND.search(finding.message)
+    digits = found[1].removeprefix(stem) if found is not None else ""
+    count = int(digits) + 1 if digits.isdecimal() and len(digits) < 10 else 0
+    names = Names(view)
+    for symbol in names.visible(span.start) if 0 < count <= _MOST_REGISTERS else ():
+        node, place = symbol.declaration, names.definition(symbol)
+        if isinstance(node, Variable) and node.name == stem and node.count is not None and place is not None:
+            size = re.compile(r"\s*<\s*(\d+)\s*>").match(view.text, place.end)
+            if size is not None:
+                yield f"Declare '{stem}<{count}>'", ((Span(*size.span(1)), str(count)),)
+            return
+
+
+def _declared(view: View, finding: Diagnostic, span: Span, word: str) -> Iterator[_Change]:
+    said = re.search(r"declared (\.\w+)", finding.message)
+    at = -1 if said is None else view.text.find(said[1], span.start, span.end)
+    if said is not None and at >= 0:
+        yield f"Declare it {word}", ((Span(at, at + len(said[1])), word),)
+
+
+def _end_of_code(view: View, offset: int) -> int:
+    """Where the last text before an offset ends that is no comment."""
+    start = view.reading.starts[view.reading.piece_at(offset)] if view.reading.starts else 0
+    ends = [
+        match.end()
+        for match in _CODE.finditer(view.text, start, offset)
+        if not match[0].startswith(("//", "/*"))
+    ]
+    return ends[-1] if ends else offset
+
+
+def _of_opcode(view: View, finding: Diagnostic, span: Span) -> Iterator[_Change]:
+    """What else an opcode may be, where it is none or its operands fit another."""
+    found = view.instruction_at(span.start)
+    if found is None or "/" not in finding.code:
+        return
+    instruction, start = found
+    words = instruction.word_spans
+    if not words:
+        return
+    place = Span(start + words[0].start, start + words[-1].end)
+    for opcode in list(dict.fromkeys(_legal(instruction, finding)))[:_MOST]:
+        yield f"Change to '{opcode}'", ((place, opcode),)
+
+
+def _legal(instruction: Instruction, finding: Diagnostic) -> Iterator[str]:
+    opcode = instruction.opcode
+    if len(opcode) > LONGEST_OPCODE:
+        return
+    matches = match_opcode(opcode)
+    if not matches:
+        yield from (fix.nearest or spell(fix.match) for fix in nearest_fixes(opcode, instruction.operands))
+    for match in matches:
+        for shown, changed in changes_of_one_word(match):
+            if finding.hint == f"the operands fit {shown}":
+                yield spell(changed)

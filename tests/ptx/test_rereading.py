@@ -1,0 +1,85 @@
+"""Reading again after an edit: the same as reading the whole, and no more than what was touched."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from typed import edited, mended
+
+from warploom.ptx import parse, parse_readable
+from warploom.ptx.rereading import Reading, reread
+from warploom.ptx.tree import Block, Function, Node
+
+CORPUS = Path(__file__).parents[1] / "corpus"
+HEAD = ".version 8.0\n.target sm_90a\n.address_size 64\n\n"
+KERNELS = HEAD + "".join(
+    f".visible .entry k{n}(.param .u64 p)\n{{\n\t.reg .b32 %r<4>; // kept\n\tadd.s32 %r1, %r2, {n};\n\tret;\n}}\n\n"
+    for n in range(12)
+)
+
+
+def _spans(node: Node, start: int) -> list[tuple[int, int]]:
+    assert node.span is not None
+    found = [(node.span.start + start, node.span.end + start)]
+    match node:
+        case Function(params=params, body=body):
+            inner = (*params, *(() if body is None else (body,)))
+        case Block(statements):
+            inner = statements
+        case _:
+            inner = ()
+    return found + [span for each in inner for span in _spans(each, start)]
+
+
+def _as_fresh(reading: Reading, text: str) -> None:
+    module, errors = parse_readable(text)
+    assert reading.module == module
+    assert [(e.message, e.span, e.hint) for e in sorted(reading.errors, key=lambda e: e.span.start)] == [
+        (e.message, e.span, e.hint) for e in errors
+    ]
+    assert "".join(piece.source.text for piece in reading.pieces) in ("", text)
+    if module is not None:
+        placed = [
+            span
+            for piece, start in zip(reading.pieces, reading.starts, strict=True)
+            for item in piece.items
+            for span in _spans(item, start)
+        ]
+        assert placed == [span for item in module.items for span in _spans(item, 0)]
+
+
+@pytest.mark.parametrize(("name", "edits"), [("micro_sm90a", 15), ("vadd_f32_sm90", 30), ("", 100)])
+def test_random_edits_are_read_as_the_whole_is(name: str, edits: int) -> None:
+    whole = (CORPUS / f"{name}.ptx").read_text(encoding="utf-8")[:30_000] if name else KERNELS
+    rng = random.Random(7)
+    text, reading = whole, reread(whole)
+    for _ in range(edits):
+        text = mended(text, whole, rng) if rng.random() < 0.2 else edited(text, rng)
+        reading = reread(text, reading)
+        _as_fresh(reading, text)
+
+
+def test_pieces_that_an_edit_does_not_touch_are_the_same_ones() -> None:
+    before = reread(KERNELS)
+    text = KERNELS.replace("%r2, 5;", "%r2, 55; add")
+    after = reread(text, before)
+    changed = [
+        k for k, (one, other) in enumerate(zip(before.pieces, after.pieces, strict=True)) if one is not other
+    ]
+    assert [before.pieces[k].items[0].name for k in changed] == ["k5"]
+
+
+def test_an_error_that_tells_a_line_tells_the_right_one_after_lines_were_added() -> None:
+    broken = KERNELS.replace("\tret;\n}\n\n.visible .entry k7", "\tret;\n\n.visible .entry k7")
+    reading = reread(broken)
+    text = broken.replace(".visible .entry k1(", "\n\n\n.visible .entry k1(")
+    _as_fresh(reread(text, reading), text)
+
+
+def test_a_text_that_is_nested_too_deep_is_read_again_once_it_is_not() -> None:
+    deep = KERNELS.replace("\tret;", "{" * 100, 1)
+    reading = reread(deep, reread(KERNELS))
+    assert reading.module is None
+    assert reread(KERNELS, reading).module == parse(KERNELS)
