@@ -14,6 +14,7 @@ from warploom.cli import (
     bench,
     check,
     compare,
+    completion,
     evidence,
     explain,
     layout,
@@ -39,17 +40,32 @@ class _Version(argparse.Action):
         parser.exit(OK)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def parser() -> argparse.ArgumentParser:
+    """What the command line takes."""
+    top = argparse.ArgumentParser(
         prog="warploom",
         description="A workbench for NVIDIA tensor-core programs at the PTX level.",
         epilog="`warploom VERB --help` says more about each verb.",
     )
-    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
-    verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
-    for verb in (check, run, sanitize, lower, author, explain, layout, compare, bench, tune, evidence, lsp):
+    top.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
+    verbs = top.add_subparsers(title="verbs", metavar="VERB", required=True)
+    for verb in (
+        check,
+        run,
+        sanitize,
+        lower,
+        author,
+        explain,
+        layout,
+        compare,
+        bench,
+        tune,
+        evidence,
+        lsp,
+        completion,
+    ):
         verb.declare(verbs.add_parser)
-    return parser
+    return top
 
 
 def _status(error: WarploomError) -> int:
@@ -64,7 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     misuse.
     """
     gc.set_threshold(100_000)  # what imports make stays for good: looking it through often slows every start
-    options = _parser().parse_args(argv)
+    options = parser().parse_args(argv)
     verb = cast("Callable[[argparse.Namespace], int]", options.verb)
     try:
         status = verb(options)
