@@ -3,8 +3,8 @@
     python tools/follow_tutorial.py [--gpu]
 
 An empty folder, an empty home, and what the pages say, in order: `pip install warploom` installs the wheel of this tree
-into a new virtual environment. A line for each step says how long it took. The first that fails, or that prints something
-else than its page shows, ends it. Steps that need a GPU are named and left out without `--gpu`.
+into a new virtual environment. A line for each step says how long it took. The first that fails, or that prints
+something else than its page shows, ends it. Steps that need a GPU are named and left out without `--gpu`.
 """
 
 from __future__ import annotations
