@@ -7,10 +7,11 @@ if (location.protocol === "file:") {
       frame.hidden = true;
       document.body.append(frame);
       const inner = frame.contentWindow;
+      const base = new URL(url, document.baseURI);
       const load = (source) =>
         new Promise((done, failed) => {
           const script = inner.document.createElement("script");
-          script.src = new URL(source, url).href;
+          script.src = new URL(source, base).href;
           script.onload = done;
           script.onerror = failed;
           inner.document.head.append(script);
@@ -22,7 +23,7 @@ if (location.protocol === "file:") {
       };
       inner.importScripts = (...sources) => sources.reduce((before, next) => before.then(() => load(next)), Promise.resolve());
       this.frame = frame;
-      this.started = load(url).then(() => inner);
+      this.started = load(base).then(() => inner);
     }
 
     postMessage(data) {
