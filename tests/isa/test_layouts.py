@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,14 +13,27 @@ import warploom as wl
 from warploom import isa
 from warploom.isa.kit import Form, forms
 from warploom.isa.layouts import Operand, all_with, operands_of
-from warploom.isa.lying import Given
-from warploom.layout import Descriptor, FragmentMap, SharedMap, box_fields
+from warploom.isa.lying import NOTHING_GIVEN, Given, LayoutMap
+from warploom.layout import (
+    Descriptor,
+    FragmentMap,
+    InstructionDescriptor,
+    SharedMap,
+    TensorMemoryMap,
+    box_fields,
+)
 
 assert isa
-# Those of the fifth generation have their matrices in tensor memory, with shapes that no word of theirs says.
-MULTIPLYING = [form for form in forms() if "tensor" in form.touches and form.family != "tcgen05"]
-MOVING = [form for form in forms() if form.family == "matrix" or form.name in ("wmma.load", "wmma.store")]
+MULTIPLYING = [form for form in forms() if "tensor" in form.touches]
+MOVING = [
+    form
+    for form in forms()
+    if form.family == "matrix"
+    or form.name in ("wmma.load", "wmma.store")
+    or (form.family == "tcgen05" and "r" in form.operands)
+]
 MATRICES = {"a", "b", "c", "d", "e", "r", "sp_meta", "scale_a_data", "scale_b_data", "a_desc", "b_desc"}
+MATRICES |= {"d_tmem", "a_tmem", "sp_meta_tmem", "scale_A_tmem", "scale_B_tmem"}
 
 HALF = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 SPARSE = "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"
@@ -29,17 +42,46 @@ GROUP = "wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16"
 BOX = "cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes"
 
 
-def maps(form: Form) -> Iterator[tuple[str, str, int, FragmentMap | SharedMap]]:
-    """Every map of a form, once, with an opcode that has it, its place, and the registers of the place."""
+def maps(form: Form) -> Iterator[tuple[str, str, int, LayoutMap]]:
+    """Every map of a form, once, with an opcode that has it, its place, and the registers of the place.
+
+    Of multiplications in tensor memory those with the most rows of a data path and few columns.
+    """
     seen: set[tuple[str, str, int]] = set()
+    asked: set[tuple[str, ...]] = set()
     for opcode, slots, _ in opcodes(form):
-        for name, place in form.operands.items():
-            if place.lying is None:
+        given = NOTHING_GIVEN
+        if "idesc" in form.operands:
+            words = [slots[name] for name in slots if name not in ("collector_usage", "ashift")]
+            if tuple(words) in asked:
                 continue
-            found, registers = place.lying.map(slots, Given()), max(place.registers(slots), 1)
+            asked.add(tuple(words))
+            given = Given(idesc=instruction(slots, form.name.startswith("tcgen05.ws")))
+        for name, place in form.operands.items():
+            if place.lying is None or (place.when and not slots[place.when]):
+                continue
+            found, registers = place.lying.map(slots, given), max(place.registers(slots), 1)
             if (name, found.name, registers) not in seen:
                 seen.add((name, found.name, registers))
                 yield opcode, name, registers, found
+
+
+def instruction(slots: Mapping[str, str], stationary: bool) -> InstructionDescriptor:
+    """An instruction descriptor for an opcode."""
+    kind, pair = slots["kind"].removeprefix("kind::"), slots["cta_group"] == "cta_group::2"
+    element = {"f16": "bf16", "tf32": "tf32", "i8": "s8", "f8f6f4": "e3m2", "mxf8f6f4": "e5m2"}.get(
+        kind, "e2m1"
+    )
+    return InstructionDescriptor(
+        kind,
+        256 if pair else 128,
+        64 if stationary else 32,
+        element,
+        element,
+        "s32" if kind == "i8" else "f32",
+        sparse=bool(slots["sp"]),
+        scale_type="ue8m0" if kind.startswith("mx") else "",
+    )
 
 
 @pytest.mark.parametrize("form", [*MULTIPLYING, *MOVING], ids=lambda form: form.name)
@@ -49,6 +91,13 @@ def test_every_operand_that_is_a_matrix_has_a_layout(form: Form) -> None:
     for opcode, name, registers, found in maps(form):
         if isinstance(found, SharedMap):
             assert len(np.unique(found.at)) == found.rows * found.cols, (opcode, name)
+            continue
+        if isinstance(found, TensorMemoryMap):
+            words = (found.cta * 128 + found.lane) * 512 + found.column
+            assert len(np.unique(32 * words + found.bit)) == found.lane.size, (opcode, name)
+            assert 0 <= found.lane.min() <= found.lane.max() < 128
+            assert 0 <= found.column.min() <= found.column.max() < 512
+            assert 0 <= found.bit.min() <= found.bit.max() <= 32 - found.bits
             continue
         assert found.registers == registers, (opcode, name)
         held = found.row >= 0
@@ -61,9 +110,13 @@ def test_every_operand_that_is_a_matrix_has_a_layout(form: Form) -> None:
 @pytest.mark.parametrize("form", MULTIPLYING, ids=lambda form: form.name)
 def test_factors_are_as_large_as_the_shape_says(form: Form) -> None:
     for opcode, name, _, found in maps(form):
-        m, n, k = (int(part) for part in opcode_shape(opcode))
+        is_tensor = "idesc" in form.operands
+        m, n, k = (int(part) for part in opcode_shape(found.name.replace(" ", ".") if is_tensor else opcode))
         operand = name.partition("_")[0]
-        stored = k // 2 if operand == "a" and {"e", "sp_meta"} & set(form.operands) else k
+        is_sparse = {"e", "sp_meta"} & set(form.operands) or " sparse " in found.name
+        stored = k // 2 if operand == "a" and is_sparse else k
+        if isinstance(found, SharedMap) and "pair" in found.name:
+            m, n = m // 2, n // 2
         tiles = found.tiles if isinstance(found, FragmentMap) else 1
         across = (n, k) if name == "b_desc" else (k, n)  # a descriptor's tile has a row for every column of B
         expected = {"a": (m, stored), "b": across, "c": (m, n), "d": (m, n)}.get(operand)
@@ -166,7 +219,7 @@ def holders(instruction: str, operand: str, **given: Any) -> list[int]:
             lambda: wl.layout("add.f32 %f0, %f1, %f2;", "A"),
             (
                 "no operand of add.f32 has a layout that its words fix;"
-                " those of matrix, mma, sparse, tensor, wgmma, wmma have"
+                " those of matrix, mma, sparse, tcgen05, tensor, wgmma, wmma have"
             ),
             "",
         ),
