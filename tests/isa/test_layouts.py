@@ -20,6 +20,7 @@ from warploom.layout import (
     InstructionDescriptor,
     SharedMap,
     TensorMemoryMap,
+    UmmaDescriptor,
     box_fields,
 )
 
@@ -39,6 +40,7 @@ HALF = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 SPARSE = "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"
 SCALED = "mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3"
 GROUP = "wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16"
+TENSOR = "tcgen05.mma.cta_group::1.kind::f16"
 BOX = "cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes"
 
 
@@ -179,6 +181,47 @@ def test_what_is_given_moves_the_elements() -> None:
     assert moved.place(9, 3) == (4096 + 512 + 32 + 6, 0)
 
 
+def test_what_the_instruction_descriptor_says() -> None:
+    idesc = InstructionDescriptor("f16", 128, 32, "bf16", "bf16", b_major="MN")
+    pair = TENSOR.replace("group::1", "group::2")
+    assert isinstance(wl.layout(TENSOR, "A", idesc=idesc), TensorMemoryMap)
+    assert isinstance(wl.layout(TENSOR, "A", idesc=idesc.encode(), swizzle=64), SharedMap)
+    b = wl.layout(pair, "B", idesc=idesc, swizzle=32)
+    assert isinstance(b, SharedMap)
+    # Each CTA has 16 of the columns, MN-major: a span of 32 bytes for each k.
+    assert (b.rows, b.cols, b.name) == (16, 16, "tcgen05 m128n32k16 bf16 B of each CTA of a pair")
+    assert [b.place(row, 1) for row in (0, 8)] == [(32, 0), (48, 0)]
+    # The same fields behind either generation's descriptor, here from byte 4096 on.
+    moved = Descriptor(4096, 512, 256, 0, 32)
+    for descriptor in (
+        moved,
+        UmmaDescriptor(4096, 512, 256, 0, 32),
+        UmmaDescriptor(4096, 512, 256, 0, 32).encode(),
+    ):
+        found = wl.layout(pair, "B", idesc=idesc, descriptor=descriptor)
+        assert isinstance(found, SharedMap)
+        np.testing.assert_array_equal(found.at, b.at + 8 * 4096)
+
+
+@pytest.mark.parametrize(
+    ("word", "kind", "factors"),
+    [
+        ("", "mxf8f6f4", 1),
+        (".block32", "mxf8f6f4", 1),
+        ("", "mxf4", 2),
+        (".scale_vec::2X", "mxf4", 2),
+        (".block32", "mxf4nvf4", 2),
+        (".block16", "mxf4nvf4", 4),
+        (".scale_vec::4X", "mxf4nvf4", 4),
+    ],
+)
+def test_the_opcode_says_how_many_scale_factors_there_are(word: str, kind: str, factors: int) -> None:
+    idesc = InstructionDescriptor(kind, 128, 8, "e2m1", "e2m1", scale_type="ue8m0")
+    opcode = f"tcgen05.mma.cta_group::1.kind::{kind}.block_scale{word}"
+    a, b = (wl.layout(opcode, f"scale {operand}", idesc=idesc) for operand in "AB")
+    assert ((a.rows, a.cols), (b.rows, b.cols)) == ((128, factors), (factors, 8))
+
+
 def holders(instruction: str, operand: str, **given: Any) -> list[int]:
     found = wl.layout(instruction, operand, **given)
     assert isinstance(found, FragmentMap)
@@ -261,6 +304,39 @@ def holders(instruction: str, operand: str, **given: Any) -> list[int]:
         (
             lambda: wl.layout(BOX, "box", tensor_map=box_fields([2, 8, 16], "f16")),
             "a tensor map of rank 3 for a copy of 2 dimensions; expected rank 2",
+            "",
+        ),
+        (
+            lambda: wl.layout(TENSOR, "D"),
+            (
+                "the shape and the types of a multiplication in tensor memory are in its instruction descriptor;"
+                " expected one, as idesc= or --idesc"
+            ),
+            'wl.InstructionDescriptor("f16", 128, 64, "f16", "f16").encode() makes one',
+        ),
+        (
+            lambda: wl.layout(TENSOR, "D", idesc=InstructionDescriptor("tf32", 64, 8, "tf32", "tf32")),
+            "the instruction descriptor is of kind tf32; expected kind f16",
+            "",
+        ),
+        (
+            lambda: wl.layout(TENSOR, "D", idesc=0x4020014),
+            "A is sparse in the instruction descriptor; the opcode is that of a dense A",
+            "",
+        ),
+        (
+            lambda: wl.layout(TENSOR, "metadata", idesc=0x4020010),
+            f"{TENSOR} has no operand 'metadata'; expected D, A, B",
+            "",
+        ),
+        (
+            lambda: wl.layout(TENSOR, "B", idesc=0x4020010, descriptor=wl.descriptor(8, 16, "f16").encode()),
+            "0x800080000 is no descriptor of the fifth generation; expected 0b001 in bits 48-46 and 0 in 60-53",
+            "",
+        ),
+        (
+            lambda: wl.layout(GROUP, "B", descriptor=UmmaDescriptor(0, 0, 0)),
+            "a descriptor of the fifth generation does not fit a warpgroup multiplication",
             "",
         ),
         (
