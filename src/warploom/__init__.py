@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from warploom.launch.api import launch as launch
     from warploom.launch.explore import explore as explore
     from warploom.layout import Descriptor as Descriptor
+    from warploom.layout import InstructionDescriptor as InstructionDescriptor
     from warploom.layout import TensorMap as TensorMap
+    from warploom.layout import UmmaDescriptor as UmmaDescriptor
     from warploom.layout import descriptor as descriptor
     from warploom.nvvm import lower as lower
     from warploom.ptx import parse as parse
@@ -30,7 +32,9 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Descriptor": "warploom.layout",
+    "InstructionDescriptor": "warploom.layout",
     "TensorMap": "warploom.layout",
+    "UmmaDescriptor": "warploom.layout",
     "UsageError": "warploom.diag",
     "WarploomError": "warploom.diag",
     "check": "warploom.check",
@@ -48,7 +52,9 @@ _PACKAGES = ("author", "kernels")
 
 __all__ = [
     "Descriptor",
+    "InstructionDescriptor",
     "TensorMap",
+    "UmmaDescriptor",
     "UsageError",
     "WarploomError",
     "check",
