@@ -16,6 +16,7 @@ from warploom.cli import (
     compare,
     evidence,
     explain,
+    init,
     layout,
     lower,
     lsp,
@@ -25,6 +26,9 @@ from warploom.cli import (
 )
 from warploom.diag import WarploomError, render
 
+_VERBS = (
+    check, run, sanitize, init, lower, author, explain, layout, compare, bench, tune, evidence, lsp,
+)  # fmt: skip
 OK = 0
 FAILED = 1
 MISUSE = 2
@@ -47,7 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
-    for verb in (check, run, sanitize, lower, author, explain, layout, compare, bench, tune, evidence, lsp):
+    for verb in _VERBS:
         verb.declare(verbs.add_parser)
     return parser
 
