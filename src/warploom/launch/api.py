@@ -12,9 +12,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from warploom.diag import Diagnostic, UsageError
+from warploom.diag.shown import Shown
 from warploom.gpu.geometry import Extent, triple
 from warploom.launch import limits, real
 from warploom.launch.arguments import Buffers, adopt, collect, pack
@@ -35,10 +36,12 @@ __all__ = ["Progress", "Run", "Stats", "execute", "launch"]
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class Run(Shown):
     """What a launch did: `findings` of the sanitizer or, on a GPU, of its assembler; `stats`, and the `trace` when
     one was asked for.
     """
+
+    shown_as: ClassVar[str] = "run"
 
     findings: tuple[Diagnostic, ...] = ()
     stats: Stats = field(default_factory=Stats)
