@@ -10,7 +10,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from warploom.diag.shown import draw_with as _draw_with
+from warploom.shown import draw_with as _draw_with
 
 if TYPE_CHECKING:
     from warploom import author as author

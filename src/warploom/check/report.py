@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import ClassVar, Literal
 
 from warploom.diag import Diagnostic, Severity, render, render_json, render_sarif
-from warploom.diag.shown import Shown
+from warploom.shown import Shown
 
 Format = Literal["text", "json", "sarif"]
 

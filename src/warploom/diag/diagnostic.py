@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, ClassVar, TypeVar
 
-from warploom.diag.shown import Shown
 from warploom.diag.source import Source, Span
+from warploom.shown import Shown
 
 
 class Severity(Enum):

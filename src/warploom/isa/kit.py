@@ -30,11 +30,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from warploom.diag.shown import Shown
 from warploom.isa.operands import Place
 from warploom.isa.syntax import PlaceName, Syntax, Word, match_words, read_syntax
 from warploom.isa.table import FormError, Row, read_rows
 from warploom.isa.types import TYPES
+from warploom.shown import Shown
 
 Meaning = Callable[[Any, Any], None]
 RunMeaning = Callable[[Any, Sequence[Any]], None]

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from warploom.diag import Diagnostic, UsageError
-from warploom.diag.shown import Shown
 from warploom.gpu.geometry import Extent, triple
 from warploom.launch import limits, real
 from warploom.launch.arguments import Buffers, adopt, collect, pack
@@ -28,6 +27,7 @@ from warploom.machine.program import Program, load
 from warploom.machine.watch import Several, Watcher
 from warploom.num.fused import Workers
 from warploom.ptx import Module, parse, text_of
+from warploom.shown import Shown
 
 if TYPE_CHECKING:
     from warploom.trace import Recorder, Trace

@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from warploom.diag import Diagnostic, UsageError
-from warploom.diag.shown import Shown
 from warploom.launch.api import Extent, Progress, Run, execute
 from warploom.launch.arguments import Array, adopt, collect
 from warploom.machine.faults import Deadlock, Trap
 from warploom.machine.program import load
 from warploom.ptx import Module, read
+from warploom.shown import Shown
 
 __all__ = ["Difference", "Exploration", "explore"]
 

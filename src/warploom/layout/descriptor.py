@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from warploom.diag import UsageError
-from warploom.diag.shown import Shown
 from warploom.layout.maps import TYPE_BITS
 from warploom.layout.shared import SharedMap, swizzle_words
 from warploom.layout.swizzle import swizzle as swizzle_address
+from warploom.shown import Shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diag import UsageError
-from warploom.diag.shown import Shown
+from warploom.shown import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from warploom.diag import UsageError
-from warploom.diag.shown import Shown
 from warploom.layout.swizzle import swizzle as swizzle_address
 from warploom.layout.tensormap import ELEMENT_TYPES, INTERLEAVES, SWIZZLE_SPANS, TensorMapFields, five
 from warploom.layout.tile import box_rows, unit_bits
+from warploom.shown import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

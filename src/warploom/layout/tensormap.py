@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from warploom.diag import UsageError
-from warploom.diag.shown import Shown
 from warploom.layout.im2col import OFFSET_BITS, spatial_axes
 from warploom.layout.strided import Strided, strided
+from warploom.shown import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, TypeAlias
 
 from warploom.diag import Source, Span
-from warploom.diag.shown import Shown
+from warploom.shown import Shown
 
 Origin: TypeAlias = tuple[Source, int, int]
 

@@ -13,7 +13,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from warploom.diag import Diagnostic, Severity, render
-from warploom.diag.shown import Kind
+from warploom.shown import Kind
 
 if TYPE_CHECKING:
     from warploom.check import Report
