@@ -45,6 +45,9 @@ _SCROLLS = (
 LONGEST = 400
 """Lines of a listing that are shown."""
 
+MOST_CHARACTERS = 60_000
+"""Characters of a listing that are shown."""
+
 MOST = 64
 """Rows and columns of a layout that are shown."""
 
@@ -63,11 +66,14 @@ def listing(node: Node) -> str:
     from warploom.ptx import Module
 
     text = str(node).rstrip("\n")
-    lines = text.split("\n")
-    left = len(lines) - LONGEST
-    shown = "\n".join(lines[:LONGEST])
+    shown = "\n".join(text.split("\n")[:LONGEST])[:MOST_CHARACTERS]
+    left = text.count("\n") - shown.count("\n")
     said = _module(node) if isinstance(node, Module) else ""
-    more = f"<div>… and {left:,} more lines</div>" if left > 0 else ""
+    more = (
+        f"<div>… and {_counted(left, 'more line') if left else 'more'}</div>"
+        if len(shown) < len(text)
+        else ""
+    )
     return f'<div>{said}<pre style="{_SCROLLS}"><code>{"".join(_coloured(shown))}</code></pre>{more}</div>'
 
 
@@ -153,12 +159,16 @@ def _findings(found: Sequence[Diagnostic], of: str) -> str:
 
 def report(found: Report) -> str:
     """Every diagnostic of a check."""
-    counts = f"{len(found.errors)} errors, {len(found.warnings)} warnings"
+    counts = f"{_counted(len(found.errors), 'error')}, {_counted(len(found.warnings), 'warning')}"
     return (
         _titled(counts, _findings(found.diagnostics, "nothing found"))
         if len(found)
         else _findings((), counts)
     )
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 # Runs -------------------------------------------------------------------------------------------------------------
