@@ -6,6 +6,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +36,9 @@ DTYPES = {
     "*u8": "uint8",
     "*i32": "int32",
 }
+
+
+module_of = cache(lambda path: parse(path.read_text()))
 
 
 def kernels() -> Iterator[object]:
@@ -78,8 +82,8 @@ def test_the_parameters_of_the_corpus_are_what_its_index_says(entry: dict[str, o
 @pytest.mark.parametrize(("path", "kernel"), list(kernels()))
 def test_a_file_is_read_or_says_what_to_fill_in(path: Path, kernel: str, tmp_path: Path) -> None:
     target = tmp_path / "launch.toml"
-    assert main(["init", str(path), "--kernel", kernel, "-o", str(target)]) == 0
-    text = target.read_text()
+    text = write(module_of(path), kernel, str(path))
+    target.write_text(text)
     missing = UNFILLED.findall(text)
     if not missing:
         assert read_launch_file(target).kernel == kernel
@@ -103,7 +107,7 @@ def filled(text: str, values: Sequence[str]) -> str:
     return UNFILLED.sub(lambda _: next(given), text)
 
 
-def init(tmp_path: Path, ptx: str, kernel: str, *values: str) -> LaunchFile:
+def init(tmp_path: Path, ptx: str | Path, kernel: str, *values: str) -> LaunchFile:
     target = tmp_path / f"{kernel[:30]}.toml"
     main(["init", str(MADE / ptx), "--kernel", kernel, "-o", str(target), "--force"])
     text = filled(target.read_text(), values)
@@ -127,6 +131,19 @@ def test_a_kernel_of_addresses_alone_runs_as_it_is(tmp_path: Path) -> None:
     assert before["p0"].dtype == np.float16
     assert np.array_equal(after["p1"][:256], before["p0"][:256] * before["p0"][:256])
     assert not after["p1"][256:].any()
+
+
+def test_a_kernel_of_gluon_runs_as_it_is(tmp_path: Path) -> None:
+    before, after = run(init(tmp_path, CORPUS / "gluon_wgmma_ss_f16_64x64x64_sm90.ptx", "g_small_wgmma"))
+    a, b = (before[name][:4096].reshape(64, 64).astype(float) for name in ("p0", "p1"))
+    found = after["p2"][:4096].view(np.float32).reshape(64, 64)
+    assert abs(found - a @ b).max() < 1e-4
+
+
+def test_a_kernel_of_triton_is_filled_in(tmp_path: Path) -> None:
+    before, after = run(init(tmp_path, CORPUS / "vadd_f32_sm90.ptx", "vadd", "1000"))
+    assert np.array_equal(after["p2"][:1000], before["p0"][:1000] + before["p1"][:1000])
+    assert not after["p2"][1000:].any()
 
 
 def test_dynamic_shared_memory_is_as_much_as_there_can_be(tmp_path: Path) -> None:
