@@ -10,6 +10,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from warploom.shown import draw_with as _draw_with
+
 if TYPE_CHECKING:
     from warploom import author as author
     from warploom import kernels as kernels
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from warploom.diag import WarploomError as WarploomError
     from warploom.isa.layouts import layout as layout
     from warploom.launch.api import launch as launch
+    from warploom.launch.explain import explain as explain
     from warploom.launch.explore import explore as explore
     from warploom.layout import Descriptor as Descriptor
     from warploom.layout import InstructionDescriptor as InstructionDescriptor
@@ -39,6 +42,7 @@ _HOME = {
     "WarploomError": "warploom.diag",
     "check": "warploom.check",
     "descriptor": "warploom.layout",
+    "explain": "warploom.launch.explain",
     "explore": "warploom.launch.explore",
     "kernel": "warploom.author.kernel",
     "launch": "warploom.launch.api",
@@ -59,6 +63,7 @@ __all__ = [
     "WarploomError",
     "check",
     "descriptor",
+    "explain",
     "explore",
     "kernel",
     "launch",
@@ -103,3 +108,4 @@ def __dir__() -> list[str]:
 
 
 sys.modules[__name__].__class__ = _Package
+_draw_with(lambda: import_module("warploom.view.notebook").drawn)

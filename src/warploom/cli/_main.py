@@ -17,6 +17,7 @@ from warploom.cli import (
     completion,
     evidence,
     explain,
+    init,
     layout,
     lower,
     lsp,
@@ -26,6 +27,9 @@ from warploom.cli import (
 )
 from warploom.diag import WarploomError, render
 
+_VERBS = (
+    check, run, sanitize, init, lower, author, explain, layout, compare, bench, tune, evidence, lsp, completion,
+)  # fmt: skip
 OK = 0
 FAILED = 1
 MISUSE = 2
@@ -49,21 +53,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
     verbs = top.add_subparsers(title="verbs", metavar="VERB", required=True)
-    for verb in (
-        check,
-        run,
-        sanitize,
-        lower,
-        author,
-        explain,
-        layout,
-        compare,
-        bench,
-        tune,
-        evidence,
-        lsp,
-        completion,
-    ):
+    for verb in _VERBS:
         verb.declare(verbs.add_parser)
     return top
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from warploom.diag import UsageError
 from warploom.layout.maps import TYPE_BITS
 from warploom.layout.shared import SharedMap, swizzle_words
 from warploom.layout.swizzle import swizzle as swizzle_address
+from warploom.shown import Shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,7 +31,7 @@ _WIDTHS = {"e2m1": 4, "e2m3": 6, "e3m2": 6}
 
 
 @dataclass(frozen=True, slots=True)
-class Descriptor:
+class Descriptor(Shown):
     """A matrix descriptor, field by field.
 
     Bits 13-0 hold the start address, 29-16 the leading byte offset and 45-32 the stride byte offset, each
@@ -40,6 +41,8 @@ class Descriptor:
     Errors: UsageError when a field does not fit its bits.
     Source: PTX ISA 9.7.15 (matrix descriptor format).
     """
+
+    shown_as: ClassVar[str] = "descriptor"
 
     start_address: int
     leading_byte_offset: int
