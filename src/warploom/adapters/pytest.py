@@ -1,6 +1,7 @@
 """pytest plugin: fixtures that run kernels on the abstract machine and the GPU, and fail on findings.
 
 pytest loads this file at each start, so that nothing of Warploom's is imported before a test asks for it.
+It asserts nothing: PYTEST_DONT_REWRITE.
 """
 
 from __future__ import annotations
