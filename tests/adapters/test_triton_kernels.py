@@ -20,14 +20,21 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 from warploom.adapters import triton as on_machine
 
 RNG = np.random.default_rng(8)
+OF_OLD_TRITON = {
+    "sanitize.mbarrier/reinitialised",
+    "sanitize.mbarrier/overwritten",
+    "sanitize.mbarrier/excess",
+    "sanitize.proxy/async",
+}
+"""Before 3.9 Triton uses the memory of mbarriers again without invalidating them first, and without a fence."""
 VERSION = tuple(map(int, version("triton").split(".")[:2]))
 
 
 @pytest.fixture(autouse=True)
-def runs() -> Iterator[list[on_machine.Launched]]:
+def _on_the_machine() -> Iterator[None]:
     """Every kernel here is checked and sanitized, and a finding fails the test."""
-    with on_machine.machine(check=True, sanitize=True, strict=True) as launched:
-        yield launched
+    with on_machine.machine(check=True, sanitize=True, strict=True):
+        yield
 
 
 def normal(*shape: int, dtype: Any = np.float32) -> Any:
@@ -123,11 +130,13 @@ def test_persistent_gemm_by_descriptors_of_the_device(special: bool, runs: list[
     M, N, K = 256, 128, 128
     a, b, c = normal(M, K, dtype=np.float16), normal(N, K, dtype=np.float16), np.zeros((M, N), np.float16)
     triton.set_allocator(lambda size, align, stream: np.empty(size, np.int8))
-    kernels.gemm_persistent[(2,)](
-        a, b, c, M, N, K, BM=128, BN=64, BK=64, SPECIAL=special, num_stages=2, num_warps=4
-    )
+    with on_machine.machine(check=True, sanitize=True, strict=VERSION >= (3, 9)) as runs:
+        kernels.gemm_persistent[(2,)](
+            a, b, c, M, N, K, BM=128, BN=64, BK=64, SPECIAL=special, num_stages=2, num_warps=4
+        )
     np.testing.assert_allclose(c, a.astype(np.float64) @ b.T.astype(np.float64), rtol=2e-3, atol=2e-2)
     assert (runs[0].block > 128) == special
+    assert {found.code for found in runs[0].findings} <= OF_OLD_TRITON
 
 
 def test_causal_attention() -> None:

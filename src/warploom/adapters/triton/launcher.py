@@ -107,7 +107,11 @@ class Launcher:
         named = list(self._arguments(given))
         names = [name for name, _ in named] + list(_SCRATCH)
         args = [value for _, value in named] + self._scratch(x * y * z, stream)
-        args = args[: max(len(named), len(kernel.program.parameters))]
+        parameters = kernel.program.parameters
+        args = args[: max(len(named), len(parameters))]
+        for number, (parameter, value) in enumerate(zip(parameters, args, strict=False)):
+            if parameter.is_array and isinstance(value, np.generic):
+                args[number] = value.tobytes()  # LLVM declares a half as an array of two bytes
         self._launch(kernel, (x * self._cluster, y, z), args, names)
         if leave is not None:
             leave(launch_metadata)

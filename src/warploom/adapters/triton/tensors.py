@@ -8,6 +8,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
+from warploom.adapters.triton.packages import triton
 from warploom.diag import UsageError
 from warploom.gpu.arrays import as_numpy, called, is_foreign_type, is_on_gpu
 
@@ -58,9 +59,16 @@ def tensor(array: Array) -> Tensor:
 
 
 def argument(value: object) -> object:
-    """An argument of a launch as Triton takes it: NumPy's arrays are tensors, its scalars numbers of Python."""
+    """An argument of a launch as Triton takes it: NumPy's arrays are tensors, its scalars numbers of Python.
+
+    Errors: UsageError triton.argument.
+    """
     if isinstance(value, np.ndarray):
         array = cast("Array", value)
+        if str(array.dtype) not in triton("_utils").type_canonicalisation_dict:
+            raise UsageError(
+                f"an argument is an array of {array.dtype}; Triton has no such type", code="triton.argument"
+            )
         return value if isinstance(value, Tensor) else tensor(array)
     if isinstance(value, np.generic):
         return cast("np.generic[Any]", value).item()
