@@ -126,7 +126,7 @@ def test_gemm_by_descriptors_of_the_host(arch: int) -> None:
 
 
 @pytest.mark.parametrize("special", [False, True], ids=["flat", "warp_specialised"])
-def test_persistent_gemm_by_descriptors_of_the_device(special: bool, runs: list[on_machine.Launched]) -> None:
+def test_persistent_gemm_by_descriptors_of_the_device(special: bool) -> None:
     M, N, K = 256, 128, 128
     a, b, c = normal(M, K, dtype=np.float16), normal(N, K, dtype=np.float16), np.zeros((M, N), np.float16)
     triton.set_allocator(lambda size, align, stream: np.empty(size, np.int8))
