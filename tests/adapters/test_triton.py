@@ -18,7 +18,7 @@ from adapters import triton_odd as odd
 
 from warploom.adapters import triton as on_machine
 from warploom.diag import UsageError
-from warploom.machine.faults import Trap
+from warploom.machine.faults import Trap, Unsupported
 
 
 def test_the_autotuner_takes_the_configuration_with_fewest_instructions() -> None:
@@ -117,6 +117,15 @@ def test_what_is_no_fault_of_the_kernel_s_passes_through() -> None:
     locked.flags.writeable = False
     with on_machine.machine(), pytest.raises(Trap, match="read-only"):
         odd.copy[(1,)](np.zeros(32, np.float32), locked, 32, BLOCK=32)
+
+
+def test_functions_of_the_driver_are_refused_before_anything_runs() -> None:
+    with (
+        on_machine.machine() as runs,
+        pytest.raises(Unsupported, match=r"'__assertfail' is not defined.*\(triton_odd\.py, line"),
+    ):
+        odd.checked[(1,)](np.ones(1, np.float32), debug=True)
+    assert runs == []
 
 
 # The door ---------------------------------------------------------------------------------------------------

@@ -12,8 +12,9 @@ from warploom.adapters.triton.door import close, is_open, open_with
 from warploom.adapters.triton.launcher import Found, Launched
 from warploom.adapters.triton.settings import Settings
 from warploom.adapters.triton.tensors import Tensor, tensor
+from warploom.machine.faults import Deadlock, Trap
 
-__all__ = ["Found", "Launched", "Tensor", "activate", "deactivate", "machine", "tensor"]
+__all__ = ["Deadlock", "Found", "Launched", "Tensor", "Trap", "activate", "deactivate", "machine", "tensor"]
 
 
 @contextmanager
