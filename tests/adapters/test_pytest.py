@@ -6,10 +6,12 @@ import re
 import subprocess
 import sys
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 PLUGIN = [] if entry_points(group="pytest11", name="warploom") else ["-p", "warploom.adapters.pytest"]
 
 # The same answers everywhere: what a GPU does is not asked here.
@@ -19,43 +21,9 @@ import warploom.adapters.pytest
 warploom.adapters.pytest._gpu = lambda: ("", "none is asked")
 """
 
-TESTS = '''
-import numpy as np
-import pytest
-
-KERNEL = """
-.version 8.0
-.target sm_80
-.address_size 64
-.visible .entry swap(.param .u64 out)
-{
-    .reg .b32 %r<6>;
-    .reg .b64 %rd<4>;
-    .shared .align 4 .b8 s[256];
-    mov.u32 %r0, %tid.x;
-    shl.b32 %r1, %r0, 2;
-    mov.u32 %r2, s;
-    add.u32 %r3, %r2, %r1;
-    st.shared.u32 [%r3], %r0;
-    bar.sync 0;
-    xor.b32 %r4, %r1, 128;
-    add.u32 %r3, %r2, %r4;
-    ld.shared.u32 %r5, [%r3];
-    ld.param.u64 %rd0, [out];
-    cvta.to.global.u64 %rd0, %rd0;
-    cvt.u64.u32 %rd1, %r1;
-    add.u64 %rd2, %rd0, %rd1;
-    st.global.u32 [%rd2], %r5;
-    ret;
-}
-"""
-RACY = KERNEL.replace("bar.sync 0;", "")
-
-
-def test_right(warploom_launch):
-    out = np.zeros(64, np.int32)
-    warploom_launch(KERNEL, grid=1, block=64, args=[out])
-    assert np.array_equal(out, np.arange(64) ^ 32)
+# After the code of the page, which has the kernel REVERSE and tests that pass.
+MORE = """
+RACY = REVERSE.replace("    bar.sync 0;\\n", "")
 
 
 def test_racy(warploom_launch):
@@ -69,13 +37,13 @@ def test_marked(warploom_launch):
 
 @pytest.mark.warploom(schedules=["eager"], cuda=False)
 def test_fixed(warploom_launch):
-    warploom_launch(KERNEL, grid=1, block=64, args=[np.zeros(64, np.int32)], schedule="lazy")
+    warploom_launch(REVERSE, grid=1, block=64, args=[np.zeros(64, np.int32)], schedule="lazy")
+"""
 
-
-@pytest.mark.warploom(cuda=False)
+MACHINES = """
 def test_machine(warploom_machine):
-    assert (warploom_machine.device, warploom_machine.arch) == ("cpu", None)
-'''
+    assert (warploom_machine.device, warploom_machine.arch) == ("cpu", "sm_89")
+"""
 
 MISMARKED = """
 import pytest
@@ -85,6 +53,12 @@ import pytest
 def test_mismarked(warploom_launch):
     pass
 """
+
+
+def blocks(page: str) -> list[str]:
+    """The Python of a page."""
+    text = (DOCS / page).read_text(encoding="utf-8")
+    return re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
 def run(folder: Path, text: str, *options: str) -> str:
@@ -114,31 +88,47 @@ def outcomes(said: str) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def said(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return run(tmp_path_factory.mktemp("plain"), TESTS)
+    """What pytest says of the page's own tests, the one of Triton where Triton is, and of some with faults."""
+    reverse, double, marked = blocks("pytest.md")
+    page = [reverse, double, marked] if find_spec("triton") else [reverse, marked]
+    return run(tmp_path_factory.mktemp("plain"), "\n\n".join([*page, MORE]), "-W", "ignore::UserWarning")
 
 
 def test_a_kernel_runs_under_each_schedule_and_is_skipped_without_a_gpu(said: str) -> None:
     found = outcomes(said)
-    assert [found[f"test_right[{machine}]"] for machine in ("cpu-eager", "cpu-lazy", "cuda")] == [
-        "PASSED",
-        "PASSED",
-        "SKIPPED",
-    ]
+    asked = [found[f"test_reverse[{machine}]"] for machine in ("cpu-eager", "cpu-lazy", "cuda")]
+    assert asked == ["PASSED", "PASSED", "SKIPPED"]
     assert "no GPU: none is asked" in said
 
 
-def test_a_finding_fails_the_test_with_both_of_its_lines(said: str) -> None:
+def test_a_finding_fails_the_test_as_the_page_shows(said: str) -> None:
     found = outcomes(said)
     assert found["test_racy[cpu-eager]"] == found["test_racy[cpu-lazy]"] == "FAILED"
-    assert re.search(
-        r"on cpu-eager:\n.*error\[sanitize\.race/shared\].*written by line 14.*\n.*ld\.shared\.u32 %r5", said
-    )
+    told = re.findall(r"^on cpu-eager:\n.*\n.*\n.*\n.*$", said, re.MULTILINE)[0].splitlines()
+    page = (DOCS / "pytest.md").read_text(encoding="utf-8")
+    assert told[1].partition(", CTA")[0] in page
+    assert all(line in page for line in told[2:])
+
+
+def test_triton_s_kernels_run_under_each_schedule_and_on_no_gpu(said: str) -> None:
+    pytest.importorskip("triton")
+    found = {name: outcome for name, outcome in outcomes(said).items() if name.startswith("test_double")}
+    assert found == {"test_double[cpu-eager]": "PASSED", "test_double[cpu-lazy]": "PASSED"}
 
 
 def test_a_marker_says_what_the_machines_are(said: str) -> None:
-    names = [name for name in outcomes(said) if name.startswith("test_marked")]
-    assert names == ["test_marked[cpu-random:1]"]
-    assert outcomes(said)[names[0]] == "PASSED"  # nobody looks for the race
+    found = {
+        name: outcome for name, outcome in outcomes(said).items() if "random" in name or "marked" in name
+    }
+    assert found == dict.fromkeys(
+        [
+            "test_reverse_at_random[cpu-eager]",
+            "test_reverse_at_random[cpu-random:1]",
+            "test_reverse_at_random[cpu-random:2]",
+            "test_marked[cpu-random:1]",  # nobody looks for its race
+        ],
+        "PASSED",
+    )
 
 
 def test_the_fixture_s_own_options_are_refused(said: str) -> None:
@@ -146,14 +136,13 @@ def test_the_fixture_s_own_options_are_refused(said: str) -> None:
     assert "schedule was given to warploom_launch, which has its own: cpu-eager" in said
 
 
-def test_the_machine_itself_is_a_fixture(said: str) -> None:
-    assert outcomes(said)["test_machine[cpu-eager]"] == "PASSED"
-
-
 def test_the_options_choose_schedules_and_architecture(tmp_path: Path) -> None:
-    said = run(tmp_path, TESTS, "-k", "right", "--warploom-schedules=lazy, random:3", "--warploom-arch=sm_7")
-    assert list(outcomes(said)) == [f"test_right[{name}]" for name in ("cpu-lazy", "cpu-random:3", "cuda")]
-    assert "there is no architecture 'sm_7'" in said
+    said = run(tmp_path, MACHINES, "--warploom-schedules=lazy, random:3", "--warploom-arch=sm_89")
+    assert outcomes(said) == {
+        "test_machine[cpu-lazy]": "PASSED",
+        "test_machine[cpu-random:3]": "PASSED",
+        "test_machine[cuda]": "SKIPPED",
+    }
 
 
 def test_a_marker_with_an_unknown_word_is_said(tmp_path: Path) -> None:
