@@ -8,8 +8,12 @@ import sys
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+import warploom as wl
+from warploom.adapters import pytest as plugin
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PLUGIN = [] if entry_points(group="pytest11", name="warploom") else ["-p", "warploom.adapters.pytest"]
@@ -149,6 +153,17 @@ def test_a_marker_with_an_unknown_word_is_said(tmp_path: Path) -> None:
     said = run(tmp_path, MISMARKED)
     assert "the marker warploom has no schedule; expected arch, schedules, sanitize, cuda by name" in said
     assert "Traceback" not in said
+
+
+def test_on_a_gpu_the_launch_is_the_gpu_s_or_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict[str, Any]] = []
+    monkeypatch.setattr(wl, "launch", lambda ptx, kernel=None, **options: asked.append(options))
+    monkeypatch.setattr(plugin, "_gpu", lambda: ("sm_89", ""))
+    head = ".version 8.0\n.target {}\n.address_size 64\n"
+    plugin.Machine("cuda").launch(head.format("sm_80"), grid=1, block=32, args=[])
+    assert asked == [{"device": "cuda", "grid": 1, "block": 32, "args": []}]
+    with pytest.raises(pytest.skip.Exception, match="the GPU is sm_89, the kernel is for sm_90a"):
+        plugin.Machine("cuda").launch(head.format("sm_90a"), grid=1, block=32, args=[])
 
 
 def test_loading_the_plugin_is_light() -> None:
