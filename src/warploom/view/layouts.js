@@ -1,18 +1,10 @@
-"use strict";
 // The page of layouts: cells of every operand, lit by lane, bank, register, byte, row or column.
 (() => {
-  const grids = JSON.parse(document.getElementById("data").textContent);
+  const { data: grids, make } = page;
   const said = document.getElementById("said");
   const search = document.getElementById("search");
   const COLOURS = 32;
   let pinned = null;
-
-  const make = (name, attributes = {}, text = "") => {
-    const made = document.createElement(name);
-    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-    if (text) made.textContent = text;
-    return made;
-  };
 
   // Entries become records: {row, col, lane, item, register, bit} or {row, col, byte, bit, bank}.
   for (const grid of grids) {
