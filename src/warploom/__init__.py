@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from warploom.layout import descriptor as descriptor
     from warploom.nvvm import lower as lower
     from warploom.ptx import parse as parse
+    from warploom.view.report import report as report
 
     __version__: str
 
@@ -41,6 +42,7 @@ _HOME = {
     "layout": "warploom.isa.layouts",
     "lower": "warploom.nvvm",
     "parse": "warploom.ptx",
+    "report": "warploom.view.report",
 }
 
 _PACKAGES = ("author", "kernels")
@@ -59,6 +61,7 @@ __all__ = [
     "layout",
     "lower",
     "parse",
+    "report",
 ]
 
 

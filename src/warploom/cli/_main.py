@@ -19,6 +19,7 @@ from warploom.cli import (
     layout,
     lower,
     lsp,
+    report,
     run,
     sanitize,
     tune,
@@ -47,7 +48,21 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
-    for verb in (check, run, sanitize, lower, author, explain, layout, compare, bench, tune, evidence, lsp):
+    for verb in (
+        check,
+        run,
+        sanitize,
+        lower,
+        author,
+        explain,
+        layout,
+        compare,
+        bench,
+        tune,
+        evidence,
+        lsp,
+        report,
+    ):
         verb.declare(verbs.add_parser)
     return parser
 
