@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import subprocess
-from html.parser import HTMLParser
 from pathlib import Path
 
-import pytest
+from view.browser import browse, needs_browser, read, told
 
 import warploom as wl
 from warploom.view.grid import data_of, grid_of
@@ -22,30 +19,6 @@ GRIDS = [
     grid_of("D", wl.layout(HALF, "D")),
     grid_of("B", wl.layout(GROUP, "B", swizzle=64)),
 ]
-
-
-class Elements(HTMLParser):
-    """Every element with its attributes, and the text of scripts by their id."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[tuple[str, dict[str, str | None]]] = []
-        self.scripts: dict[str | None, str] = {}
-        self.script: str | None = None
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found.append((tag, dict(attrs)))
-
-    def handle_data(self, data: str) -> None:
-        tag, attributes = self.found[-1] if self.found else ("", {})
-        if tag == "script" and data.strip():
-            self.scripts[attributes.get("id")] = self.scripts.get(attributes.get("id"), "") + data
-
-
-def read(text: str) -> Elements:
-    elements = Elements()
-    elements.feed(text)
-    return elements
 
 
 def test_the_page_has_the_data() -> None:
@@ -73,10 +46,6 @@ def test_whatever_it_is_told_stays_text() -> None:
 
 
 # In a browser -------------------------------------------------------------------------------------------------
-
-BROWSER = next(
-    filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "google-chrome"))), None
-)
 
 # A reader of the page: events as a browser makes them, and after each what is lit and what is said.
 READER = """
@@ -119,29 +88,11 @@ document.body.append(Object.assign(document.createElement("pre"), { id: "told", 
 """
 
 
-def browse(text: str, folder: Path, fragment: str = "") -> tuple[str, str]:
-    """What the page is after its scripts have run, and what the console says."""
-    assert BROWSER is not None
-    file = folder / "page.html"
-    file.write_text(text, "utf-8")
-    command = [
-        BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-        f"--user-data-dir={folder / 'user'}", "--enable-logging=stderr", "--dump-dom", f"{file.as_uri()}{fragment}",
-    ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    return done.stdout, "\n".join(line for line in done.stderr.splitlines() if "CONSOLE" in line)
-
-
-needs_browser = pytest.mark.skipif(BROWSER is None, reason="there is no Chromium here")
-
-
 @needs_browser
 def test_the_page_in_a_browser(tmp_path: Path) -> None:
     after, console = browse(page(HALF, GRIDS).replace("</body>", READER + "</body>"), tmp_path)
     assert console == ""
-    found = re.search(r'<pre id="told">(.*?)</pre>', after)
-    assert found is not None
-    steps = {what: (said, lit) for what, said, lit in json.loads(found[1].replace("&amp;", "&"))}
+    steps = {what: (said, lit) for what, said, lit in told(after)}
     assert steps["at first"] == ("", [])
     said, lit = steps["element"]
     assert said == "A: row 0, column 3: lane 1, item 1, register 0, bits 16 to 31"

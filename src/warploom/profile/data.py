@@ -30,8 +30,7 @@ ROW = np.dtype(
 )
 """The columns of an instruction.
 
-- executions: warps that executed it with at least one lane; lanes: those lanes, all together. A wait that is
-  tried again counts again.
+- executions: warps that executed it with at least one lane; lanes: those lanes, all together.
 - shared, global: accesses of warps to that memory.
 - ideal_wavefronts, wavefronts: of shared memory, where no two words of a phase were in one bank, and as it was;
   ways: the most of one phase, 1 being without a conflict.

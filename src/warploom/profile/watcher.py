@@ -33,8 +33,8 @@ _NO_MEMORY_OF_THREADS = frozenset({"param", "const"})
 class Profiler(Watcher):
     """A watcher (machine.watch) for one launch.
 
-    What it counts does not depend on how the machine batches warps, and but for waits that are tried again not
-    on the schedule.
+    What it counts does not depend on how the machine batches warps, and on the schedule only as far as the
+    kernel's own path does: an instruction that a strand comes back to is counted once.
     """
 
     machine: Machine
@@ -45,6 +45,7 @@ class Profiler(Watcher):
         steps = machine.program.steps
         self._executions = [0] * len(steps)
         self._lanes = [0] * len(steps)
+        self._inside = False  # an instruction that was counted is being executed
         self.rows = np.zeros(len(steps), ROW)
         self._tiles: dict[Tile, None] = {}
         self._atomic = [step.binding.form.family == "atomic" for step in steps]
@@ -67,7 +68,9 @@ class Profiler(Watcher):
             self._count(batch, (pc,))
             if see is not None:
                 see(batch, operands)
+            self._inside = True
             act(batch, operands)
+            self._inside = False
 
         return counted
 
@@ -85,12 +88,15 @@ class Profiler(Watcher):
 
         return counted
 
+    def suspended(self, batch: Batch, which: Array, state: int, again: bool) -> None:
+        """What strands come back to has not been executed."""
+        if self._inside and again:
+            warps, lanes = _active(batch.active()[which])
+            self._executions[self.machine.pc] -= warps
+            self._lanes[self.machine.pc] -= lanes
+
     def _count(self, batch: Batch, places: range | tuple[int, ...]) -> None:
-        mask = batch.mask
-        if mask is None:
-            warps, lanes = batch.count, 32 * batch.count
-        else:
-            warps, lanes = int(np.count_nonzero(mask.any(axis=1))), int(np.count_nonzero(mask))
+        warps, lanes = (batch.count, 32 * batch.count) if batch.mask is None else _active(batch.mask)
         for pc in places:
             self._executions[pc] += warps
             self._lanes[pc] += lanes
@@ -188,6 +194,11 @@ class Profiler(Watcher):
             rows=self.rows.copy(),
             tiles=tuple(sorted(self._tiles, key=lambda tile: (tile.step, tile.what, tile.swizzle))),
         )
+
+
+def _active(lanes: Array) -> tuple[int, int]:
+    """Warps of which a lane takes part, and such lanes. Shapes: (warps, 32)."""
+    return int(np.count_nonzero(lanes.any(axis=1))), int(np.count_nonzero(lanes))
 
 
 def _box(fields: TensorMapFields, request: TensorCopy) -> str:

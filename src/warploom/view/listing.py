@@ -120,7 +120,7 @@ def _name_origins(module: Module, source: Source, lines: list[Line]) -> None:
         if function.body is None:
             continue
         marks = [(_line(source, each), each) for each in _locations(function.body)]
-        ends = [*(line for line, _ in marks[1:]), _last_line(source, function) + 1]
+        ends = [*(line for line, _ in marks), _last_line(source, function) + 1][1:]
         for (line, mark), end in zip(marks, ends, strict=True):
             file, number = (arg.value for arg in mark.args[:2] if isinstance(arg, Integer))
             origin = f"{files.get(file, '') or f'file {file}'}:{number}"
