@@ -39,7 +39,11 @@ def test_the_report_of_the_main_example(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def test_a_ptx_file_takes_the_schedule_that_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
-    for options, schedule in ((), "lazy"), (("--schedule", "eager"), "eager"), (("--schedule", "random:3"), "random:3"):
+    for options, schedule in (
+        ((), "lazy"),
+        (("--schedule", "eager"), "eager"),
+        (("--schedule", "random:3"), "random:3"),
+    ):
         assert main(["report", "k.ptx", *GEOMETRY, *options, "-o", "out.html"]) == 0
         assert f"<td>{schedule}</td>" in Path("out.html").read_text(encoding="utf-8")
     assert capsys.readouterr().out.count("nothing to report") == 3

@@ -354,6 +354,36 @@ def test_the_page_in_a_browser(pipeline: Run, tmp_path: Path, theme: str) -> Non
     assert steps["resources"][0] == "0"
 
 
+SCROLLER = """
+<script>
+const canvas = document.getElementById("tracks"), scroller = canvas.parentElement.parentElement;
+const tracks = page.data.timeline.tracks.length;
+const press = (name) => canvas.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true }));
+for (let times = 0; times <= tracks; times++) press("ArrowDown");
+const below = [scroller.scrollTop, document.getElementById("said").textContent];
+for (let times = 0; times <= tracks; times++) press("ArrowUp");
+const above = [scroller.scrollTop, document.getElementById("said").textContent];
+document.body.append(page.make("pre", { id: "told" }, JSON.stringify([canvas.clientHeight, below, above])));
+</script>
+"""
+
+
+@needs_browser
+def test_rows_come_into_view(pipeline: Run, tmp_path: Path) -> None:
+    html = wl.report(pipeline).html
+    tracks = json.loads(read(html).scripts["data"])["timeline"]["tracks"]
+    page = html.replace("</body>", SCROLLER + "</body>")
+    after, console = browse(page, tmp_path, "", "--window-size=1000,300")
+    assert console == ""
+    height, below, above = told(after)
+    hidden = 22 + 20 * len(tracks) - height
+    assert hidden > 0
+    assert below == [pytest.approx(hidden, abs=2), below[1]]
+    assert below[1].startswith(f"{tracks[-1][2]}: ")
+    assert above == [0, above[1]]
+    assert above[1].startswith(f"{tracks[0][2]}: ")
+
+
 @needs_browser
 def test_a_page_without_a_trace_in_a_browser(tmp_path: Path) -> None:
     text = kernel("mov.u32 %r1, 1; // </script><img src=x onerror=\"document.title='x'\">\nret;")

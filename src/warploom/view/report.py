@@ -95,7 +95,7 @@ def _summary(run: Run, profile: Profile, comparison: Comparison | None) -> str:
     stats = run.stats
     rows: list[Row] = [
         ("Architecture", profile.arch, f"PTX {'.'.join(map(str, profile.program.module.version))}"),
-        ("Grid", _extents(profile.grid), f"{stats.ctas:,} CTAs"),
+        ("Grid", _extents(profile.grid), f"{stats.ctas:,} CTA{'' if stats.ctas == 1 else 's'}"),
         ("Cluster", _extents(profile.cluster), "CTAs"),
         ("Schedule", profile.schedule, "when asynchronous work takes effect"),
         ("Warp instructions", f"{sum(stats.instructions.values()):,}", _most_frequent(stats.instructions)),
@@ -239,8 +239,8 @@ counts, not their length. Point at an event, or move between events with the arr
 <button type="button" id="whole">Show everything</button>
 <p id="said" role="status" aria-live="polite"></p>
 </div>
-<div class="tracks"><canvas id="tracks" tabindex="0" role="application" aria-label="Timeline of warps, copies,
-multiplications and mbarriers" aria-describedby="timeline-help"></canvas></div>"""
+<div class="tracks"><div><canvas id="tracks" tabindex="0" role="application" aria-label="Timeline of warps, copies,
+multiplications and mbarriers" aria-describedby="timeline-help"></canvas></div></div>"""
 
 
 # Costs --------------------------------------------------------------------------------------------------------
@@ -283,7 +283,7 @@ def _worst(caption: str, unit: str, costs: list[tuple[int, Line, int, int, str]]
     if not costs:
         return f"<h3>{caption}</h3>\n<p>There is no such access.</p>"
     clean = len(costs) - len(lossy)
-    said = f"<p>{clean} of {len(costs)} lines lose nothing.</p>"
+    said = f"<p>Lines that lose nothing: {clean} of {len(costs)}.</p>"
     if not lossy:
         return f"<h3>{caption}</h3>\n{said}"
     rows = [

@@ -1,12 +1,14 @@
-// The timeline of a report: events of a trace on tracks, drawn as far as they can be seen.
+// The timeline of a report: events of a trace on tracks, drawn as far as they can be seen. The canvas is as large as
+// what is seen, and stays while the rows behind it are scrolled.
 (() => {
   const trace = page.data.timeline;
   const canvas = document.getElementById("tracks");
   if (trace === null || canvas === null) return;
   const said = document.getElementById("said");
   const context = canvas.getContext("2d");
+  const whole = canvas.parentElement, scroller = whole.parentElement;
   const { unit, categories, begin, end, category, track, strings } = trace;
-  const GUTTER = 150, AXIS = 22, ROW = 20, BAR = 16, NEAR = 4, LETTER = 6.2;
+  const GUTTER = 150, AXIS = 22, ROW = 20, BAR = 16, NEAR = 4, LETTER = 6.9;
   const MARKS = new Set(["issue", "arrival"]);
   const last = end.reduce((most, at) => Math.max(most, at), unit);
   const least = unit / 4; // that is ever shown
@@ -30,12 +32,12 @@
   const view = { from: 0, to: last };
   let at = null; // the event that is spoken of
   let kept = null; // and the one that was chosen
-  let width = 0, colours = {}, hatch = null;
+  let width = 0, height = 0, colours = {}, hatch = null;
 
   const across = () => Math.max(1, width - GUTTER);
   const x = (time) => GUTTER + ((time - view.from) / (view.to - view.from)) * across();
   const time = (place) => view.from + ((place - GUTTER) / across()) * (view.to - view.from);
-  const top = (row) => AXIS + row * ROW;
+  const top = (row) => AXIS + row * ROW - scroller.scrollTop;
 
   function readColours() {
     const style = getComputedStyle(document.documentElement);
@@ -56,8 +58,9 @@
   }
 
   function resize() {
-    width = canvas.clientWidth;
-    const height = AXIS + rows.length * ROW;
+    whole.style.height = `${AXIS + rows.length * ROW}px`;
+    width = scroller.clientWidth;
+    height = scroller.clientHeight;
     const ratio = window.devicePixelRatio || 1;
     canvas.style.height = `${height}px`;
     canvas.width = Math.round(width * ratio);
@@ -69,31 +72,32 @@
   // Drawing ---------------------------------------------------------------------------------------------------
 
   function draw() {
-    const height = AXIS + rows.length * ROW;
     context.font = "11px system-ui, sans-serif";
     context.textBaseline = "middle";
     context.fillStyle = colours.ground;
     context.fillRect(0, 0, width, height);
-    drawAxis(height);
+    drawAxis();
+    context.save();
+    clip(0);
     rows.forEach((row, number) => {
       const y = top(number);
+      if (y + ROW < AXIS || y > height) return;
       context.fillStyle = row.heading ? colours.ink : colours.faint;
       context.fillText(row.heading || row.name, row.heading ? 4 : 12, y + ROW / 2);
       if (row.events) drawRow(row, y);
     });
-    context.save();
-    clip(height);
+    clip(GUTTER);
     for (const k of new Set([kept, at])) if (k !== null) drawChosen(k);
     context.restore();
   }
 
-  function clip(height) {
+  function clip(left) {
     context.beginPath();
-    context.rect(GUTTER, 0, across(), height);
+    context.rect(left, AXIS, width - left, height - AXIS);
     context.clip();
   }
 
-  function drawAxis(height) {
+  function drawAxis() {
     const steps = (view.to - view.from) / unit;
     const rough = steps / Math.max(2, across() / 90);
     const power = 10 ** Math.floor(Math.log10(rough));
@@ -199,9 +203,9 @@
     return `${where}: ${strings[trace.name[k]]}\n${steps}; ${strings[trace.about[k]]}`;
   }
 
-  function find(place, height) {
-    const row = rows[Math.floor((height - AXIS) / ROW)];
-    if (!row || !row.events || place < GUTTER || height < AXIS) return null;
+  function find(place, y) {
+    const row = rows[Math.floor((y - top(0)) / ROW)];
+    if (!row || !row.events || place < GUTTER || y < AXIS) return null;
     const slack = (NEAR / across()) * (view.to - view.from), when = time(place);
     let best = null;
     for (const k of row.events) {
@@ -252,9 +256,9 @@
   function reveal(k) {
     const span = view.to - view.from;
     if (end[k] < view.from || begin[k] > view.to) look(begin[k] - span / 3, begin[k] + (2 * span) / 3);
-    const box = canvas.parentElement, y = top(rowOf[track[k]]);
-    if (y < box.scrollTop) box.scrollTop = y;
-    else if (y + ROW > box.scrollTop + box.clientHeight) box.scrollTop = y + ROW - box.clientHeight;
+    const y = top(rowOf[track[k]]);
+    if (y < AXIS) scroller.scrollTop += y - AXIS;
+    else if (y + ROW > height) scroller.scrollTop += y + ROW - height;
     choose(k);
   }
 
@@ -330,7 +334,10 @@
   document.getElementById("farther").addEventListener("click", () => zoom(2, centre()));
   document.getElementById("whole").addEventListener("click", () => look(0, last));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { readColours(); draw(); });
-  new ResizeObserver(() => { if (canvas.clientWidth !== width) resize(); }).observe(canvas);
+  scroller.addEventListener("scroll", draw);
+  new ResizeObserver(() => {
+    if (scroller.clientWidth !== width || scroller.clientHeight !== height) resize();
+  }).observe(scroller);
   readColours();
   resize();
 })();
