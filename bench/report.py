@@ -2,8 +2,8 @@
 
     python bench/report.py [LAUNCH.toml …] [--times N] [-- OPTION …]
 
-`warploom report` writes the page, with the options after `--`; a headless Chromium opens it so many times, each with
-a profile of its own. The time is that of the page's own clock, from the beginning of the navigation until the text is
+`warploom report` writes the page, with the options after `--`; a headless Chromium opens it so many times, each time
+a new one. The time is that of the page's own clock, from the beginning of the navigation until the text is
 read, the scripts have drawn the timeline and everything is laid out.
 """
 
@@ -11,20 +11,23 @@ from __future__ import annotations
 
 import argparse
 import platform
-import re
 import statistics
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from view.browser import browse
+from browser import chromium, opened
 
 from warploom.cli import main as warploom
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "gemm_warp_specialised.toml"
 LARGEST, LATEST = 3_000_000, 2_000
@@ -69,12 +72,16 @@ def timed(page: str, times: int) -> list[float]:
     """When the page is drawn, in milliseconds, the least first."""
     found: list[float] = []
     for _ in range(times):
-        with tempfile.TemporaryDirectory() as folder:
-            after, _ = browse(page.replace("</body>", PROBE), Path(folder))
-        drawn = re.search(r"<title>drawn ([\d.]+)</title>", after)
-        assert drawn is not None, "the page did not come to its end"
-        found.append(float(drawn[1]))
+        with tempfile.TemporaryDirectory() as folder, chromium() as browser:
+            file = Path(folder) / "page.html"
+            found.append(drawn(browser, page.replace("</body>", PROBE), file))
     return sorted(found)
+
+
+def drawn(browser: Browser, page: str, file: Path) -> float:
+    """What the page's clock says in the end."""
+    with opened(browser, page, file) as shown:
+        return float(shown.title().removeprefix("drawn "))
 
 
 if __name__ == "__main__":

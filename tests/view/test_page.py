@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from view.browser import browse, needs_browser, read, told
+import pytest
+from browser import chromium, keep, needs_browser, opened, read
 
 import warploom as wl
 from warploom.view.grid import data_of, grid_of
 from warploom.view.page import page
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Locator, Page
 
 HALF = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 GROUP = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16"
@@ -47,73 +53,29 @@ def test_whatever_it_is_told_stays_text() -> None:
 
 # In a browser -------------------------------------------------------------------------------------------------
 
-# A reader of the page: events as a browser makes them, and after each what is lit and what is said.
-READER = """
-<script>
-const told = [];
-const note = (what) => told.push([what, document.getElementById("said").textContent,
-  [...document.querySelectorAll("td.lit")].map((cell) => cell.getAttribute("aria-label"))]);
-const cells = (grid) => document.querySelectorAll("table")[grid].querySelectorAll("tbody td");
-const button = (holder) => document.querySelector(`button[data-holder="${holder}"]`);
-const send = (to, event) => to.dispatchEvent(event);
-const key = (to, name) => send(to, new KeyboardEvent("keydown", { key: name, bubbles: true, cancelable: true }));
-note("at first");
-send(cells(0)[3], new MouseEvent("mouseover", { bubbles: true }));
-note("element");
-send(document.getElementById("grids"), new MouseEvent("mouseleave"));
-note("left");
-send(button("lane 5"), new MouseEvent("mouseover", { bubbles: true }));
-note("lane");
-send(button("bank 4"), new MouseEvent("click", { bubbles: true }));
-send(document.getElementById("grids"), new MouseEvent("mouseleave"));
-note("kept");
-key(document.body, "Escape");
-note("let go");
-cells(1)[0].focus();
-key(document.activeElement, "ArrowRight");
-key(document.activeElement, "ArrowDown");
-note("keys");
-key(document.activeElement, "End");
-note("end");
-key(document.activeElement, "/");
-told.push(["focus", document.activeElement.id, []]);
-const search = document.getElementById("search");
-for (const text of ["3,4", "T5 r1", "byte 34", "row 2 col 1", "nonsense", ""]) {
-  search.value = text;
-  send(search, new Event("input"));
-  note(text);
-}
-document.body.append(Object.assign(document.createElement("pre"), { id: "told", textContent: JSON.stringify(told) }));
-</script>
-"""
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
 
 
-@needs_browser
-def test_the_page_in_a_browser(tmp_path: Path) -> None:
-    after, console = browse(page(HALF, GRIDS).replace("</body>", READER + "</body>"), tmp_path)
-    assert console == ""
-    steps = {what: (said, lit) for what, said, lit in told(after)}
-    assert steps["at first"] == ("", [])
-    said, lit = steps["element"]
-    assert said == "A: row 0, column 3: lane 1, item 1, register 0, bits 16 to 31"
-    assert len(lit) == 8 + 4  # of A, and of D
-    assert all("lane 1," in each for each in lit)
-    assert steps["left"] == ("", [])
-    said, lit = steps["lane"]
-    assert said == "lane 5: 12 elements"
-    assert lit == expected("lane", 5)
-    assert steps["kept"][1] == expected("bank", 4)
-    assert steps["let go"] == ("", [])
-    assert steps["keys"][0] == "D: row 1, column 1: lane 4, item 1, register 1, bits 0 to 31"
-    assert steps["end"][0] == "D: row 1, column 7: lane 7, item 1, register 1, bits 0 to 31"
-    assert steps["focus"][0] == "search"
-    assert [each.partition(":")[0] for each in steps["3,4"][1]] == ["A", "D", "B"]
-    assert all("lane 5," in each and "register 1," in each for each in steps["T5 r1"][1])
-    assert steps["T5 r1"][0] == "3 elements"
-    assert steps["byte 34"] == ("0 elements", [])
-    assert len(steps["row 2 col 1"][1]) == 3
-    assert steps["nonsense"][0].startswith("Search for such as")
-    assert steps[""] == ("", [])
+@pytest.fixture
+def shown(browser: Browser, tmp_path: Path) -> Iterator[Page]:
+    with opened(browser, page(HALF, GRIDS), tmp_path / "page.html") as found:
+        yield found
+
+
+def said(shown: Page) -> str:
+    return shown.locator("#said").inner_text()
+
+
+def lit(shown: Page) -> list[str]:
+    return shown.locator("td.lit").evaluate_all("cells => cells.map(cell => cell.ariaLabel)")
+
+
+def cell(shown: Page, grid: int, row: int, col: int) -> Locator:
+    return shown.locator("table").nth(grid).locator("tbody tr").nth(row).locator("td").nth(col)
 
 
 def expected(column: str, value: int) -> list[str]:
@@ -128,6 +90,68 @@ def expected(column: str, value: int) -> list[str]:
 
 
 @needs_browser
-def test_a_link_may_say_what_is_searched_for(tmp_path: Path) -> None:
-    after, _ = browse(page(HALF, GRIDS), tmp_path, "#lane%2031")
-    assert len(re.findall(r'<td [^>]*class="l31 lit"', after)) == 12
+def test_pointing_at_an_element_shows_its_lane(shown: Page) -> None:
+    assert (said(shown), lit(shown)) == ("", [])
+    cell(shown, 0, 0, 3).hover()
+    assert said(shown) == "A: row 0, column 3: lane 1, item 1, register 0, bits 16 to 31"
+    assert len(lit(shown)) == 8 + 4  # of A, and of D
+    assert lit(shown) == expected("lane", 1)
+    keep(shown, "layout-element")
+    shown.mouse.move(2, 2)
+    assert (said(shown), lit(shown)) == ("", [])
+
+
+@needs_browser
+def test_pointing_at_a_lane_shows_its_elements_and_a_click_keeps_them(shown: Page) -> None:
+    shown.get_by_role("button", name="lane 5", exact=True).first.hover()
+    assert said(shown) == "lane 5: 12 elements"
+    assert lit(shown) == expected("lane", 5)
+    shown.get_by_role("button", name="bank 4", exact=True).click()
+    shown.mouse.move(2, 2)
+    assert lit(shown) == expected("bank", 4)
+    keep(shown, "layout-bank")
+    shown.keyboard.press("Escape")
+    assert (said(shown), lit(shown)) == ("", [])
+
+
+@needs_browser
+def test_keys_move_between_elements(shown: Page) -> None:
+    cell(shown, 1, 0, 0).focus()
+    for key in ("ArrowRight", "ArrowDown"):
+        shown.keyboard.press(key)
+    assert said(shown) == "D: row 1, column 1: lane 4, item 1, register 1, bits 0 to 31"
+    shown.keyboard.press("End")
+    assert said(shown) == "D: row 1, column 7: lane 7, item 1, register 1, bits 0 to 31"
+    shown.keyboard.press("/")
+    assert shown.evaluate("document.activeElement.id") == "search"
+
+
+@needs_browser
+def test_a_search(shown: Page) -> None:
+    shown.keyboard.press("/")
+    found = {}
+    for text in ("3,4", "T5 r1", "byte 34", "row 2 col 1", "nonsense", ""):
+        shown.locator("#search").fill("")
+        shown.keyboard.type(text)
+        found[text] = said(shown), lit(shown)
+    assert [each.partition(":")[0] for each in found["3,4"][1]] == ["A", "D", "B"]
+    assert all("lane 5," in each and "register 1," in each for each in found["T5 r1"][1])
+    assert found["T5 r1"][0] == "3 elements"
+    assert found["byte 34"] == ("0 elements", [])
+    assert len(found["row 2 col 1"][1]) == 3
+    assert found["nonsense"][0].startswith("Search for such as")
+    assert found[""] == ("", [])
+
+
+@needs_browser
+@pytest.mark.parametrize("fragment", ["#lane%2031", "#lane 31"])
+def test_a_link_may_say_what_is_searched_for(browser: Browser, tmp_path: Path, fragment: str) -> None:
+    with opened(browser, page(HALF, GRIDS), tmp_path / "page.html", fragment, dark=True) as shown:
+        assert lit(shown) == expected("lane", 31)
+        keep(shown, "layout-dark")
+
+
+@needs_browser
+def test_a_link_that_says_nothing_is_no_fault(browser: Browser, tmp_path: Path) -> None:
+    with opened(browser, page(HALF, GRIDS), tmp_path / "page.html", "#100%") as shown:
+        assert said(shown).startswith("Search for such as")

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from browser import chromium, keep, needs_browser, opened, read
 from machine.texts import kernel
 from sanitize.launches import LAUNCHES
-from view.browser import browse, needs_browser, read, told
 
 import warploom as wl
 from warploom.launch.api import Run
 from warploom.view.listing import lines_of
 from warploom.view.shell import part
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 ALL = {"trace": True, "sanitize": True, "profile": True}
 
@@ -244,151 +248,204 @@ def test_contrast(theme: str) -> None:
 
 # In a browser -------------------------------------------------------------------------------------------------
 
-# A reader of the page: events as a browser makes them, and after each what is said and where the page is.
-READER = """
-<script>
-const told = [];
-const canvas = document.getElementById("tracks");
-const said = () => document.getElementById("said").textContent;
-const note = (what) => told.push([what, said(), location.hash, document.activeElement.id]);
-const trace = page.data.timeline;
-const last = Math.max(...trace.end);
-const box = () => canvas.getBoundingClientRect();
-const spot = (k) => [
-  150 + (trace.begin[k] + trace.end[k]) / 2 / last * (box().width - 150), 22 + 20 * trace.track[k] + 10];
-const point = (type, x, y, more = {}) => canvas.dispatchEvent(new PointerEvent(type, {
-  bubbles: true, cancelable: true, clientX: box().left + x, clientY: box().top + y, ...more }));
-const key = (name, more = {}) => document.activeElement.dispatchEvent(
-  new KeyboardEvent("keydown", { key: name, bubbles: true, cancelable: true, ...more }));
-// The colours of two pixels of a row, read at once.
-const pixels = (left, right, y) => {
-  const ratio = devicePixelRatio, from = Math.round(left * ratio), wide = Math.round(right * ratio) - from;
-  const { data } = canvas.getContext("2d").getImageData(from, Math.round(y * ratio), wide + 1, 1);
-  return [[...data.slice(0, 3)], [...data.slice(-4, -1)]];
-};
-const wheel = (x, y, more) => canvas.dispatchEvent(new WheelEvent("wheel", {
-  bubbles: true, cancelable: true, clientX: box().left + x, clientY: box().top + y, ...more }));
-const k = TARGET;
-note("at first");
-const [x, y] = spot(k);
-told.push(["pixels", ...pixels(149, x, y + 6), ""]);
-point("pointermove", x, y); note("hover");
-point("pointerleave", 0, 0); note("left");
-point("pointerdown", x, y); point("click", x, y); note("click");
-canvas.focus();
-key("Escape"); note("let go");
-key("ArrowRight"); note("first");
-key("ArrowRight"); note("next");
-key("End"); note("end");
-key("ArrowDown"); note("below");
-key("ArrowUp"); note("above");
-key("Home"); note("home");
-key("Enter"); note("enter");
-canvas.focus();
-key("Escape");
-for (let times = 0; times < 5; times++) key("+");
-point("pointermove", x, y); note("nearer");
-key("ArrowRight", { shiftKey: true }); point("pointermove", x, y); note("panned");
-point("pointerdown", x, y, { buttons: 1 }); point("pointermove", x - 200, y, { buttons: 1 });
-point("click", x - 200, y); note("dragged");
-document.getElementById("whole").click();
-point("pointermove", x, y); note("whole");
-wheel(x, y, { deltaY: -100, ctrlKey: true }); point("pointermove", x, y); note("wheel");
-document.getElementById("farther").click(); document.getElementById("nearer").click();
-const plain = document.getElementById("plain"), hidden = () =>
-  [...document.querySelectorAll("tr.plain")].filter((row) => row.offsetParent === null).length;
-told.push(["folded", String(hidden()), "", ""]);
-plain.click();
-told.push(["unfolded", String(hidden()), "", ""]);
-told.push(["resources", String(performance.getEntriesByType("resource").length), "", ""]);
-document.body.append(page.make("pre", { id: "told" }, JSON.stringify(told)));
-</script>
-"""
+GUTTER, AXIS, ROW = 150, 22, 20  # of the timeline, in pixels
+COPY, GROUND = {False: "#bcd9f7", True: "#12406f"}, {False: "#ffffff", True: "#0d1117"}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
+
+
+class Timeline:
+    """The timeline of a page that is shown, and its data."""
+
+    def __init__(self, shown: Page) -> None:
+        self.shown = shown
+        self.canvas = shown.locator("#tracks")
+        self.data: dict[str, Any] = json.loads(shown.locator("#data").text_content() or "")["timeline"]
+        self.canvas.scroll_into_view_if_needed()
+
+    @property
+    def said(self) -> str:
+        return self.shown.locator("#said").inner_text()
+
+    def words(self, k: int) -> str:
+        """What is said of an event, its track and name first."""
+        data = self.data
+        return f"{data['tracks'][data['track'][k]][2]}: {data['strings'][data['name'][k]]}\n"
+
+    def line(self, k: int) -> str:
+        return f"L{self.data['line'][k]}"
+
+    def spot(self, k: int) -> tuple[float, float]:
+        """The middle of an event, in the canvas, when everything is shown."""
+        data, width = self.data, self.canvas.evaluate("canvas => canvas.clientWidth")
+        share = (data["begin"][k] + data["end"][k]) / 2 / max(data["end"])
+        return GUTTER + share * (width - GUTTER), AXIS + ROW * (data["track"][k] + 0.5)
+
+    def point(self, x: float, y: float) -> None:
+        box = self.canvas.bounding_box()
+        assert box is not None
+        self.shown.mouse.move(box["x"] + x, box["y"] + y)
+
+    def longest(self, category: str) -> int:
+        data = self.data
+        of_it = [k for k, name in enumerate(data["category"]) if data["categories"][name] == category]
+        return max(of_it, key=lambda k: data["end"][k] - data["begin"][k])
+
+    def colours(self, y: float, *places: float) -> list[str]:
+        """The colours of pixels of a row, which is read once: a browser complains of more."""
+        read = "(canvas, [y, wide]) => [...canvas.getContext('2d').getImageData(0, y, wide, 1).data]"
+        row = self.canvas.evaluate(read, [round(y), round(max(places)) + 1])
+        return ["#" + "".join(f"{part:02x}" for part in row[4 * round(x) :][:3]) for x in places]
+
+
+@pytest.fixture
+def timeline(pipeline: Run, browser: Browser, tmp_path: Path) -> Iterator[Timeline]:
+    with opened(browser, wl.report(pipeline).html, tmp_path / "page.html", size=(1400, 1000)) as shown:
+        yield Timeline(shown)
+
+
+def at(shown: Page) -> tuple[str, str]:
+    """The fragment of the page's address, and the element that has the focus."""
+    return shown.evaluate("[location.hash, document.activeElement.id]")
 
 
 @needs_browser
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_page_in_a_browser(pipeline: Run, tmp_path: Path, theme: str) -> None:
+@pytest.mark.parametrize("dark", [False, True])
+def test_events_are_drawn_on_the_ground_that_is_asked_for(
+    pipeline: Run, browser: Browser, tmp_path: Path, dark: bool
+) -> None:
     html = wl.report(pipeline).html
-    timeline = json.loads(read(html).scripts["data"])["timeline"]
-    longest = max(
-        (k for k, name in enumerate(timeline["category"]) if timeline["categories"][name] == "copy"),
-        key=lambda k: timeline["end"][k] - timeline["begin"][k],
-    )
-    scheme = "--blink-settings=preferredColorScheme=" + {"light": "1", "dark": "0"}[theme]
-    page = html.replace("</body>", READER.replace("TARGET", str(longest)) + "</body>")
-    after, console = browse(page, tmp_path, "", scheme, "--window-size=1400,1200")
-    assert console == ""
-    steps = {what: rest for what, *rest in told(after)}
-    # Below the name of an event is its colour, and beside the tracks the ground.
-    copy, ground = {"light": ("#bcd9f7", "#ffffff"), "dark": ("#12406f", "#0d1117")}[theme]
-    assert steps["pixels"][:2] == [[int(c[k : k + 2], 16) for k in (1, 3, 5)] for c in (ground, copy)]
-
-    def words(k: int) -> str:
-        return f"{timeline['tracks'][timeline['track'][k]][2]}: {timeline['strings'][timeline['name'][k]]}\n"
-
-    def line(k: int) -> str:
-        return f"#L{timeline['line'][k]}"
-
-    assert steps["at first"] == ["", "", ""]
-    assert steps["hover"][0].startswith(words(longest))
-    assert "bytes" in steps["hover"][0]
-    assert steps["left"][0] == ""
-    assert steps["click"] == [steps["hover"][0], line(longest), line(longest)[1:]]
-    assert steps["let go"][0] == ""
-    of_first = [k for k, track in enumerate(timeline["track"]) if track == 0]
-    of_first.sort(key=lambda k: (timeline["begin"][k], -timeline["end"][k]))
-    assert steps["first"][0].startswith(words(of_first[0]))
-    assert steps["next"][0].startswith(words(of_first[1]))
-    assert steps["end"][0].startswith(words(of_first[-1]))
-    assert steps["below"][0].startswith(f"{timeline['tracks'][1][2]}: ")
-    assert steps["above"][0].startswith(f"{timeline['tracks'][0][2]}: ")
-    assert steps["home"][0] == steps["first"][0]
-    assert steps["enter"][1:] == [line(of_first[0]), line(of_first[0])[1:]]
-    assert steps["dragged"][1] == steps["enter"][1], "a drag goes nowhere"
-    assert steps["whole"][0] == steps["wheel"][0] == steps["hover"][0]
-    assert len({steps[each][0] for each in ("hover", "nearer", "panned")}) > 1
-    plain = re.findall(r'<tr id="L\d+"[^>]* class="plain"', html)
-    assert (steps["folded"][0], steps["unfolded"][0]) == (str(len(plain)), "0")
-    assert plain
-    assert steps["resources"][0] == "0"
-
-
-SCROLLER = """
-<script>
-const canvas = document.getElementById("tracks"), scroller = canvas.parentElement.parentElement;
-const tracks = page.data.timeline.tracks.length;
-const press = (name) => canvas.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true }));
-for (let times = 0; times <= tracks; times++) press("ArrowDown");
-const below = [scroller.scrollTop, document.getElementById("said").textContent];
-for (let times = 0; times <= tracks; times++) press("ArrowUp");
-const above = [scroller.scrollTop, document.getElementById("said").textContent];
-document.body.append(page.make("pre", { id: "told" }, JSON.stringify([canvas.clientHeight, below, above])));
-</script>
-"""
+    with opened(browser, html, tmp_path / "page.html", dark=dark, size=(1400, 1000)) as shown:
+        timeline = Timeline(shown)
+        x, y = timeline.spot(timeline.longest("copy"))
+        # Below the name of an event is its colour, beside the rows the ground.
+        assert timeline.colours(y + 6, x, GUTTER - 2) == [COPY[dark], GROUND[dark]]
+        timeline.point(x, y)
+        keep(shown, f"report-{'dark' if dark else 'light'}")
 
 
 @needs_browser
-def test_rows_come_into_view(pipeline: Run, tmp_path: Path) -> None:
-    html = wl.report(pipeline).html
-    tracks = json.loads(read(html).scripts["data"])["timeline"]["tracks"]
-    page = html.replace("</body>", SCROLLER + "</body>")
-    after, console = browse(page, tmp_path, "", "--window-size=1000,300")
-    assert console == ""
-    height, below, above = told(after)
-    hidden = 22 + 20 * len(tracks) - height
-    assert hidden > 0
-    assert below == [pytest.approx(hidden, abs=2), below[1]]
-    assert below[1].startswith(f"{tracks[-1][2]}: ")
-    assert above == [0, above[1]]
-    assert above[1].startswith(f"{tracks[0][2]}: ")
+def test_pointing_says_what_is_there_and_a_click_goes_to_its_line(timeline: Timeline) -> None:
+    assert timeline.said == ""
+    k = timeline.longest("copy")
+    timeline.point(*timeline.spot(k))
+    assert timeline.said.startswith(timeline.words(k))
+    assert "bytes" in timeline.said
+    timeline.point(5, 5)
+    assert timeline.said == ""
+    timeline.point(*timeline.spot(k))
+    timeline.shown.mouse.down()
+    timeline.shown.mouse.up()
+    assert at(timeline.shown) == [f"#{timeline.line(k)}", timeline.line(k)]
+    keep(timeline.shown, "report-line")
 
 
 @needs_browser
-def test_a_page_without_a_trace_in_a_browser(tmp_path: Path) -> None:
+def test_keys_move_between_events(timeline: Timeline) -> None:
+    data, press = timeline.data, timeline.shown.keyboard.press
+    first = [k for k, track in enumerate(data["track"]) if track == 0]
+    first.sort(key=lambda k: (data["begin"][k], -data["end"][k]))
+    timeline.canvas.focus()
+    for key, expected in (
+        ("ArrowRight", timeline.words(first[0])),
+        ("ArrowRight", timeline.words(first[1])),
+        ("End", timeline.words(first[-1])),
+        ("ArrowDown", f"{data['tracks'][1][2]}: "),
+        ("ArrowUp", f"{data['tracks'][0][2]}: "),
+        ("Home", timeline.words(first[0])),
+    ):
+        press(key)
+        assert timeline.said.startswith(expected), key
+    press("Enter")
+    assert at(timeline.shown) == [f"#{timeline.line(first[0])}", timeline.line(first[0])]
+    timeline.canvas.focus()
+    press("Escape")
+    assert timeline.said == ""
+
+
+@needs_browser
+def test_zooming_and_panning(timeline: Timeline) -> None:
+    shown, k = timeline.shown, timeline.longest("copy")
+    x, y = timeline.spot(k)
+
+    def seen() -> str:
+        timeline.point(5, 5)
+        timeline.point(x, y)
+        return timeline.said
+
+    whole = seen()
+    assert whole.startswith(timeline.words(k))
+    timeline.canvas.focus()
+    # Nearer around its middle, which stays where it is in the share of the width that it has.
+    shown.keyboard.down("Control")
+    for _ in range(12):
+        shown.mouse.wheel(0, -100)
+    shown.keyboard.up("Control")
+    assert seen() == whole
+    assert timeline.colours(y + 6, GUTTER + 3) == [COPY[False]], "it fills its row"
+    for _ in range(30):
+        shown.keyboard.press("Shift+ArrowRight")
+    assert seen() != whole
+    shown.keyboard.press("0")
+    assert seen() == whole
+    for _ in range(4):
+        shown.get_by_role("button", name="Zoom in").click()
+    timeline.point(x, y)
+    shown.mouse.down()
+    timeline.point(x - 300, y)
+    shown.mouse.up()
+    assert at(shown)[0] == "", "a drag goes nowhere"
+    for _ in range(4):
+        shown.get_by_role("button", name="Zoom out").click()
+    assert seen() == whole
+
+
+@needs_browser
+def test_rows_come_into_view(pipeline: Run, browser: Browser, tmp_path: Path) -> None:
+    with opened(browser, wl.report(pipeline).html, tmp_path / "page.html", size=(1000, 300)) as shown:
+        timeline = Timeline(shown)
+        tracks = timeline.data["tracks"]
+        timeline.canvas.focus()
+        scrolled = "canvas => [canvas.parentElement.parentElement.scrollTop, canvas.clientHeight]"
+        for key, track in (("ArrowDown", tracks[-1]), ("ArrowUp", tracks[0])):
+            for _ in range(len(tracks) + 1):
+                shown.keyboard.press(key)
+            assert timeline.said.startswith(f"{track[2]}: ")
+            top, height = timeline.canvas.evaluate(scrolled)
+            hidden = AXIS + ROW * len(tracks) - height
+            assert hidden > 0
+            assert top == pytest.approx(hidden if key == "ArrowDown" else 0, abs=2)
+
+
+@needs_browser
+def test_findings_and_lines_in_a_browser(race: Run, browser: Browser, tmp_path: Path) -> None:
+    text = kernel(RACE)
+    store, load = line_with(text, "st.shared"), line_with(text, "ld.shared")
+    with opened(browser, wl.report(race).html, tmp_path / "page.html", size=(1200, 1000)) as shown:
+        shown.locator("#findings").get_by_role("link", name=f"line {store}").click()
+        assert at(shown)[0] == f"#L{store}"
+        keep(shown, "report-finding")
+        shown.locator(f"#L{store} + tr.finding").get_by_role("link", name=f"line {load}").click()
+        assert at(shown)[0] == f"#L{load}"
+
+
+@needs_browser
+def test_lines_that_say_nothing_fold(timeline: Timeline) -> None:
+    plain = timeline.shown.locator("tr.plain")
+    assert plain.count() > 0
+    assert not plain.first.is_visible()
+    timeline.shown.get_by_label("Show blank lines").check()
+    assert plain.first.is_visible()
+
+
+@needs_browser
+def test_a_hostile_text_without_a_trace_in_a_browser(browser: Browser, tmp_path: Path) -> None:
     text = kernel("mov.u32 %r1, 1; // </script><img src=x onerror=\"document.title='x'\">\nret;")
     html = wl.report(launched(text, trace=False)).html
-    after, console = browse(html, tmp_path)
-    assert console == ""
-    assert "No trace was recorded" in after
-    assert "<title>k: report</title>" in after
+    with opened(browser, html, tmp_path / "page.html") as shown:
+        assert shown.title() == "k: report"
+        assert shown.get_by_text("No trace was recorded.").is_visible()

@@ -183,7 +183,7 @@
   area.addEventListener("click", (event) => {
     const cell = cellOf(event), button = holderOf(event);
     if (button) pinned = showHolder(button);
-    else if (cell && grids.length) {
+    else if (cell) {
       const grid = cell.closest("table").grid;
       const held = grid.cells.get(Number(cell.dataset.key));
       if (held) pinned = byHolder(grid.holder, held[0][grid.holder]);
@@ -204,7 +204,7 @@
     }
   });
   search.addEventListener("input", searched);
-  const wanted = decodeURIComponent(location.hash.slice(1));
+  const wanted = location.hash.slice(1).replaceAll("%20", " ");
   if (wanted) {
     search.value = wanted;
     searched();
