@@ -8,7 +8,7 @@
   const context = canvas.getContext("2d");
   const whole = canvas.parentElement, scroller = whole.parentElement;
   const { unit, categories, begin, end, category, track, strings } = trace;
-  const GUTTER = 150, AXIS = 22, ROW = 20, BAR = 16, NEAR = 4, LETTER = 6.9;
+  const GUTTER = 150, AXIS = 22, ROW = 20, BAR = 16, NEAR = 4, LEAST = 20;
   const MARKS = new Set(["issue", "arrival"]);
   const last = end.reduce((most, at) => Math.max(most, at), unit);
   const least = unit / 4; // that is ever shown
@@ -155,15 +155,29 @@
     context.lineWidth = 0.5;
     context.strokeRect(left + 0.25, y + 0.25, right - left - 0.5, BAR - 0.5);
     const seen = Math.max(left, GUTTER);
-    const letters = Math.floor((Math.min(right, width) - seen - 6) / LETTER);
-    if (letters < 3) return;
-    const text = strings[trace.name[k]];
+    const text = fitting(strings[trace.name[k]], Math.min(right, width) - seen - 6);
+    if (!text) return;
     if (name === "wait") {
       context.fillStyle = colours.wait;
-      context.fillRect(seen + 2, y + 2, Math.min(letters, text.length) * LETTER + 2, BAR - 4);
+      context.fillRect(seen + 2, y + 2, wide(text) + 2, BAR - 4);
     }
     context.fillStyle = colours.ink;
-    context.fillText(text.length > letters ? `${text.slice(0, letters - 1)}…` : text, seen + 3, y + BAR / 2);
+    context.fillText(text, seen + 3, y + BAR / 2);
+  }
+
+  const widths = new Map();
+  function wide(text) {
+    if (!widths.has(text)) widths.set(text, context.measureText(text).width);
+    return widths.get(text);
+  }
+
+  // As much of a text as there is room for, unless that is next to nothing.
+  function fitting(text, room) {
+    if (room < LEAST) return "";
+    if (wide(text) <= room) return text;
+    let letters = Math.ceil((text.length * room) / wide(text));
+    while (letters > 1 && wide(`${text.slice(0, letters)}…`) > room) letters -= 1;
+    return `${text.slice(0, letters)}…`;
   }
 
   const middle = (k) => top(rowOf[track[k]]) + ROW / 2;
