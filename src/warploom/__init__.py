@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from warploom.layout import descriptor as descriptor
     from warploom.nvvm import lower as lower
     from warploom.ptx import parse as parse
+    from warploom.view.report import report as report
 
     __version__: str
 
@@ -49,6 +50,7 @@ _HOME = {
     "layout": "warploom.isa.layouts",
     "lower": "warploom.nvvm",
     "parse": "warploom.ptx",
+    "report": "warploom.view.report",
 }
 
 _PACKAGES = ("author", "kernels")
@@ -70,6 +72,7 @@ __all__ = [
     "layout",
     "lower",
     "parse",
+    "report",
 ]
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from browser import chromium, keep, needs_browser, opened
+from browser import chromium, keep, needs_browser, opened, read
 
 import warploom as wl
 from warploom.view.grid import data_of, grid_of
@@ -26,30 +25,6 @@ GRIDS = [
     grid_of("D", wl.layout(HALF, "D")),
     grid_of("B", wl.layout(GROUP, "B", swizzle=64)),
 ]
-
-
-class Elements(HTMLParser):
-    """Every element with its attributes, and the text of scripts by their id."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[tuple[str, dict[str, str | None]]] = []
-        self.scripts: dict[str | None, str] = {}
-        self.script: str | None = None
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found.append((tag, dict(attrs)))
-
-    def handle_data(self, data: str) -> None:
-        tag, attributes = self.found[-1] if self.found else ("", {})
-        if tag == "script" and data.strip():
-            self.scripts[attributes.get("id")] = self.scripts.get(attributes.get("id"), "") + data
-
-
-def read(text: str) -> Elements:
-    elements = Elements()
-    elements.feed(text)
-    return elements
 
 
 def test_the_page_has_the_data() -> None:

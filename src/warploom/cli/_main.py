@@ -21,6 +21,7 @@ from warploom.cli import (
     layout,
     lower,
     lsp,
+    report,
     run,
     sanitize,
     tune,
@@ -28,7 +29,7 @@ from warploom.cli import (
 from warploom.diag import WarploomError, render
 
 _VERBS = (
-    check, run, sanitize, init, lower, author, explain, layout, compare, bench, tune, evidence, lsp, completion,
+    check, run, sanitize, report, init, lower, author, explain, layout, compare, bench, tune, evidence, lsp, completion,
 )  # fmt: skip
 OK = 0
 FAILED = 1

@@ -1,19 +1,11 @@
-"use strict";
 // The page of layouts: cells of every operand, lit by lane, bank, register, byte, row or column, and by the lanes
 // and columns of tensor memory (tlane, tcol).
 (() => {
-  const grids = JSON.parse(document.getElementById("data").textContent);
+  const { data: grids, make } = page;
   const said = document.getElementById("said");
   const search = document.getElementById("search");
   const COLOURS = 32;
   let pinned = null;
-
-  const make = (name, attributes = {}, text = "") => {
-    const made = document.createElement(name);
-    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-    if (text) made.textContent = text;
-    return made;
-  };
 
   const bits = (grid, e) => grid.bits === 1 ? `bit ${e.bit}` : `bits ${e.bit} to ${e.bit + grid.bits - 1}`;
 
