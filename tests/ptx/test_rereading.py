@@ -63,12 +63,11 @@ def test_random_edits_are_read_as_the_whole_is(name: str, edits: int) -> None:
 
 def test_pieces_that_an_edit_does_not_touch_are_the_same_ones() -> None:
     before = reread(KERNELS)
+    pieces = before.pieces
     text = KERNELS.replace("%r2, 5;", "%r2, 55; add")
     after = reread(text, before)
-    changed = [
-        k for k, (one, other) in enumerate(zip(before.pieces, after.pieces, strict=True)) if one is not other
-    ]
-    assert [before.pieces[k].items[0].name for k in changed] == ["k5"]
+    changed = [k for k, (one, other) in enumerate(zip(pieces, after.pieces, strict=True)) if one is not other]
+    assert [pieces[k].items[0].name for k in changed] == ["k5"]
 
 
 def test_an_error_that_tells_a_line_tells_the_right_one_after_lines_were_added() -> None:

@@ -9,10 +9,11 @@ Source: PTX ISA 9.7.15.2, 9.7.15.7
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from warploom.check.bodies.body import Body, Register
+from warploom.check.bodies.body import Body, Mentioned, Register, UsedRegisters
 from warploom.check.found import Found, warning
 from warploom.check.operands import names_in
 from warploom.diag import Severity
@@ -73,68 +74,96 @@ class _Analysis:
     def __init__(self, body: Body, places: dict[int, Form]) -> None:
         self.body = body
         self.places = places
-        self.following = body.following()
         self.multiplications = [place for place, form in places.items() if form in _MULTIPLICATIONS]
-        self.issues = {place: self._issue(number, place) for number, place in enumerate(self.multiplications)}
-        self.bits = _numbered(register for issue in self.issues.values() for register in issue.registers)
+        used = {place: self._used(place) for place in self.multiplications}
+        self.issues = {
+            place: _Issue(number, registers.accumulators, registers.all)
+            for number, (place, registers) in enumerate(used.items())
+        }
+        self.bits = _numbered(register for registers in used.values() for register in registers.all)
         self.users = _users(self.issues.values())
+        self.watched = frozenset(name for registers in used.values() for name in registers.names)
         self.touched = self._touched()
+        self.following = self._following()
 
-    def _issue(self, number: int, place: int) -> _Issue:
-        bound = self.body.bound(place)
-        operands = bound[1] if bound is not None else {}
-        accumulators = self._registers(place, operands.get("d"))
-        return _Issue(number, accumulators, accumulators | self._registers(place, operands.get("a")))
+    def _used(self, place: int) -> UsedRegisters:
+        body = self.body
+        instruction = body.steps[place].instruction
+        used = body.earlier.used.get(id(instruction))
+        if used is None:
+            bound = body.bound(place)
+            operands = bound[1] if bound is not None else {}
+            accumulators = self._registers(place, operands.get("d"))
+            registers = accumulators | self._registers(place, operands.get("a"))
+            used = UsedRegisters(
+                frozenset(accumulators.values()), frozenset(registers.values()), frozenset(registers)
+            )
+        body.facts.used[id(instruction)] = used
+        return used
 
-    def _registers(self, place: int, bound: BoundOperand | None) -> frozenset[Register]:
+    def _registers(self, place: int, bound: BoundOperand | None) -> dict[str, Register]:
+        """The registers of a vector, by their names."""
         if bound is None or not isinstance(bound.operand, Vector):
-            return frozenset()
+            return {}
         names = (item.text for item in bound.operand.items if isinstance(item, Name))
-        found = (self.body.register(place, name) for name in names)
-        return frozenset(register for register in found if register is not None)
+        found = ((name, self.body.register(place, name)) for name in names)
+        return {name: register for name, register in found if register is not None}
 
-    def _touched(self) -> dict[int, tuple[dict[Register, int], frozenset[Register]]]:
-        """For the other instructions that touch watched registers: in which operand, and which they write."""
+    def _touched(self) -> dict[int, Mentioned]:
+        """The other instructions that touch watched registers."""
+        body = self.body
+        body.facts.watched = self.watched, frozenset(self.bits)
+        earlier = body.earlier.touched if body.earlier.watched == body.facts.watched else {}
+        facts = body.facts.touched
         known: dict[int, tuple[str, ...]] = {}
-        found: dict[int, tuple[dict[Register, int], frozenset[Register]]] = {}
-        names = {name for place in self.issues for name in self._names(place)}
-        for place, step in enumerate(self.body.steps):
+        found: dict[int, Mentioned] = {}
+        for place, step in enumerate(body.steps):
             if place in self.places:
                 continue
-            mentioned: dict[Register, int] = {}
-            for k, operand in enumerate(step.instruction.operands):
-                texts = known.get(id(operand))
-                if texts is None:
-                    texts = known[id(operand)] = tuple(text for text in names_in(operand) if text in names)
-                for text in texts:
-                    register = self.body.register(place, text)
-                    if register in self.bits:
-                        mentioned[register] = k
-            if mentioned:
-                found[place] = mentioned, self._written(place) & mentioned.keys()
+            key = id(step.instruction)
+            mentioned = earlier[key] if key in earlier else self._mentioned(place, known)
+            facts[key] = mentioned
+            if mentioned is not None:
+                found[place] = mentioned
         return found
 
-    def _names(self, place: int) -> Iterator[str]:
-        for operand in self.body.steps[place].instruction.operands:
-            yield from names_in(operand)
-
-    def _written(self, place: int) -> frozenset[Register]:
-        bound = self.body.bound(place)
-        if bound is None:
-            return frozenset()
-        written: set[Register] = set()
-        for operand in bound[1].values():
-            if operand.place.access in ("write", "both"):
-                for name in names_in(operand.operand):
-                    register = self.body.register(place, name)
-                    if register is not None:
-                        written.add(register)
-        return frozenset(written)
+    def _mentioned(self, place: int, known: dict[int, tuple[str, ...]]) -> Mentioned | None:
+        """What an instruction mentions of watched registers; `known` are the watched names in operands."""
+        body = self.body
+        mentioned: dict[Register, int] = {}
+        for k, operand in enumerate(body.steps[place].instruction.operands):
+            texts = known.get(id(operand))
+            if texts is None:
+                texts = known[id(operand)] = tuple(text for text in names_in(operand) if text in self.watched)
+            for text in texts:
+                register = body.register(place, text)
+                if register is not None and register in self.bits:
+                    mentioned[register] = k
+        if not mentioned:
+            return None
+        written = {body.register(place, name) for part in body.written(place) for name in names_in(part)}
+        return mentioned, frozenset(mentioned.keys() & written)
 
     # Flow -----------------------------------------------------------------------------------------------
 
+    def _following(self) -> dict[int, list[int]]:
+        """What may follow the instructions that matter here: those that touch registers in question, and those
+        that lead elsewhere than to the next or are led to.
+        """
+        following = self.body.following()
+        turning = [place for place, nexts in enumerate(following) if nexts != [place + 1]]
+        targets = (target for place in turning for target in following[place] if target != EXIT)
+        places = sorted({0, *self.places, *self.touched, *turning, *targets})
+        return {
+            place: [
+                target if target == EXIT else places[bisect_left(places, target)]
+                for target in following[place]
+            ]
+            for place in places
+        }
+
     def _states(self) -> dict[int, _State]:
-        """What holds before every instruction that can be reached."""
+        """What holds before every instruction that matters and can be reached."""
         states = {0: _State((0,) * (_OLDEST + 1), 0, fenced=False)}
         pending = [0]
         while pending:
@@ -213,6 +242,8 @@ class _Analysis:
         flying = 0
         for issues in state.flight:
             flying |= issues
+        if not flying:
+            return
         found: list[tuple[int, Register]] = []
         for register in mentioned:
             summing, using = self.users[register]
@@ -249,14 +280,22 @@ def _numbered(registers: Iterable[Register]) -> dict[Register, int]:
 
 def _users(issues: Iterable[_Issue]) -> dict[Register, tuple[int, int]]:
     """For each register the multiplications that sum in it, and those that use it at all, as bits."""
-    summing: dict[Register, list[int]] = {}
-    using: dict[Register, list[int]] = {}
+    summing: dict[frozenset[Register], list[int]] = {}
+    using: dict[frozenset[Register], list[int]] = {}
     for issue in issues:
-        for register in issue.registers:
-            using.setdefault(register, []).append(issue.number)
-        for register in issue.accumulators:
-            summing.setdefault(register, []).append(issue.number)
-    return {register: (_bits(summing.get(register, ())), _bits(found)) for register, found in using.items()}
+        using.setdefault(issue.registers, []).append(issue.number)
+        summing.setdefault(issue.accumulators, []).append(issue.number)
+    found: dict[Register, tuple[int, int]] = {}
+    for registers, numbers in using.items():
+        mask = _bits(numbers)
+        for register in registers:
+            found[register] = 0, found.get(register, (0, 0))[1] | mask
+    for registers, numbers in summing.items():
+        mask = _bits(numbers)
+        for register in registers:
+            summed, used = found[register]
+            found[register] = summed | mask, used
+    return found
 
 
 def _bits(numbers: Iterable[int]) -> int:
