@@ -41,11 +41,11 @@ class Step:
 
 
 class UsedRegisters(NamedTuple):
-    """The registers of an asynchronous multiplication: those that it sums in, all, and their names in it."""
+    """The registers of an asynchronous multiplication: those that it sums in, all, and all with their names."""
 
     accumulators: frozenset[Register]
     all: frozenset[Register]
-    names: frozenset[str]
+    named: frozenset[tuple[str, Register]]
 
 
 @dataclass(slots=True)
@@ -53,12 +53,12 @@ class Facts:
     """What was found of single instructions, by their identity. It holds in a later version of the body too where
     all names mean the same in it.
 
-    `used` is of asynchronous multiplications; `touched` is what others mention of the registers that they use,
-    which are `watched`, by name and as what they are.
+    `used` is of asynchronous multiplications; `touched` is what others mention of registers, which were looked
+    for as they are `named`.
     """
 
     used: dict[int, UsedRegisters] = field(default_factory=dict[int, UsedRegisters])
-    watched: tuple[frozenset[str], frozenset[Register]] = frozenset(), frozenset()
+    named: frozenset[tuple[str, Register]] = frozenset()
     touched: dict[int, Mentioned | None] = field(default_factory=dict[int, Mentioned | None])
 
 

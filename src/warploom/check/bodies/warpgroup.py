@@ -82,7 +82,7 @@ class _Analysis:
         }
         self.bits = _numbered(register for registers in used.values() for register in registers.all)
         self.users = _users(self.issues.values())
-        self.watched = frozenset(name for registers in used.values() for name in registers.names)
+        self.named = frozenset(each for registers in used.values() for each in registers.named)
         self.touched = self._touched()
         self.following = self._following()
 
@@ -96,7 +96,9 @@ class _Analysis:
             accumulators = self._registers(place, operands.get("d"))
             registers = accumulators | self._registers(place, operands.get("a"))
             used = UsedRegisters(
-                frozenset(accumulators.values()), frozenset(registers.values()), frozenset(registers)
+                frozenset(accumulators.values()),
+                frozenset(registers.values()),
+                frozenset(registers.items()),
             )
         body.facts.used[id(instruction)] = used
         return used
@@ -110,37 +112,48 @@ class _Analysis:
         return {name: register for name, register in found if register is not None}
 
     def _touched(self) -> dict[int, Mentioned]:
-        """The other instructions that touch watched registers."""
+        """The other instructions that touch registers of multiplications, or did so in an earlier version."""
         body = self.body
-        body.facts.watched = self.watched, frozenset(self.bits)
-        earlier = body.earlier.touched if body.earlier.watched == body.facts.watched else {}
-        facts = body.facts.touched
-        known: dict[int, tuple[str, ...]] = {}
+        earlier, facts = body.earlier, body.facts
+        # Where each register has one name, it matters not what else was looked for.
+        still = self.named <= earlier.named and len({register for _, register in earlier.named}) == len(
+            earlier.named
+        )
+        facts.named = earlier.named if still else self.named
+        names = {name for name, _ in facts.named}
+        named: dict[int, tuple[str, ...]] = {}
         found: dict[int, Mentioned] = {}
         for place, step in enumerate(body.steps):
             if place in self.places:
                 continue
             key = id(step.instruction)
-            mentioned = earlier[key] if key in earlier else self._mentioned(place, known)
-            facts[key] = mentioned
-            if mentioned is not None:
-                found[place] = mentioned
+            known = earlier.touched.get(key)
+            if not still or key not in earlier.touched:
+                known = self._mentioned(place, names, named, known)
+            facts.touched[key] = known
+            if known is not None:
+                found[place] = known
         return found
 
-    def _mentioned(self, place: int, known: dict[int, tuple[str, ...]]) -> Mentioned | None:
-        """What an instruction mentions of watched registers; `known` are the watched names in operands."""
+    def _mentioned(
+        self, place: int, names: set[str], named: dict[int, tuple[str, ...]], known: Mentioned | None
+    ) -> Mentioned | None:
+        """What an instruction mentions of the registers in question, which `names` name; `named` are those in
+        operands, and `known` is what may be so still.
+        """
         body = self.body
+        watched = body.facts.named
         mentioned: dict[Register, int] = {}
         for k, operand in enumerate(body.steps[place].instruction.operands):
-            texts = known.get(id(operand))
+            texts = named.get(id(operand))
             if texts is None:
-                texts = known[id(operand)] = tuple(text for text in names_in(operand) if text in self.watched)
+                texts = named[id(operand)] = tuple(text for text in names_in(operand) if text in names)
             for text in texts:
                 register = body.register(place, text)
-                if register is not None and register in self.bits:
+                if register is not None and (text, register) in watched:
                     mentioned[register] = k
-        if not mentioned:
-            return None
+        if not mentioned or (known is not None and known[0] == mentioned):
+            return known if mentioned else None
         written = {body.register(place, name) for part in body.written(place) for name in names_in(part)}
         return mentioned, frozenset(mentioned.keys() & written)
 
@@ -151,7 +164,7 @@ class _Analysis:
         that lead elsewhere than to the next or are led to.
         """
         following = self.body.following()
-        turning = [place for place, nexts in enumerate(following) if nexts != [place + 1]]
+        turning = [place for place, nexts in enumerate(following) if len(nexts) != 1 or nexts[0] != place + 1]
         targets = (target for place in turning for target in following[place] if target != EXIT)
         places = sorted({0, *self.places, *self.touched, *turning, *targets})
         return {
@@ -200,7 +213,7 @@ class _Analysis:
         return _State((others[0] | issued, *others[1:]), state.written, state.fenced)
 
     def _mask(self, registers: Iterable[Register]) -> int:
-        return _bits(self.bits[register] for register in registers)
+        return _bits(self.bits[register] for register in registers if register in self.bits)
 
     def _left(self, place: int) -> int:
         """How many groups a wait leaves in flight; those not closed are never waited for."""
@@ -246,7 +259,7 @@ class _Analysis:
             return
         found: list[tuple[int, Register]] = []
         for register in mentioned:
-            summing, using = self.users[register]
+            summing, using = self.users.get(register, (0, 0))
             at_fault = flying & (using if register in written else summing)
             if at_fault:
                 found.append((next(_ones(at_fault)), register))
