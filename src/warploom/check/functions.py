@@ -31,6 +31,8 @@ class Walk:
         self.names = Names(None, self.functions)
         self.granularity = Granularity()
         self.found: list[Found] = []
+        self.right: set[int] = set()
+        """Instructions that are known to be right where they stand, by their identity."""
 
     def all(self) -> list[Found]:
         """Everything that is wrong with the items of the module."""
@@ -125,7 +127,9 @@ class Walk:
             names.labels[label.name] = label
         last_label: str | None = None
         for statement in statements:
-            if isinstance(statement, Instruction):
+            if isinstance(statement, Instruction) and id(statement) in self.right:
+                body.steps.append(Step(statement, names))
+            elif isinstance(statement, Instruction):
                 self.instruction(statement, names, shapes, body)
             elif isinstance(statement, Label):
                 body.label(statement)

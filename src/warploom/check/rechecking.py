@@ -48,13 +48,15 @@ class _Context:
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """What was found of instructions, by their identity, with where each began. It holds where the names that
-    the body `declares` are the same, and what its `words` stand for `outside`. `facts` are those of its checks.
+    """What was found of instructions, by their identity: those that are `right`, and what is wrong with others, with
+    where each began. It holds where what the body `declares` is the same, and what its `words` stand for `outside`.
+    `facts` are those of its checks.
     """
 
     declares: Sequence[object]
     words: frozenset[str]
     outside: Mapping[str, object]
+    right: set[int]
     found: dict[int, tuple[int, Sequence[Found]]]
     facts: Facts
 
@@ -164,13 +166,16 @@ class _WalkAgain(Walk):
         declares = _declared(block)
         self._kept = before if before is not None and _are_same(before.declares, declares) else None
         self._found, self._new, self._facts = {}, [], Facts()
+        self.right = set() if self._kept is None else {*self._kept.right}
         used = super().body(function, block, names)
         if self._kept is None:
             words = frozenset(_WORD.findall(block.source_text or ""))
         else:
             texts = (instruction.source_text or "" for instruction in self._new)
             words = self._kept.words.union(*(_WORD.findall(text) for text in texts))
-        return used, _Judged(declares, words, self._outside(words, given), self._found, self._facts)
+            self.right.intersection_update(map(id, block.instructions()))
+        outside = self._outside(words, given)
+        return used, _Judged(declares, words, outside, self.right, self._found, self._facts)
 
     def begun(self, function: Function) -> Body:
         """The body of a function, with what is known of an earlier version of it."""
@@ -182,12 +187,8 @@ class _WalkAgain(Walk):
     ) -> Sequence[Found]:
         """An instruction; what is wrong with it, as it was found before where that still holds."""
         key = id(instruction)
-        known = None if self._kept is None else self._kept.found.get(key)
-        if known is not None and not known[1]:
-            body.steps.append(Step(instruction, names))
-            self._found[key] = known
-            return ()
         start = 0 if instruction.origin is None else instruction.origin[1]
+        known = None if self._kept is None else self._kept.found.get(key)
         if known is None:
             self._new.append(instruction)
             found = super().instruction(instruction, names, shapes, body)
@@ -198,7 +199,10 @@ class _WalkAgain(Walk):
             body.steps.append(Step(instruction, names))
             found = [_moved(each, instruction.source, start - known[0]) for each in known[1]]
             self.found += found
-        self._found[key] = start, found
+        if found:
+            self._found[key] = start, found
+        else:
+            self.right.add(key)
         return found
 
     def _outside(self, words: frozenset[str], given: Mapping[str, object]) -> dict[str, object]:

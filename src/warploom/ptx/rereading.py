@@ -345,9 +345,9 @@ def _kept(statements: list[Statement], k: int, before: Statement) -> bool:
     statement = statements[k]
     if statement != before or statement.source_text != before.source_text:
         return False
-    if isinstance(statement, Block | Directive):  # others may stand in them, each in a place of its own
-        return False
-    _place(before, "origin", statement.origin)
+    assert statement.origin is not None
+    source, start, _ = statement.origin
+    _shift(before, source, start - _extent(before)[0])
     statements[k] = before
     return True
 
@@ -418,6 +418,29 @@ def _moved(error: Diagnostic, source: Source, by: int) -> Diagnostic:
     return replace(error, source=source, span=span)
 
 
+def _inner(node: Node | Prototype) -> Iterable[Node | Prototype]:
+    """What stands in a node."""
+    match node:
+        case Function(params=params, returns=returns, directives=directives, body=body):
+            return (*params, *returns, *directives, *(() if body is None else (body,)))
+        case Block(statements):
+            return statements
+        case Directive(args=args, body=lines):
+            return (*(arg for arg in args if isinstance(arg, Prototype)), *(lines or ()))
+        case Prototype(returns=returns, params=params, directives=directives):
+            return (*returns, *params, *directives)
+        case _:
+            return ()
+
+
+def _shift(node: Node | Prototype, source: Source, by: int) -> None:
+    """Give a node and all that is in it another source, in which it stands elsewhere."""
+    if isinstance(node, Node) and node.origin is not None:
+        _place(node, "origin", (source, node.origin[1] + by, node.origin[2] + by))
+    for each in _inner(node):
+        _shift(each, source, by)
+
+
 class _Move:
     """Gives nodes the source of their piece. They were read from the whole text, or taken from an earlier piece."""
 
@@ -435,27 +458,12 @@ class _Move:
 
     def node(self, node: Node | Prototype) -> None:
         """A node and what is in it."""
+        one = self._one
         if isinstance(node, Node):
-            self._one(node)
-        match node:
-            case Function(params=params, returns=returns, directives=directives, body=body):
-                inner: Iterable[Node | Prototype] = (
-                    *params,
-                    *returns,
-                    *directives,
-                    *(() if body is None else (body,)),
-                )
-            case Block(statements):
-                inner = statements
-            case Directive(args=args, body=lines):
-                inner = (*(arg for arg in args if isinstance(arg, Prototype)), *(lines or ()))
-            case Prototype(returns=returns, params=params, directives=directives):
-                inner = (*returns, *params, *directives)
-            case _:
-                return
-        for each in inner:
+            one(node)
+        for each in _inner(node):
             if isinstance(each, Instruction):
-                self._one(each)
+                one(each)
             else:
                 self.node(each)
 

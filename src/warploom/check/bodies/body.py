@@ -48,18 +48,34 @@ class UsedRegisters(NamedTuple):
     named: frozenset[tuple[str, Register]]
 
 
+class Uses(NamedTuple):
+    """What the multiplications of a body use: the numbers of registers, for each register those that sum in it and
+    those that use it as bits, and all with their names.
+    """
+
+    used: list[UsedRegisters]
+    bits: dict[Register, int]
+    users: dict[Register, tuple[int, int]]
+    named: frozenset[tuple[str, Register]]
+
+
+_NO_USES = Uses([], {}, {}, frozenset())
+
+
 @dataclass(slots=True)
 class Facts:
     """What was found of single instructions, by their identity. It holds in a later version of the body too where
     all names mean the same in it.
 
-    `used` is of asynchronous multiplications; `touched` is what others mention of registers, which were looked
-    for as they are `named`.
+    `used` and `uses` are of asynchronous multiplications; `touched` is what others, of those that were `seen`,
+    mention of registers, which were looked for as they are `named`.
     """
 
     used: dict[int, UsedRegisters] = field(default_factory=dict[int, UsedRegisters])
+    uses: Uses = _NO_USES
+    seen: set[int] = field(default_factory=set[int])
     named: frozenset[tuple[str, Register]] = frozenset()
-    touched: dict[int, Mentioned | None] = field(default_factory=dict[int, Mentioned | None])
+    touched: dict[int, Mentioned] = field(default_factory=dict[int, Mentioned])
 
 
 @dataclass(slots=True)
@@ -124,18 +140,17 @@ class Body:
             self._registers[key] = None if found is None else (id(found[0]), found[1])
         return self._registers[key]
 
-    def following(self) -> list[list[int]]:
-        """For each instruction, those that may follow it; EXIT where the function may end."""
+    def turning(self) -> dict[int, list[int]]:
+        """For each instruction that the next one does not simply follow, those that may follow it; EXIT where the
+        function may end.
+        """
         end = len(self.steps)
-        following = [[place] for place in range(1, end + 1)]
-        if following:
-            following[-1] = [EXIT]
         opcodes = [step.instruction.opcode for step in self.steps]
         turning = {opcode for opcode in set(opcodes) if _effects(opcode) & _TURNS}
-        for place, opcode in enumerate(opcodes):
-            if opcode in turning:
-                following[place] = self._after(place, end)
-        return following
+        found = {place: self._after(place, end) for place, opcode in enumerate(opcodes) if opcode in turning}
+        if end:
+            found.setdefault(end - 1, [EXIT])
+        return found
 
     def _after(self, place: int, end: int) -> list[int]:
         step = self.steps[place]

@@ -9,11 +9,12 @@ Source: PTX ISA 9.7.15.2, 9.7.15.7
 
 from __future__ import annotations
 
-from bisect import bisect_left
+import operator
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
-from warploom.check.bodies.body import Body, Mentioned, Register, UsedRegisters
+from warploom.check.bodies.body import Body, Mentioned, Register, UsedRegisters, Uses
 from warploom.check.found import Found, warning
 from warploom.check.operands import names_in
 from warploom.diag import Severity
@@ -27,6 +28,8 @@ _MULTIPLICATIONS = frozenset(form for form in forms() if {"warpgroup", "tensor",
 _FORMS = _MULTIPLICATIONS | {FENCE, COMMIT, WAIT}
 _ORDER = "PTX ISA 9.7.15.7"
 _OLDEST = 9
+_FEW = 8
+"""Bits that are set one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +78,19 @@ class _Analysis:
         self.body = body
         self.places = places
         self.multiplications = [place for place, form in places.items() if form in _MULTIPLICATIONS]
-        used = {place: self._used(place) for place in self.multiplications}
+        used = [self._used(place) for place in self.multiplications]
         self.issues = {
             place: _Issue(number, registers.accumulators, registers.all)
-            for number, (place, registers) in enumerate(used.items())
+            for number, (place, registers) in enumerate(zip(self.multiplications, used, strict=True))
         }
-        self.bits = _numbered(register for registers in used.values() for register in registers.all)
-        self.users = _users(self.issues.values())
-        self.named = frozenset(each for registers in used.values() for each in registers.named)
+        body.facts.uses = _uses(used, body.earlier.uses)
+        self.bits, self.users, self.named = body.facts.uses[1:]
         self.touched = self._touched()
-        self.following = self._following()
+        self.turning = body.turning()
+        targets = (target for following in self.turning.values() for target in following if target != EXIT)
+        matters = sorted({0, *places, *self.touched, *self.turning, *targets})
+        self.next = dict(pairwise(matters))
+        """What follows the instructions that matter here, beside those that are `turning`."""
 
     def _used(self, place: int) -> UsedRegisters:
         body = self.body
@@ -116,23 +122,27 @@ class _Analysis:
         body = self.body
         earlier, facts = body.earlier, body.facts
         # Where each register has one name, it matters not what else was looked for.
-        still = self.named <= earlier.named and len({register for _, register in earlier.named}) == len(
-            earlier.named
-        )
+        registers = {register for _, register in earlier.named}
+        still = self.named <= earlier.named and len(registers) == len(earlier.named)
+        still |= self.named == earlier.named
         facts.named = earlier.named if still else self.named
+        keys = [id(step.instruction) for step in body.steps]
+        facts.seen = set(keys)
+        found: dict[int, Mentioned] = {}
+        if still:
+            new = facts.seen - earlier.seen
+            found = {place: earlier.touched[key] for place, key in enumerate(keys) if key in earlier.touched}
+            asked = [place for place, key in enumerate(keys) if key in new] if new else []
+        else:
+            asked = range(len(keys))
         names = {name for name, _ in facts.named}
         named: dict[int, tuple[str, ...]] = {}
-        found: dict[int, Mentioned] = {}
-        for place, step in enumerate(body.steps):
-            if place in self.places:
-                continue
-            key = id(step.instruction)
-            known = earlier.touched.get(key)
-            if not still or key not in earlier.touched:
-                known = self._mentioned(place, names, named, known)
-            facts.touched[key] = known
-            if known is not None:
-                found[place] = known
+        for place in asked:
+            if place not in self.places:
+                mentioned = self._mentioned(place, names, named, earlier.touched.get(keys[place]))
+                if mentioned is not None:
+                    found[place] = mentioned
+        facts.touched = {keys[place]: mentioned for place, mentioned in found.items()}
         return found
 
     def _mentioned(
@@ -159,22 +169,6 @@ class _Analysis:
 
     # Flow -----------------------------------------------------------------------------------------------
 
-    def _following(self) -> dict[int, list[int]]:
-        """What may follow the instructions that matter here: those that touch registers in question, and those
-        that lead elsewhere than to the next or are led to.
-        """
-        following = self.body.following()
-        turning = [place for place, nexts in enumerate(following) if len(nexts) != 1 or nexts[0] != place + 1]
-        targets = (target for place in turning for target in following[place] if target != EXIT)
-        places = sorted({0, *self.places, *self.touched, *turning, *targets})
-        return {
-            place: [
-                target if target == EXIT else places[bisect_left(places, target)]
-                for target in following[place]
-            ]
-            for place in places
-        }
-
     def _states(self) -> dict[int, _State]:
         """What holds before every instruction that matters and can be reached."""
         states = {0: _State((0,) * (_OLDEST + 1), 0, fenced=False)}
@@ -182,7 +176,7 @@ class _Analysis:
         while pending:
             place = pending.pop()
             after = self._after(place, states[place])
-            for following in self.following[place]:
+            for following in self.turning.get(place) or (self.next[place],):
                 if following == EXIT:
                     continue
                 known = states.get(following)
@@ -212,8 +206,14 @@ class _Analysis:
         others = [issues & ~issued for issues in flight]
         return _State((others[0] | issued, *others[1:]), state.written, state.fenced)
 
-    def _mask(self, registers: Iterable[Register]) -> int:
-        return _bits(self.bits[register] for register in registers if register in self.bits)
+    def _mask(self, registers: frozenset[Register]) -> int:
+        numbers = [self.bits[register] for register in registers if register in self.bits]
+        if len(numbers) > _FEW:
+            return _bits(numbers)
+        mask = 0
+        for number in numbers:
+            mask |= 1 << number
+        return mask
 
     def _left(self, place: int) -> int:
         """How many groups a wait leaves in flight; those not closed are never waited for."""
@@ -230,7 +230,7 @@ class _Analysis:
                 yield from self._unfenced(place, state)
             elif place in self.touched:
                 yield from self._in_flight(place, state)
-            if EXIT in self.following[place]:
+            if EXIT in self.turning.get(place, ()):
                 after = self._after(place, state)
                 for age, issues in enumerate(after.flight):
                     for number in _ones(issues & ~ended):
@@ -291,13 +291,22 @@ def _numbered(registers: Iterable[Register]) -> dict[Register, int]:
     return {register: number for number, register in enumerate(dict.fromkeys(registers))}
 
 
-def _users(issues: Iterable[_Issue]) -> dict[Register, tuple[int, int]]:
+def _uses(used: list[UsedRegisters], earlier: Uses) -> Uses:
+    """What multiplications use, taken together; as it was earlier where they are the same."""
+    if len(used) == len(earlier.used) and all(map(operator.is_, used, earlier.used)):
+        return earlier
+    bits = _numbered(register for registers in used for register in registers.all)
+    named = frozenset(each for registers in used for each in registers.named)
+    return Uses(used, bits, _users(used), named)
+
+
+def _users(used: Iterable[UsedRegisters]) -> dict[Register, tuple[int, int]]:
     """For each register the multiplications that sum in it, and those that use it at all, as bits."""
     summing: dict[frozenset[Register], list[int]] = {}
     using: dict[frozenset[Register], list[int]] = {}
-    for issue in issues:
-        using.setdefault(issue.registers, []).append(issue.number)
-        summing.setdefault(issue.accumulators, []).append(issue.number)
+    for number, registers in enumerate(used):
+        using.setdefault(registers.all, []).append(number)
+        summing.setdefault(registers.accumulators, []).append(number)
     found: dict[Register, tuple[int, int]] = {}
     for registers, numbers in using.items():
         mask = _bits(numbers)
