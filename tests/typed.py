@@ -26,6 +26,7 @@ $L{n}:
 		braces */
 		mov.u32 %r1, %tid.x;
 		{{ st.global.v2.b32 [%rd1], {{%r1, t}}; }}
+		left{n}:
 	}}
 T{n}: .branchtargets $L1, $L{n};
 	brx.idx %r1, T{n};

@@ -24,7 +24,7 @@ from warploom.check.statements import Statements
 from warploom.check.texts import judged
 from warploom.diag import Diagnostic, Source, Span
 from warploom.isa.availability import Target, Version
-from warploom.ptx import Block, Directive, Function, Instruction, Label, Module, Variable
+from warploom.ptx import Block, Function, Instruction, Label, Module, Variable
 from warploom.ptx.rereading import Reading
 
 _WORD = re.compile(r"[A-Za-z_$%][\w$]*", re.ASCII)
@@ -249,7 +249,7 @@ def _declared(block: Block) -> list[object]:
             found.append(statement)
         elif isinstance(statement, Block):
             found += _declared(statement)
-        elif isinstance(statement, Directive) and statement.name in TABLES:
+        elif statement.name in TABLES:
             found += (statement, label)
         label = ""
     return [*found, "}"]

@@ -220,8 +220,8 @@ class _Again(Parser):
             found = self.edit.body_at(offset)
             if found is None:
                 return None
-            block, *taken = found
-            self.taken = taken[0], taken[1]
+            block, piece, begin = found
+            self.taken = piece, begin
         else:
             around = self._around[-1]
             if around is None or self.taken is None:
@@ -434,8 +434,8 @@ def _inner(node: Node | Prototype) -> Iterable[Node | Prototype]:
 
 
 def _shift(node: Node | Prototype, source: Source, by: int) -> None:
-    """Give a node and all that is in it another source, in which it stands elsewhere."""
-    if isinstance(node, Node) and node.origin is not None:
+    """Give a node, and what is in it that has not got it yet, another source, in which it stands elsewhere."""
+    if isinstance(node, Node) and node.origin is not None and node.origin[0] is not source:
         _place(node, "origin", (source, node.origin[1] + by, node.origin[2] + by))
     for each in _inner(node):
         _shift(each, source, by)

@@ -315,8 +315,7 @@ def _users(used: Iterable[UsedRegisters]) -> dict[Register, tuple[int, int]]:
     for registers, numbers in summing.items():
         mask = _bits(numbers)
         for register in registers:
-            summed, used = found[register]
-            found[register] = summed | mask, used
+            found[register] = found[register][0] | mask, found[register][1]
     return found
 
 
