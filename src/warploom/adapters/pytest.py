@@ -93,21 +93,20 @@ class Machine:
         """`warploom.launch` on this machine; a finding of the sanitizer fails the test, and a GPU that cannot run
         the kernel skips it.
         """
-        import warploom as wl
+        from warploom.diag import UsageError, render
+        from warploom.launch.api import launch
 
         fixed = [name for name in ("device", "schedule") if name in options]
         if fixed:
-            raise wl.UsageError(
+            raise UsageError(
                 f"{fixed[0]} was given to warploom_launch, which has its own: {self}", code="pytest.launch"
             )
         if self.device == "cuda":
             _skip_where_unable(ptx)
-            return wl.launch(ptx, kernel, device="cuda", **options)
+            return launch(ptx, kernel, device="cuda", **options)
         own: dict[str, Any] = {"arch": self.arch, "sanitize": self.sanitize}
-        run = wl.launch(ptx, kernel, schedule=self.schedule, **own | options)
+        run = launch(ptx, kernel, schedule=self.schedule, **own | options)
         if run.findings:
-            from warploom.diag import render
-
             pytest.fail(f"on {self}:\n{render(run.findings)}", pytrace=False)
         return run
 
