@@ -185,6 +185,40 @@ def test_sort_and_gather() -> None:
     np.testing.assert_array_equal(taken, np.take_along_axis(x, at, 1))
 
 
+def test_cross_entropy_and_its_gradient() -> None:
+    logits, target = 3 * normal(4, 200), RNG.integers(0, 200, 4)
+    loss, exact = np.zeros(4, np.float32), logits.astype(np.float64)
+    kernels.cross_entropy[(4,)](logits, target, loss, 200, BLOCK=64, num_warps=2)
+    chances = references.softmax(exact)
+    np.testing.assert_allclose(loss, -np.log(chances[np.arange(4), target]), rtol=1e-5)
+    chances[np.arange(4), target] -= 1
+    np.testing.assert_allclose(logits, chances, rtol=1e-4, atol=1e-6)
+
+
+def test_quantising_groups_to_fp8() -> None:
+    x, scales = normal(6, 128), np.zeros(6, np.float32)
+    out = np.zeros((6, 128), ml_dtypes.float8_e4m3fn)
+    kernels.quantise[(6,)](x, out, scales, GROUP=128)
+    np.testing.assert_allclose(scales, abs(x).max(-1) / 448, rtol=1e-6)
+    np.testing.assert_allclose(
+        out.astype(np.float32) * scales[:, None], x, rtol=2**-4, atol=2**-9 * scales.max()
+    )
+
+
+def test_rotary_embedding_in_place() -> None:
+    x, angle = normal(5, 3, 64), normal(5, 32)
+    whole = (x[..., :32] + 1j * x[..., 32:]) * np.exp(1j * angle)[:, None]
+    kernels.rotate[(5,)](x, np.cos(angle), np.sin(angle), 3, HALF=32, num_warps=1)
+    np.testing.assert_allclose(x, np.concatenate([whole.real, whole.imag], -1), rtol=1e-4, atol=1e-5)
+
+
+def test_warps_that_share_elements_race_where_a_kernel_works_in_place() -> None:
+    # 32 elements in four warps: each has all of them, and a late one reads what another has written.
+    x, angle = normal(1, 1, 64), normal(1, 32)
+    with pytest.raises(on_machine.Found, match="sanitize.race/global"):
+        kernels.rotate[(1,)](x, np.cos(angle), np.sin(angle), 1, HALF=32, num_warps=4)
+
+
 def test_a_cluster_of_two() -> None:
     x, y, out = normal(1024), normal(1024), np.zeros(1024, np.float32)
     with on_machine.machine(check=True, sanitize=True, strict=True) as runs:

@@ -206,3 +206,45 @@ def sort_and_gather(x_ptr, at_ptr, sorted_ptr, taken_ptr, BLOCK: tl.constexpr):
     at = tl.load(at_ptr + row + tl.arange(0, BLOCK))
     tl.store(sorted_ptr + row + tl.arange(0, BLOCK), tl.sort(x))
     tl.store(taken_ptr + row + tl.arange(0, BLOCK), tl.gather(x, at, axis=0))
+
+
+@triton.jit
+def cross_entropy(logits_ptr, target_ptr, loss_ptr, columns, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    logits_ptr += row * columns
+    target = tl.load(target_ptr + row)
+    most, total = -float("inf"), 0.0
+    for first in range(0, columns, BLOCK):
+        at = first + tl.arange(0, BLOCK)
+        x = tl.load(logits_ptr + at, mask=at < columns, other=-float("inf")).to(tl.float32)
+        before, most = most, tl.maximum(most, tl.max(x, axis=0))
+        total = total * tl.exp(before - most) + tl.sum(tl.exp(x - most), axis=0)
+    chosen = tl.load(logits_ptr + target).to(tl.float32)
+    tl.store(loss_ptr + row, tl.log(total) + most - chosen)
+    tl.debug_barrier()
+    for first in range(0, columns, BLOCK):
+        at = first + tl.arange(0, BLOCK)
+        x = tl.load(logits_ptr + at, mask=at < columns, other=-float("inf")).to(tl.float32)
+        gradient = tl.exp(x - most) / total - tl.where(at == target, 1.0, 0.0)
+        tl.store(logits_ptr + at, gradient, mask=at < columns)
+
+
+@triton.jit
+def quantise(x_ptr, out_ptr, scale_ptr, GROUP: tl.constexpr):
+    at = tl.program_id(0) * GROUP + tl.arange(0, GROUP)
+    x = tl.load(x_ptr + at).to(tl.float32)
+    scale = tl.maximum(tl.max(tl.abs(x), axis=0), 1e-10) / 448.0
+    tl.store(scale_ptr + tl.program_id(0), scale)
+    tl.store(out_ptr + at, (x / scale).to(tl.float8e4nv))
+
+
+@triton.jit
+def rotate(x_ptr, cos_ptr, sin_ptr, heads, HALF: tl.constexpr):
+    position, pair = tl.program_id(0), tl.arange(0, HALF)
+    cos = tl.load(cos_ptr + position * HALF + pair)
+    sin = tl.load(sin_ptr + position * HALF + pair)
+    for head in range(heads):
+        first = x_ptr + (position * heads + head) * 2 * HALF + pair
+        x, y = tl.load(first), tl.load(first + HALF)
+        tl.store(first, x * cos - y * sin)
+        tl.store(first + HALF, y * cos + x * sin)
