@@ -54,6 +54,7 @@ ALONE = {
         "python -c \"from warploom.oracle.assembler import provide; print(provide('newest'))\"",
         "site-packages/nvidia",
     ),
+    "triton": ('python -c "import triton, warploom.adapters.triton"', ""),
     "gpu": (GPU, "there is no GPU|^528$"),
 }
 """A command that an extra is for, and a pattern of its answer; a machine without a GPU is told so."""

@@ -28,11 +28,16 @@ MADE = (
     "rules",
     "nvvm",
 )  # pages that tools/make_docs.py makes of data whose tests are those of their packages
+ELSEWHERE = {"docs/triton.md": "tests/adapters/test_triton_page.py"}
+"""Pages whose code another test runs, in files of their own."""
+
 PAGES = [
     ROOT / "README.md",
     *sorted(p for p in (ROOT / "docs").rglob("*.md") if p.relative_to(ROOT / "docs").parts[0] not in MADE),
 ]
-STEPS = {page.relative_to(ROOT).as_posix(): steps_in(page) for page in PAGES}
+STEPS = {
+    name: steps_in(page) for page in PAGES if (name := page.relative_to(ROOT).as_posix()) not in ELSEWHERE
+}
 RUN = {page: [step for step in steps if not step.reason] for page, steps in STEPS.items()}
 NOT_RUN = [(page, step) for page, steps in STEPS.items() for step in steps if step.reason]
 UNREAD = {"text", "lua", "elisp", "vim", "css", "html"}
@@ -242,6 +247,11 @@ def test_an_output_agrees_or_not(shown: str, printed: str, same: bool) -> None:
 def test_a_page_whose_blocks_do_not_belong_together_is_refused(text: str) -> None:
     with pytest.raises(BadPage):
         steps_of(text)
+
+
+@pytest.mark.parametrize(("page", "test"), ELSEWHERE.items())
+def test_a_page_that_is_run_elsewhere_is(page: str, test: str) -> None:
+    assert Path(page).name in (ROOT / test).read_text(encoding="utf-8")
 
 
 def test_the_gemm_of_the_tutorial_is_the_example() -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import fresh
 import pytest
+import try_release
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -72,6 +73,10 @@ def test_the_wheel_works_where_the_repository_is_not(built: tuple[Path, Path], t
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert (tmp_path / "x.html").is_file()
+
+
+def test_every_extra_is_tried_alone() -> None:
+    assert try_release.ALONE.keys() == PROJECT["project"]["optional-dependencies"].keys()
 
 
 def test_the_citation_is_of_this_version() -> None:
