@@ -10,6 +10,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from warploom.shown import draw_with as _draw_with
+
 if TYPE_CHECKING:
     from warploom import author as author
     from warploom import kernels as kernels
@@ -19,9 +21,12 @@ if TYPE_CHECKING:
     from warploom.diag import WarploomError as WarploomError
     from warploom.isa.layouts import layout as layout
     from warploom.launch.api import launch as launch
+    from warploom.launch.explain import explain as explain
     from warploom.launch.explore import explore as explore
     from warploom.layout import Descriptor as Descriptor
+    from warploom.layout import InstructionDescriptor as InstructionDescriptor
     from warploom.layout import TensorMap as TensorMap
+    from warploom.layout import UmmaDescriptor as UmmaDescriptor
     from warploom.layout import descriptor as descriptor
     from warploom.nvvm import lower as lower
     from warploom.ptx import parse as parse
@@ -31,11 +36,14 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Descriptor": "warploom.layout",
+    "InstructionDescriptor": "warploom.layout",
     "TensorMap": "warploom.layout",
+    "UmmaDescriptor": "warploom.layout",
     "UsageError": "warploom.diag",
     "WarploomError": "warploom.diag",
     "check": "warploom.check",
     "descriptor": "warploom.layout",
+    "explain": "warploom.launch.explain",
     "explore": "warploom.launch.explore",
     "kernel": "warploom.author.kernel",
     "launch": "warploom.launch.api",
@@ -50,11 +58,14 @@ _PACKAGES = ("author", "kernels")
 
 __all__ = [
     "Descriptor",
+    "InstructionDescriptor",
     "TensorMap",
+    "UmmaDescriptor",
     "UsageError",
     "WarploomError",
     "check",
     "descriptor",
+    "explain",
     "explore",
     "kernel",
     "launch",
@@ -100,3 +111,4 @@ def __dir__() -> list[str]:
 
 
 sys.modules[__name__].__class__ = _Package
+_draw_with(lambda: import_module("warploom.view.notebook").drawn)

@@ -140,7 +140,7 @@ def test_importing_the_package_is_light() -> None:
     packages = {name.partition(".")[0] for name in modules}
     assert "warploom" in packages
     assert not packages & {"numpy", "numba", "llvmlite", "ml_dtypes", "rich", "torch", "cuda", "cupy"}
-    assert [name for name in modules if name.startswith("warploom.")] == []
+    assert [name for name in modules if name.startswith("warploom.")] == ["warploom.shown"]
     assert len(modules) <= 40
 
 
@@ -155,3 +155,9 @@ def test_an_unknown_public_name_is_an_attribute_error() -> None:
 
     with pytest.raises(AttributeError, match="'warploom' has no attribute 'lunch'"):
         warploom.lunch  # noqa: B018
+
+
+def test_every_decision_is_listed() -> None:
+    why = ROOT / "docs" / "why"
+    listed = re.findall(r"\]\((\d{4}-[\w-]+\.md)\)", (why / "README.md").read_text(encoding="utf-8"))
+    assert listed == sorted(path.name for path in why.glob("[0-9]*.md"))

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Literal
+from typing import ClassVar, Literal
 
 from warploom.diag import Diagnostic, Severity, render, render_json, render_sarif
+from warploom.shown import Shown
 
 Format = Literal["text", "json", "sarif"]
 
 
-class Report:
+class Report(Shown):
     """The diagnostics of a check in the order of the text; `ok` when none of them is an error."""
+
+    shown_as: ClassVar[str] = "report"
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         self.diagnostics = tuple(sorted(diagnostics, key=_order))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from warploom.diag.source import Source, Span
+from warploom.shown import Shown
 
 
 class Severity(Enum):
@@ -27,12 +28,14 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(Shown):
     """One finding: a stable rule code, one sentence, and a place when there is one.
 
     `hint` says what to do about it; `section` names the manual's section that rules it. `notes` say more, about
     places of the same source; `data` says it in names and numbers, for programs to read.
     """
+
+    shown_as: ClassVar[str] = "finding"
 
     code: str
     severity: Severity

@@ -28,12 +28,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 from warploom.isa.operands import Place
 from warploom.isa.syntax import PlaceName, Syntax, Word, match_words, read_syntax
 from warploom.isa.table import FormError, Row, read_rows
 from warploom.isa.types import TYPES
+from warploom.shown import Shown
 
 Meaning = Callable[[Any, Any], None]
 RunMeaning = Callable[[Any, Sequence[Any]], None]
@@ -70,7 +71,7 @@ _NAMES = frozenset(["op", "mode", "action", "matrix", "dir", "side"])
 """Slots that choose an operation, so that their words are part of its name."""
 
 
-class Form:
+class Form(Shown):
     """An instruction form: syntax line, tied rows, operand places, effects, source and meaning.
 
     `words` spells composite slots (`{"shape": "m{m}n{n}k{k}"}`), whose parts are columns. `touches` lists
@@ -79,6 +80,8 @@ class Form:
     form is one that the manual does not have and assemblers take: it binds nothing, and the checker alone
     asks for it.
     """
+
+    shown_as: ClassVar[str] = "form"
 
     def __init__(
         self,

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from warploom.diag import Diagnostic, UsageError
 from warploom.gpu.geometry import Extent, triple
@@ -27,6 +27,7 @@ from warploom.machine.program import Program, load
 from warploom.machine.watch import Several, Watcher
 from warploom.num.fused import Workers
 from warploom.ptx import Module, parse, text_of
+from warploom.shown import Shown
 
 if TYPE_CHECKING:
     from warploom.profile import Profile, Profiler
@@ -36,10 +37,12 @@ __all__ = ["Progress", "Run", "Stats", "execute", "launch"]
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class Run(Shown):
     """What a launch did: `findings` of the sanitizer or, on a GPU, of its assembler; `stats`, and the `trace` and
     the `profile` when they were asked for.
     """
+
+    shown_as: ClassVar[str] = "run"
 
     findings: tuple[Diagnostic, ...] = ()
     stats: Stats = field(default_factory=Stats)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeGuard
 
@@ -14,11 +14,43 @@ from warploom.diag import UsageError
 from warploom.gpu import Gpu
 from warploom.gpu.arrays import as_numpy, is_foreign_type, is_on_gpu
 from warploom.isa.parameters import Parameter, encode, refused
+from warploom.isa.types import TYPES
 from warploom.layout import TensorMap, strided
 from warploom.machine.memory import Arena, Segment
 from warploom.machine.program import Program
 
 Array = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """What fills a structure that is passed by value: at each offset, a value of a PTX type; zeros between them.
+
+    An array stands there as its address, a TensorMap as its 128 bytes.
+
+    Units: offsets in bytes.
+    """
+
+    parts: tuple[tuple[int, str, object], ...]
+
+    def encode(self, number: int, parameter: Parameter, address: Callable[[object], object]) -> bytes:
+        """The bytes. `address` gives what an array or a map is for the machine: a number, or bytes.
+
+        Errors: UsageError launch.argument.
+        """
+        block = bytearray(parameter.size)
+        for offset, word, value in self.parts:
+            size = 128 if isinstance(value, TensorMap) else TYPES[word].bytes
+            part = Parameter(
+                f"{parameter.name}+{offset}", word, parameter.offset + offset, size, size, False, False
+            )
+            if offset + size > parameter.size:
+                raise refused(number, part, value, f"what ends within the {parameter.size} bytes")
+            if _is_array(value) or isinstance(value, TensorMap):
+                value = address(value)
+            data = value if isinstance(value, bytes) else encode(number, part, value)
+            block[offset : offset + size] = data
+        return bytes(block)
 
 
 @dataclass(slots=True)
@@ -176,14 +208,23 @@ def collect(program: Program, args: Sequence[object]) -> list[tuple[str, Array]]
     Errors: UsageError launch.argument for an array that is no buffer.
     """
     found: list[tuple[str, Array]] = []
-    for number, (parameter, value) in enumerate(zip(program.parameters, args, strict=True)):
-        array = value.array if isinstance(value, TensorMap) else value
-        if _is_array(value) or _is_foreign(value):
-            _check_pointer(number, parameter, value)
-        if _is_array(array):
-            called = f"argument {number} ({parameter.name})"
-            found.append((f"the tensor of {called}" if isinstance(value, TensorMap) else called, array))
+    for number, (parameter, whole) in enumerate(zip(program.parameters, args, strict=True)):
+        if _is_array(whole) or _is_foreign(whole):
+            _check_pointer(number, parameter, whole)
+        for offset, value in _parts(whole):
+            array = value.array if isinstance(value, TensorMap) else value
+            if _is_array(array):
+                called = f"argument {number} ({parameter.name}{offset})"
+                found.append((f"the tensor of {called}" if isinstance(value, TensorMap) else called, array))
     return found
+
+
+def _parts(value: object) -> Iterator[tuple[str, object]]:
+    """An argument, or those that a structure holds, each with where it is in it."""
+    if isinstance(value, Packed):
+        yield from ((f"+{offset}", part) for offset, _, part in value.parts)
+    else:
+        yield "", value
 
 
 def pack(program: Program, args: Sequence[object], buffers: Buffers) -> bytes:
@@ -206,11 +247,23 @@ def _encode(number: int, parameter: Parameter, value: object, buffers: Buffers) 
 
 def _encode_array(number: int, parameter: Parameter, value: object, buffers: Buffers) -> bytes:
     if isinstance(value, TensorMap) and parameter.size == 128:
-        return value.fields(buffers.address(value.array)).pack()
+        return _on_the_machine(value, buffers)
+    if isinstance(value, Packed):
+        return value.encode(
+            number,
+            parameter,
+            lambda part: (
+                _on_the_machine(part, buffers) if isinstance(part, TensorMap) else buffers.address(part)
+            ),
+        )
     if isinstance(value, (bytes, bytearray)) and len(value) == parameter.size:
         return bytes(value)
     expected = "a TensorMap or 128 bytes" if parameter.size == 128 else f"{parameter.size} bytes"
     raise refused(number, parameter, value, expected)
+
+
+def _on_the_machine(value: TensorMap, buffers: Buffers) -> bytes:
+    return value.fields(buffers.address(value.array)).pack()
 
 
 def _check_pointer(number: int, parameter: Parameter, array: Any) -> None:

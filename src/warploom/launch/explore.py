@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from warploom.launch.arguments import Array, adopt, collect
 from warploom.machine.faults import Deadlock, Trap
 from warploom.machine.program import load
 from warploom.ptx import Module, read
+from warploom.shown import Shown
 
 __all__ = ["Difference", "Exploration", "explore"]
 
@@ -43,13 +44,15 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Exploration:
+class Exploration(Shown):
     """What many schedules made of one launch.
 
     `failures` says for which schedules the kernel trapped or hung, and with what words. `findings` are the
     sanitizer's, asked when the schedules disagree: each names two events that nothing orders. `run` is the
     first schedule's that ended well, whose results the arrays hold; None where none did.
     """
+
+    shown_as: ClassVar[str] = "exploration"
 
     schedules: tuple[str, ...]
     difference: Difference | None

@@ -23,7 +23,7 @@ from warploom.launch.references import (
     Options,
     ShapeError,
 )
-from warploom.launch.toml import Table, read_document, suggestion
+from warploom.launch.toml import Table, read_document, refuse_unfilled, suggestion
 
 SCALAR_TYPES: dict[str, type[np.integer] | type[np.floating]] = {
     "u8": np.uint8,
@@ -80,7 +80,18 @@ class Scratch:
     nbytes: int
 
 
-Argument = Pointer | TensorMapOf | Scalar | Scratch
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """What fills a structure that is passed by value: each part at its offset, as a PTX type.
+
+    Units: offsets in bytes.
+    """
+
+    parts: tuple[tuple[int, str, Pointer | TensorMapOf | Scalar | Scratch], ...]
+
+
+_Single = Pointer | TensorMapOf | Scalar | Scratch
+Argument = _Single | Structure
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +174,9 @@ def read_launch_file(path: Path) -> LaunchFile:
 
     Errors: `launch-file/missing`, `/unreadable`, `/toml`, `/unknown-key`, `/missing-key`, `/type`, `/value`
     """
-    root = read_document(path).root
+    document = read_document(path)
+    refuse_unfilled(document)
+    root = document.root
     root.only("kernel", "launch", "buffer", "argument", "expect")
     folder = path.parent
 
@@ -221,16 +234,34 @@ _KINDS: dict[str, tuple[str, ...]] = {
     "value": ("type",),
     "scratch": (),
     "null": (),
+    "fields": (),
 }
 
 
 def _argument(table: Table, buffers: Mapping[str, Buffer]) -> Argument:
-    kinds = [kind for kind in _KINDS if kind in table]
+    if "fields" not in table:
+        return _single(table, buffers)
+    table.only("fields")
+    return Structure(tuple(_part(part, buffers) for part in table.tables("fields")))
+
+
+def _part(table: Table, buffers: Mapping[str, Buffer]) -> tuple[int, str, _Single]:
+    """One field of a structure: its offset, its type, and what stands there."""
+    at = table.integer("at", low=0)
+    word = table.choice("type", SCALAR_TYPES, "u64") if "value" not in table or "type" in table else ""
+    if not word:
+        table.refuse("value", "missing-key", "a field's type is missing", f"one of {', '.join(SCALAR_TYPES)}")
+    return at, word, _single(table, buffers, "at")
+
+
+def _single(table: Table, buffers: Mapping[str, Buffer], *more: str) -> _Single:
+    known = [kind for kind in _KINDS if not (more and kind == "fields")]
+    kinds = [kind for kind in known if kind in table]
     if len(kinds) != 1:
-        table.only(*_KINDS, *(key for keys in _KINDS.values() for key in keys))
+        table.only(*known, *more, *(key for keys in _KINDS.values() for key in keys))
         found = " and ".join(kinds) or "none of them"
-        table.refuse("", "value", f"found {found}; expected exactly one of {', '.join(_KINDS)}")
-    table.only(kinds[0], *_KINDS[kinds[0]])
+        table.refuse("", "value", f"found {found}; expected exactly one of {', '.join(known)}")
+    table.only(kinds[0], *more, *_KINDS[kinds[0]])
     match kinds[0]:
         case "buffer":
             return Pointer(_buffer_name(table, "buffer", buffers))

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from warploom.launch.arguments import Packed
 from warploom.launch.buffers import MEMORY_LIMIT, Array, Buffer, make_buffers
-from warploom.launch.launchfile import Argument, Pointer, Scalar, Scratch, TensorMapOf
+from warploom.launch.launchfile import Argument, Pointer, Scalar, Scratch, Structure, TensorMapOf
 from warploom.layout import TensorMap
 
 
@@ -19,8 +20,14 @@ def prepare(
     Units: `limit` in bytes
     Errors: `launch-file/memory`
     """
-    arrays = make_buffers(buffers, limit, scratch=sum(a.nbytes for a in arguments if isinstance(a, Scratch)))
+    arrays = make_buffers(buffers, limit, scratch=sum(map(_scratch, arguments)))
     return [_argument(argument, arrays) for argument in arguments], arrays
+
+
+def _scratch(argument: Argument) -> int:
+    if isinstance(argument, Structure):
+        return sum(_scratch(part) for _, _, part in argument.parts)
+    return argument.nbytes if isinstance(argument, Scratch) else 0
 
 
 def _argument(argument: Argument, arrays: Mapping[str, Array]) -> object:
@@ -31,6 +38,10 @@ def _argument(argument: Argument, arrays: Mapping[str, Array]) -> object:
             return np.zeros(argument.nbytes, np.uint8)
         case Scalar():
             return argument.value
+        case Structure():
+            return Packed(
+                tuple((offset, word, _argument(part, arrays)) for offset, word, part in argument.parts)
+            )
         case TensorMapOf():
             return TensorMap.tiled(
                 arrays[argument.buffer],

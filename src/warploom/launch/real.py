@@ -13,7 +13,7 @@ from warploom.gpu.arrays import is_foreign_type, number_of
 from warploom.gpu.geometry import Extents
 from warploom.gpu.streams import current_of
 from warploom.isa.parameters import Parameter
-from warploom.launch.arguments import Buffers
+from warploom.launch.arguments import Buffers, Packed
 from warploom.layout import TensorMap
 from warploom.machine.program import Program
 
@@ -75,7 +75,13 @@ def run(
             programmatic=options.programmatic,
         )
         buffers.send(gpu)
-        launch(*(_value(value, buffers) for value in args), stream=gpu.stream)
+        values = [
+            value.encode(number, parameter, lambda part: _value(part, buffers))
+            if isinstance(value, Packed)
+            else _value(value, buffers)
+            for number, (parameter, value) in enumerate(zip(program.parameters, args, strict=True))
+        ]
+        launch(*values, stream=gpu.stream)
         if options.wait:
             gpu.wait(kernel.name)
         buffers.fetch(gpu)

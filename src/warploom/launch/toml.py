@@ -303,6 +303,36 @@ def read_document(path: Path, limit: int = 1 << 20) -> Document:
     return Document(text.replace("\r\n", "\n"), name)
 
 
+UNFILLED = "fill in: "
+"""How a string begins that stands for what somebody has yet to write."""
+
+
+def refuse_unfilled(document: Document) -> None:
+    """Refuse a document in which something is yet to be filled in, all of it at once.
+
+    Errors: `launch-file/fill-in`
+    """
+    found = [
+        document.diagnostic(path, "fill-in", f"not filled in yet: {text.removeprefix(UNFILLED)}")
+        for path, text in _strings((), document.root.data)
+        if text.startswith(UNFILLED)
+    ]
+    if found:
+        raise LaunchFileError(found)
+
+
+def _strings(path: tuple[Step, ...], value: object) -> Iterable[tuple[tuple[Step, ...], str]]:
+    """Every string of a document and where it stands; TOML's reader has bounded how deep that is."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, inner in cast("dict[str, object]", value).items():
+            yield from _strings((*path, key), inner)
+    elif isinstance(value, list):
+        for place, inner in enumerate(cast("list[object]", value)):
+            yield from _strings((*path, place), inner)
+
+
 def refuse_file(code: str, message: str, hint: str = "") -> NoReturn:
     """Raise a mistake that has no line."""
     raise LaunchFileError([Diagnostic(f"launch-file/{code}", Severity.ERROR, message, hint=hint)])

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diag import UsageError
+from warploom.shown import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,8 +39,8 @@ class Order:
     target: NDArray[np.uint64]
 
 
-@dataclass(frozen=True, eq=False)
-class FragmentMap:
+@dataclass(frozen=True, eq=False, repr=False)
+class FragmentMap(Shown):
     """The map (lane, item) -> (row, col) of one operand of one matrix instruction.
 
     Items are numbered as the manual numbers them: a0, a1, ... from the low bits of the first register up.
@@ -53,6 +54,8 @@ class FragmentMap:
     Units: ``bits`` is the width of an element's container, ``register_bits`` that of a register.
     Source: PTX ISA 9.7.14.5, 9.7.14.6, 9.7.15.
     """
+
+    shown_as: ClassVar[str] = "layout"
 
     name: str
     legend: str
@@ -176,6 +179,9 @@ class FragmentMap:
         None where elements are parts of bytes, or in two places.
         """
         return self._orders[transposed]
+
+    def __repr__(self) -> str:
+        return f"<FragmentMap {self.name}: {self.legend}>"
 
     def __str__(self) -> str:
         """The map as a table, each cell the items that hold the element: ``T0:0`` is item 0 of lane 0."""

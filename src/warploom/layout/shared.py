@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from warploom.diag import UsageError
 from warploom.layout.swizzle import swizzle as swizzle_address
 from warploom.layout.tensormap import ELEMENT_TYPES, INTERLEAVES, SWIZZLE_SPANS, TensorMapFields, five
 from warploom.layout.tile import box_rows, unit_bits
+from warploom.shown import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,8 +22,8 @@ BANKS = 32
 """Banks of shared memory: consecutive words of 4 bytes lie in consecutive banks."""
 
 
-@dataclass(frozen=True, eq=False)
-class SharedMap:
+@dataclass(frozen=True, eq=False, repr=False)
+class SharedMap(Shown):
     """The map (row, col) -> bit of shared memory of a tile: what a descriptor reads, or what a tensor copy writes.
 
     Shapes: ``at`` is (rows, cols).
@@ -31,12 +32,17 @@ class SharedMap:
     Source: PTX ISA 5.5, 9.7.15.
     """
 
+    shown_as: ClassVar[str] = "layout"
+
     name: str
     legend: str
     rows: int
     cols: int
     bits: int
     at: NDArray[np.int64]
+
+    def __repr__(self) -> str:
+        return f"<SharedMap {self.name}: {self.legend}>"
 
     @property
     def byte(self) -> NDArray[np.int64]:

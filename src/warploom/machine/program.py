@@ -163,10 +163,14 @@ def load(module: Module, kernel: str | None = None) -> Program:
     Errors: machine.kernel (no such kernel, or several and none named); Unsupported with one diagnostic for
     each instruction, function or variable that is not implemented.
     """
-    return _Loader(module, _choose(module, kernel)).load()
+    return _Loader(module, choose(module, kernel)).load()
 
 
-def _choose(module: Module, name: str | None) -> Function:
+def choose(module: Module, name: str | None) -> Function:
+    """The kernel of a name; without one the only kernel.
+
+    Errors: machine.kernel.
+    """
     entries = [f for f in module.functions.values() if f.kind == "entry" and f.body is not None]
     names = ", ".join(f.name for f in entries)
     if name is None:

@@ -10,9 +10,10 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 from warploom.diag import Source, Span
+from warploom.shown import Shown
 
 Origin: TypeAlias = tuple[Source, int, int]
 
@@ -164,8 +165,10 @@ Initializer: TypeAlias = "Integer | Float | Name | Symbol | Property | tuple[Ini
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class Node(Shown):
     """What stands in a text as a whole: statements, variables, functions and the module."""
+
+    shown_as: ClassVar[str] = "ptx"
 
     origin: Origin | None = field(default=None, init=False, repr=False, compare=False)
 

@@ -24,7 +24,7 @@ def page(instruction: str, grids: Sequence[Grid]) -> str:
 Arrow keys move between elements, <kbd>/</kbd> searches, <kbd>Esc</kbd> lets go.</p>
 <div class="bar">
 <label>Search
-<input id="search" type="search" placeholder="T5, lane 5 r1, row 3, 3,4, bank 7" autocomplete="off"></label>
+<input id="search" type="search" placeholder="T5, lane 5 r1, row 3, 3,4, bank 7, tlane 9" autocomplete="off"></label>
 <p id="said" role="status" aria-live="polite"></p>
 </div>
 <main id="grids"></main>"""

@@ -1,0 +1,151 @@
+"""What notebooks show: of every sort something, with the text of what it is, and nothing of it as markup."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+
+import warploom as wl
+from warploom.check.pages import form_section
+from warploom.diag import Diagnostic, Severity, Source, Span
+from warploom.isa.kit import forms
+from warploom.launch.api import Run
+from warploom.launch.explore import Difference, Exploration
+from warploom.machine.execute import Stats
+from warploom.shown import Shown
+from warploom.view import notebook
+
+CORPUS = Path(__file__).parents[1] / "corpus"
+HEAD = ".version 8.0\n.target sm_90a\n.address_size 64\n"
+ATTACK = "<script>alert(1)</script>"
+MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+
+
+def text_in(html: str) -> str:
+    return unescape(re.sub(r"<[^>]*>", "", html))
+
+
+def well_formed(html: str | None) -> ET.Element:
+    assert html is not None
+    return ET.fromstring(html)
+
+
+def finding(message: str = ATTACK) -> Diagnostic:
+    source = Source(ATTACK, f"// {ATTACK}\n")
+    return Diagnostic(f"a/{ATTACK}", Severity.ERROR, message, source, Span(3, 10), ATTACK, ATTACK)
+
+
+def every(kind: type[Shown]) -> Iterator[type[Shown]]:
+    for below in kind.__subclasses__():
+        yield below
+        yield from every(below)
+
+
+def test_every_sort_has_a_drawing_and_every_drawing_a_sort() -> None:
+    assert {kind.shown_as for kind in every(Shown)} == set(notebook._DRAWN)
+
+
+@pytest.mark.parametrize("path", sorted(CORPUS.glob("*.ptx")), ids=lambda path: path.stem)
+def test_a_listing_is_the_text(path: Path) -> None:
+    module = wl.parse(path.read_text())
+    code = well_formed(module._repr_html_()).find("pre/code")
+    assert code is not None
+    lines = path.read_text().rstrip("\n").split("\n")[: notebook.LONGEST]
+    assert "".join(code.itertext()) == "\n".join(lines)
+
+
+def test_a_long_line_ends_somewhere() -> None:
+    module = wl.parse(f"{HEAD}// {'x' * 10 * notebook.MOST_CHARACTERS}\n")
+    html = str(module._repr_html_())
+    assert notebook.MOST_CHARACTERS < len(html) < 2 * notebook.MOST_CHARACTERS
+    assert "… and more" in html
+
+
+def test_what_tokens_are_is_seen() -> None:
+    text = "@%p1 add.s32 %r1, %r2, 3; // sum\n\t@!q bra $end;\n$end: ret;"
+    pieces = {
+        text_in(piece): piece.split('"')[1] for piece in notebook._coloured(text) if piece.startswith("<span")
+    }
+    kinds = {style: kind for kind, style in notebook._TOKENS.items()}
+    found = {word.strip(): kinds.get(style) for word, style in pieces.items()}
+    assert found["add.s32"] == found["bra"] == found["ret"] == "opcode"
+    assert found["%p1"] == found["%r1"] == found["q"] == "register"
+    assert found["// sum"] == "comment"
+    assert found["$end"] == "label"
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [
+        wl.parse(f"{HEAD}// {ATTACK}\n.visible .entry k()\n{{ /* {ATTACK} */ ret; }}\n"),
+        wl.parse(f'{HEAD}.file 1 "{ATTACK}"\n'),
+        finding(),
+        wl.check(f"{HEAD}.visible .entry k()\n{{ // {ATTACK}\n\tmov.b33 %r1, %r2; /* {ATTACK} */\n}}\n"),
+        Run((finding(),), Stats({ATTACK: 3}, ctas=1)),
+        Exploration(
+            ("eager", "lazy"),
+            Difference(("eager", "lazy"), ATTACK, 0, (0,), (ATTACK, ATTACK)),
+            ((ATTACK, ATTACK),),
+            (finding(),),
+            None,
+        ),
+    ],
+    ids=lambda thing: type(thing).__name__,
+)
+def test_nothing_of_a_text_is_markup(thing: Shown) -> None:
+    html = thing._repr_html_()
+    assert "<script" not in str(html)
+    assert ATTACK in text_in(str(html))
+    well_formed(html)
+
+
+def test_numbers_stand_in_tables() -> None:
+    cells = text_in(str(wl.Descriptor(1024, 16, 512, 0, 128)._repr_html_()))
+    assert "stride byte offset512" in cells
+    assert f"{wl.Descriptor(1024, 16, 512, 0, 128).encode():#018x}" in cells
+    tensor = wl.TensorMap.tiled(np.zeros((64, 128), np.float16), (32, 64), swizzle=128)
+    rows = [list(row.itertext()) for row in well_formed(tensor._repr_html_()).iter("tr")]
+    assert rows[1:] == [["0", "128", "2", "64", "1"], ["1", "64", "256", "32", "1"]]
+
+
+def test_a_layout_is_a_picture_and_a_large_one_begins_there() -> None:
+    small = ET.fromstring(str(wl.layout(MMA, "A")._repr_svg_()))
+    assert len(small.findall(".//*[@data-row]")) == 256
+    large = wl.layout("wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16", "D")
+    picture = str(large._repr_svg_())
+    assert len(ET.fromstring(picture).findall(".//*[@data-row]")) == 64 * notebook.MOST
+    assert "the first 64 rows and 64 columns of 64 by 256" in picture
+
+
+def test_a_form_is_its_page() -> None:
+    form = next(iter(forms()))
+    assert form._repr_markdown_() == form_section(form)
+    assert form._repr_html_() is None
+    assert form._repr_svg_() is None
+
+
+def test_a_page_is_markdown() -> None:
+    page = wl.explain(MMA)
+    assert page._repr_markdown_() == page
+    assert page.startswith("## mma.half")
+    with pytest.raises(wl.UsageError, match=r"there is no rule and no instruction 'mma\.snyc'"):
+        wl.explain("mma.snyc")
+
+
+def test_a_trace_says_how_long_warps_wait() -> None:
+    text = (
+        f"{HEAD}.visible .entry k()\n{{\n.reg .pred %p;\n.reg .b32 %t;\nmov.u32 %t, %tid.x;\n"
+        "setp.lt.u32 %p, %t, 32;\n@%p bra $late;\nbra $there;\n$late: nanosleep.u32 1;\nnanosleep.u32 1;\n"
+        "$there: bar.sync 0;\nret;\n}\n"
+    )
+    run = wl.launch(text, grid=1, block=64, args=[], trace=True)
+    assert run.trace is not None
+    titles = [title.text for title in ET.fromstring(notebook.timeline(run.trace)).iter()]
+    assert any("waits, k, CTA 0, warp 1" in str(title) for title in titles)
+    assert "data:image/svg+xml;base64," in str(run._repr_html_())
