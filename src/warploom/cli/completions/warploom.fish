@@ -50,8 +50,8 @@ function _shtab_warploom_using
   test "$_shtab_warploom_cmdpath" = "$argv"
 end
 
-set -g _shtab_warploom_commands check run sanitize lower author explain layout compare bench 'bench gemm' tune evidence 'evidence nvcc' 'evidence legality' 'evidence mlir' lsp completion
-set -g _shtab_warploom_opts_with_value --against --arch --arg --bank --bits --block --box --by --byte --byte-id --cases --cluster --column --descriptor --differences --element --every --explore --family --format --fresh --grid --interleave --item --json --kernel --lane --major --memory --nvcc --only --output --peer --ptx-version --record --regime --register --repetitions --row --save --schedule --seed --selector --shape --shapes --shared --source --svg --swizzle --target --tcp --thread-id --timeout --to --trace --trace-ctas --trace-events --type --types --workers -o
+set -g _shtab_warploom_commands check run sanitize report init lower author explain layout compare bench 'bench gemm' tune evidence 'evidence nvcc' 'evidence legality' 'evidence mlir' lsp completion
+set -g _shtab_warploom_opts_with_value --against --arch --arg --bank --bits --block --box --by --byte --byte-id --cases --cluster --column --cta --descriptor --differences --element --every --explore --family --format --fresh --grid --idesc --interleave --item --json --kernel --lane --major --memory --nvcc --only --output --peer --ptx-version --record --regime --register --repetitions --row --save --schedule --seed --selector --shape --shapes --shared --source --svg --swizzle --target --tcol --tcp --thread-id --timeout --tlane --to --trace --trace-ctas --trace-events --type --types --workers -o
 
 complete -c warploom -e
 complete -c warploom -f
@@ -96,6 +96,28 @@ complete -c warploom -n '_shtab_warploom_using sanitize' -l workers -x -d 'threa
 complete -c warploom -n '_shtab_warploom_using sanitize' -l memory -x -d 'limit for all buffers (4)'
 complete -c warploom -n '_shtab_warploom_using sanitize' -l format -xka "text json sarif" -d 'how to report (text)'
 complete -c warploom -n '_shtab_warploom_using sanitize; and test $_shtab_warploom_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'what to run'
+complete -c warploom -n '_shtab_warploom_using; and test $_shtab_warploom_npos -eq 0' -a report -d 'Run a kernel with no GPU and write one HTML page that opens offline: its text with execution counts, bank conflicts and coalescing, what the sanitizer finds, and its pipeline as a timeline.'
+complete -c warploom -n '_shtab_warploom_using report' -s h -l help -d 'show this help message and exit'
+complete -c warploom -n '_shtab_warploom_using report' -l kernel -x -d 'the entry; needed when the file has several'
+complete -c warploom -n '_shtab_warploom_using report' -l grid -x -d 'CTAs along each axis'
+complete -c warploom -n '_shtab_warploom_using report' -l block -x -d 'threads of a CTA along each axis'
+complete -c warploom -n '_shtab_warploom_using report' -l cluster -x -d 'CTAs of a cluster along each axis'
+complete -c warploom -n '_shtab_warploom_using report' -l shared -x -d 'dynamic shared memory'
+complete -c warploom -n '_shtab_warploom_using report' -l arg -x -d 'one argument; see below'
+complete -c warploom -n '_shtab_warploom_using report' -l arch -x -d 'sm_90a and the like: whose arithmetic and limits'
+complete -c warploom -n '_shtab_warploom_using report' -l schedule -x -d 'when asynchronous work lands: eager, lazy or random:SEED'
+complete -c warploom -n '_shtab_warploom_using report' -l workers -x -d 'threads that share the arithmetic'
+complete -c warploom -n '_shtab_warploom_using report' -l memory -x -d 'limit for all buffers (4)'
+complete -c warploom -n '_shtab_warploom_using report' -s o -l output -xka "(__fish_complete_path (commandline -ct))" -d 'where the page goes (NAME.html, here)'
+complete -c warploom -n '_shtab_warploom_using report' -l trace-ctas -x -d 'of which CTAs, x running fastest (those of the first cluster)'
+complete -c warploom -n '_shtab_warploom_using report' -l trace-events -x -d 'at most so many events (20000)'
+complete -c warploom -n '_shtab_warploom_using report; and test $_shtab_warploom_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'what to run'
+complete -c warploom -n '_shtab_warploom_using; and test $_shtab_warploom_npos -eq 0' -a init -d 'Write a launch file for PTX that a compiler made: which parameters are buffers, tensor maps and numbers, and which geometry the kernel asks for.'
+complete -c warploom -n '_shtab_warploom_using init' -s h -l help -d 'show this help message and exit'
+complete -c warploom -n '_shtab_warploom_using init' -l kernel -x -d 'the entry; needed when the file has several'
+complete -c warploom -n '_shtab_warploom_using init' -s o -l output -xka "(__fish_complete_path (commandline -ct))" -d 'where to write it (FILE.toml beside the PTX); - for standard output'
+complete -c warploom -n '_shtab_warploom_using init' -l force -d 'write over a file that is there'
+complete -c warploom -n '_shtab_warploom_using init; and test $_shtab_warploom_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'the PTX'
 complete -c warploom -n '_shtab_warploom_using; and test $_shtab_warploom_npos -eq 0' -a lower -d 'Carry a text down the compiler'"'"'s path: builtin to nvvm, llvm or ptx, nvvm to llvm or ptx, llvm to ptx; or up: ptx to nvvm.'
 complete -c warploom -n '_shtab_warploom_using lower' -s h -l help -d 'show this help message and exit'
 complete -c warploom -n '_shtab_warploom_using lower' -l to -xka "nvvm llvm ptx" -d 'what it becomes (ptx)'
@@ -108,7 +130,7 @@ complete -c warploom -n '_shtab_warploom_using author' -l kernel -x -d 'only thi
 complete -c warploom -n '_shtab_warploom_using author; and test $_shtab_warploom_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'a PTX text; - is standard input'
 complete -c warploom -n '_shtab_warploom_using; and test $_shtab_warploom_npos -eq 0' -a explain -d 'Print the page of a rule code, of an instruction, of a family of instructions, of an intrinsic, of a builtin of NVIDIA'"'"'s compiler, or of a number: the builtin, the intrinsic and the packed words that it may be.'
 complete -c warploom -n '_shtab_warploom_using explain' -s h -l help -d 'show this help message and exit'
-complete -c warploom -n '_shtab_warploom_using; and test $_shtab_warploom_npos -eq 0' -a layout -d 'Show which lane and register, or which byte of shared memory, has each element of an operand of a matrix multiplication, a matrix load or store, or a tensor copy.'
+complete -c warploom -n '_shtab_warploom_using; and test $_shtab_warploom_npos -eq 0' -a layout -d 'Show which lane and register, which byte of shared memory, or which lane and column of tensor memory (tlane and tcol) has each element of an operand of a matrix multiplication, a matrix load or store, or a tensor copy.'
 complete -c warploom -n '_shtab_warploom_using layout' -s h -l help -d 'show this help message and exit'
 complete -c warploom -n '_shtab_warploom_using layout' -l text -d 'tables (as without any of these)'
 complete -c warploom -n '_shtab_warploom_using layout' -l csv -d 'comma-separated values'
@@ -123,10 +145,14 @@ complete -c warploom -n '_shtab_warploom_using layout' -l row -x -d N
 complete -c warploom -n '_shtab_warploom_using layout' -l column -x -d N
 complete -c warploom -n '_shtab_warploom_using layout' -l byte -x -d N
 complete -c warploom -n '_shtab_warploom_using layout' -l bank -x -d N
+complete -c warploom -n '_shtab_warploom_using layout' -l cta -x -d N
+complete -c warploom -n '_shtab_warploom_using layout' -l tlane -x -d N
+complete -c warploom -n '_shtab_warploom_using layout' -l tcol -x -d N
 complete -c warploom -n '_shtab_warploom_using layout' -l selector -x -d 'the sparsity selector of metadata'
 complete -c warploom -n '_shtab_warploom_using layout' -l byte-id -x -d 'the byte id of block scales'
 complete -c warploom -n '_shtab_warploom_using layout' -l thread-id -x -d 'the thread id of block scales'
 complete -c warploom -n '_shtab_warploom_using layout' -l descriptor -x -d 'the descriptor of a tile in shared memory, such as 0x…'
+complete -c warploom -n '_shtab_warploom_using layout' -l idesc -x -d 'the instruction descriptor of a multiplication in tensor memory'
 complete -c warploom -n '_shtab_warploom_using layout' -l swizzle -x -d '0, 32, 64 or 128, of a tile or of a box'
 complete -c warploom -n '_shtab_warploom_using layout' -l major -x -d 'of a tile in shared memory'
 complete -c warploom -n '_shtab_warploom_using layout' -l box -x -d 'the box of a tensor copy, outermost first, such as 64x32'

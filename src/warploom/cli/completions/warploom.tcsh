@@ -11,10 +11,10 @@ complete warploom \
         'c/--format=/(text json sarif)/' \
         'c/--save=/f/' \
         'c/--trace=/f/' \
-        'c/--to=/(nvvm llvm ptx)/' \
-        'c/--source=/(builtin nvvm llvm ptx)/' \
         'c/-o=/f/' \
         'c/--output=/f/' \
+        'c/--to=/(nvvm llvm ptx)/' \
+        'c/--source=/(builtin nvvm llvm ptx)/' \
         'c/--record=/f/' \
         'c/--against=/f/' \
         'c/--differences=/f/' \
@@ -23,15 +23,15 @@ complete warploom \
         'c/--peer=/(torch cupy)/' \
         'c/--json=/f/' \
         'c/--svg=/f/' \
-        'c/--/(against all arch arg bank bits block box by byte byte-id cases cluster column compare csv descriptor differences element every explore family forget format fresh grid help html interleave item json judge kernel lane list major memory nvcc only output peer ptx-version record regime register repetitions row save schedule seed selector shape shapes shared source stdio svg swizzle target tcp text thread-id timeout to trace trace-ctas trace-events type types version workers)/' \
+        'c/--/(against all arch arg bank bits block box by byte byte-id cases cluster column compare csv cta descriptor differences element every explore family force forget format fresh grid help html idesc interleave item json judge kernel lane list major memory nvcc only output peer ptx-version record regime register repetitions row save schedule seed selector shape shapes shared source stdio svg swizzle target tcol tcp text thread-id timeout tlane to trace trace-ctas trace-events type types version workers)/' \
         'c/-/(- h o)/' \
         'n/--format/(text json sarif)/' \
         'n/--save/f/' \
         'n/--trace/f/' \
-        'n/--to/(nvvm llvm ptx)/' \
-        'n/--source/(builtin nvvm llvm ptx)/' \
         'n/-o/f/' \
         'n/--output/f/' \
+        'n/--to/(nvvm llvm ptx)/' \
+        'n/--source/(builtin nvvm llvm ptx)/' \
         'n/--record/f/' \
         'n/--against/f/' \
         'n/--differences/f/' \
@@ -40,10 +40,12 @@ complete warploom \
         'n/--peer/(torch cupy)/' \
         'n/--json/f/' \
         'n/--svg/f/' \
-        'p/1/(check run sanitize lower author explain layout compare bench tune evidence lsp completion)/' \
+        'p/1/(check run sanitize report init lower author explain layout compare bench tune evidence lsp completion)/' \
         'n/check/f/' \
         'n/run/f/' \
         'n/sanitize/f/' \
+        'n/report/f/' \
+        'n/init/f/' \
         'n/lower/f/' \
         'n/author/f/' \
         'n/bench/(gemm)/' \

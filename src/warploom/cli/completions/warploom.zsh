@@ -17,9 +17,11 @@ _shtab_warploom_commands() {
     completion:'Print the script that completes verbs, options, their values and file names in a shell. It goes where the shell looks for completions; docs/install.md says where that is.'
     evidence:'ask NVIDIA'"'"'s tools, or MLIR'"'"'s, again, and record what they say'
     explain:'Print the page of a rule code, of an instruction, of a family of instructions, of an intrinsic, of a builtin of NVIDIA'"'"'s compiler, or of a number: the builtin, the intrinsic and the packed words that it may be.'
-    layout:'Show which lane and register, or which byte of shared memory, has each element of an operand of a matrix multiplication, a matrix load or store, or a tensor copy.'
+    init:'Write a launch file for PTX that a compiler made: which parameters are buffers, tensor maps and numbers, and which geometry the kernel asks for.'
+    layout:'Show which lane and register, which byte of shared memory, or which lane and column of tensor memory (tlane and tcol) has each element of an operand of a matrix multiplication, a matrix load or store, or a tensor copy.'
     lower:'Carry a text down the compiler'"'"'s path: builtin to nvvm, llvm or ptx, nvvm to llvm or ptx, llvm to ptx; or up: ptx to nvvm.'
     lsp:'Serve an editor by the Language Server Protocol: diagnostics while one types, hover, completion of what is legal, definitions and references, renaming, formatting, and quick fixes.'
+    report:'Run a kernel with no GPU and write one HTML page that opens offline: its text with execution counts, bank conflicts and coalescing, what the sanitizer finds, and its pipeline as a timeline.'
     run:'Execute a kernel with no GPU, bit for bit what the chip would return.'
     sanitize:'Run a kernel with no GPU and say what the order of its accesses does not guarantee: races, missing fences and waits, transaction counts, phases.'
     tune:'Time the tiles that the cost model takes to be near the quickest, in turn and on random data, and keep the best'
@@ -168,6 +170,17 @@ _shtab_warploom_explain_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_warploom_explain_defaults_added=0
 
+_shtab_warploom_init_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--kernel[the entry\; needed when the file has several]:NAME:"
+  {-o,--output}"[where to write it (FILE.toml beside the PTX)\; - for standard output]:FILE:_files"
+  "--force[write over a file that is there]"
+  ":the PTX:_files"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_warploom_init_defaults_added=0
+
 _shtab_warploom_layout_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--text[tables (as without any of these)]"
@@ -183,10 +196,14 @@ _shtab_warploom_layout_options=(
   "--column[N]:N:"
   "--byte[N]:N:"
   "--bank[N]:N:"
+  "--cta[N]:N:"
+  "--tlane[N]:N:"
+  "--tcol[N]:N:"
   "--selector[the sparsity selector of metadata]:N:"
   "--byte-id[the byte id of block scales]:N:"
   "--thread-id[the thread id of block scales]:N:"
   "--descriptor[the descriptor of a tile in shared memory, such as 0x\…]:NUMBER:"
+  "--idesc[the instruction descriptor of a multiplication in tensor memory]:NUMBER:"
   "--swizzle[0, 32, 64 or 128, of a tile or of a box]:BYTES:"
   "--major[of a tile in shared memory]:K|MN:"
   "--box[the box of a tensor copy, outermost first, such as 64x32]:SIZES:"
@@ -218,6 +235,27 @@ _shtab_warploom_lsp_options=(
 
 # guard to ensure default positional specs are added only once per session
 _shtab_warploom_lsp_defaults_added=0
+
+_shtab_warploom_report_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--kernel[the entry\; needed when the file has several]:NAME:"
+  "--grid[CTAs along each axis]:X,Y,Z:"
+  "--block[threads of a CTA along each axis]:X,Y,Z:"
+  "--cluster[CTAs of a cluster along each axis]:X,Y,Z:"
+  "--shared[dynamic shared memory]:BYTES:"
+  "*--arg[one argument\; see below]:ARG:"
+  "--arch[sm_90a and the like\: whose arithmetic and limits]:arch:"
+  "--schedule[when asynchronous work lands\: eager, lazy or random\:SEED]:schedule:"
+  "--workers[threads that share the arithmetic]:N:"
+  "--memory[limit for all buffers (4)]:GIB:"
+  {-o,--output}"[where the page goes (NAME.html, here)]:FILE.html:_files"
+  "--trace-ctas[of which CTAs, x running fastest (those of the first cluster)]:N,N,…:"
+  "--trace-events[at most so many events (20000)]:N:"
+  ":what to run:_files"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_warploom_report_defaults_added=0
 
 _shtab_warploom_run_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
@@ -301,9 +339,11 @@ _shtab_warploom() {
         completion) _arguments -C -s $_shtab_warploom_completion_options ;;
         evidence) _shtab_warploom_evidence ;;
         explain) _arguments -C -s $_shtab_warploom_explain_options ;;
+        init) _arguments -C -s $_shtab_warploom_init_options ;;
         layout) _arguments -C -s $_shtab_warploom_layout_options ;;
         lower) _arguments -C -s $_shtab_warploom_lower_options ;;
         lsp) _arguments -C -s $_shtab_warploom_lsp_options ;;
+        report) _arguments -C -s $_shtab_warploom_report_options ;;
         run) _arguments -C -s $_shtab_warploom_run_options ;;
         sanitize) _arguments -C -s $_shtab_warploom_sanitize_options ;;
         tune) _arguments -C -s $_shtab_warploom_tune_options ;;
