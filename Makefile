@@ -1,7 +1,8 @@
 # Needs Python 3.11 or newer, pip and make; everything else comes from PyPI at the versions in uv.lock.
 #
 #   make run     set up, then run the warp-specialised GEMM of examples/
-#   make test    set up, then check style, floors, types and run the tests
+#   make test    set up, then check style, floors and types, build the documentation, and run the tests
+#   make docs    set up, then build the documentation into build/site
 #   make bench   set up, then measure import time
 #   make format  let ruff rewrite what it can
 #   make clean   remove what the targets above made
@@ -27,13 +28,13 @@ PYTHON := $(shell for p in $(CANDIDATES); do \
     "$$p" -c '$(PROBE)' 2>/dev/null && exec "$$p" -c 'import sys; print(sys.executable)'; done)
 endif
 
-.PHONY: run test lint types tests bench format lock clean
+.PHONY: run test lint types docs tests bench format lock clean
 .DELETE_ON_ERROR:
 
 run: .venv/run.stamp
 	$(BIN)/warploom run examples/gemm_warp_specialised.toml
 
-test: lint types tests
+test: lint types docs tests
 
 lint: .venv/dev.stamp
 	$(BIN)/ruff check
@@ -42,6 +43,9 @@ lint: .venv/dev.stamp
 
 types: .venv/dev.stamp
 	$(BIN)/pyright --warnings
+
+docs: .venv/dev.stamp
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 tests: .venv/dev.stamp
 	$(BIN)/pytest -n 2
@@ -69,7 +73,7 @@ $(UV):
 	@touch $@
 
 .venv/dev.stamp: pyproject.toml uv.lock | $(UV)
-	$(UV) sync --quiet --frozen --python "$(PYTHON)"
+	$(UV) sync --quiet --frozen --group docs --python "$(PYTHON)"
 	@touch $@ .venv/run.stamp
 
 clean:

@@ -1,4 +1,4 @@
-"""Pages in a real Chromium without a window: a page may ask for nothing, and nothing may be complained of.
+"""Pages as HTML, and in a real Chromium without a window: a page may ask for nothing, and nothing may be complained of.
 
 Screenshots are kept where WARPLOOM_SCREENSHOTS names a folder (tests/evidence/pages/README.md).
 """
@@ -9,6 +9,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,30 @@ _NAMES = ("chromium-headless-shell", "chromium", "google-chrome")
 _EXECUTABLE = next(filter(None, map(shutil.which, _NAMES)), None)
 
 needs_browser = pytest.mark.skipif(_EXECUTABLE is None, reason=f"there is no {', '.join(_NAMES)} here")
+
+
+class Elements(HTMLParser):
+    """Every element with its attributes, and the text of scripts by their id."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: dict[str | None, str] = {}
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        tag, attributes = self.found[-1] if self.found else ("", {})
+        if tag == "script" and data.strip():
+            self.scripts[attributes.get("id")] = self.scripts.get(attributes.get("id"), "") + data
+
+
+def read(text: str) -> Elements:
+    """A page's elements."""
+    elements = Elements()
+    elements.feed(text)
+    return elements
 
 
 @contextmanager
@@ -36,12 +61,18 @@ def chromium() -> Iterator[Browser]:
 
 @contextmanager
 def opened(
-    browser: Browser, text: str, file: Path, fragment: str = "", *, dark: bool = False
+    browser: Browser,
+    text: str,
+    file: Path,
+    fragment: str = "",
+    *,
+    dark: bool = False,
+    size: tuple[int, int] = (1200, 800),
 ) -> Iterator[Page]:
     """A page that is shown. At the end it must have asked for its own file alone, and the console be empty."""
     file.write_text(text, "utf-8")
     page = browser.new_page(
-        viewport={"width": 1200, "height": 800}, color_scheme="dark" if dark else "light", offline=True
+        viewport={"width": size[0], "height": size[1]}, color_scheme="dark" if dark else "light", offline=True
     )
     asked: list[str] = []
     complaints: list[str] = []

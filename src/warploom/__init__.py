@@ -24,16 +24,21 @@ if TYPE_CHECKING:
     from warploom.launch.explain import explain as explain
     from warploom.launch.explore import explore as explore
     from warploom.layout import Descriptor as Descriptor
+    from warploom.layout import InstructionDescriptor as InstructionDescriptor
     from warploom.layout import TensorMap as TensorMap
+    from warploom.layout import UmmaDescriptor as UmmaDescriptor
     from warploom.layout import descriptor as descriptor
     from warploom.nvvm import lower as lower
     from warploom.ptx import parse as parse
+    from warploom.view.report import report as report
 
     __version__: str
 
 _HOME = {
     "Descriptor": "warploom.layout",
+    "InstructionDescriptor": "warploom.layout",
     "TensorMap": "warploom.layout",
+    "UmmaDescriptor": "warploom.layout",
     "UsageError": "warploom.diag",
     "WarploomError": "warploom.diag",
     "check": "warploom.check",
@@ -45,6 +50,7 @@ _HOME = {
     "layout": "warploom.isa.layouts",
     "lower": "warploom.nvvm",
     "parse": "warploom.ptx",
+    "report": "warploom.view.report",
 }
 
 _PACKAGES = ("author", "kernels")
@@ -52,7 +58,9 @@ _PACKAGES = ("author", "kernels")
 
 __all__ = [
     "Descriptor",
+    "InstructionDescriptor",
     "TensorMap",
+    "UmmaDescriptor",
     "UsageError",
     "WarploomError",
     "check",
@@ -64,6 +72,7 @@ __all__ = [
     "layout",
     "lower",
     "parse",
+    "report",
 ]
 
 

@@ -6,11 +6,13 @@ import random
 from pathlib import Path
 
 import pytest
-from typed import edited, mended
+from typed import edited, mended, one_body
 
 from warploom.check import check
 from warploom.check.functions import Walk
 from warploom.check.rechecking import Rechecker
+from warploom.check.statements import Statements
+from warploom.ptx import Instruction
 from warploom.ptx.rereading import reread
 
 CORPUS = Path(__file__).parents[1] / "corpus"
@@ -51,9 +53,12 @@ def _told(report: object) -> list[tuple[object, ...]]:
     ]
 
 
-@pytest.mark.parametrize(("name", "edits"), [("wgmma_raw_sm90a", 10), ("micro_sm90a", 6), ("", 40)])
+@pytest.mark.parametrize(
+    ("name", "edits"), [("wgmma_raw_sm90a", 10), ("micro_sm90a", 6), ("many", 40), ("one", 20), ("sound", 40)]
+)
 def test_random_edits_are_judged_as_the_whole_is(name: str, edits: int) -> None:
-    whole = (CORPUS / f"{name}.ptx").read_text(encoding="utf-8")[:20_000] if name else SMALL
+    made = {"many": SMALL, "one": one_body(6), "sound": one_body(6, sound=True)}
+    whole = made.get(name) or (CORPUS / f"{name}.ptx").read_text(encoding="utf-8")[:20_000]
     rng = random.Random(3)
     text, reading, rechecker = whole, None, Rechecker()
     for _ in range(edits):
@@ -95,6 +100,40 @@ def test_bodies_that_an_edit_does_not_concern_are_not_judged_again(
     text = SMALL.replace(old, new, 1)
     report = rechecker.report(reread(text, reading))
     assert judged == again
+    assert _told(report) == _told(check(text))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "again"),
+    [
+        ("add.s32 %r5, %r1, 5;", "add.s32 %r5, %r1, 55;", 1),
+        ("\tbrx.idx %r1, T5;", "\tadd.s32 %r1,\n\tbrx.idx %r1, T5;", 0),
+        ("{%f0, %f1, %f2, %f5}", "{%f0, %f1, %f2, %f6}", 1),
+        (".param .u32 q", ".param .u32 q, .param .u32 other", 0),
+        (".param .u64 p", ".param .u32 p", 70),
+        ("%r<40>", "%r<39>", 70),
+        (".reg .f32 x5, y5;", ".reg .f32 x5, z5;", 70),
+        ("$L5:", "$M5:", 70),
+        ("T5: ", "T5: ret; ", 70),
+    ],
+)
+def test_instructions_that_an_edit_does_not_concern_are_not_judged_again(
+    monkeypatch: pytest.MonkeyPatch, old: str, new: str, again: int
+) -> None:
+    whole = one_body(8, sound=True)
+    rechecker, reading = Rechecker(), reread(whole)
+    rechecker.report(reading)
+    judged: list[str] = []
+    judge = Statements.check
+
+    def counted(self: Statements, instruction: Instruction, *others: object) -> object:
+        judged.append(instruction.opcode)
+        return judge(self, instruction, *others)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Statements, "check", counted)
+    text = whole.replace(old, new, 1)
+    report = rechecker.report(reread(text, reading))
+    assert len(judged) >= again if again > 1 else len(judged) == again
     assert _told(report) == _told(check(text))
 
 

@@ -16,6 +16,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "layouts.md").read_text()
 HALF = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 SPARSE = "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"
 GROUP = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16"
+TENSOR = "tcgen05.mma.cta_group::2.kind::f16"
 BOX = "cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes"
 
 Captured = pytest.CaptureFixture[str]
@@ -87,6 +88,26 @@ def test_data(capsys: Captured) -> None:
     assert rows[-1].startswith("B,7,15,,,,0,")
 
 
+def test_tensor_memory(capsys: Captured) -> None:
+    given = "--idesc 0x8040010"  # M = 128, N = 16, all of f16 but D
+    assert printed(capsys, f"{TENSOR} D {given} --cta 1 --tlane 70 --tcol 3").splitlines() == [
+        "D: row 70, column 11: CTA 1, tlane 70, tcol 3, bits 0 to 31"
+    ]
+    assert printed(capsys, f"{TENSOR} A {given} --row 2 --column 5").splitlines() == [
+        "A: row 2, column 5: CTA 0, tlane 2, tcol 2, bits 16 to 31",
+        "A: row 2, column 5: CTA 0, tlane 66, tcol 2, bits 16 to 31",
+    ]
+    told = json.loads(printed(capsys, f"{TENSOR} {given} --swizzle 32 --json"))["operands"]
+    assert [(each["operand"], each["columns"][2]) for each in told] == [
+        ("D", "cta"),
+        ("A", "byte"),
+        ("B", "byte"),
+    ]
+    rows = printed(capsys, f"{TENSOR} {given} --csv").splitlines()
+    assert rows[0] == "operand,row,col,cta,tlane,tcol,bit,byte,bank"
+    assert rows[1] == "D,0,0,0,0,0,0,,"
+
+
 def test_a_file_is_written(capsys: Captured, tmp_path: Path) -> None:
     for form, begin in (("svg", "<svg"), ("html", "<!doctype html>"), ("text", "A: "), ("csv", "operand")):
         file = tmp_path / form
@@ -111,6 +132,11 @@ def test_a_file_is_written(capsys: Captured, tmp_path: Path) -> None:
         (f"{GROUP} B --descriptor -1", "-1 is not a matrix descriptor; expected an unsigned 64-bit value"),
         (f"{GROUP} B --descriptor 1 --swizzle 0", "--swizzle is a field of --descriptor; expected one of them"),
         (f"{HALF} --selector 1", f"no operand of {HALF} depends on a sparsity selector"),
+        (TENSOR, "the shape and the types of a multiplication in tensor memory are in its instruction descriptor;"),
+        (f"{TENSOR} D --idesc x", "--idesc: found 'x'; expected a number such as 0x8100490"),
+        (f"{TENSOR} D --idesc 0x8040010 --lane 3", "D is in tensor memory; it cannot be asked with --lane"),
+        (f"{TENSOR} D --idesc 0x8040010 --tlane 128", "D has nothing at tlane 128; it has tlane 0 to 127"),
+        (f"{HALF} D --idesc 1", f"D of {HALF} does not depend on an instruction descriptor"),
         (f"{BOX} --box 8,64 --element f16", "--box: found '8,64'; expected sizes such as 64x32"),
         (f"{BOX} --box 8x64", "--element is missing"),
         (f"{BOX} --element f16", "--element is for a --box"),

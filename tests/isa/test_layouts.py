@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,33 +13,77 @@ import warploom as wl
 from warploom import isa
 from warploom.isa.kit import Form, forms
 from warploom.isa.layouts import Operand, all_with, operands_of
-from warploom.isa.lying import Given
-from warploom.layout import Descriptor, FragmentMap, SharedMap, box_fields
+from warploom.isa.lying import NOTHING_GIVEN, Given, LayoutMap
+from warploom.layout import (
+    Descriptor,
+    FragmentMap,
+    InstructionDescriptor,
+    SharedMap,
+    TensorMemoryMap,
+    UmmaDescriptor,
+    box_fields,
+)
 
 assert isa
-# Those of the fifth generation have their matrices in tensor memory, with shapes that no word of theirs says.
-MULTIPLYING = [form for form in forms() if "tensor" in form.touches and form.family != "tcgen05"]
-MOVING = [form for form in forms() if form.family == "matrix" or form.name in ("wmma.load", "wmma.store")]
+MULTIPLYING = [form for form in forms() if "tensor" in form.touches]
+MOVING = [
+    form
+    for form in forms()
+    if form.family == "matrix"
+    or form.name in ("wmma.load", "wmma.store")
+    or (form.family == "tcgen05" and "r" in form.operands)
+]
 MATRICES = {"a", "b", "c", "d", "e", "r", "sp_meta", "scale_a_data", "scale_b_data", "a_desc", "b_desc"}
+MATRICES |= {"d_tmem", "a_tmem", "sp_meta_tmem", "scale_A_tmem", "scale_B_tmem"}
 
 HALF = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 SPARSE = "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"
 SCALED = "mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3"
 GROUP = "wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16"
+TENSOR = "tcgen05.mma.cta_group::1.kind::f16"
 BOX = "cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes"
 
 
-def maps(form: Form) -> Iterator[tuple[str, str, int, FragmentMap | SharedMap]]:
-    """Every map of a form, once, with an opcode that has it, its place, and the registers of the place."""
+def maps(form: Form) -> Iterator[tuple[str, str, int, LayoutMap]]:
+    """Every map of a form, once, with an opcode that has it, its place, and the registers of the place.
+
+    Of multiplications in tensor memory those with the most rows of a data path and few columns.
+    """
     seen: set[tuple[str, str, int]] = set()
+    asked: set[tuple[str, ...]] = set()
     for opcode, slots, _ in opcodes(form):
-        for name, place in form.operands.items():
-            if place.lying is None:
+        given = NOTHING_GIVEN
+        if "idesc" in form.operands:
+            words = [slots[name] for name in slots if name not in ("collector_usage", "ashift")]
+            if tuple(words) in asked:
                 continue
-            found, registers = place.lying.map(slots, Given()), max(place.registers(slots), 1)
+            asked.add(tuple(words))
+            given = Given(idesc=instruction(slots, form.name.startswith("tcgen05.ws")))
+        for name, place in form.operands.items():
+            if place.lying is None or (place.when and not slots[place.when]):
+                continue
+            found, registers = place.lying.map(slots, given), max(place.registers(slots), 1)
             if (name, found.name, registers) not in seen:
                 seen.add((name, found.name, registers))
                 yield opcode, name, registers, found
+
+
+def instruction(slots: Mapping[str, str], stationary: bool) -> InstructionDescriptor:
+    """An instruction descriptor for an opcode."""
+    kind, pair = slots["kind"].removeprefix("kind::"), slots["cta_group"] == "cta_group::2"
+    element = {"f16": "bf16", "tf32": "tf32", "i8": "s8", "f8f6f4": "e3m2", "mxf8f6f4": "e5m2"}.get(
+        kind, "e2m1"
+    )
+    return InstructionDescriptor(
+        kind,
+        256 if pair else 128,
+        64 if stationary else 32,
+        element,
+        element,
+        "s32" if kind == "i8" else "f32",
+        sparse=bool(slots["sp"]),
+        scale_type="ue8m0" if kind.startswith("mx") else "",
+    )
 
 
 @pytest.mark.parametrize("form", [*MULTIPLYING, *MOVING], ids=lambda form: form.name)
@@ -49,6 +93,13 @@ def test_every_operand_that_is_a_matrix_has_a_layout(form: Form) -> None:
     for opcode, name, registers, found in maps(form):
         if isinstance(found, SharedMap):
             assert len(np.unique(found.at)) == found.rows * found.cols, (opcode, name)
+            continue
+        if isinstance(found, TensorMemoryMap):
+            words = (found.cta * 128 + found.lane) * 512 + found.column
+            assert len(np.unique(32 * words + found.bit)) == found.lane.size, (opcode, name)
+            assert 0 <= found.lane.min() <= found.lane.max() < 128
+            assert 0 <= found.column.min() <= found.column.max() < 512
+            assert 0 <= found.bit.min() <= found.bit.max() <= 32 - found.bits
             continue
         assert found.registers == registers, (opcode, name)
         held = found.row >= 0
@@ -61,9 +112,13 @@ def test_every_operand_that_is_a_matrix_has_a_layout(form: Form) -> None:
 @pytest.mark.parametrize("form", MULTIPLYING, ids=lambda form: form.name)
 def test_factors_are_as_large_as_the_shape_says(form: Form) -> None:
     for opcode, name, _, found in maps(form):
-        m, n, k = (int(part) for part in opcode_shape(opcode))
+        is_tensor = "idesc" in form.operands
+        m, n, k = (int(part) for part in opcode_shape(found.name.replace(" ", ".") if is_tensor else opcode))
         operand = name.partition("_")[0]
-        stored = k // 2 if operand == "a" and {"e", "sp_meta"} & set(form.operands) else k
+        is_sparse = {"e", "sp_meta"} & set(form.operands) or " sparse " in found.name
+        stored = k // 2 if operand == "a" and is_sparse else k
+        if isinstance(found, SharedMap) and "pair" in found.name:
+            m, n = m // 2, n // 2
         tiles = found.tiles if isinstance(found, FragmentMap) else 1
         across = (n, k) if name == "b_desc" else (k, n)  # a descriptor's tile has a row for every column of B
         expected = {"a": (m, stored), "b": across, "c": (m, n), "d": (m, n)}.get(operand)
@@ -126,6 +181,47 @@ def test_what_is_given_moves_the_elements() -> None:
     assert moved.place(9, 3) == (4096 + 512 + 32 + 6, 0)
 
 
+def test_what_the_instruction_descriptor_says() -> None:
+    idesc = InstructionDescriptor("f16", 128, 32, "bf16", "bf16", b_major="MN")
+    pair = TENSOR.replace("group::1", "group::2")
+    assert isinstance(wl.layout(TENSOR, "A", idesc=idesc), TensorMemoryMap)
+    assert isinstance(wl.layout(TENSOR, "A", idesc=idesc.encode(), swizzle=64), SharedMap)
+    b = wl.layout(pair, "B", idesc=idesc, swizzle=32)
+    assert isinstance(b, SharedMap)
+    # Each CTA has 16 of the columns, MN-major: a span of 32 bytes for each k.
+    assert (b.rows, b.cols, b.name) == (16, 16, "tcgen05 m128n32k16 bf16 B of each CTA of a pair")
+    assert [b.place(row, 1) for row in (0, 8)] == [(32, 0), (48, 0)]
+    # The same fields behind either generation's descriptor, here from byte 4096 on.
+    moved = Descriptor(4096, 512, 256, 0, 32)
+    for descriptor in (
+        moved,
+        UmmaDescriptor(4096, 512, 256, 0, 32),
+        UmmaDescriptor(4096, 512, 256, 0, 32).encode(),
+    ):
+        found = wl.layout(pair, "B", idesc=idesc, descriptor=descriptor)
+        assert isinstance(found, SharedMap)
+        np.testing.assert_array_equal(found.at, b.at + 8 * 4096)
+
+
+@pytest.mark.parametrize(
+    ("word", "kind", "factors"),
+    [
+        ("", "mxf8f6f4", 1),
+        (".block32", "mxf8f6f4", 1),
+        ("", "mxf4", 2),
+        (".scale_vec::2X", "mxf4", 2),
+        (".block32", "mxf4nvf4", 2),
+        (".block16", "mxf4nvf4", 4),
+        (".scale_vec::4X", "mxf4nvf4", 4),
+    ],
+)
+def test_the_opcode_says_how_many_scale_factors_there_are(word: str, kind: str, factors: int) -> None:
+    idesc = InstructionDescriptor(kind, 128, 8, "e2m1", "e2m1", scale_type="ue8m0")
+    opcode = f"tcgen05.mma.cta_group::1.kind::{kind}.block_scale{word}"
+    a, b = (wl.layout(opcode, f"scale {operand}", idesc=idesc) for operand in "AB")
+    assert ((a.rows, a.cols), (b.rows, b.cols)) == ((128, factors), (factors, 8))
+
+
 def holders(instruction: str, operand: str, **given: Any) -> list[int]:
     found = wl.layout(instruction, operand, **given)
     assert isinstance(found, FragmentMap)
@@ -166,7 +262,7 @@ def holders(instruction: str, operand: str, **given: Any) -> list[int]:
             lambda: wl.layout("add.f32 %f0, %f1, %f2;", "A"),
             (
                 "no operand of add.f32 has a layout that its words fix;"
-                " those of matrix, mma, sparse, tensor, wgmma, wmma have"
+                " those of matrix, mma, sparse, tcgen05, tensor, wgmma, wmma have"
             ),
             "",
         ),
@@ -208,6 +304,39 @@ def holders(instruction: str, operand: str, **given: Any) -> list[int]:
         (
             lambda: wl.layout(BOX, "box", tensor_map=box_fields([2, 8, 16], "f16")),
             "a tensor map of rank 3 for a copy of 2 dimensions; expected rank 2",
+            "",
+        ),
+        (
+            lambda: wl.layout(TENSOR, "D"),
+            (
+                "the shape and the types of a multiplication in tensor memory are in its instruction descriptor;"
+                " expected one, as idesc= or --idesc"
+            ),
+            'wl.InstructionDescriptor("f16", 128, 64, "f16", "f16").encode() makes one',
+        ),
+        (
+            lambda: wl.layout(TENSOR, "D", idesc=InstructionDescriptor("tf32", 64, 8, "tf32", "tf32")),
+            "the instruction descriptor is of kind tf32; expected kind f16",
+            "",
+        ),
+        (
+            lambda: wl.layout(TENSOR, "D", idesc=0x4020014),
+            "A is sparse in the instruction descriptor; the opcode is that of a dense A",
+            "",
+        ),
+        (
+            lambda: wl.layout(TENSOR, "metadata", idesc=0x4020010),
+            f"{TENSOR} has no operand 'metadata'; expected D, A, B",
+            "",
+        ),
+        (
+            lambda: wl.layout(TENSOR, "B", idesc=0x4020010, descriptor=wl.descriptor(8, 16, "f16").encode()),
+            "0x800080000 is no descriptor of the fifth generation; expected 0b001 in bits 48-46 and 0 in 60-53",
+            "",
+        ),
+        (
+            lambda: wl.layout(GROUP, "B", descriptor=UmmaDescriptor(0, 0, 0)),
+            "a descriptor of the fifth generation does not fit a warpgroup multiplication",
             "",
         ),
         (

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warploom.diag import UsageError
-from warploom.layout import Descriptor, matrix_addresses
+from warploom.layout import Descriptor, UmmaDescriptor, descriptor, matrix_addresses
 
 FIELDS = st.integers(0, 2**14 - 1).map(lambda value: value * 16)
 DESCRIPTORS = st.builds(
@@ -130,3 +130,127 @@ def test_mistakes_end_in_one_sentence(call, message):
     with pytest.raises(UsageError) as caught:
         call()
     assert str(caught.value) == message
+
+
+# Those of the fifth generation ---------------------------------------------------------------------------------
+
+UMMA = st.builds(
+    lambda start, leading, stride, base, mode: UmmaDescriptor(start, leading, stride, base, *mode),
+    FIELDS, FIELDS, FIELDS, st.integers(0, 7),
+    st.sampled_from([(0, 16), (32, 16), (64, 16), (128, 16), (128, 32)]),
+)  # fmt: skip
+
+
+@given(UMMA)
+def test_decode_undoes_encode_in_the_fifth_generation(fields):
+    assert UmmaDescriptor.decode(fields.encode()) == fields
+
+
+def test_the_fifth_generation_has_its_own_swizzle_codes():
+    codes = {
+        (swizzle, atom): UmmaDescriptor(0, 0, 0, 0, swizzle, atom).encode()
+        for swizzle, atom in ((0, 16), (128, 32), (128, 16), (64, 16), (32, 16))
+    }
+    assert codes == {
+        mode: 1 << 46 | code << 61
+        for mode, code in (((0, 16), 0), ((128, 32), 1), ((128, 16), 2), ((64, 16), 4), ((32, 16), 6))
+    }
+
+
+@pytest.mark.parametrize("swizzle", [0, 32, 64, 128])
+@pytest.mark.parametrize("major", ["K", "MN"])
+def test_tiles_of_16_bits_lie_as_those_of_a_warpgroup(swizzle, major):
+    old = Descriptor(0x2000, 512, 4096, 0, swizzle).tile(128, 16, "bf16", major)
+    new = UmmaDescriptor(0x2000, 512, 4096, 0, swizzle).tile(128, 16, "bf16", major)
+    np.testing.assert_array_equal(old.at, new.at)
+    np.testing.assert_array_equal(
+        UmmaDescriptor.packed(128, 16, "f16", swizzle=swizzle, major=major).tile(128, 16, "f16", major).at,
+        layout_of_a_packed_tile(swizzle, major).at,
+    )
+
+
+def layout_of_a_packed_tile(swizzle, major):
+    return descriptor(128, 16, "f16", swizzle=swizzle, major=major).tile(128, 16, "f16", major)
+
+
+def test_mn_major_bytes():
+    # ((16,4,m),(8,k)):((1,16,LBO),(64,SBO)) in bytes, chunk c of span k at c xor k // 2 % 4.
+    found = UmmaDescriptor(0x400, 4096, 512, 0, 64).addresses(128, 32, 1, "MN")
+    for row in (0, 17, 63, 64, 127):
+        for k in range(32):
+            chunk = row % 64 // 16 ^ k // 2 % 4
+            assert (
+                found[row, k] == 0x400 + row // 64 * 4096 + k // 8 * 512 + k % 8 * 64 + chunk * 16 + row % 16
+            )
+
+
+def test_mn_major_words_in_atoms_of_32_bytes():
+    # ((8,4,m),(4,k)):((1,8,LBO),(32,SBO)) in words, atom a of span k at a xor k.
+    found = UmmaDescriptor(0x400, 4096, 512, 0, 128, 32).addresses(64, 8, 4, "MN")
+    for row in range(64):
+        for k in range(8):
+            atom = row % 32 // 8 ^ k % 4
+            assert (
+                found[row, k]
+                == 0x400 + row // 32 * 4096 + k // 4 * 512 + k % 4 * 128 + atom * 32 + row % 8 * 4
+            )
+
+
+@pytest.mark.parametrize(("element", "bits"), [("e2m1", 4), ("e2m3", 6), ("e3m2", 6)])
+def test_short_floats_are_padded_to_16_bytes(element, bits):
+    found = UmmaDescriptor(0, 1024, 128).tile(64, 32, element)
+    assert found.bits == bits
+    for row in (0, 9, 63):
+        for k in range(32):
+            byte, bit = divmod(k % 16 * bits, 8)
+            assert found.place(row, k) == (row // 8 * 128 + row % 8 * 16 + k // 16 * 1024 + byte, bit)
+
+
+def test_short_floats_without_padding_lie_side_by_side():
+    found = UmmaDescriptor(0, 16, 1024, 0, 128).tile(8, 64, "e2m1", padded=False)
+    for row in range(8):
+        for k in range(64):
+            assert found.place(row, k) == (row * 128 + (k // 32 ^ row) * 16 + k % 32 // 2, k % 2 * 4)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (
+            lambda: UmmaDescriptor(0, 0, 0, 0, 64, 32),
+            "no swizzle of 64 bytes in atoms of 32; expected atoms of 16",
+        ),
+        (lambda: UmmaDescriptor(8, 0, 0), "the descriptor's start address is 8; expected a multiple of 16"),
+        (lambda: UmmaDescriptor.decode(-1), "-1 is not a matrix descriptor"),
+        (
+            lambda: UmmaDescriptor.decode(1),
+            "0x1 is no descriptor of the fifth generation; expected 0b001 in bits",
+        ),
+        (
+            lambda: UmmaDescriptor.decode(1 << 46 | 1 << 52),
+            r"absolute address for its leading offset \(bit 52\)",
+        ),
+        (
+            lambda: UmmaDescriptor.decode(1 << 46 | 3 << 61),
+            "the swizzle in bits 63-61 is 3; expected 0, 1, 2, 4 or 6",
+        ),
+        (
+            lambda: UmmaDescriptor(0, 0, 0, 0, 128, 32).tile(64, 8, "tf32"),
+            "for MN-major tiles; this one is K-major",
+        ),
+        (
+            lambda: UmmaDescriptor(0, 0, 0).tile(64, 8, "tf32", "MN"),
+            "expected a swizzle of 128 bytes in atoms of 32",
+        ),
+        (
+            lambda: UmmaDescriptor(0, 0, 0, 0, 128, 32).tile(64, 8, "f16", "MN"),
+            "expected a swizzle of atoms of 16",
+        ),
+        (lambda: UmmaDescriptor(0, 0, 0).tile(64, 8, "e2m1", "MN"), "expected elements of 8 bits or more"),
+        (lambda: UmmaDescriptor.packed(64, 8, "tf32", major="MN"), "swizzled by 128 bytes; the swizzle is 0"),
+        (lambda: UmmaDescriptor(0, 0, 0).tile(64, 8, "f17"), "no descriptor is of a tile of 'f17' elements"),
+    ],
+)
+def test_refusals_in_the_fifth_generation(asked, message):
+    with pytest.raises(UsageError, match=message):
+        asked()

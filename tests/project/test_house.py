@@ -155,3 +155,9 @@ def test_an_unknown_public_name_is_an_attribute_error() -> None:
 
     with pytest.raises(AttributeError, match="'warploom' has no attribute 'lunch'"):
         warploom.lunch  # noqa: B018
+
+
+def test_every_decision_is_listed() -> None:
+    why = ROOT / "docs" / "why"
+    listed = re.findall(r"\]\((\d{4}-[\w-]+\.md)\)", (why / "README.md").read_text(encoding="utf-8"))
+    assert listed == sorted(path.name for path in why.glob("[0-9]*.md"))

@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
-from typed import edited, mended
+from typed import edited, mended, one_body
 
 from warploom.ptx import parse, parse_readable
 from warploom.ptx.rereading import Reading, reread
@@ -50,9 +50,12 @@ def _as_fresh(reading: Reading, text: str) -> None:
         assert placed == [span for item in module.items for span in _spans(item, 0)]
 
 
-@pytest.mark.parametrize(("name", "edits"), [("micro_sm90a", 15), ("vadd_f32_sm90", 30), ("", 100)])
+@pytest.mark.parametrize(
+    ("name", "edits"), [("micro_sm90a", 15), ("vadd_f32_sm90", 30), ("many", 100), ("one", 30), ("sound", 60)]
+)
 def test_random_edits_are_read_as_the_whole_is(name: str, edits: int) -> None:
-    whole = (CORPUS / f"{name}.ptx").read_text(encoding="utf-8")[:30_000] if name else KERNELS
+    made = {"many": KERNELS, "one": one_body(12), "sound": one_body(12, sound=True)}
+    whole = made.get(name) or (CORPUS / f"{name}.ptx").read_text(encoding="utf-8")[:30_000]
     rng = random.Random(7)
     text, reading = whole, reread(whole)
     for _ in range(edits):
@@ -63,12 +66,56 @@ def test_random_edits_are_read_as_the_whole_is(name: str, edits: int) -> None:
 
 def test_pieces_that_an_edit_does_not_touch_are_the_same_ones() -> None:
     before = reread(KERNELS)
+    pieces = before.pieces
     text = KERNELS.replace("%r2, 5;", "%r2, 55; add")
     after = reread(text, before)
-    changed = [
-        k for k, (one, other) in enumerate(zip(before.pieces, after.pieces, strict=True)) if one is not other
+    changed = [k for k, (one, other) in enumerate(zip(pieces, after.pieces, strict=True)) if one is not other]
+    assert [pieces[k].items[0].name for k in changed] == ["k5"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "read"),
+    [
+        ("add.s32 %r5, %r1, 5;", "add.s32 %r5, %r1, 55;", ["add.s32 %r5, %r1, 55;"]),
+        ("$L5:\n", "$L5:\n\tadd.s32 %r1,\n", []),  # the label before the edit and the instruction behind stay
+        ("st.global.v2.b32 [%rd1], {%r1, t}; }", "ret;\n}", ["ret;"]),
+        (".param .u32 q", ".param .u32 q, .param .u32 s", []),
+        ("// note 5", "// noted", []),
+        ("braces */", "braces\n\n*/", []),
+        (".reg .f32 x5, y5;", ".reg .f32 x5, z5;", ["z5;"]),
+    ],
+)
+def test_statements_that_an_edit_does_not_touch_are_the_same_ones(
+    old: str, new: str, read: list[str]
+) -> None:
+    whole = one_body(8, sound=True)
+    before = reread(whole)
+    known = {id(node): node for node in _statements(before)}
+    text = whole.replace(old, new, 1)
+    after = reread(text, before)
+    found = {node.source_text for node in _statements(after) if id(node) not in known}
+    assert {text for text in found if "\n" not in text} == set(read)  # blocks around it are others
+    _as_fresh(after, text)
+
+
+def _statements(reading: Reading) -> list[Node]:
+    found: list[Node] = []
+    blocks = [
+        item.body for item in reading.module.items if isinstance(item, Function) and item.name == "first"
     ]
-    assert [before.pieces[k].items[0].name for k in changed] == ["k5"]
+    for block in blocks:
+        found += block.statements
+        blocks += [statement for statement in block.statements if isinstance(statement, Block)]
+    return found
+
+
+def test_a_reading_answers_no_more_once_a_later_text_is_read() -> None:
+    before = reread(KERNELS)
+    reread(KERNELS.replace("%r2, 5;", "%r2, 55;"), before)
+    with pytest.raises(RuntimeError, match="given up"):
+        before.pieces  # noqa: B018
+    with pytest.raises(RuntimeError, match="given up"):
+        reread(KERNELS, before)
 
 
 def test_an_error_that_tells_a_line_tells_the_right_one_after_lines_were_added() -> None:

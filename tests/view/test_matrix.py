@@ -19,9 +19,9 @@ import warploom as wl
 from warploom.diag import UsageError
 from warploom.isa.kit import Form
 from warploom.isa.layouts import operands_of
-from warploom.isa.lying import Given
+from warploom.isa.lying import Given, LayoutMap
 from warploom.isa.mma import BIT, DOUBLE, FLOAT, HALF, INTEGER, SCALED
-from warploom.layout import FragmentMap, SharedMap, box_fields, box_map, fragment
+from warploom.layout import InstructionDescriptor, SharedMap, TensorMemoryMap, box_fields, box_map, fragment
 from warploom.view.grid import Grid, csv_of, data_of, grid_of, text_of
 from warploom.view.matrix import matrix
 from warploom.view.page import page
@@ -39,9 +39,15 @@ def drawn(grid: Grid) -> Places:
     }
 
 
-def held(found: FragmentMap | SharedMap) -> Places:
+def held(found: LayoutMap) -> Places:
     """The same, from the map."""
     places: Places = {}
+    if isinstance(found, TensorMemoryMap):
+        for (copy, row, col), lane in np.ndenumerate(found.lane):
+            cta, column, bit = (part[copy, row, col] for part in (found.cta, found.column, found.bit))
+            word = f"L{lane}.{column}" + (f":{bit}" if bit else "")
+            places.setdefault((row, col), []).append(f"{cta}/{word}" if found.ctas > 1 else word)
+        return places
     if isinstance(found, SharedMap):
         for (row, col), at in np.ndenumerate(found.at):
             places[row, col] = [f"{at // 8}.{at % 8}" if found.bits < 8 else f"{at // 8}"]
@@ -297,6 +303,8 @@ def test_a_multiplication_reads_what_the_picture_has(major: str, swizzle: int) -
         assert out[lane, item] == expected[row, col]
 
 
+PAIR = "tcgen05.mma.cta_group::2.kind::f16"
+
 # The same data in other forms ---------------------------------------------------------------------------------
 
 GRIDS = {
@@ -304,8 +312,22 @@ GRIDS = {
     "repeated": grid_of("A", fragment("wmma", "A", "m16n16k16", "f16")),
     "partial": grid_of("metadata", wl.layout(SPARSE, "metadata", selector=1)),
     "tile": grid_of("B", wl.layout(GROUP, "B", swizzle=64)),
+    "folded": grid_of(
+        "D", wl.layout(PAIR, "D", idesc=InstructionDescriptor("f16", 128, 16, "f16", "f16", "f16"))
+    ),
+    "copied": grid_of("A", wl.layout(PAIR, "A", idesc=InstructionDescriptor("f16", 128, 16, "f16", "f16"))),
     "nibbles": grid_of("box", box_map(box_fields((4, 64), "b4x16", swizzle=32))),
 }
+
+
+def word_of(row: dict[str, str], grid: Grid) -> str:
+    """A place in a word, from the entry that says it."""
+    if grid.memory == "tensor memory":
+        bit = f":{row['bit']}" if row["bit"] != "0" else ""
+        return (f"{row['cta']}/" if grid.ctas > 1 else "") + f"L{row['tlane']}.{row['tcol']}{bit}"
+    if grid.memory == "registers":
+        return f"T{row['lane']}:{row['item']}"
+    return row["byte"] + (f".{row['bit']}" if grid.bits < 8 else "")
 
 
 @pytest.mark.parametrize("grid", GRIDS.values(), ids=GRIDS)
@@ -317,9 +339,7 @@ def test_all_forms_say_the_same(grid: Grid) -> None:
     ]
     places: Places = {}
     for row in rows:
-        place = f"T{row['lane']}:{row['item']}" if "lane" in row else row["byte"]
-        if grid.in_shared and grid.bits < 8:
-            place += f".{row['bit']}"
+        place = word_of(row, grid)
         places.setdefault((int(row["row"]), int(row["col"])), []).append(place)
     assert places == drawn(grid)
     assert told["bits"] * len(told["entries"]) >= told["rows"] * told["cols"]
@@ -360,7 +380,8 @@ def test_lanes_and_banks_have_colours_of_their_own() -> None:
     assert len(light) == len({line.partition("{")[2] for line in light}) == 64
     for name, grid in GRIDS.items():
         for number, colour in enumerate(grid.colours):
-            assert colour == grid.entries[number, 4 if grid.in_shared else 2] % 32, name
+            holder = {"registers": 2, "shared memory": 4, "tensor memory": 3}[grid.memory]
+            assert colour == grid.entries[number, holder] % 32, name
 
 
 @pytest.mark.parametrize("picture", [matrix, lambda grid: page("x", [grid])])

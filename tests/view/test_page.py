@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from browser import chromium, keep, needs_browser, opened
+from browser import chromium, keep, needs_browser, opened, read
 
 import warploom as wl
 from warploom.view.grid import data_of, grid_of
@@ -26,30 +25,6 @@ GRIDS = [
     grid_of("D", wl.layout(HALF, "D")),
     grid_of("B", wl.layout(GROUP, "B", swizzle=64)),
 ]
-
-
-class Elements(HTMLParser):
-    """Every element with its attributes, and the text of scripts by their id."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[tuple[str, dict[str, str | None]]] = []
-        self.scripts: dict[str | None, str] = {}
-        self.script: str | None = None
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found.append((tag, dict(attrs)))
-
-    def handle_data(self, data: str) -> None:
-        tag, attributes = self.found[-1] if self.found else ("", {})
-        if tag == "script" and data.strip():
-            self.scripts[attributes.get("id")] = self.scripts.get(attributes.get("id"), "") + data
-
-
-def read(text: str) -> Elements:
-    elements = Elements()
-    elements.feed(text)
-    return elements
 
 
 def test_the_page_has_the_data() -> None:
@@ -180,3 +155,25 @@ def test_a_link_may_say_what_is_searched_for(browser: Browser, tmp_path: Path, f
 def test_a_link_that_says_nothing_is_no_fault(browser: Browser, tmp_path: Path) -> None:
     with opened(browser, page(HALF, GRIDS), tmp_path / "page.html", "#100%") as shown:
         assert said(shown).startswith("Search for such as")
+
+
+@needs_browser
+def test_lanes_of_tensor_memory_are_no_lanes_of_a_warp(browser: Browser, tmp_path: Path) -> None:
+    opcode = "tcgen05.mma.cta_group::2.kind::f16"
+    idesc = wl.InstructionDescriptor("f16", 128, 16, "f16", "f16")
+    grids = [*GRIDS[:1], *(grid_of(operand, wl.layout(opcode, operand, idesc=idesc)) for operand in "DA")]
+    with opened(browser, page(opcode, grids), tmp_path / "page.html", "#tlane 70 cta 1") as shown:
+        found = [
+            f"{grid.operand}: {grid.said(number)}"
+            for grid in grids[1:]
+            for number in range(len(grid.entries))
+            if (grid.column("tlane")[number], grid.column("cta")[number]) == (70, 1)
+        ]
+        assert len(found) == 8 + 16
+        assert [line for label in lit(shown) for line in label.split("; ") if line in found] == found
+        shown.keyboard.press("Escape")
+        cell(shown, 2, 70, 1).hover()
+        assert said(shown).splitlines() == [
+            "A: row 70, column 1: CTA 1, tlane 6, tcol 0, bits 16 to 31",
+            "A: row 70, column 1: CTA 1, tlane 70, tcol 0, bits 16 to 31",
+        ]

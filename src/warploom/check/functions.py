@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from warploom.check import declarations
 from warploom.check.bodies import CHECKS, Body, Granularity, Step, Used, used_in
 from warploom.check.found import Found, error
@@ -13,7 +15,7 @@ from warploom.diag import Diagnostic
 from warploom.isa.availability import Target, Version
 from warploom.ptx import Block, Directive, Function, Instruction, Label, Module, Statement, TopLevel, Variable
 
-_TABLES = (".branchtargets", ".callprototype", ".calltargets")
+TABLES = (".branchtargets", ".callprototype", ".calltargets")
 _SCOPE = "PTX ISA 5.4"
 
 
@@ -29,6 +31,8 @@ class Walk:
         self.names = Names(None, self.functions)
         self.granularity = Granularity()
         self.found: list[Found] = []
+        self.right: set[int] = set()
+        """Instructions that are known to be right where they stand, by their identity."""
 
     def all(self) -> list[Found]:
         """Everything that is wrong with the items of the module."""
@@ -103,11 +107,15 @@ class Walk:
 
     def body(self, function: Function, block: Block, names: Names) -> Used:
         """The body of a function whose parameters are in `names`."""
-        body = Body(function, self.target, self.ptx)
+        body = self.begun(function)
         self.block(block.statements, names, body)
         for check in CHECKS:
             self.found.extend(check(body))
         return used_in(body)
+
+    def begun(self, function: Function) -> Body:
+        """The body of a function, of which nothing is known yet."""
+        return Body(function, self.target, self.ptx)
 
     def block(self, statements: tuple[Statement, ...], names: Names, body: Body) -> None:
         """Statements in a row, in the scope of `names`."""
@@ -119,8 +127,10 @@ class Walk:
             names.labels[label.name] = label
         last_label: str | None = None
         for statement in statements:
-            if isinstance(statement, Instruction):
-                self._instruction(statement, names, shapes, body)
+            if isinstance(statement, Instruction) and id(statement) in self.right:
+                body.steps.append(Step(statement, names))
+            elif isinstance(statement, Instruction):
+                self.instruction(statement, names, shapes, body)
             elif isinstance(statement, Label):
                 body.label(statement)
                 if statement.name in names.variables or statement.name in names.registers:
@@ -132,7 +142,7 @@ class Walk:
                 shapes.clear()
             elif isinstance(statement, Block):
                 self.block(statement.statements, Names(names, self.functions), body)
-            elif statement.name in _TABLES:
+            elif statement.name in TABLES:
                 if last_label is None:
                     message = f"the {statement.name} has no label to be named by"
                     self.found.append(error("name/table", message, statement, section="PTX ISA 11.3"))
@@ -161,22 +171,25 @@ class Walk:
                 message = f"'{name}' in {directive.name} is no {expected}"
                 self.found.append(error("name/table", message, directive, section="PTX ISA 11.3"))
 
-    def _instruction(
+    def instruction(
         self, instruction: Instruction, names: Names, shapes: dict[int, int], body: Body
-    ) -> None:
+    ) -> Sequence[Found]:
+        """An instruction, in the scope of `names`; what is wrong with it."""
+        body.steps.append(Step(instruction, names))
         problems = self.statements.check(instruction, names, shapes)
         if instruction.guard is not None:
             wrong = self.statements.guard(instruction, names)
             if wrong is not None:
                 problems = [wrong, *problems]
+        if not problems:
+            return ()
         if self.statements.explains:
-            self.found.extend(problem.at(instruction) for problem in problems)
+            found = [problem.at(instruction) for problem in problems]
         else:
-            self.found.extend(
-                Diagnostic(p.code, p.severity, p.message, instruction.source, instruction.span)
-                for p in problems
-            )
-        body.steps.append(Step(instruction, names))
+            source, span = instruction.source, instruction.span
+            found = [Diagnostic(p.code, p.severity, p.message, source, span) for p in problems]
+        self.found += found
+        return found
 
 
 def _placed(problem: object, node: Variable | Directive) -> Diagnostic:

@@ -218,7 +218,7 @@ def layouts(form: Form, slots: Mapping[str, str]) -> list[tuple[str, str]]:
             f"{place.registers(slots)} `.{place.type_word(slots)}` `{place.lying.map(slots, NOTHING_GIVEN).legend}`",
         )
         for name, place in form.operands.items()
-        if place.is_fragment and place.lying is not None
+        if place.lying is not None and place.is_fragment
     ]
 
 

@@ -54,7 +54,7 @@ class Statements:
         self.ptx = ptx
         self.explains = explains
         self._numbers: dict[Shape, int] = {}
-        self._right: set[tuple[str | int, ...]] = set()
+        self._right: set[tuple[str | int | None, ...]] = set()
         self._tolerances = tuple(tolerance for tolerance in TOLERATED if _is_there(tolerance, target))
 
     @property
@@ -68,21 +68,24 @@ class Statements:
 
     def check(self, instruction: Instruction, names: Names, shapes: dict[int, int]) -> list[Problem]:
         """What is wrong with an instruction; nothing, mostly."""
-        key: list[str | int] = [instruction.opcode]
-        for operand in instruction.operands:
-            number = shapes.get(id(operand))
-            if number is None:
-                shape = _shape(operand, names)
-                number = self._numbers.setdefault(shape, len(self._numbers))
-                shapes[id(operand)] = number
-            key.append(number)
-        known = tuple(key)
+        numbers = [shapes.get(id(operand)) for operand in instruction.operands]
+        if None in numbers:
+            numbers = [self._number(operand, names, shapes) for operand in instruction.operands]
+        known = (instruction.opcode, *numbers)
         if known in self._right:
             return []
         problems = self._judge(instruction, names)
         if not problems:
             self._right.add(known)
         return problems
+
+    def _number(self, operand: Operand, names: Names, shapes: dict[int, int]) -> int:
+        """The number of an operand's shape."""
+        number = shapes.get(id(operand))
+        if number is None:
+            shape = _shape(operand, names)
+            number = shapes[id(operand)] = self._numbers.setdefault(shape, len(self._numbers))
+        return number
 
     def guard(self, instruction: Instruction, names: Names) -> Problem | None:
         """What is wrong with the predicate in front."""

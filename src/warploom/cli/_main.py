@@ -14,12 +14,14 @@ from warploom.cli import (
     bench,
     check,
     compare,
+    completion,
     evidence,
     explain,
     init,
     layout,
     lower,
     lsp,
+    report,
     run,
     sanitize,
     tune,
@@ -27,7 +29,7 @@ from warploom.cli import (
 from warploom.diag import WarploomError, render
 
 _VERBS = (
-    check, run, sanitize, init, lower, author, explain, layout, compare, bench, tune, evidence, lsp,
+    check, run, sanitize, report, init, lower, author, explain, layout, compare, bench, tune, evidence, lsp, completion,
 )  # fmt: skip
 OK = 0
 FAILED = 1
@@ -43,17 +45,18 @@ class _Version(argparse.Action):
         parser.exit(OK)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def parser() -> argparse.ArgumentParser:
+    """What the command line takes."""
+    top = argparse.ArgumentParser(
         prog="warploom",
         description="A workbench for NVIDIA tensor-core programs at the PTX level.",
         epilog="`warploom VERB --help` says more about each verb.",
     )
-    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
-    verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
+    top.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
+    verbs = top.add_subparsers(title="verbs", metavar="VERB", required=True)
     for verb in _VERBS:
         verb.declare(verbs.add_parser)
-    return parser
+    return top
 
 
 def _status(error: WarploomError) -> int:
@@ -68,7 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     misuse.
     """
     gc.set_threshold(100_000)  # what imports make stays for good: looking it through often slows every start
-    options = _parser().parse_args(argv)
+    options = parser().parse_args(argv)
     verb = cast("Callable[[argparse.Namespace], int]", options.verb)
     try:
         status = verb(options)

@@ -51,7 +51,7 @@ def outcome(result: Run, comparison: Comparison | None) -> None:
     _table("run", "", total_rows(result.stats))
     if comparison:
         _table(f"comparison of {comparison.name}, in float64", "", comparison_rows(comparison))
-        _verdict(comparison.ok, verdict(comparison))
+        _verdict(comparison.ok, comparison.sentence)
     if result.findings:
         print(render(result.findings, color=sys.stdout.isatty()), end="")
 
@@ -101,16 +101,6 @@ def comparison_rows(comparison: Comparison) -> Rows:
         place = f"{comparison.name}[{', '.join(map(str, wrong.index))}]"
         rows.append((place, f"{wrong.found:.9g}, expected {wrong.expected:.9g} ± {wrong.bound:.3g}"))
     return rows
-
-
-def verdict(comparison: Comparison) -> str:
-    """The comparison in a sentence."""
-    if comparison.exact:
-        return f"{comparison.name} is exact"
-    if comparison.ok:
-        return f"{comparison.name} is within its bound"
-    share = f"{comparison.mismatches:,} of {comparison.elements:,}"
-    return f"{comparison.name} is wrong: {share} elements are outside the bound"
 
 
 def per_second(macs: int, seconds: float) -> str:

@@ -73,6 +73,9 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 def run_mlir(options: argparse.Namespace) -> int:
     """Ask MLIR, then write and compare. Errors: UsageError where it cannot be asked."""
+    from warploom.nvvm.packages import need_xdsl
+
+    need_xdsl()  # what follows imports it
     from warploom.oracle.assembler import provide as assembler
     from warploom.oracle.mlir.cases import cases
     from warploom.oracle.mlir.record import ask, differences, write

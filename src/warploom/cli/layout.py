@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from warploom.view.grid import Grid
 
 OK = 0
-_QUERIES = ("lane", "item", "register", "row", "column", "byte", "bank")
+_QUERIES = ("lane", "item", "register", "row", "column", "byte", "bank", "cta", "tlane", "tcol")
 _WIDTH = 120  # of a table where there is no terminal
 
 
@@ -25,8 +25,9 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     parser = add(
         "layout",
         help="show where the elements of an instruction's operands lie",
-        description="Show which lane and register, or which byte of shared memory, has each element of an operand of"
-        " a matrix multiplication, a matrix load or store, or a tensor copy.",
+        description="Show which lane and register, which byte of shared memory, or which lane and column of tensor"
+        " memory (tlane and tcol) has each element of an operand of a matrix multiplication, a matrix load or store,"
+        " or a tensor copy.",
         epilog="exit status: 0 well; 2 misuse.",
     )
     parser.set_defaults(verb=run)
@@ -61,6 +62,9 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     given.add_argument("--thread-id", metavar="N", type=int, help="the thread id of block scales")
     given.add_argument(
         "--descriptor", metavar="NUMBER", help="the descriptor of a tile in shared memory, such as 0x…"
+    )
+    given.add_argument(
+        "--idesc", metavar="NUMBER", help="the instruction descriptor of a multiplication in tensor memory"
     )
     given.add_argument("--swizzle", metavar="BYTES", type=int, help="0, 32, 64 or 128, of a tile or of a box")
     given.add_argument("--major", metavar="K|MN", help="of a tile in shared memory")
@@ -97,18 +101,11 @@ def run(options: argparse.Namespace) -> int:
 
 def _given(options: argparse.Namespace) -> Given:
     from warploom.isa.lying import Given
-    from warploom.layout import Descriptor, box_fields
+    from warploom.layout import box_fields
 
-    number, tensor_map, swizzle = None, None, options.swizzle
-    if options.descriptor is not None:
-        if swizzle is not None:
-            raise UsageError("--swizzle is a field of --descriptor; expected one of them")
-        try:
-            number = int(options.descriptor, 0)
-        except ValueError:
-            raise UsageError(
-                f"--descriptor: found {options.descriptor!r}; expected a number such as 0x4000004000010000"
-            ) from None
+    tensor_map, swizzle = None, options.swizzle
+    if options.descriptor is not None and swizzle is not None:
+        raise UsageError("--swizzle is a field of --descriptor; expected one of them")
     if options.box is not None:
         sizes = options.box.split("x")
         if not all(size.isdecimal() and size.isascii() and len(size) < 7 for size in sizes):
@@ -129,10 +126,20 @@ def _given(options: argparse.Namespace) -> Given:
     own = {name: getattr(options, name) for name in ("selector", "byte_id", "thread_id", "major")}
     return Given(
         **{name: value for name, value in own.items() if value is not None},
-        descriptor=None if number is None else Descriptor.decode(number),
+        descriptor=_number("descriptor", options.descriptor, "0x4000004000010000"),
         swizzle=swizzle or 0,
         tensor_map=tensor_map,
+        idesc=_number("idesc", options.idesc, "0x8100490"),
     )
+
+
+def _number(name: str, text: str | None, such: str) -> int | None:
+    if text is None:
+        return None
+    try:
+        return int(text, 0)
+    except ValueError:
+        raise UsageError(f"--{name}: found {text!r}; expected a number such as {such}") from None
 
 
 def _asked(grids: Sequence[Grid], asked: dict[str, int]) -> list[Grid]:
@@ -140,9 +147,8 @@ def _asked(grids: Sequence[Grid], asked: dict[str, int]) -> list[Grid]:
     spoken = {name: "column" if name == "col" else name for name in asked}
     fitting = [grid for grid in grids if set(asked) <= set(grid.columns)]
     if not fitting:
-        where = "shared memory" if grids[0].in_shared else "registers"
         options = ", ".join(f"--{name}" for name in spoken.values())
-        raise UsageError(f"{grids[0].operand} is in {where}; it cannot be asked with {options}")
+        raise UsageError(f"{grids[0].operand} is in {grids[0].memory}; it cannot be asked with {options}")
     found = [grid.only(asked) for grid in fitting]
     if not any(len(grid.entries) for grid in found):
         where = ", ".join(f"{spoken[name]} {value}" for name, value in asked.items())

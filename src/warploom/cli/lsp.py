@@ -30,9 +30,10 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the verb."""
+    import warploom
     from warploom.lsp import serve
 
     if options.tcp is not None and not 0 < options.tcp < _PORTS:
         raise UsageError(f"--tcp: found {options.tcp}; expected a port from 1 to {_PORTS - 1}")
-    serve(options.tcp)
+    serve(options.tcp, version=warploom.__version__)
     return OK

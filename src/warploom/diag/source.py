@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import accumulate
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +37,8 @@ class Source:
 
     def _line_starts(self) -> list[int]:
         if self._starts is None:
-            starts = [0]
-            find = self.text.find
-            newline = find("\n")
-            while newline >= 0:
-                starts.append(newline + 1)
-                newline = find("\n", newline + 1)
-            self._starts = starts
+            lengths = [len(line) + 1 for line in self.text.split("\n")]
+            self._starts = [0, *accumulate(lengths[:-1])]
         return self._starts
 
     @property

@@ -9,10 +9,10 @@ from difflib import get_close_matches
 
 from warploom.diag import UsageError
 from warploom.isa.kit import LONGEST_OPCODE, Form, Match, forms, forms_of, heads, match_opcode
-from warploom.isa.lying import Given, Lying
+from warploom.isa.lying import Given, LayoutMap, Lying
 from warploom.isa.nearest import fixes, respell, spell
 from warploom.isa.syntax import bind_word
-from warploom.layout import Descriptor, FragmentMap, SharedMap, TensorMapFields
+from warploom.layout import Descriptor, InstructionDescriptor, TensorMapFields
 
 _SPOKEN = {
     "selector": "a sparsity selector",
@@ -22,9 +22,9 @@ _SPOKEN = {
     "swizzle": "a swizzle",
     "major": "a major",
     "tensor_map": "a tensor map",
+    "idesc": "an instruction descriptor",
 }
 _LONGEST = 8 * LONGEST_OPCODE  # with all its operands, of which some have 128 registers
-_TILE = frozenset({"descriptor", "swizzle", "major"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Operand:
         """What it is called: A, B, C, D, metadata, scale A, scale B, R or box."""
         return self.lying.operand
 
-    def map(self, given: Given) -> FragmentMap | SharedMap:
+    def map(self, given: Given) -> LayoutMap:
         """Its map. Errors: UsageError for what no layout is known of."""
         return self.lying.map(self.slots, given)
 
@@ -57,23 +57,26 @@ def layout(
     swizzle: int = 0,
     major: str = "K",
     tensor_map: TensorMapFields | None = None,
-) -> FragmentMap | SharedMap:
-    """Where the elements of an operand lie: (lane, item) -> (row, col), or in shared memory (row, col) -> byte.
+    idesc: InstructionDescriptor | int | None = None,
+) -> LayoutMap:
+    """Where the elements of an operand lie: (lane, item) -> (row, col), in shared memory (row, col) -> byte, in
+    tensor memory (row, col) -> CTA, lane, column and bit.
 
     `instruction` is an opcode, with operands or without. `operand` is "A", "B", "C", "D", "metadata", "scale A",
     "scale B", "R" (what a matrix load, store or move has in registers), "box" (what a tensor copy has in shared
-    memory), or the operand's name in the syntax line ("a-desc"). Where A may be in registers and behind a
-    descriptor it is that in registers, unless a descriptor, a swizzle or a major is given.
+    memory), or the operand's name in the syntax line ("a-desc"). Where A may be in registers, or in tensor
+    memory, and behind a descriptor it is not that behind the descriptor, unless a descriptor, a swizzle or a
+    major is given.
 
     Of metadata `selector`, of scale factors `byte_id` and `thread_id` name who has them. A tile in shared memory
     lies as its `descriptor` says, or without one packed from address 0 with a `swizzle` of 0, 32, 64 or 128 bytes;
-    `major` is "K" or "MN". A box lies as the fields of its `tensor_map` say.
+    `major` is "K" or "MN". A box lies as the fields of its `tensor_map` say. Of a multiplication in tensor memory
+    shape, types and majors are in its instruction descriptor, `idesc`.
 
     Errors: UsageError for an instruction or an operand that there is not, and for what is given to an operand
         that does not depend on it.
     """
-    found = Descriptor.decode(descriptor) if isinstance(descriptor, int) else descriptor
-    given = Given(selector, byte_id, thread_id, found, swizzle, major, tensor_map)
+    given = Given(selector, byte_id, thread_id, descriptor, swizzle, major, tensor_map, idesc)
     return operand_called(operands_of(instruction), operand, given).map(given)
 
 
@@ -93,6 +96,7 @@ def operands_of(instruction: str) -> tuple[Operand, ...]:
         for named in match.form.syntax.places
         for name in named.names
         if (place := match.form.operands[name]).lying is not None
+        and (not place.when or match.slots.get(place.when))
     }
     if not found:
         with_layouts = ", ".join(sorted({form.family for form in forms() if _lies(form)}))
@@ -117,9 +121,7 @@ def operand_called(operands: Iterable[Operand], name: str, given: Given) -> Oper
     if not fitting:
         unused = next(field for field in changed if field not in called[0].lying.asks)
         raise UsageError(f"{called[0].name} of {called[0].opcode} does not depend on {_SPOKEN[unused]}")
-    if not changed:  # of two places for A the one in registers
-        fitting.sort(key=lambda each: bool(_TILE & set(each.lying.asks)))
-    return fitting[0]
+    return max(fitting, key=lambda each: _suits(each, changed))
 
 
 def all_with(operands: Iterable[Operand], given: Given) -> tuple[Operand, ...]:
@@ -131,14 +133,19 @@ def all_with(operands: Iterable[Operand], given: Given) -> tuple[Operand, ...]:
     for field in given.changed():
         if not any(field in each.lying.asks for each in operands):
             raise UsageError(f"no operand of {operands[0].opcode} depends on {_SPOKEN[field]}")
-    wanted = set(given.changed())
+    changed = given.changed()
     chosen: dict[str, Operand] = {}
     for each in operands:
-        asks = set(each.lying.asks)
         before = chosen.get(each.name)
-        if before is None or (wanted & asks if wanted else not asks):
+        if before is None or _suits(each, changed) > _suits(before, changed):
             chosen[each.name] = each
     return tuple(chosen.values())
+
+
+def _suits(operand: Operand, changed: Iterable[str]) -> tuple[int, int]:
+    """How well an operand goes with what is given: it depends on much of it, and on little else."""
+    asks = operand.lying.asks
+    return len(set(changed) & set(asks)), -len(asks)
 
 
 def _lies(form: Form) -> bool:

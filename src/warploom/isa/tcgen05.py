@@ -9,10 +9,14 @@ Source: PTX ISA 9.7.16
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from math import prod
 
 from warploom.isa.kit import Form
+from warploom.isa.lying import Given, Lying
 from warploom.isa.operands import NARROW, Slots, address, immediate, inp, out, tensor_address
+from warploom.layout import FragmentMap
+from warploom.layout.tensor_memory import moved
 
 _COLUMNS = tuple(32 << k for k in range(5))
 _TARGETS = "sm_100f,sm_110f"
@@ -84,7 +88,14 @@ def _reduced_rows(shape: str) -> str:
     """
 
 
-_LOADED = out("b32", _registers, plain=True)
+def _held(slots: Slots, _: Given) -> FragmentMap:
+    packed = bool(slots.get("pack", "") or slots.get("unpack", ""))
+    return moved(slots["shape"], int(slots["num"][1:]), packed=packed)
+
+
+_LYING = Lying("R", _held)
+_LOADED = replace(out("b32", _registers, plain=True), lying=_LYING)
+_STORED = replace(inp("b32", _registers, plain=True), lying=_LYING)
 _REDUCED = {"r": _LOADED, "redval": out("b32", also="braces"), "taddr": tensor_address()}
 _SPLIT_OFF = {"immHalfSplitoff": immediate()}
 
@@ -130,7 +141,7 @@ ST = Form(
     name="tcgen05.st",
     syntax="tcgen05.st.sync.aligned.shape.num{.unpack}.b32  [taddr], r;",
     rows=_rows("unpack"),
-    operands={"taddr": tensor_address(), "r": inp("b32", _registers, plain=True)},
+    operands={"taddr": tensor_address(), "r": _STORED},
     touches="warp async",
     source="PTX ISA 9.7.16.8.4",
 )
@@ -139,7 +150,7 @@ ST_SPLIT = Form(
     name="tcgen05.st-split",
     syntax="tcgen05.st.sync.aligned.shape.num{.unpack}.b32  [taddr], immHalfSplitoff, r;",
     rows=_split_rows("unpack"),
-    operands={"taddr": tensor_address(), "r": inp("b32", _registers, plain=True)} | _SPLIT_OFF,
+    operands={"taddr": tensor_address(), "r": _STORED} | _SPLIT_OFF,
     touches="warp async",
     source="PTX ISA 9.7.16.8.4",
 )

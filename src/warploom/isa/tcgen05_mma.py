@@ -1,15 +1,23 @@
 """Multiplication of matrices in tensor memory, dense and sparse, block-scaled and weight-stationary.
 
 A comes from tensor memory or from shared memory behind a descriptor, B from shared memory; D is in tensor
-memory. Shapes and exact types are in the instruction descriptor, a value of the run. Nothing here is executed.
+memory. Shapes and exact types are in the instruction descriptor, a value of the run; how matrices lie is known
+where it is given. Nothing here is executed.
 
 Source: PTX ISA 9.7.16.10
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
+from warploom.diag import UsageError
 from warploom.isa.kit import Form
+from warploom.isa.lying import Given, Lying
 from warploom.isa.operands import Place, Slots, immediate, inp, pred_in, tensor_address
+from warploom.layout import InstructionDescriptor, SharedMap, TensorMemoryMap, UmmaDescriptor
+from warploom.layout.tensor_memory import accumulator, data_path, multiplicand, refuse_k96, scales, sparsity
 
 _GROUPS = "cta_group::1,cta_group::2"
 _FAMILY = "sm_100f,sm_110f"
@@ -25,7 +33,7 @@ _SOURCE = "PTX ISA 9.7.16.10.9"
 
 def _lane_masks(slots: Slots) -> int:
     """A mask of 32 bits for every 32 of the lanes that D lies in: 128 of each CTA."""
-    return 4 * int(slots["cta_group"][-1])
+    return 4 * _ctas(slots)
 
 
 def _scales(slots: Slots) -> range:
@@ -33,22 +41,104 @@ def _scales(slots: Slots) -> range:
     return range(16 if slots["kind"] in ("kind::f16", "kind::tf32") else 0)
 
 
+def _fields(slots: Slots, given: Given) -> InstructionDescriptor:
+    """The instruction descriptor that is given, as this multiplication reads it."""
+    kind = slots["kind"].removeprefix("kind::")
+    found = given.idesc
+    if found is None:
+        raise UsageError(
+            "the shape and the types of a multiplication in tensor memory are in its instruction descriptor;"
+            " expected one, as idesc= or --idesc",
+            hint='wl.InstructionDescriptor("f16", 128, 64, "f16", "f16").encode() makes one',
+        )
+    if isinstance(found, int):
+        found = InstructionDescriptor.decode(found, kind)
+    if found.kind != kind:
+        raise UsageError(f"the instruction descriptor is of kind {found.kind}; expected kind {kind}")
+    if found.sparse != bool(slots["sp"]):
+        words = ("dense", "sparse")
+        raise UsageError(
+            f"A is {words[found.sparse]} in the instruction descriptor; the opcode is that of a"
+            f" {words[not found.sparse]} A"
+        )
+    return found
+
+
+def _ctas(slots: Slots) -> int:
+    return int(slots["cta_group"][-1])
+
+
+def _in_tensor(
+    operand: str, found: Callable[..., TensorMemoryMap], place: Place, *, stationary: bool
+) -> Place:
+    """An operand in tensor memory, and the formula of where it lies."""
+
+    def held(slots: Slots, given: Given) -> TensorMemoryMap:
+        return found(_fields(slots, given), _ctas(slots), stationary=stationary)
+
+    return replace(place, lying=Lying(operand, held, ("idesc",)))
+
+
+def _behind_descriptor(operand: str, *, stationary: bool) -> Place:
+    """The descriptor of A or B in shared memory: of a pair of CTAs each has half of the rows."""
+
+    def read(slots: Slots, given: Given) -> SharedMap:
+        fields, ctas = _fields(slots, given), _ctas(slots)
+        data_path(fields, ctas, stationary=stationary)  # refuses what is no shape
+        refuse_k96(fields, operand)
+        if operand == "A":
+            rows, k, element, major = fields.m // ctas, fields.stored_k, fields.atype, fields.a_major
+        else:
+            rows, k, element, major = fields.n // ctas, fields.k, fields.btype, fields.b_major
+        found = given.descriptor_of_umma() or UmmaDescriptor.packed(
+            rows, k, element, swizzle=given.swizzle, major=major
+        )
+        tile = found.tile(rows, k, element, major, padded=not fields.is_short)
+        shape = f"m{fields.m}n{fields.n}k{fields.k}"
+        name = f"tcgen05{' sparse' if fields.sparse else ''} {shape} {element} {operand}"
+        return replace(tile, name=f"{name}{' of each CTA of a pair' if ctas == 2 else ''}")
+
+    return replace(inp("u64", plain=True), lying=Lying(operand, read, ("idesc", "descriptor", "swizzle")))
+
+
+def _factors(slots: Slots) -> int:
+    """Scale factors of a row of A: the digit of `scale_vec::2X`, what a block of 16 or 32 makes, or the kind's own."""
+    word = slots["scale_vectorsize"]
+    if word.startswith("scale_vec"):
+        return int(word[-2])
+    return 4 if word == "block16" else 1 if slots["kind"] == "kind::mxf8f6f4" else 2
+
+
+def _scale(operand: str) -> Place:
+    """The scale factors of A or B in tensor memory."""
+
+    def held(slots: Slots, given: Given) -> TensorMemoryMap:
+        return scales(_fields(slots, given), operand, _factors(slots), _ctas(slots))
+
+    return replace(tensor_address("bits"), lying=Lying(f"scale {operand}", held, ("idesc",)))
+
+
 def _operands(*more: str, tensor: bool) -> dict[str, Place]:
     """The operands of every multiplication, and more of them."""
     taddr, descriptor = tensor_address("bits"), inp("u64", plain=True)
+    stationary = "zero_column_mask_desc" in more
     places = {
-        "d_tmem": taddr,
-        "a_tmem" if tensor else "a_desc": taddr if tensor else descriptor,
-        "b_desc": descriptor,
-        "sp_meta_tmem": tensor_address("bits", when="sp"),
+        "d_tmem": _in_tensor("D", accumulator, taddr, stationary=stationary),
+        "a_tmem" if tensor else "a_desc": _in_tensor("A", multiplicand, taddr, stationary=stationary)
+        if tensor
+        else _behind_descriptor("A", stationary=stationary),
+        "b_desc": _behind_descriptor("B", stationary=stationary),
+        "sp_meta_tmem": _in_tensor(
+            "metadata", sparsity, tensor_address("bits", when="sp"), stationary=stationary
+        ),
         "idesc": inp("u32", plain=True),
     }
     others = {
         "enable_input_d": pred_in(),
         "disable_output_lane": inp("b32", _lane_masks, eased="special", plain=True),
         "scale_input_d": immediate(values=_scales, bits=32, target="sm_100f"),
-        "scale_A_tmem": taddr,
-        "scale_B_tmem": taddr,
+        "scale_A_tmem": _scale("A"),
+        "scale_B_tmem": _scale("B"),
         "zero_column_mask_desc": descriptor,
         "disable_lane": pred_in(values=()),
         "any_scale": immediate(),

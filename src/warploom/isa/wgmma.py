@@ -52,7 +52,7 @@ def _behind_descriptor(operand: str, *, sparse: bool) -> Place:
         rows, k = (64 if operand == "A" else int(slots["n"])), k_of(slots["shape"])
         stored = k // 2 if sparse and operand == "A" else k
         element = slots[f"{operand.lower()}type"]
-        found = given.descriptor or descriptor(
+        found = given.descriptor_of_warpgroup() or descriptor(
             rows, stored, element, swizzle=given.swizzle, major=given.major
         )
         tile = found.tile(rows, stored, element, given.major)

@@ -30,6 +30,7 @@ from warploom.ptx import Module, parse, text_of
 from warploom.shown import Shown
 
 if TYPE_CHECKING:
+    from warploom.profile import Profile, Profiler
     from warploom.trace import Recorder, Trace
 
 __all__ = ["Progress", "Run", "Stats", "execute", "launch"]
@@ -37,8 +38,8 @@ __all__ = ["Progress", "Run", "Stats", "execute", "launch"]
 
 @dataclass(frozen=True, slots=True)
 class Run(Shown):
-    """What a launch did: `findings` of the sanitizer or, on a GPU, of its assembler; `stats`, and the `trace` when
-    one was asked for.
+    """What a launch did: `findings` of the sanitizer or, on a GPU, of its assembler; `stats`, and the `trace` and
+    the `profile` when they were asked for.
     """
 
     shown_as: ClassVar[str] = "run"
@@ -46,6 +47,7 @@ class Run(Shown):
     findings: tuple[Diagnostic, ...] = ()
     stats: Stats = field(default_factory=Stats)
     trace: Trace | None = None
+    profile: Profile | None = None
 
 
 def launch(
@@ -62,6 +64,7 @@ def launch(
     schedule: str = "eager",
     sanitize: bool = False,
     trace: bool | Sequence[int] = False,
+    profile: bool = False,
     workers: int = 1,
     stream: object = None,
     wait: bool = True,
@@ -81,8 +84,9 @@ def launch(
     target), `schedule` when asynchronous operations take effect ("eager", "lazy", "random:SEED"). `sanitize`
     looks for what the order of accesses does not guarantee (sanitize.*); a trap or a deadlock is then a finding
     too. `trace` records what happens when, in the CTAs with these numbers (x running fastest) or, if True, in the
-    first few; a trap or a deadlock then has what was recorded until it as its own `trace`. `workers` threads
-    share the arithmetic; results do not depend on them.
+    first few; a trap or a deadlock then has what was recorded until it as its own `trace`. `profile` counts how
+    often each instruction runs and what its accesses cost (`warploom.profile`). `workers` threads share the
+    arithmetic; results do not depend on them.
 
     A GPU alone heeds these. `stream` is a stream of PyTorch, CuPy or cuda-core, or its handle; without one it is
     the stream on which the library of the arrays works now. Without `wait` the call comes back at once, where all
@@ -106,6 +110,7 @@ def launch(
         schedule=schedule,
         sanitize=sanitize,
         trace=trace,
+        profile=profile,
         workers=workers,
         options=real.Options(stream, wait, cooperative, programmatic, assembler),
     )
@@ -126,6 +131,7 @@ def execute(
     sanitize: bool = False,
     trace: bool | Sequence[int] = False,
     trace_events: int | None = None,
+    profile: bool = False,
     workers: int = 1,
     step_budget: int | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -142,6 +148,7 @@ def execute(
     if not isinstance(workers, int) or isinstance(workers, bool) or workers < 1:
         raise UsageError(f"workers is {workers!r}; expected an integer above 0", code="launch.workers")
     recorder = _recorder(trace, trace_events)
+    profiler = _profiler() if profile else None
     when = Schedule.parse(schedule)
     budget = _budget() if step_budget is None else step_budget
     program = _program(ptx, kernel)
@@ -151,7 +158,7 @@ def execute(
     args = adopt(program, args, on_gpu=device == "cuda")
     buffers = Buffers(collect(program, args))
     if device == "cuda":
-        for asked, what in ((sanitize, "sanitize"), (recorder, "trace")):
+        for asked, what in ((sanitize, "sanitize"), (recorder, "trace"), (profile, "profile")):
             if asked:
                 raise UsageError(f"a GPU does not {what}; expected device='cpu'", code="launch.device")
         geometry = (extents[0], extents[1], shape if explicit else None)
@@ -178,7 +185,7 @@ def execute(
             when,
             explicit,
             budget,
-            _watcher(sanitize, recorder),
+            _watcher(sanitize, recorder, profiler),
             pool,
         )
         try:
@@ -188,7 +195,12 @@ def execute(
                 end.trace = recorder.trace()
             raise
     buffers.download(arena)
-    return Run(findings, stats, None if recorder is None else recorder.trace())
+    return Run(
+        findings,
+        stats,
+        None if recorder is None else recorder.trace(),
+        None if profiler is None else profiler.profile(),
+    )
 
 
 # Those who watch are imported where they are asked for: a plain run starts without them.
@@ -207,9 +219,15 @@ def _recorder(trace: bool | Sequence[int], events: int | None) -> Recorder | Non
     return Recorder(None if trace is True else trace, EVENTS if events is None else events)
 
 
-def _watcher(sanitize: bool, recorder: Recorder | None) -> Watcher | None:
+def _profiler() -> Profiler:
+    from warploom.profile import Profiler
+
+    return Profiler()
+
+
+def _watcher(sanitize: bool, *others: Watcher | None) -> Watcher | None:
     """Who watches a run; None where nobody does."""
-    found: list[Watcher] = [] if recorder is None else [recorder]
+    found = [each for each in others if each is not None]
     if sanitize:
         from warploom.sanitize.watcher import Sanitizer
 

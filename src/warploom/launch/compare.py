@@ -48,6 +48,16 @@ class Comparison:
         """Whether every element is equal to what was expected."""
         return self.ok and self.largest_error == 0.0
 
+    @property
+    def sentence(self) -> str:
+        """The comparison in a sentence."""
+        if self.exact:
+            return f"{self.name} is exact"
+        if self.ok:
+            return f"{self.name} is within its bound"
+        share = f"{self.mismatches:,} of {self.elements:,}"
+        return f"{self.name} is wrong: {share} elements are outside the bound"
+
 
 def compare(name: str, result: Array, expected: Expected) -> Comparison:
     """Compare in float64. NaN agrees with NaN, an infinity only with itself."""

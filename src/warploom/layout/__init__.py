@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from warploom.layout.descriptor import Descriptor, descriptor, matrix_addresses
+from warploom.layout.descriptor import Descriptor, UmmaDescriptor, descriptor, matrix_addresses
 from warploom.layout.fragment import FragmentMap, Order
+from warploom.layout.instruction import InstructionDescriptor
 from warploom.layout.maps import fragment
 from warploom.layout.shared import BANKS, SharedMap, box_fields, box_map
 from warploom.layout.sparse import MetadataMap, ScaleMap, metadata, scale_factors
 from warploom.layout.strided import Strided, strided
 from warploom.layout.swizzle import bank_picture, swizzle
+from warploom.layout.tensor_memory import TensorMemoryMap
 from warploom.layout.tensormap import TensorMap, TensorMapFields
 from warploom.layout.tile import (
     Boxes,
@@ -28,6 +30,7 @@ __all__ = [
     "Boxes",
     "Descriptor",
     "FragmentMap",
+    "InstructionDescriptor",
     "MetadataMap",
     "Order",
     "ScaleMap",
@@ -35,7 +38,9 @@ __all__ = [
     "Strided",
     "TensorMap",
     "TensorMapFields",
+    "TensorMemoryMap",
     "TileRows",
+    "UmmaDescriptor",
     "bank_picture",
     "box_bytes",
     "box_fields",

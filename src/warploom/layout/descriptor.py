@@ -21,6 +21,14 @@ _SWIZZLE_CODE = {0: 0, 128: 1, 64: 2, 32: 3}
 _SWIZZLE_OF_CODE = {code: mode for mode, code in _SWIZZLE_CODE.items()}
 _REACH = 1 << 18
 
+# Of the fifth generation: span and atom of the swizzle, both in bytes.
+_UMMA_CODE = {(0, 16): 0, (128, 32): 1, (128, 16): 2, (64, 16): 4, (32, 16): 6}
+_UMMA_OF_CODE = {code: mode for mode, code in _UMMA_CODE.items()}
+_UMMA_MARK = 1 << 46
+_UMMA_FIXED = 0b1111_1111 << 53 | 0b111 << 46
+_ABSOLUTE = 1 << 52
+_WIDTHS = {"e2m1": 4, "e2m3": 6, "e3m2": 6}
+
 
 @dataclass(frozen=True, slots=True)
 class Descriptor(Shown):
@@ -116,6 +124,139 @@ class Descriptor(Shown):
         return SharedMap(name, f"({rows},K{k}) -> byte, {words}", rows, k, bits, at)
 
 
+@dataclass(frozen=True, slots=True)
+class UmmaDescriptor(Descriptor):
+    """A matrix descriptor of the fifth generation, field by field.
+
+    The offsets and the base offset are where they are in a ``Descriptor``; bits 48-46 are 0b001, and 63-61 hold
+    the swizzle (0 none, 1 128 bytes in atoms of 32, 2 128 bytes, 4 64 bytes, 6 32 bytes). ``atom`` is what a
+    swizzle moves as a whole: 16 bytes, or 32 for MN-major tiles of 32-bit elements.
+
+    Units: bytes; ``swizzle`` is the span, 0, 32, 64 or 128.
+    Errors: UsageError when a field does not fit its bits.
+    Source: PTX ISA 9.7.16.4.1, 9.7.16.3, 9.7.16.10.6.
+    """
+
+    atom: int = 16
+
+    def __post_init__(self) -> None:
+        Descriptor.__post_init__(self)
+        if (self.swizzle, self.atom) not in _UMMA_CODE:
+            raise UsageError(
+                f"there is no swizzle of {self.swizzle} bytes in atoms of {self.atom};"
+                " expected atoms of 16, or of 32 in 128 bytes"
+            )
+
+    def encode(self) -> int:
+        """The 64-bit value."""
+        fields = Descriptor.encode(self) & ~(3 << 62)
+        return fields | _UMMA_MARK | _UMMA_CODE[self.swizzle, self.atom] << 61
+
+    @staticmethod
+    def decode(value: int) -> UmmaDescriptor:
+        """The fields of a 64-bit value.
+
+        Errors: UsageError for bits that are not what they always are, an absolute leading offset and a swizzle
+            that there is not.
+        """
+        shared = Descriptor.decode(value & ~(3 << 62) if value >= 0 else value)
+        if value & _UMMA_FIXED != _UMMA_MARK:
+            raise UsageError(
+                f"{value:#x} is no descriptor of the fifth generation; expected 0b001 in bits 48-46 and 0 in 60-53"
+            )
+        if value & _ABSOLUTE:
+            raise UsageError(
+                f"{value:#x} has an absolute address for its leading offset (bit 52); expected a relative one"
+            )
+        if value >> 61 not in _UMMA_OF_CODE:
+            raise UsageError(f"the swizzle in bits 63-61 is {value >> 61}; expected 0, 1, 2, 4 or 6")
+        swizzle, atom = _UMMA_OF_CODE[value >> 61]
+        return UmmaDescriptor(
+            shared.start_address,
+            shared.leading_byte_offset,
+            shared.stride_byte_offset,
+            shared.base_offset,
+            swizzle,
+            atom,
+        )
+
+    @staticmethod
+    def packed(rows: int, k: int, element: str, *, swizzle: int = 0, major: str = "K") -> UmmaDescriptor:
+        """The descriptor of a tile at address 0 without gaps between its atoms.
+
+        MN-major tiles of 32-bit elements are in atoms of 32 bytes.
+
+        Shapes: (rows, k); ``rows`` is M for A and N for B, ``k`` the elements of a row as they are stored.
+        Errors: UsageError for a swizzle that there is not.
+        """
+        is_coarse = major == "MN" and TYPE_BITS.get(element) == 32
+        if is_coarse and swizzle != 128:
+            raise UsageError(
+                f"an MN-major tile of {element} elements is swizzled by 128 bytes; the swizzle is {swizzle}"
+            )
+        made = UmmaDescriptor(0, 0, 0, 0, swizzle, 32 if is_coarse else 16)
+        leading, stride = _packed_offsets(rows, k, swizzle, major, depth=4 if is_coarse else 8)
+        return replace(made, leading_byte_offset=leading, stride_byte_offset=stride)
+
+    def addresses(self, rows: int, k: int, element_bytes: int, major: str = "K") -> NDArray[np.int32]:
+        """The shared-memory address of every element of a tile, swizzle and all.
+
+        Shapes: (rows, k); ``rows`` is M for A and N for B.
+        Units: bytes from the start of the CTA's shared memory.
+        Errors: UsageError for a major that the swizzle or the size of the elements does not go with.
+        """
+        is_coarse = self.atom == 32
+        if major == "MN" and is_coarse != (element_bytes == 4):
+            expected = "128 bytes in atoms of 32" if element_bytes == 4 else "atoms of 16 bytes"
+            raise UsageError(
+                f"a tile of {8 * element_bytes}-bit elements is MN-major; expected a swizzle of {expected}"
+            )
+        if major == "K" and is_coarse:
+            raise UsageError("a swizzle in atoms of 32 bytes is for MN-major tiles; this one is K-major")
+        offsets = _offsets(
+            self.leading_byte_offset,
+            self.stride_byte_offset,
+            self.swizzle,
+            rows=rows,
+            k=k,
+            element_bytes=element_bytes,
+            major=major,
+            depth=4 if is_coarse else 8,
+        )
+        placed = offsets + np.int32(self.start_address)
+        if is_coarse:
+            # Bits 6-5 become themselves xor bits 8-7.
+            return placed ^ (((placed >> 7) - self.base_offset & 3) << 5)
+        return swizzle_address(placed, self.swizzle, self.base_offset)
+
+    def tile(self, rows: int, k: int, element: str, major: str = "K", *, padded: bool = True) -> SharedMap:
+        """What is read of shared memory: the place of every element of a tile.
+
+        ``padded`` floats of 6 and 4 bits lie side by side in sixteens, each of which fills 16 bytes.
+
+        Shapes: (rows, k); ``rows`` is M for A and N for B, ``k`` the elements of a row as they are stored.
+        Errors: UsageError for an element type or a major that has no canonical layout.
+        """
+        bits = _WIDTHS.get(element) or _bits_of(element)
+        if major == "MN":
+            if bits < 8:
+                raise UsageError(
+                    f"a tile of {element} elements is MN-major; expected elements of 8 bits or more"
+                )
+            at = 8 * self.addresses(rows, k, bits // 8, major).astype(np.int64)
+        else:
+            item = np.arange(k, dtype=np.int64)
+            within = item // 16 * 128 + item % 16 * bits if padded and bits < 8 else item * bits
+            byte = self.addresses(rows, (int(within[-1]) + bits + 7) // 8, 1, major).astype(np.int64)
+            at = 8 * byte[:, within >> 3] + (within & 7)
+        at.flags.writeable = False
+        words = f"{major}-major, {swizzle_words(self.swizzle)}" + (
+            " in atoms of 32" if self.atom == 32 else ""
+        )
+        name = f"tile {rows}x{k} {element} from byte {self.start_address}"
+        return SharedMap(name, f"({rows},K{k}) -> byte, {words}", rows, k, bits, at)
+
+
 def descriptor(
     rows: int, k: int, element: str, *, swizzle: int = 0, major: str = "K", start_address: int = 0
 ) -> Descriptor:
@@ -129,19 +270,21 @@ def descriptor(
     Source: PTX ISA 9.7.15 (strides, canonical layouts).
     """
     made = Descriptor(start_address, 0, 0, 0, swizzle)
-    span = swizzle or 16
-    # K-major: ((8,m),(span,j)) : ((span,SBO),(1,LBO)), all of m within j.
-    # MN-major: ((span,m),(8,k)) : ((1,LBO),(span,SBO)), all of k within m; without a swizzle ((1,SBO),(16,LBO)).
-    group = 8 * span
-    if major == "K":
-        within, beyond = -(-rows // 8) * group, group
-    else:
-        within, beyond = -(-k // 8) * group, group
-        if not swizzle:
-            within, beyond = beyond, within
-    placed = replace(made, leading_byte_offset=within, stride_byte_offset=beyond)
+    leading, stride = _packed_offsets(rows, k, swizzle, major)
+    placed = replace(made, leading_byte_offset=leading, stride_byte_offset=stride)
     placed.tile(rows, k, element, major)  # refuses what has no layout
     return placed
+
+
+def _packed_offsets(rows: int, k: int, swizzle: int, major: str, depth: int = 8) -> tuple[int, int]:
+    """The leading and the stride byte offset of a tile without gaps, whose atoms are `depth` spans."""
+    # K-major: ((8,m),(span,j)) : ((span,SBO),(1,LBO)), all of m within j.
+    # MN-major: ((span,m),(8,k)) : ((1,LBO),(span,SBO)), all of k within m; without a swizzle ((1,SBO),(16,LBO)).
+    group = depth * (swizzle or 16)
+    if major == "K":
+        return -(-rows // depth) * group, group
+    beyond = -(-k // depth) * group
+    return (beyond, group) if swizzle else (group, beyond)
 
 
 def _bits_of(element: str) -> int:
@@ -180,29 +323,49 @@ def matrix_addresses(
     """
     if swizzle not in _SWIZZLE_CODE:
         raise UsageError(f"the descriptor's swizzle is {swizzle} bytes; expected 0, 32, 64 or 128")
+    if major == "MN" and element_bytes != 2:
+        raise UsageError(f"a tile of {8 * element_bytes}-bit elements is MN-major; expected 16-bit elements")
+    offsets = _offsets(
+        leading_byte_offset,
+        stride_byte_offset,
+        swizzle,
+        rows=rows,
+        k=k,
+        element_bytes=element_bytes,
+        major=major,
+    )
+    offsets.flags.writeable = False
+    return offsets
+
+
+def _offsets(
+    leading_byte_offset: int,
+    stride_byte_offset: int,
+    swizzle: int,
+    *,
+    rows: int,
+    k: int,
+    element_bytes: int,
+    major: str,
+    depth: int = 8,
+) -> NDArray[np.int32]:
+    """Unswizzled byte offsets of a canonical tile, MN-major in atoms of `depth` k."""
     span = swizzle or 16
     row = np.arange(rows, dtype=np.int32)[:, None]
     at_k = np.arange(k, dtype=np.int32)[None, :]
     if major == "K":
         # (M,K): ((8,m),(span,j)) : ((span,SBO),(1,LBO)), in bytes
         byte = at_k * element_bytes
-        offsets = (
+        return (
             row % 8 * span + row // 8 * stride_byte_offset + byte % span + byte // span * leading_byte_offset
         )
-    elif major == "MN":
+    if major == "MN":
         # (MN,K): ((span,m),(8,k)) : ((1,LBO),(span,SBO)), without a swizzle ((1,SBO),(16,LBO)), in bytes
-        if element_bytes != 2:
-            raise UsageError(
-                f"a tile of {8 * element_bytes}-bit elements is MN-major; expected 16-bit elements"
-            )
         along, across = (
             (leading_byte_offset, stride_byte_offset)
             if swizzle
             else (stride_byte_offset, leading_byte_offset)
         )
         byte = row * element_bytes
-        offsets = byte % span + byte // span * along + at_k % 8 * span + at_k // 8 * across
-    else:
-        raise UsageError(f"the major of a tile is {major!r}; expected 'K' or 'MN'")
-    offsets.flags.writeable = False
-    return offsets
+        return byte % span + byte // span * along + at_k % depth * span + at_k // depth * across
+    raise UsageError(f"the major of a tile is {major!r}; expected 'K' or 'MN'")

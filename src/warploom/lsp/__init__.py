@@ -12,8 +12,9 @@ from importlib.util import find_spec
 from warploom.diag import UsageError
 
 
-def serve(port: int | None = None) -> None:
-    """Serve an editor over standard input and output, or over a port of this machine, until it leaves.
+def serve(port: int | None = None, *, version: str = "") -> None:
+    """Serve an editor over standard input and output, or over a port of this machine, until it leaves; `version`
+    is what the editor is told.
 
     Errors: UsageError lsp.packages where pygls is not installed
     """
@@ -25,4 +26,4 @@ def serve(port: int | None = None) -> None:
         )
     from warploom.lsp.server import start
 
-    start(port)
+    start(port, version)

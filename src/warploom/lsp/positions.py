@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
+from itertools import accumulate
 from typing import NamedTuple
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
@@ -21,6 +23,14 @@ class Position(NamedTuple):
     character: int
 
 
+def _line_ends(text: str) -> Iterator[int]:
+    """Where the lines of a text end that others follow."""
+    if "\r" in text:
+        return (match.end() for match in _LINE_END.finditer(text))
+    lengths = [len(line) + 1 for line in text.split("\n")]
+    return accumulate(lengths[:-1])
+
+
 class Lines:
     """The lines of a text.
 
@@ -29,7 +39,7 @@ class Lines:
 
     def __init__(self, text: str, encoding: str = "utf-16") -> None:
         self.text = text
-        self.starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
+        self.starts = [0, *_line_ends(text)]
         self._codec = _CODECS[encoding]
         self._bytes = _BYTES[encoding]
 

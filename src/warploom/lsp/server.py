@@ -16,7 +16,6 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
-from warploom import __version__
 from warploom.diag import Diagnostic, Severity, Span, UsageError
 from warploom.lsp.completion import completions
 from warploom.lsp.document import Document, View
@@ -54,8 +53,8 @@ _SYMBOLS = {
 class Server(LanguageServer):
     """Speaks with one editor about the documents that it has open."""
 
-    def __init__(self) -> None:
-        super().__init__("warploom", __version__)  # pyright: ignore[reportUnknownMemberType] -- *args
+    def __init__(self, version: str) -> None:
+        super().__init__("warploom", version)  # pyright: ignore[reportUnknownMemberType] -- *args
         self.documents: dict[str, Document] = {}
         self._pending: dict[str, asyncio.TimerHandle] = {}
 
@@ -95,12 +94,12 @@ class Server(LanguageServer):
             pending.cancel()
 
 
-def start(port: int | None) -> None:
+def start(port: int | None, version: str) -> None:
     """Serve until the editor leaves. Errors: UsageError lsp.port for a port that cannot be listened on."""
     gc.freeze()  # what imports made stays for good
     for name in ("pygls.protocol.json_rpc", "asyncio"):
         logging.getLogger(name).addFilter(_is_unexpected)
-    server = make_server()
+    server = make_server(version)
     if port is None:
         # The server closes what it writes to at its end; standard output stays open for who started it.
         with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as output:
@@ -120,9 +119,9 @@ def _is_unexpected(record: logging.LogRecord) -> bool:
     return record.exc_info is None or not isinstance(record.exc_info[1], JsonRpcInvalidParams | SystemExit)
 
 
-def make_server() -> Server:
+def make_server(version: str) -> Server:
     """A server with everything that it answers."""
-    server = Server()
+    server = Server(version)
     _add_synchronisation(server)
     _add_questions(server)
     _add_changes(server)

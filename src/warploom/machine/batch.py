@@ -99,7 +99,7 @@ class Batch:
         """Take strands out of the batch, to go on at `pc` when they are woken; returns their slots."""
         strands = self.machine.strands
         if self.machine.watch is not None:
-            self.machine.watch.suspended(self, which, state)
+            self.machine.watch.suspended(self, which, state, pc == self.machine.pc)
         rows = self.rows[which]
         strands.state[rows] = state
         strands.pc[rows] = pc

@@ -53,8 +53,10 @@ class Watcher:
     def between(self) -> None:
         """The block is over; what happens until the next one is the engines' doing."""
 
-    def suspended(self, batch: Batch, which: Array, state: int) -> None:
-        """Strands of the batch are about to wait (State.WAITING, GATHERING) or to go on later. Shapes: (warps,)."""
+    def suspended(self, batch: Batch, which: Array, state: int, again: bool) -> None:
+        """Strands of the batch are about to wait (State.WAITING, GATHERING) or to go on later; `again` where they
+        come back to the same instruction. Shapes: (warps,).
+        """
 
     def access(
         self, kind: str, place: Place, index: Array, lanes: Array, size: int, values: Array | None
@@ -161,10 +163,10 @@ class Several(Watcher):
         for each in self.watchers:
             each.between()
 
-    def suspended(self, batch: Batch, which: Array, state: int) -> None:
+    def suspended(self, batch: Batch, which: Array, state: int, again: bool) -> None:
         """Tell all."""
         for each in self.watchers:
-            each.suspended(batch, which, state)
+            each.suspended(batch, which, state, again)
 
     def access(
         self, kind: str, place: Place, index: Array, lanes: Array, size: int, values: Array | None

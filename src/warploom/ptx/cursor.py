@@ -9,7 +9,8 @@ from warploom.ptx.lexer import BAD_NUMBER, SPACES, STRAY, TOKEN, Token
 
 NESTING_LIMIT = 64
 ERROR_LIMIT = 100
-_NEAR = 200  # characters from a stray one to what it may have broken
+NEAR = 200
+"""Characters from an error to what may have been broken by it."""
 
 MODULE_WORDS = frozenset(
     (".version", ".target", ".address_size", ".entry", ".func", ".visible", ".weak", ".common", ".alias")
@@ -67,7 +68,7 @@ class Cursor:
         if self._unended:
             return False
         last = self.diagnostics[-1].span if self.diagnostics else None
-        return last is None or last.end + _NEAR <= self.pos
+        return last is None or last.end + NEAR <= self.pos
 
     def take(self) -> Token:
         """The next token, taken."""
@@ -181,8 +182,8 @@ class Cursor:
         """True for a fault that a known one explains: at its place, or after a stray character."""
         if known.span is None:
             return False
-        between = self.text[known.span.end : min(span.start, known.span.end + _NEAR)]
-        passed_over = known.code.endswith("/character") and len(between) < _NEAR and not between.strip()
+        between = self.text[known.span.end : min(span.start, known.span.end + NEAR)]
+        passed_over = known.code.endswith("/character") and len(between) < NEAR and not between.strip()
         return known.span.start == span.start or passed_over
 
     def _leads_line(self, token: Token) -> bool:

@@ -7,6 +7,7 @@ next statement.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
@@ -212,22 +213,32 @@ class Parser:
         depth = cursor.nest(depth, "blocks")
         start = cursor.expect("{").start
         statements: list[Statement] = []
-        while True:
-            self._usual_statements(statements)
-            at = cursor.pos
-            try:
-                token = cursor.peek()
-                at = token.start
-                if token.text == "}":
-                    cursor.take()
-                    break
-                if token.kind == "end" or token.text in MODULE_WORDS:
-                    self._unclosed(start)
-                    break
-                self._statement(statements, depth)
-            except Unreadable:
-                cursor.recover(at, body=True)
+        while self._more(statements, depth, start):
+            pass
         return self._placed(Block(tuple(statements)), start)
+
+    def _more(self, statements: list[Statement], depth: int, start: int, until: int = sys.maxsize) -> bool:
+        """Read what stands next in the block that begins at `start`: the usual statements up to the first that
+        ends at or behind `until`, and the next one. False at the end of the block, which is taken.
+        """
+        cursor = self.cursor
+        self._usual_statements(statements, until)
+        at = cursor.pos
+        if at >= until:
+            return True
+        try:
+            token = cursor.peek()
+            at = token.start
+            if token.text == "}":
+                cursor.take()
+                return False
+            if token.kind == "end" or token.text in MODULE_WORDS:
+                self._unclosed(start)
+                return False
+            self._statement(statements, depth)
+        except Unreadable:
+            cursor.recover(at, body=True)
+        return True
 
     def _unclosed(self, start: int) -> None:
         token = self.cursor.peek()
@@ -237,14 +248,16 @@ class Parser:
 
     # Statements ---------------------------------------------------------------------------------------------
 
-    def _usual_statements(self, statements: list[Statement]) -> None:
-        """Read statements as long as each is an instruction, a label or a location in its usual shape."""
+    def _usual_statements(self, statements: list[Statement], until: int) -> None:
+        """Read statements as long as each is an instruction, a label or a location in its usual shape, and
+        begins before `until`.
+        """
         match_statement = lexer.STATEMENT.match
         read_operands = self._operands.read
         source, text = self.source, self.source.text
         append = statements.append
         pos = self.cursor.pos
-        while (match := match_statement(text, pos)) is not None:
+        while pos < until and (match := match_statement(text, pos)) is not None:
             last = match.lastindex
             if last == lexer.LAST_OF_INSTRUCTION:
                 guard, opcode, words = match.group(1, 2, 3)

@@ -58,13 +58,14 @@ class Report:
         """The findings, in the order in which they came up."""
         known = rules()
         found: list[Diagnostic] = []
-        for (code, _, _), each in self._found.items():
+        for (code, _, other), each in self._found.items():
             times = f" ({each.count:,} times)" if each.count > 1 else ""
             span = machine.program.span_of(each.pc) if each.pc >= 0 else None
+            sides = None if other < 0 else {"other line": machine.program.line_of(other)}
             found.append(
                 Diagnostic(
                     code, Severity.ERROR, each.message + times, machine.program.source, span,
-                    each.hint or known[code].cure, known[code].source,
+                    each.hint or known[code].cure, known[code].source, data=sides,
                 )
             )  # fmt: skip
         return (*found, *self._ended)

@@ -165,7 +165,7 @@ class Recorder(Watcher):
             return np.zeros(0, np.intp)
         return np.flatnonzero(self.watched[batch.warp_index])
 
-    def suspended(self, batch: Batch, which: Array, state: int) -> None:
+    def suspended(self, batch: Batch, which: Array, state: int, again: bool) -> None:
         """Strands are about to wait."""
         if self._any and state != State.READY:
             positions = np.flatnonzero(which & self.watched[batch.warp_index])

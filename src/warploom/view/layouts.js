@@ -1,45 +1,54 @@
-"use strict";
-// The page of layouts: cells of every operand, lit by lane, bank, register, byte, row or column.
+// The page of layouts: cells of every operand, lit by lane, bank, register, byte, row or column, and by the lanes
+// and columns of tensor memory (tlane, tcol).
 (() => {
-  const grids = JSON.parse(document.getElementById("data").textContent);
+  const { data: grids, make } = page;
   const said = document.getElementById("said");
   const search = document.getElementById("search");
   const COLOURS = 32;
   let pinned = null;
 
-  const make = (name, attributes = {}, text = "") => {
-    const made = document.createElement(name);
-    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-    if (text) made.textContent = text;
-    return made;
-  };
+  const bits = (grid, e) => grid.bits === 1 ? `bit ${e.bit}` : `bits ${e.bit} to ${e.bit + grid.bits - 1}`;
 
-  // Entries become records: {row, col, lane, item, register, bit} or {row, col, byte, bit, bank}.
+  // A kind of place: what elements are told apart by and its letter, an entry in words, and in two short ones.
+  const KINDS = [
+    {
+      holder: "tlane",
+      letter: "L",
+      words: (grid, e) => (grid.ctas > 1 ? `CTA ${e.cta}, ` : "") + `tlane ${e.tlane}, tcol ${e.tcol}, ${bits(grid, e)}`,
+      short: (grid, e) => [
+        (grid.ctas > 1 ? `${e.cta}/` : "") + `L${e.tlane}`, `c${e.tcol}${grid.bits < 32 ? `:${e.bit}` : ""}`,
+      ],
+    },
+    {
+      holder: "bank",
+      letter: "b",
+      words: (grid, e) => `byte ${e.byte},` + (grid.bits < 8 ? ` ${bits(grid, e)},` : "") + ` bank ${e.bank}`,
+      short: (grid, e) => [grid.bits < 8 ? `${e.byte}.${e.bit}` : `${e.byte}`, `b${e.bank}`],
+    },
+    {
+      holder: "lane",
+      letter: "T",
+      words: (grid, e) => `lane ${e.lane}, item ${e.item}, register ${e.register}, ${bits(grid, e)}`,
+      short: (grid, e) => [`T${e.lane}`, `r${e.register}${grid.bits < 32 ? `:${e.bit}` : ""}`],
+    },
+  ];
+
+  // Entries become records, such as {row, col, lane, item, register, bit}.
   for (const grid of grids) {
-    grid.shared = grid.columns.includes("byte");
-    grid.holder = grid.shared ? "bank" : "lane";
+    grid.kind = KINDS.find((kind) => grid.columns.includes(kind.holder));
+    grid.holder = grid.kind.holder;
+    grid.ctas = 1;
     grid.cells = new Map();
     for (const entry of grid.entries) {
       const record = Object.fromEntries(grid.columns.map((name, k) => [name, entry[k]]));
       const key = record.row * grid.cols + record.col;
       if (!grid.cells.has(key)) grid.cells.set(key, []);
       grid.cells.get(key).push(record);
+      if (record.cta) grid.ctas = 2;
     }
   }
 
-  const words = (grid, e) => {
-    const where = `${grid.operand}: row ${e.row}, column ${e.col}: `;
-    const last = e.bit + grid.bits - 1;
-    if (grid.shared) {
-      return where + `byte ${e.byte},` + (grid.bits < 8 ? ` bits ${e.bit} to ${last},` : "") + ` bank ${e.bank}`;
-    }
-    return where + `lane ${e.lane}, item ${e.item}, register ${e.register}, ` +
-      (grid.bits === 1 ? `bit ${e.bit}` : `bits ${e.bit} to ${last}`);
-  };
-
-  const short = (grid, e) => grid.shared
-    ? [grid.bits < 8 ? `${e.byte}.${e.bit}` : `${e.byte}`, `b${e.bank}`]
-    : [`T${e.lane}`, `r${e.register}${grid.bits < 32 ? `:${e.bit}` : ""}`];
+  const words = (grid, e) => `${grid.operand}: row ${e.row}, column ${e.col}: ${grid.kind.words(grid, e)}`;
 
   function draw(grid) {
     const section = make("section");
@@ -48,7 +57,7 @@
     const holders = make("div", group);
     const known = new Set(grid.entries.map((entry) => entry[grid.columns.indexOf(grid.holder)]));
     for (const number of [...known].sort((a, b) => a - b)) {
-      const text = (grid.shared ? "b" : "T") + number;
+      const text = grid.kind.letter + number;
       const name = `${grid.holder} ${number}`;
       const button = make("button", { type: "button", class: `l${number % COLOURS}`, "aria-label": name }, text);
       button.dataset.holder = name;
@@ -71,7 +80,7 @@
         cell.tabIndex = -1;
         cell.dataset.key = key;
         if (held.length === 0) { cell.className = "empty"; continue; }
-        const [first, second] = short(grid, held[0]);
+        const [first, second] = grid.kind.short(grid, held[0]);
         cell.className = `l${held[0][grid.holder] % COLOURS}`;
         cell.setAttribute("aria-label", held.map((e) => words(grid, e)).join("; "));
         cell.append(first, make("small", {}, second + (held.length > 1 ? ` +${held.length - 1}` : "")));
@@ -105,9 +114,10 @@
 
   const byHolder = (name, number) => (grid, e) => grid.holder === name && e[name] === number;
 
-  // "T5", "lane 5", "r1", "register 1", "item 3", "bank 7", "b7", "byte 128", "row 3", "column 4", "3,4";
-  // or several of them, all of which must hold.
-  const SHORT = { t: "lane", l: "lane", r: "register", i: "item", b: "bank", column: "col" };
+  // "T5", "lane 5", "r1", "register 1", "item 3", "bank 7", "b7", "byte 128", "row 3", "column 4", "3,4", "tlane 9",
+  // "L9", "tcol 2", "c2", "cta 1"; or several of them, all of which must hold.
+  const SHORT = { t: "lane", l: "tlane", c: "tcol", r: "register", i: "item", b: "bank", column: "col" };
+  const NAMES = ["row", "col", "lane", "item", "register", "bit", "byte", "bank", "cta", "tlane", "tcol"];
   function query(text) {
     const wanted = [];
     let rest = text.trim().toLowerCase();
@@ -117,7 +127,7 @@
       const found = /^([a-z]+)\s*(\d+)[\s,]*/.exec(rest);
       if (!found) return undefined;
       const name = SHORT[found[1]] || found[1];
-      if (!["row", "col", "lane", "item", "register", "bit", "byte", "bank"].includes(name)) return undefined;
+      if (!NAMES.includes(name)) return undefined;
       wanted.push([name, Number(found[2])]);
       rest = rest.slice(found[0].length);
     }
@@ -129,7 +139,7 @@
     const passes = query(search.value);
     pinned = passes || null;
     const count = light(pinned);
-    if (passes === undefined) said.textContent = "Search for such as: T5, lane 5 r1, row 3, 3,4, bank 7, byte 128.";
+    if (passes === undefined) said.textContent = "Search for such as: T5, lane 5 r1, row 3, 3,4, bank 7, byte 128, tlane 9.";
     else said.textContent = passes === null ? "" : `${count} element${count === 1 ? "" : "s"}`;
   }
 

@@ -1,4 +1,4 @@
-"""A matrix as a picture: cells coloured by the lane or the bank in which elements lie, with their registers."""
+"""A matrix as a picture: cells coloured by the lane or the bank in which elements lie, with their places there."""
 
 from __future__ import annotations
 
@@ -12,6 +12,11 @@ _WIDE, _HIGH = 46, 30  # a cell
 _LEFT, _TOP = 40, 62
 _RIGHT = 12
 _LARGEST = 1 << 16
+_SAID = {
+    "registers": "lane and register",
+    "shared memory": "byte and bank of shared memory",
+    "tensor memory": "lane and column of tensor memory",
+}
 
 _STYLE = """\
   svg { color-scheme: light dark; }
@@ -50,7 +55,7 @@ def matrix(grid: Grid) -> str:
     """The picture.
 
     Every cell is a group with `data-row` and `data-col`, and `data-held`: the places of its element, one after
-    another, `T3:1` for item 1 of lane 3, in shared memory the byte.
+    another, `T3:1` for item 1 of lane 3, in shared memory the byte, in tensor memory `L3.5`.
 
     Errors: UsageError for more than 65,536 elements.
     """
@@ -58,7 +63,7 @@ def matrix(grid: Grid) -> str:
     width = max(_LEFT + _WIDE * grid.cols + _RIGHT, _LEFT + 8 * len(grid.name) + _RIGHT)
     height = _TOP + _HIGH * grid.rows + 10
     title = f"{grid.operand}: {grid.name}"
-    where = "byte and bank of shared memory" if grid.in_shared else "lane and register"
+    where = _SAID[grid.memory]
     told = f"{grid.rows} rows by {grid.cols} columns, in each cell the {where} of the element. {grid.legend}"
     light, dark = colour_rules("fill")
     extent = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'

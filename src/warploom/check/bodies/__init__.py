@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from warploom.check.bodies.body import Body, Step
+from warploom.check.bodies.body import Body, Facts, Step
 from warploom.check.bodies.granularity import Granularity, Used, used_in
 from warploom.check.bodies.registers import register_counts
 from warploom.check.bodies.warpgroup import warpgroup_order
@@ -12,4 +12,4 @@ from warploom.check.found import Found
 
 CHECKS: tuple[Callable[[Body], Iterable[Found]], ...] = (warpgroup_order, register_counts)
 
-__all__ = ["CHECKS", "Body", "Granularity", "Step", "Used", "used_in"]
+__all__ = ["CHECKS", "Body", "Facts", "Granularity", "Step", "Used", "used_in"]

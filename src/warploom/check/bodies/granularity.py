@@ -29,9 +29,11 @@ class Used:
 def used_in(body: Body) -> Used:
     """What a body uses."""
     used = Used()
-    for step in body.steps:
+    opcodes = {step.instruction.opcode for step in body.steps}
+    wanted = {opcode for opcode in opcodes if opcode.startswith(_HEADS)}
+    for step in body.steps if wanted else ():
         instruction = step.instruction
-        if not instruction.opcode.startswith(_HEADS):
+        if instruction.opcode not in wanted:
             continue
         head, *words = instruction.words
         if head in CALL.heads:

@@ -9,10 +9,12 @@ Source: PTX ISA 9.7.15.2, 9.7.15.7
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
-from warploom.check.bodies.body import Body, Register
+from warploom.check.bodies.body import Body, Mentioned, Register, UsedRegisters, Uses
 from warploom.check.found import Found, warning
 from warploom.check.operands import names_in
 from warploom.diag import Severity
@@ -26,6 +28,8 @@ _MULTIPLICATIONS = frozenset(form for form in forms() if {"warpgroup", "tensor",
 _FORMS = _MULTIPLICATIONS | {FENCE, COMMIT, WAIT}
 _ORDER = "PTX ISA 9.7.15.7"
 _OLDEST = 9
+_FEW = 8
+"""Bits that are set one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,74 +77,106 @@ class _Analysis:
     def __init__(self, body: Body, places: dict[int, Form]) -> None:
         self.body = body
         self.places = places
-        self.following = body.following()
         self.multiplications = [place for place, form in places.items() if form in _MULTIPLICATIONS]
-        self.issues = {place: self._issue(number, place) for number, place in enumerate(self.multiplications)}
-        self.bits = _numbered(register for issue in self.issues.values() for register in issue.registers)
-        self.users = _users(self.issues.values())
+        used = [self._used(place) for place in self.multiplications]
+        self.issues = {
+            place: _Issue(number, registers.accumulators, registers.all)
+            for number, (place, registers) in enumerate(zip(self.multiplications, used, strict=True))
+        }
+        body.facts.uses = _uses(used, body.earlier.uses)
+        self.bits, self.users, self.named = body.facts.uses[1:]
         self.touched = self._touched()
+        self.turning = body.turning()
+        targets = (target for following in self.turning.values() for target in following if target != EXIT)
+        matters = sorted({0, *places, *self.touched, *self.turning, *targets})
+        self.next = dict(pairwise(matters))
+        """What follows the instructions that matter here, beside those that are `turning`."""
 
-    def _issue(self, number: int, place: int) -> _Issue:
-        bound = self.body.bound(place)
-        operands = bound[1] if bound is not None else {}
-        accumulators = self._registers(place, operands.get("d"))
-        return _Issue(number, accumulators, accumulators | self._registers(place, operands.get("a")))
+    def _used(self, place: int) -> UsedRegisters:
+        body = self.body
+        instruction = body.steps[place].instruction
+        used = body.earlier.used.get(id(instruction))
+        if used is None:
+            bound = body.bound(place)
+            operands = bound[1] if bound is not None else {}
+            accumulators = self._registers(place, operands.get("d"))
+            registers = accumulators | self._registers(place, operands.get("a"))
+            used = UsedRegisters(
+                frozenset(accumulators.values()),
+                frozenset(registers.values()),
+                frozenset(registers.items()),
+            )
+        body.facts.used[id(instruction)] = used
+        return used
 
-    def _registers(self, place: int, bound: BoundOperand | None) -> frozenset[Register]:
+    def _registers(self, place: int, bound: BoundOperand | None) -> dict[str, Register]:
+        """The registers of a vector, by their names."""
         if bound is None or not isinstance(bound.operand, Vector):
-            return frozenset()
+            return {}
         names = (item.text for item in bound.operand.items if isinstance(item, Name))
-        found = (self.body.register(place, name) for name in names)
-        return frozenset(register for register in found if register is not None)
+        found = ((name, self.body.register(place, name)) for name in names)
+        return {name: register for name, register in found if register is not None}
 
-    def _touched(self) -> dict[int, tuple[dict[Register, int], frozenset[Register]]]:
-        """For the other instructions that touch watched registers: in which operand, and which they write."""
-        known: dict[int, tuple[str, ...]] = {}
-        found: dict[int, tuple[dict[Register, int], frozenset[Register]]] = {}
-        names = {name for place in self.issues for name in self._names(place)}
-        for place, step in enumerate(self.body.steps):
-            if place in self.places:
-                continue
-            mentioned: dict[Register, int] = {}
-            for k, operand in enumerate(step.instruction.operands):
-                texts = known.get(id(operand))
-                if texts is None:
-                    texts = known[id(operand)] = tuple(text for text in names_in(operand) if text in names)
-                for text in texts:
-                    register = self.body.register(place, text)
-                    if register in self.bits:
-                        mentioned[register] = k
-            if mentioned:
-                found[place] = mentioned, self._written(place) & mentioned.keys()
+    def _touched(self) -> dict[int, Mentioned]:
+        """The other instructions that touch registers of multiplications, or did so in an earlier version."""
+        body = self.body
+        earlier, facts = body.earlier, body.facts
+        # Where each register has one name, it matters not what else was looked for.
+        registers = {register for _, register in earlier.named}
+        still = self.named <= earlier.named and len(registers) == len(earlier.named)
+        still |= self.named == earlier.named
+        facts.named = earlier.named if still else self.named
+        keys = [id(step.instruction) for step in body.steps]
+        facts.seen = set(keys)
+        found: dict[int, Mentioned] = {}
+        if still:
+            new = facts.seen - earlier.seen
+            found = {place: earlier.touched[key] for place, key in enumerate(keys) if key in earlier.touched}
+            asked = [place for place, key in enumerate(keys) if key in new] if new else []
+        else:
+            asked = range(len(keys))
+        names = {name for name, _ in facts.named}
+        named: dict[int, tuple[str, ...]] = {}
+        for place in asked:
+            if place not in self.places:
+                mentioned = self._mentioned(place, names, named, earlier.touched.get(keys[place]))
+                if mentioned is not None:
+                    found[place] = mentioned
+        facts.touched = {keys[place]: mentioned for place, mentioned in found.items()}
         return found
 
-    def _names(self, place: int) -> Iterator[str]:
-        for operand in self.body.steps[place].instruction.operands:
-            yield from names_in(operand)
-
-    def _written(self, place: int) -> frozenset[Register]:
-        bound = self.body.bound(place)
-        if bound is None:
-            return frozenset()
-        written: set[Register] = set()
-        for operand in bound[1].values():
-            if operand.place.access in ("write", "both"):
-                for name in names_in(operand.operand):
-                    register = self.body.register(place, name)
-                    if register is not None:
-                        written.add(register)
-        return frozenset(written)
+    def _mentioned(
+        self, place: int, names: set[str], named: dict[int, tuple[str, ...]], known: Mentioned | None
+    ) -> Mentioned | None:
+        """What an instruction mentions of the registers in question, which `names` name; `named` are those in
+        operands, and `known` is what may be so still.
+        """
+        body = self.body
+        watched = body.facts.named
+        mentioned: dict[Register, int] = {}
+        for k, operand in enumerate(body.steps[place].instruction.operands):
+            texts = named.get(id(operand))
+            if texts is None:
+                texts = named[id(operand)] = tuple(text for text in names_in(operand) if text in names)
+            for text in texts:
+                register = body.register(place, text)
+                if register is not None and (text, register) in watched:
+                    mentioned[register] = k
+        if not mentioned or (known is not None and known[0] == mentioned):
+            return known if mentioned else None
+        written = {body.register(place, name) for part in body.written(place) for name in names_in(part)}
+        return mentioned, frozenset(mentioned.keys() & written)
 
     # Flow -----------------------------------------------------------------------------------------------
 
     def _states(self) -> dict[int, _State]:
-        """What holds before every instruction that can be reached."""
+        """What holds before every instruction that matters and can be reached."""
         states = {0: _State((0,) * (_OLDEST + 1), 0, fenced=False)}
         pending = [0]
         while pending:
             place = pending.pop()
             after = self._after(place, states[place])
-            for following in self.following[place]:
+            for following in self.turning.get(place) or (self.next[place],):
                 if following == EXIT:
                     continue
                 known = states.get(following)
@@ -170,8 +206,14 @@ class _Analysis:
         others = [issues & ~issued for issues in flight]
         return _State((others[0] | issued, *others[1:]), state.written, state.fenced)
 
-    def _mask(self, registers: Iterable[Register]) -> int:
-        return _bits(self.bits[register] for register in registers)
+    def _mask(self, registers: frozenset[Register]) -> int:
+        numbers = [self.bits[register] for register in registers if register in self.bits]
+        if len(numbers) > _FEW:
+            return _bits(numbers)
+        mask = 0
+        for number in numbers:
+            mask |= 1 << number
+        return mask
 
     def _left(self, place: int) -> int:
         """How many groups a wait leaves in flight; those not closed are never waited for."""
@@ -188,7 +230,7 @@ class _Analysis:
                 yield from self._unfenced(place, state)
             elif place in self.touched:
                 yield from self._in_flight(place, state)
-            if EXIT in self.following[place]:
+            if EXIT in self.turning.get(place, ()):
                 after = self._after(place, state)
                 for age, issues in enumerate(after.flight):
                     for number in _ones(issues & ~ended):
@@ -213,9 +255,11 @@ class _Analysis:
         flying = 0
         for issues in state.flight:
             flying |= issues
+        if not flying:
+            return
         found: list[tuple[int, Register]] = []
         for register in mentioned:
-            summing, using = self.users[register]
+            summing, using = self.users.get(register, (0, 0))
             at_fault = flying & (using if register in written else summing)
             if at_fault:
                 found.append((next(_ones(at_fault)), register))
@@ -247,16 +291,32 @@ def _numbered(registers: Iterable[Register]) -> dict[Register, int]:
     return {register: number for number, register in enumerate(dict.fromkeys(registers))}
 
 
-def _users(issues: Iterable[_Issue]) -> dict[Register, tuple[int, int]]:
+def _uses(used: list[UsedRegisters], earlier: Uses) -> Uses:
+    """What multiplications use, taken together; as it was earlier where they are the same."""
+    if len(used) == len(earlier.used) and all(map(operator.is_, used, earlier.used)):
+        return earlier
+    bits = _numbered(register for registers in used for register in registers.all)
+    named = frozenset(each for registers in used for each in registers.named)
+    return Uses(used, bits, _users(used), named)
+
+
+def _users(used: Iterable[UsedRegisters]) -> dict[Register, tuple[int, int]]:
     """For each register the multiplications that sum in it, and those that use it at all, as bits."""
-    summing: dict[Register, list[int]] = {}
-    using: dict[Register, list[int]] = {}
-    for issue in issues:
-        for register in issue.registers:
-            using.setdefault(register, []).append(issue.number)
-        for register in issue.accumulators:
-            summing.setdefault(register, []).append(issue.number)
-    return {register: (_bits(summing.get(register, ())), _bits(found)) for register, found in using.items()}
+    summing: dict[frozenset[Register], list[int]] = {}
+    using: dict[frozenset[Register], list[int]] = {}
+    for number, registers in enumerate(used):
+        using.setdefault(registers.all, []).append(number)
+        summing.setdefault(registers.accumulators, []).append(number)
+    found: dict[Register, tuple[int, int]] = {}
+    for registers, numbers in using.items():
+        mask = _bits(numbers)
+        for register in registers:
+            found[register] = 0, found.get(register, (0, 0))[1] | mask
+    for registers, numbers in summing.items():
+        mask = _bits(numbers)
+        for register in registers:
+            found[register] = found[register][0] | mask, found[register][1]
+    return found
 
 
 def _bits(numbers: Iterable[int]) -> int:

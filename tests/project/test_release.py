@@ -1,0 +1,94 @@
+"""What is built to be installed: nothing is missing from it, and it works where the repository is not.
+
+`tools/try_release.py` installs it in fresh environments, with and without every extra.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from pathlib import Path
+
+import fresh
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+MADE = {".pyc", ".nbi", ".nbc"}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The wheel and the source distribution."""
+    return fresh.build(tmp_path_factory.mktemp("dist"))
+
+
+def files(folder: str) -> set[str]:
+    return {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file() and path.suffix not in MADE
+    }
+
+
+def test_the_wheel_has_the_package_and_its_data(built: tuple[Path, Path]) -> None:
+    with zipfile.ZipFile(built[0]) as wheel:
+        inside = {f"src/{name}" for name in wheel.namelist() if name.startswith("warploom/")}
+        described = [name for name in wheel.namelist() if not name.startswith("warploom/")]
+    assert inside == files("src")
+    assert {name.rpartition("/")[2] for name in described} >= {"METADATA", "LICENSE", "entry_points.txt"}
+
+
+def test_the_source_has_what_tests_and_documentation_need(built: tuple[Path, Path]) -> None:
+    with tarfile.open(built[1]) as source:
+        inside = {name.partition("/")[2] for name in source.getnames()}
+    assert {"pyproject.toml", "uv.lock", "mkdocs.yml", "CITATION.cff", "CHANGELOG.md", "Makefile"} <= inside
+    for folder in ("src", "docs", "tools", "examples"):
+        assert files(folder) <= inside
+
+
+def test_the_wheel_works_where_the_repository_is_not(built: tuple[Path, Path], tmp_path: Path) -> None:
+    with zipfile.ZipFile(built[0]) as wheel:
+        wheel.extractall(tmp_path / "site")
+    program = (
+        "import sys; sys.path.insert(0, 'site'); import warploom, warploom.cli;"
+        "assert warploom.__file__.startswith(sys.argv[1]);"
+        "sys.exit(max(warploom.cli.main(line.split()) for line in sys.argv[2:]))"
+    )
+    layout = "layout mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 --html -o x.html"
+    lines = ["explain mma.half", "explain sanitize.wgmma/wait", "completion zsh", layout]
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", program, str(tmp_path / "site"), *lines],
+        cwd=tmp_path,
+        env=fresh.environment(tmp_path),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "x.html").is_file()
+
+
+def test_the_citation_is_of_this_version() -> None:
+    text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    keys = dict(re.findall(r"^([a-z-]+): *(.*)$", text, re.MULTILINE))
+    assert {"cff-version", "message", "title", "authors"} <= keys.keys(), "the format asks for these"
+    assert keys["version"] == PROJECT["project"]["version"]
+    assert keys["license"] == PROJECT["project"]["license"]
+    assert keys["type"] == "software"
+
+
+@pytest.mark.parametrize(
+    "package", ["warploom", "warploom.author", "warploom.kernels", "warploom.gpu", "warploom.diag"]
+)
+def test_every_public_name_has_its_entry(package: str) -> None:
+    pages = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "reference").glob("*.md"))
+    entries = {name.rpartition(".")[2] for name in re.findall(r"^      heading: (\S+)$", pages, re.MULTILINE)}
+    module = importlib.import_module(package)
+    words = {name for name in module.__all__ if isinstance(getattr(module, name), str)} | {"ptx"}
+    assert set(module.__all__) - words <= entries

@@ -1,0 +1,144 @@
+"""Follow the tutorial as a newcomer does, from its first line to its last, in a fresh environment.
+
+    python tools/follow_tutorial.py [--gpu]
+
+An empty folder, an empty home, and what the pages say, in order: `pip install warploom` installs the wheel of this tree
+into a new virtual environment. A line for each step says how long it took. The first that fails, or that prints
+something else than its page shows, ends it. Steps that need a GPU are named and left out without `--gpu`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from doc_blocks import Step, agrees, steps_in
+from fresh import ROOT, Shell, build
+
+TUTORIAL = ROOT / "docs" / "tutorial"
+NEEDS_GPU = "needs a GPU"
+SESSION = """
+import contextlib, io, json, linecache, sys, traceback
+sys.path.insert(0, "")
+names = {"__name__": "__main__"}
+for line in sys.stdin:
+    name, text = json.loads(line)
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    printed, failed = io.StringIO(), False
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+        try:
+            exec(compile(text, name, "exec"), names)
+        except BaseException:
+            failed = True
+            traceback.print_exc()
+    print(json.dumps([printed.getvalue(), failed]), flush=True)
+"""
+
+
+class Session:
+    """A Python that is typed into, of the environment that the shell is in."""
+
+    def __init__(self, shell: Shell) -> None:
+        python, _ = shell.run("command -v python")
+        self._python = subprocess.Popen(  # noqa: S603
+            [python.strip(), "-c", SESSION],
+            cwd=shell.folder,
+            env=shell.environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, name: str, text: str) -> tuple[str, int]:
+        """Type a block: what it prints, and 1 where it raises."""
+        assert self._python.stdin
+        assert self._python.stdout
+        self._python.stdin.write(json.dumps([name, text]) + "\n")
+        self._python.stdin.flush()
+        printed, failed = json.loads(self._python.stdout.readline())
+        return printed, int(failed)
+
+    def close(self) -> None:
+        """End it."""
+        assert self._python.stdin
+        self._python.stdin.close()
+        self._python.wait()
+
+
+class Newcomer:
+    """Who follows the pages."""
+
+    def __init__(self, folder: Path, wheel: Path, gpu: bool) -> None:
+        self.shell = Shell(folder)
+        self.wheel = wheel
+        self.gpu = gpu
+
+    def page(self, path: Path) -> bool:
+        """Do what a page says; whether all of it went well."""
+        session: Session | None = None
+        for step in steps_in(path):
+            place = f"{path.name}:{step.line}"
+            if step.reason and not (self.gpu and step.reason == NEEDS_GPU):
+                print(f"left out         {place}  {step.title}  ({step.reason})")
+                continue
+            if step.kind == "python" and session is None:
+                session = Session(self.shell)
+            begin = time.perf_counter()
+            printed, status = self._take(step, place, session)
+            seconds = time.perf_counter() - begin
+            right = status == step.status and (step.output is None or agrees(step.output, printed))
+            print(f"{'well' if right else 'FAILED':6} {seconds:7.2f} s  {place}  {step.title}", flush=True)
+            if not right:
+                print(f"exit status {status}; expected {step.status}\n{printed}")
+                if step.output is not None:
+                    print(f"the page shows\n{step.output}")
+                return False
+        if session:
+            session.close()
+        return True
+
+    def _take(self, step: Step, place: str, session: Session | None) -> tuple[str, int]:
+        match step.kind:
+            case "file":
+                (self.shell.folder / step.file).write_text(step.text, encoding="utf-8")
+                return "", 0
+            case "command":
+                return self.shell.run(self._meant(step.text))
+            case "python":
+                assert session
+                return session.run(place, step.text)
+            case "data":
+                return "", 0
+
+    def _meant(self, command: str) -> str:
+        """A command, where `pip install warploom` installs the wheel."""
+        if not command.startswith("pip install"):
+            return command
+        return re.sub(r"(?<= )'?warploom(\[[\w,]+\])?'?(?= |$)", rf"'{self.wheel}\1'", command)
+
+
+def main() -> int:
+    """Follow every page."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--gpu", action="store_true", help="do what needs a GPU too")
+    options = parser.parse_args()
+    begin = time.perf_counter()
+    with tempfile.TemporaryDirectory(prefix="tutorial-") as name:
+        folder = Path(name)
+        wheel, _ = build(folder / "dist")
+        newcomer = Newcomer(folder, wheel, options.gpu)
+        pages = [TUTORIAL / "README.md", *sorted(TUTORIAL.glob("[0-9]*.md"))]
+        well = all(newcomer.page(page) for page in pages)
+        newcomer.shell.close()
+    print(f"{'followed' if well else 'broken off'} after {time.perf_counter() - begin:.0f} s")
+    return 0 if well else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
