@@ -98,6 +98,26 @@ def test_statements_that_an_edit_does_not_touch_are_the_same_ones(
     _as_fresh(after, text)
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("$L5:\n", "$L5::\n"),
+        (".loc 1 5 3\n", ".loc 1 5 3, function_name $L5, inlined_at 1 2 3\n"),
+        (".loc 1 5 3\n", ".loc 1 5 3\n, function_name $L5, inlined_at 1 2 3\n"),
+        (".reg .f32 x5, y5;", ".reg .f32 x5 y5;"),
+        ("\t\tleft5:\n\t}", "\t\tleft5:\n\t{"),
+        ("/* in", "/* in */ { /*"),
+        ("\tret;\n}\n.func", "\tret;\n.func"),
+    ],
+)
+def test_what_is_written_behind_a_statement_may_belong_to_it(old: str, new: str) -> None:
+    whole = one_body(8, sound=True)
+    text = whole.replace(old, new, 1)
+    reading = reread(text, reread(whole))
+    _as_fresh(reading, text)
+    _as_fresh(reread(whole, reading), whole)
+
+
 def _statements(reading: Reading) -> list[Node]:
     found: list[Node] = []
     blocks = [

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from warploom.diag import Diagnostic, Source, Span
-from warploom.ptx.cursor import ERROR_LIMIT, NEAR, Hopeless
+from warploom.ptx.cursor import ERROR_LIMIT, Hopeless
 from warploom.ptx.lexer import TOKEN
 from warploom.ptx.parser import Parser
 from warploom.ptx.tree import (
@@ -232,7 +232,7 @@ class _Again(Parser):
             if not isinstance(statement, Block) or _extent(statement)[0] != within:
                 return None
             block = statement
-        return block if self._is_clean(_extent(block)[0]) else None
+        return block
 
     def _again(self, before: Block, depth: int) -> Block:
         """Read a block that the edit is in, or that stands behind it."""
@@ -274,7 +274,7 @@ class _Again(Parser):
         by = begin + self.edit.moved
         start, end = _extent(before)
         at = self.cursor.pos - by
-        if at + begin < self.edit.behind or not self.cursor.begins_anew or not self._is_clean(at):
+        if at + begin < self.edit.behind or not self.cursor.begins_anew:
             return None
         known = bisect_right(before.statements, at, lo=first, key=_end)
         if not known and at != start + 1:
@@ -298,19 +298,9 @@ class _Again(Parser):
         ]
         cursor.seek(end + by)
 
-    def _is_clean(self, at: int) -> bool:
-        """Whether there was nothing wrong in the earlier piece shortly before a place."""
-        assert self.taken is not None
-        return not any(_start(error) < at < _start_of_next(error) for error in self.taken[0].errors)
-
 
 def _start(error: Diagnostic) -> int:
     return 0 if error.span is None else error.span.start
-
-
-def _start_of_next(error: Diagnostic) -> int:
-    """Where the first statement may begin that is read as if there had been no error."""
-    return 0 if error.span is None else error.span.end + NEAR
 
 
 def _end(statement: Statement) -> int:
