@@ -215,7 +215,7 @@ def test_rotary_embedding_in_place() -> None:
 def test_warps_that_share_elements_race_where_a_kernel_works_in_place() -> None:
     # 32 elements in four warps: each has all of them, and a late one reads what another has written.
     x, angle = normal(1, 1, 64), normal(1, 32)
-    with pytest.raises(on_machine.Found, match="sanitize.race/global"):
+    with pytest.raises(on_machine.Found, match=r"sanitize\.race/global"):
         kernels.rotate[(1,)](x, np.cos(angle), np.sin(angle), 1, HALF=32, num_warps=4)
 
 
