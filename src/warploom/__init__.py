@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from warploom.diag import WarploomError as WarploomError
     from warploom.isa.layouts import layout as layout
     from warploom.launch.api import launch as launch
-    from warploom.launch.explain import explain as explain
     from warploom.launch.explore import explore as explore
     from warploom.layout import Descriptor as Descriptor
     from warploom.layout import InstructionDescriptor as InstructionDescriptor
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from warploom.layout import descriptor as descriptor
     from warploom.nvvm import lower as lower
     from warploom.ptx import parse as parse
+    from warploom.view.explain import explain as explain
     from warploom.view.report import report as report
 
     __version__: str
@@ -43,7 +43,7 @@ _HOME = {
     "WarploomError": "warploom.diag",
     "check": "warploom.check",
     "descriptor": "warploom.layout",
-    "explain": "warploom.launch.explain",
+    "explain": "warploom.view.explain",
     "explore": "warploom.launch.explore",
     "kernel": "warploom.author.kernel",
     "launch": "warploom.launch.api",

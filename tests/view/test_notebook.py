@@ -109,6 +109,8 @@ def test_numbers_stand_in_tables() -> None:
     cells = text_in(str(wl.Descriptor(1024, 16, 512, 0, 128)._repr_html_()))
     assert "stride byte offset512" in cells
     assert f"{wl.Descriptor(1024, 16, 512, 0, 128).encode():#018x}" in cells
+    product = wl.InstructionDescriptor("f16", 128, 64, "bf16", "bf16")
+    assert f"{product.encode():#010x}" in text_in(str(product._repr_html_()))
     tensor = wl.TensorMap.tiled(np.zeros((64, 128), np.float16), (32, 64), swizzle=128)
     rows = [list(row.itertext()) for row in well_formed(tensor._repr_html_()).iter("tr")]
     assert rows[1:] == [["0", "128", "2", "64", "1"], ["1", "64", "256", "32", "1"]]
@@ -117,6 +119,9 @@ def test_numbers_stand_in_tables() -> None:
 def test_a_layout_is_a_picture_and_a_large_one_begins_there() -> None:
     small = ET.fromstring(str(wl.layout(MMA, "A")._repr_svg_()))
     assert len(small.findall(".//*[@data-row]")) == 256
+    product = wl.InstructionDescriptor("f16", 128, 16, "bf16", "bf16")
+    in_tensor_memory = wl.layout("tcgen05.mma.cta_group::1.kind::f16", "D", idesc=product)
+    assert str(in_tensor_memory._repr_svg_()).count("data-row") == notebook.MOST * 16
     large = wl.layout("wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16", "D")
     picture = str(large._repr_svg_())
     assert len(ET.fromstring(picture).findall(".//*[@data-row]")) == 64 * notebook.MOST

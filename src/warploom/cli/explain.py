@@ -29,7 +29,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the verb."""
-    from warploom.launch.explain import explain
+    from warploom.view.explain import explain
 
     _show(explain(options.subject))
     return OK

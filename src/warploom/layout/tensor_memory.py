@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from warploom.diag import UsageError
 from warploom.layout.fragment import FragmentMap
 from warploom.layout.maps import TYPE_BITS
+from warploom.shown import Shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,8 +26,8 @@ TENSOR_LANES = 128
 _TYPES_OF_HALVES = ("f16", "tf32")  # kinds whose metadata lie in half words, and have a selector
 
 
-@dataclass(frozen=True, eq=False)
-class TensorMemoryMap:
+@dataclass(frozen=True, eq=False, repr=False)
+class TensorMemoryMap(Shown):
     """The map (row, col) -> CTA, lane, column and bit of tensor memory of an operand.
 
     What several data paths read lies in several places; ``copies`` are these places.
@@ -36,6 +37,8 @@ class TensorMemoryMap:
         the word, ``bits`` the width of an element's container; ``cta`` is 0 for the even CTA of a pair.
     Source: PTX ISA 9.7.16.1, 9.7.16.10.
     """
+
+    shown_as: ClassVar[str] = "layout"
 
     name: str
     legend: str
@@ -79,6 +82,9 @@ class TensorMemoryMap:
         _, rows, cols = np.nonzero(held)
         order = np.argsort(self.bit[held], kind="stable")
         return tuple((int(rows[k]), int(cols[k])) for k in order)
+
+    def __repr__(self) -> str:
+        return f"<TensorMemoryMap {self.name}: {self.legend}>"
 
     def __str__(self) -> str:
         """The map as a table, each cell the place of the element: ``L3.5`` is lane 3, column 5, bit 0."""

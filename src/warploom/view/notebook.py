@@ -20,7 +20,14 @@ if TYPE_CHECKING:
     from warploom.isa.kit import Form
     from warploom.launch.api import Run
     from warploom.launch.explore import Exploration
-    from warploom.layout import Descriptor, FragmentMap, SharedMap, TensorMap
+    from warploom.layout import (
+        Descriptor,
+        FragmentMap,
+        InstructionDescriptor,
+        SharedMap,
+        TensorMap,
+        TensorMemoryMap,
+    )
     from warploom.ptx.tree import Node
     from warploom.trace import Trace
 
@@ -249,7 +256,7 @@ def exploration(found: Exploration) -> str:
 # Layouts and words --------------------------------------------------------------------------------------------------
 
 
-def layout(found: FragmentMap | SharedMap) -> str:
+def layout(found: FragmentMap | SharedMap | TensorMemoryMap) -> str:
     """Where elements lie, as an SVG picture; of a large matrix the first rows and columns."""
     from warploom.view.grid import grid_of
     from warploom.view.matrix import matrix
@@ -263,10 +270,13 @@ def layout(found: FragmentMap | SharedMap) -> str:
     return matrix(grid)
 
 
-def descriptor(found: Descriptor) -> str:
-    """The fields of a descriptor, and its 64 bits."""
+def descriptor(found: Descriptor | InstructionDescriptor) -> str:
+    """The fields of a descriptor, and its 64 bits, or 32 of an instruction."""
+    from warploom.layout import Descriptor
+
     rows = [(field.name.replace("_", " "), str(getattr(found, field.name))) for field in fields(found)]
-    return _titled(f"Descriptor <code>{found.encode():#018x}</code>", _table(rows))
+    digits = 16 if isinstance(found, Descriptor) else 8
+    return _titled(f"Descriptor <code>0x{found.encode():0{digits}x}</code>", _table(rows))
 
 
 def tensor_map(found: TensorMap) -> str:
