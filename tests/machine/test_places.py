@@ -283,6 +283,18 @@ def test_arrays_that_overlap_on_the_host_overlap_on_the_device() -> None:
     np.testing.assert_array_equal(host[32:], np.arange(32, 64))
 
 
+def test_arrays_that_overlap_keep_their_alignment() -> None:
+    host = np.arange(64, dtype=np.uint32)
+    first = -(host.ctypes.data // 4) % 4  # at 16 bytes on the host
+    text = kernel("""
+        ld.param.u64 %rd2, [part];
+        ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%rd2];
+        st.global.u32 [%rd0], %r4;
+        ret;""", ".param .u64 out, .param .u64 part")  # fmt: skip
+    wl.launch(text, grid=1, block=1, args=[host[first + 1 :], host[first + 4 :]])
+    assert host[first + 1] == first + 7
+
+
 def test_one_array_may_be_given_twice_and_with_a_tensor_map_over_it() -> None:
     host = np.zeros((16, 16), np.uint16)
     text = kernel("""

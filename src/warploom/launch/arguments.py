@@ -21,6 +21,8 @@ from warploom.machine.program import Program
 
 Array = NDArray[Any]
 
+_ALIGNED = 16  # bytes: as far as compilers rely on an array's address
+
 
 @dataclass(frozen=True, slots=True)
 class Packed:
@@ -88,9 +90,9 @@ class Buffers:
         apart: list[_Extent] = []
         for extent in self._extents:
             if extent.low < own.high and own.low < extent.high:
-                own = _Extent(
-                    min(own.low, extent.low), max(own.high, extent.high), extent.arrays + own.arrays
-                )
+                # Where each begins in the buffer, it is aligned as it is here.
+                low = min(own.low, extent.low) // _ALIGNED * _ALIGNED
+                own = _Extent(low, max(own.high, extent.high), extent.arrays + own.arrays)
             else:
                 apart.append(extent)
         self._extents = [*apart, own]
