@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-import warploom as wl
 from warploom.adapters import pytest as plugin
+from warploom.launch import api
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PLUGIN = [] if entry_points(group="pytest11", name="warploom") else ["-p", "warploom.adapters.pytest"]
@@ -157,7 +157,7 @@ def test_a_marker_with_an_unknown_word_is_said(tmp_path: Path) -> None:
 
 def test_on_a_gpu_the_launch_is_the_gpu_s_or_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[dict[str, Any]] = []
-    monkeypatch.setattr(wl, "launch", lambda ptx, kernel=None, **options: asked.append(options))
+    monkeypatch.setattr(api, "launch", lambda ptx, kernel=None, **options: asked.append(options))
     monkeypatch.setattr(plugin, "_gpu", lambda: ("sm_89", ""))
     head = ".version 8.0\n.target {}\n.address_size 64\n"
     plugin.Machine("cuda").launch(head.format("sm_80"), grid=1, block=32, args=[])

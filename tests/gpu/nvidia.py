@@ -208,6 +208,11 @@ class Fake:
                     raise DriverError("CUDA_ERROR_NO_BINARY_FOR_GPU: no binary for it. See the manual.")
                 return cls()
 
+            @classmethod
+            def from_ptx(cls, text: bytes) -> ObjectCode:
+                fake.calls.append("load text")
+                return cls()
+
             def get_kernel(self, name: str) -> Any:
                 used = SimpleNamespace(num_regs=40, local_size_bytes=0, shared_size_bytes=1024)
                 return SimpleNamespace(handle=len(name), attributes=used)

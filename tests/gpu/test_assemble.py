@@ -57,6 +57,29 @@ pathlib.Path(sys.argv[sys.argv.index("-o") + 1]).write_bytes(b"code of " + text.
     return tmp_path
 
 
+ALIGNED = ".extern .shared .align 1024 .b8 ring[];\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "inside", "as_text"),
+    [
+        (ALIGNED, "    .shared .align 8 .b64 bar;\n", True),
+        (".shared .b8 held[4];\n" + ALIGNED, "", True),
+        (ALIGNED, "", False),
+        (ALIGNED.replace("1024", "16"), "    .shared .align 8 .b64 bar;\n", False),
+        ("", "    .shared .align 1024 .b8 held[64];\n", False),
+        (ALIGNED, "    // .shared .b8 held[4];\n", False),
+    ],
+)
+def test_what_linking_would_misplace_is_loaded_as_text(
+    fake: Fake, before: str, inside: str, as_text: bool
+) -> None:
+    text = KERNEL.replace(".visible", before + ".visible").replace("    ret;", f"{inside}    ret;")
+    with Gpu() as gpu:
+        gpu.kernel(text, "scale")
+    assert ("load text" in fake.calls) is as_text
+
+
 def asked(folder: Path) -> list[str]:
     return (folder / "asked").read_text().splitlines()
 

@@ -20,6 +20,10 @@ from warploom.gpu.packages import package
 AssemblerName = Literal["driver", "ptxas"]
 
 _TIMEOUT = 600
+_SHARED = re.compile(
+    r"^(?P<extern>[^\n/;]*\.extern\s+)?\s*\.shared\s+(?:\.align\s+(?P<align>\d+))?", re.MULTILINE
+)
+_LINKED_ALIGNMENT = 16  # bytes: as far as linkers heed it
 _VERSION = re.compile(r"\bV(\d+\.\d+\.\d+)")
 
 
@@ -44,6 +48,17 @@ def assemble(
     if assembler == "ptxas":
         return _by_ptxas(source, arch, options)
     raise UsageError(f"assembler is {assembler!r}; expected 'driver' or 'ptxas'", code="gpu.assembler")
+
+
+def is_linked_wrong(text: str) -> bool:
+    """Whether linking may put a module's dynamic shared memory where it is not aligned.
+
+    Before CUDA 13.1 what is linked, by nvJitLink or by the driver, has it right behind the static shared memory, at a
+    multiple of 16 bytes, whatever its declaration asks for. A driver that loads the text itself heeds it.
+    """
+    found = list(_SHARED.finditer(text))
+    dynamic = [int(each["align"] or 1) for each in found if each["extern"]]
+    return len(found) > len(dynamic) and max(dynamic, default=1) > _LINKED_ALIGNMENT
 
 
 def _by_driver(source: Source, arch: str) -> Assembled:

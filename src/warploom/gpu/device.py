@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from warploom.diag import Diagnostic, Source, UsageError
 from warploom.gpu.arrays import Locator
-from warploom.gpu.assemble import AssemblerName, assemble
+from warploom.gpu.assemble import AssemblerName, assemble, is_linked_wrong
 from warploom.gpu.driver import DeviceFault, first_sentence, must, words
 from warploom.gpu.geometry import Extent, Geometry
 from warploom.gpu.logs import Resources, findings, resources, spills
@@ -206,7 +206,10 @@ class Gpu:
             parameters = _parameters(source, name)
         made = assemble(source, self.arch, assembler, options)
         try:
-            code = self._core.ObjectCode.from_cubin(made.code)
+            if assembler == "driver" and is_linked_wrong(source.text):
+                code = self._core.ObjectCode.from_ptx(source.text.encode())
+            else:
+                code = self._core.ObjectCode.from_cubin(made.code)
             loaded = code.get_kernel(name)
         except Exception as error:  # noqa: BLE001 - as above
             raise UsageError(
