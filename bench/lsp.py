@@ -6,8 +6,8 @@ Kernels of a file are repeated under other names until the text has the size ask
 first file there is a text besides that is one kernel of that size, whose body is that of the file again and again.
 A client of the protocol opens it in a server of its own: the first diagnostics are timed from its opening, and
 those after each edit from the edit. Edits are a digit in an instruction somewhere, an instruction that is begun, and
-a parameter of a kernel. `--random` makes so many random edits of a small text besides, asks a question after each,
-and wants no exception.
+a parameter of a kernel. `--random` makes so many random edits of such a text besides, asks a question after every
+tenth, and wants no exception.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ from pathlib import Path
 
 from check import CORPUS, USUAL, enlarged
 from rich.console import Console
+from rich.progress import track
 from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from lsp_client import Client, Message, at, span
-from typed import edited
+from typed import edit
 
 FIRST, AFTER_EDIT = 1.0, 0.2
 """Bars, in seconds."""
@@ -124,25 +125,37 @@ def _parameter(text: str, rng: random.Random) -> tuple[int, int, str]:
 
 
 def typed_at_random(edits: int) -> int:
-    """The answers that are errors, to a question at a random place after each edit."""
-    whole = (CORPUS / "wgmma_raw_sm90a.ptx").read_text(encoding="utf-8")
+    """The answers that are errors, to a question at a random place after every tenth edit of a large text."""
+    whole = enlarged((CORPUS / "wgmma_raw_sm90a.ptx").read_text(encoding="utf-8"), 300_000)
     rng = random.Random(2)
     text, wrong = whole, 0
     with Client() as client:
         client.open(text)
-        for k in range(edits):
-            text = whole if k % 200 == 199 else edited(text, rng)
-            client.type({"text": text})
-            place = rng.randrange(len(text) + 1)
-            question = rng.choice(_QUESTIONS)
-            params = at(text, place) | {"options": {"tabSize": 4, "insertSpaces": False}}
-            if question == "codeAction":
-                params |= {"range": span(text, place, place), "context": {"diagnostics": []}}
-            wrong += "error" in client.answer(f"textDocument/{question}", params)
-            wrong += sum("showMessage" in message["method"] for message in client.seen)
-            client.seen.clear()
+        for k in track(range(edits), "random edits", console=Console(stderr=True)):
+            if k % 500 == 499:
+                text = whole
+                client.type({"text": text})
+            else:
+                begin, end, new = edit(text, rng)
+                client.type({"range": span(text, begin, end), "text": new})
+                text = text[:begin] + new + text[end:]
+            if k % 10 == 0:
+                wrong += _asked(client, text, rng)
         client.leave()
     return wrong
+
+
+def _asked(client: Client, text: str, rng: random.Random) -> int:
+    """How many errors follow from a question."""
+    place = rng.randrange(len(text) + 1)
+    question = rng.choice(_QUESTIONS)
+    params = at(text, place) | {"options": {"tabSize": 4, "insertSpaces": False}}
+    if question == "codeAction":
+        params |= {"range": span(text, place, place), "context": {"diagnostics": []}}
+    wrong = "error" in client.answer(f"textDocument/{question}", params)
+    wrong += sum("showMessage" in message["method"] for message in client.seen)
+    client.seen.clear()
+    return int(wrong)
 
 
 if __name__ == "__main__":

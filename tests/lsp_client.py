@@ -6,6 +6,8 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any
 
 Message = dict[str, Any]
@@ -18,6 +20,10 @@ class Client:
     def __init__(self) -> None:
         command = [sys.executable, "-m", "warploom", "lsp", "--stdio"]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._heard: SimpleQueue[Message | None] = SimpleQueue()
+        # Both sides may have much to say at once, so that one always listens.
+        self._listener = Thread(target=self._listen, daemon=True)
+        self._listener.start()
         self.version = 0
         self.seen: list[Message] = []
         """Notifications that nobody has asked for yet."""
@@ -34,6 +40,7 @@ class Client:
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
+        self._listener.join()
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.close()
@@ -81,15 +88,24 @@ class Client:
         self.process.stdin.flush()
 
     def _receive(self) -> Message:
+        message = self._heard.get()
+        assert message is not None, "the server has left"
+        return message
+
+    def _listen(self) -> None:
+        """Read messages until the server has left."""
         stream = self.process.stdout
         assert stream is not None
-        length = 0
-        while line := stream.readline().strip():
-            name, _, value = line.partition(b":")
-            if name.lower() == b"content-length":
-                length = int(value)
-        assert length, "the server has left"
-        return json.loads(stream.read(length))
+        while True:
+            length = 0
+            while line := stream.readline().strip():
+                name, _, value = line.partition(b":")
+                if name.lower() == b"content-length":
+                    length = int(value)
+            if not length:
+                self._heard.put(None)
+                return
+            self._heard.put(json.loads(stream.read(length)))
 
     # Documents ----------------------------------------------------------------------------------------------
 
@@ -117,9 +133,10 @@ class Client:
 
 
 def position(text: str, offset: int) -> Message:
-    """The position of an offset in a text whose lines end with newlines and that is ASCII up to there."""
+    """The position of an offset in a text whose lines end with newlines."""
     before = text[:offset]
-    return {"line": before.count("\n"), "character": offset - before.rfind("\n") - 1}
+    line = before[before.rfind("\n") + 1 :]
+    return {"line": before.count("\n"), "character": len(line.encode("utf-16-le", "surrogatepass")) // 2}
 
 
 def span(text: str, start: int, end: int) -> Message:

@@ -54,32 +54,39 @@ def one_body(parts: int, *, sound: bool = False) -> str:
     )
 
 
-def edited(text: str, random: random.Random) -> str:
-    """The text after one edit."""
+def edit(text: str, random: random.Random) -> tuple[int, int, str]:
+    """One edit: where it begins, where what it takes away ends, and what is there instead."""
     at = random.randrange(len(text) + 1)
     match random.randrange(8):
         case 0:
-            return text[:at] + text[at + 1 :]
+            return at, at + 1, ""
         case 1:
-            return text[:at] + text[at + random.randrange(60) :]
+            return at, at + random.randrange(60), ""
         case 2:
-            return text[:at] + random.choice(_BITS) + text[at:]
+            return at, at, random.choice(_BITS)
         case 3:
-            return text[:at] + chr(random.randrange(32, 127)) + text[at:]
+            return at, at, chr(random.randrange(32, 127))
         case 4:  # a word elsewhere
             words = re.findall(r"[\w$%.]+", text[at : at + 500]) or ["x"]
-            return text[:at] + random.choice(words) + text[at:]
+            return at, at, random.choice(words)
         case 5:  # a line is gone, or there twice
             start = text.rfind("\n", 0, at) + 1
             end = text.find("\n", at) + 1 or len(text)
-            return text[:start] + text[end:] if random.random() < 0.5 else text[:end] + text[start:]
+            return (start, end, "") if random.random() < 0.5 else (end, end, text[start:end])
         case 6:  # a stretch is moved
-            end = at + random.randrange(300)
-            gone, left = text[at:end], text[:at] + text[end:]
-            to = random.randrange(len(left) + 1)
-            return left[:to] + gone + left[to:]
+            end = min(at + random.randrange(300), len(text))
+            to = random.randrange(len(text) - (end - at) + 1)
+            if to < at:
+                return to, end, text[at:end] + text[to:at]
+            return at, to + end - at, text[end : to + end - at] + text[at:end]
         case _:  # a sign in place of another
-            return text[:at] + random.choice(_BITS) + text[at + 1 :]
+            return at, at + 1, random.choice(_BITS)
+
+
+def edited(text: str, random: random.Random) -> str:
+    """The text after one edit."""
+    begin, end, new = edit(text, random)
+    return text[:begin] + new + text[end:]
 
 
 def mended(text: str, whole: str, random: random.Random) -> str:
