@@ -17,6 +17,9 @@ from warploom.isa.availability import (
 )
 from warploom.ptx import Directive, Module
 
+HEAD = 2
+"""Items that a module begins with and without which nothing can be judged: .version and .target."""
+
 _MODES = frozenset({"texmode_unified", "texmode_independent", "debug", "map_f64_to_f32"})
 _FALLBACK = "sm_90a"
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from warploom.check.functions import Walk
-from warploom.check.module import head
+from warploom.check.module import HEAD, head
 from warploom.diag import Diagnostic
 from warploom.isa.availability import Target, Version
 from warploom.ptx import Module
-
-_HEAD = 2  # .version and .target, without which nothing can be judged
 
 
 def judged(
@@ -23,7 +21,7 @@ def judged(
     """Everything that is wrong with a text, where `walk` goes through its items. What an unreadable
     declaration may have declared is not said to be undeclared.
     """
-    if module is None or len(module.items) < _HEAD:
+    if module is None or len(module.items) < HEAD:
         return list(unreadable)
     judged_target, judged_version, found = head(module, target, ptx)
     if unreadable:

@@ -23,6 +23,9 @@ SHARED_KIB = {
 }
 """Shared memory of a CTA, dynamic and static together, by the number of the architecture. Units: KiB."""
 
+PROCESSORS = 132
+"""Multiprocessors of the GPU that kernels see: those of an H200."""
+
 MAX_THREADS = 1024
 """Threads of a CTA."""
 

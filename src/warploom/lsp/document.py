@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from warploom.check.module import head
+from warploom.check.module import HEAD, head
 from warploom.check.rechecking import Rechecker
 from warploom.check.report import Report
 from warploom.isa.availability import Target, Version
 from warploom.lsp.positions import Lines
 from warploom.ptx import Block, Function, Instruction, Module
 from warploom.ptx.rereading import Piece, Reading, reread
-
-_HEAD = 2
 
 
 class View:
@@ -49,7 +47,7 @@ class View:
     def judged_by(self) -> tuple[Target, Version] | None:
         """Target and PTX version of the text; None where its head cannot be read."""
         items = self.reading.pieces[0].items if self.reading.pieces else ()
-        if len(items) < _HEAD:
+        if len(items) < HEAD:
             return None
         target, ptx, _ = head(Module(items), None, None)
         return target, ptx

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diag import Diagnostic, UsageError
+from warploom.isa.capacity import PROCESSORS
 from warploom.layout import TensorMapFields
 from warploom.machine.accumulators import Accumulators
 from warploom.machine.barriers import Barriers
@@ -45,7 +46,7 @@ class Grid:
     dynamic_shared: int
     total_shared: int
     explicit_cluster: bool
-    sm_count: int = 132
+    sm_count: int = PROCESSORS
     ticks: int = 0
     thread: tuple[Array, Array, Array] = field(default_factory=lambda: _zeros(32))
     cta: tuple[Array, Array, Array] = field(default_factory=lambda: _zeros(1))

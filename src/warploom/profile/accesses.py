@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.layout import BANKS
+
 Array = NDArray[Any]
 
-BANKS = 32
 WORD = 4
 SECTOR = 32
 LINE = 128

@@ -12,11 +12,10 @@ from warploom.adapters.triton.launcher import Launcher, Loaded
 from warploom.adapters.triton.packages import triton
 from warploom.adapters.triton.settings import Settings
 from warploom.diag import UsageError
-from warploom.isa.capacity import MAX_THREADS, shared_bytes
+from warploom.isa.capacity import MAX_THREADS, PROCESSORS, shared_bytes
 from warploom.machine.program import load
 from warploom.ptx import parse
 
-_PROCESSORS = 132  # multiprocessors of an H200
 _REGISTERS = 65536
 _REGISTERS_OF_A_THREAD = 255  # the most there are: only an assembler would know how many
 
@@ -32,7 +31,7 @@ class Utils:
         return {
             "max_shared_mem": shared_bytes(self._settings.arch),
             "max_num_regs": _REGISTERS,
-            "multiprocessor_count": _PROCESSORS,
+            "multiprocessor_count": PROCESSORS,
             "warpSize": 32,
             "sm_clock_rate": 1_000_000,
             "mem_clock_rate": 1_000_000,
