@@ -74,6 +74,7 @@ ATOM = Form(
         "b": arg("type"),
         "cache_policy": inp("u64", when="level::cache_hint"),
     },
+    touches="listens",
     source="PTX ISA 9.7.13.5",
 )
 
@@ -100,6 +101,7 @@ CAS = Form(
         -,relaxed,acquire,release,acq_rel  sys        {_GLOBAL},{_SHARED}  b128     8.4 sm_90
     """,
     operands={"d": out("type", also="sink"), "a": memory(also="unified"), "b": arg("type"), "c": arg("type")},
+    touches="listens",
     source="PTX ISA 9.7.13.5",
 )
 
@@ -143,6 +145,7 @@ ATOM_VECTOR = Form(
         "b": inp("type", "vec", also="integers"),
         "cache_policy": inp("u64", when="level::cache_hint"),
     },
+    touches="listens",
     source="PTX ISA 9.7.13.5",
 )
 

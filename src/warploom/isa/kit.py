@@ -51,6 +51,7 @@ EFFECTS = frozenset(
         "warpgroup",  # the four warps of a warpgroup execute it together
         "tensor",  # multiplies matrices (counted as MACs)
         "async",  # takes effect later, by the schedule
+        "listens",  # returns what other threads, of other CTAs too, have left in memory until now
     }
 )
 

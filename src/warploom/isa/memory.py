@@ -114,6 +114,7 @@ LD_ORDERED = Form(
         sem=True,
     ),
     operands={"d": _loaded(), "a": memory(also="unified", eased="special"), "cache_policy": _policy()},
+    touches="listens",
     source="PTX ISA 9.7.9.8",
 )
 
@@ -122,6 +123,7 @@ LD_VOLATILE = Form(
     syntax="ld.volatile{.ss}{.level2::eviction_priority}{.level::prefetch_size}{.vec}.type  d, [a];",
     rows=_table("level::prefetch_size", (_PREFETCH, _CACHED), ("-", _SHARED), ("-", "local")),
     operands={"d": _loaded(), "a": memory(also="unified", eased="special")},
+    touches="listens",
     source="PTX ISA 9.7.9.8",
 )
 
@@ -134,6 +136,7 @@ LD_MMIO = Form(
         -,global  b128               8.4 sm_70
     """,
     operands={"d": out("type", 0, "wide", "braces"), "a": memory(also="unified", eased="special")},
+    touches="listens",
     source="PTX ISA 9.7.9.8",
 )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from warploom.ptx import Address, Element, Instruction, Name, Negated, Symbol, Tuple, Vector
+from warploom.ptx import Address, Element, Instruction, Name, Negated, Operand, Symbol, Tuple, Vector
 from warploom.ptx.flow import postdominators, successors
 
 if TYPE_CHECKING:
@@ -56,7 +56,12 @@ def find_blocks(program: Program, bodies: Mapping[str, tuple[int, int]]) -> None
 
 def names_of(instruction: Instruction) -> Iterator[str]:
     """The names that stand in an instruction's operands."""
-    pending = list(instruction.operands)
+    return names_in(*instruction.operands)
+
+
+def names_in(*operands: Operand) -> Iterator[str]:
+    """The names that stand in operands."""
+    pending = list(operands)
     while pending:
         operand = pending.pop()
         match operand:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from warploom.isa.bulk import TensorCopy
 from warploom.layout import TensorMapFields, box_bytes, boxes
 from warploom.machine.memory import CHUNK_MASK, SHARED_START
+from warploom.machine.watch import READ, WRITE
 from warploom.num._compile import njit
 
 if TYPE_CHECKING:
@@ -125,6 +126,9 @@ class WholeBoxes:
     def move(self) -> None:
         """Copy, and count the bytes off the mbarriers. Errors: Fault, its lane a box."""
         memory = self.machine.memory
+        if memory.carried is not None:
+            rows = (self.bases[:, None] + self.rows).reshape(-1)
+            memory.tell(rows, np.full(len(rows), self.row_bytes), READ if self.loads else WRITE)
         _move(
             memory.arena.bytes, self.bases, self.rows, self.offsets, self.row_bytes, self.starts, self.mask,
             memory.shared, self.origins, self.loads,

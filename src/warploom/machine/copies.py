@@ -27,6 +27,7 @@ from warploom.layout import (
 from warploom.machine.boxes import TF32_WORDS, chosen, tile_in, tile_out, whole_boxes
 from warploom.machine.faults import Fault
 from warploom.machine.memory import CHUNK_MASK, GLOBAL_BASE, SHARED_START
+from warploom.machine.watch import READ, WRITE, Action
 from warploom.num.convert import tf32_from_float
 from warploom.num.formats import TF32
 
@@ -198,6 +199,7 @@ class Copier:
         source = pick.number(request.source)
         if request.source_space == "global":
             first = memory.arena.find(source, size, "a bulk copy's source")
+            memory.tell([first], [size], READ)
             return memory.arena.bytes[first : first + size].copy()
         ((owner, low),) = self._targets("shared::cta", source, cta, None)
         origin = self._origin(owner, low, size, "a bulk copy's source")
@@ -208,6 +210,7 @@ class Copier:
         destination = pick.number(request.destination)
         if request.destination_space == "global":
             first = memory.arena.find(destination, size, "a bulk copy's destination")
+            self._tell_put(first, size, request, pick)
             self._put(memory.arena.bytes[first : first + size], data, request, pick)
             memory.arena.touch(destination)
         else:
@@ -231,12 +234,21 @@ class Copier:
             old = target.view(dtype)
             old[:] = combine_bulk(request.reduction, request.type)(old.copy(), data.view(dtype))
             return
-        mask = pick.optional(request.byte_mask)
-        if mask is None:
+        if request.byte_mask is None:
             target[:] = data
         else:
-            keep = np.resize(np.array([mask >> bit & 1 for bit in range(16)], np.bool_), len(data))
+            keep = _kept(request.byte_mask, pick, len(data))
             target[keep] = data[keep]
+
+    def _tell_put(self, first: int, size: int, request: BulkCopy, pick: _Pick) -> None:
+        memory = self.machine.memory
+        if request.reduction:
+            memory.tell([first], [size], Action("combine", request.reduction, request.type))
+        elif request.byte_mask is None:
+            memory.tell([first], [size], WRITE)
+        else:
+            single = np.arange(first, first + size)[_kept(request.byte_mask, pick, size)]
+            memory.tell(single, np.ones(len(single)), WRITE)
 
     # Tensor tiles -----------------------------------------------------------------------------------------
 
@@ -295,6 +307,7 @@ class Copier:
                 "machine.misaligned", f"a tensor map at address {address:#x}; expected a multiple of 64"
             )
         first = arena.find(address, 128, "a tensor map")
+        self.machine.memory.tell([first], [128], READ)
         return self.machine.tensor_map(arena.bytes[first : first + 128].tobytes())
 
     def _global_span(self, fields: TensorMapFields, rows: TileRows, size: int) -> int:
@@ -305,6 +318,10 @@ class Copier:
             return 0
         low, high = int(inside.min()), int(inside.max()) + size
         return arena.find(fields.global_address + low, high - low, "a tensor copy") - low
+
+    def _tell_rows(self, base: int, rows: TileRows, size: int, action: Action) -> None:
+        inside = rows.global_offset[rows.global_offset >= 0]
+        self.machine.memory.tell(base + inside, np.full(len(inside), size), action)
 
     def _tile_load(
         self,
@@ -320,6 +337,7 @@ class Copier:
         left, inside = rows.first * bits // 8, rows.valid * bits // 8
         base = self._global_span(fields, rows, inside)
         source, offsets = memory.arena.bytes, rows.global_offset
+        self._tell_rows(base, rows, inside, READ)
         if fields.element_type in TF32_WORDS:
             source, offsets = _as_tf32(source, base + offsets, offsets >= 0, inside)
             base = 0
@@ -352,6 +370,8 @@ class Copier:
         if not reached.any():
             return
         memory.arena.touch(base + int(rows.global_offset.max()) + GLOBAL_BASE)
+        combines = Action("combine", request.reduction, fields.element_type) if request.reduction else WRITE
+        self._tell_rows(base, rows, inside, combines)
         if not request.reduction:
             tile_out(
                 memory.arena.bytes, base, rows.global_offset, inside, rows.shared_offset, low, mask,
@@ -371,6 +391,12 @@ class Copier:
             places = firsts[some, None] + np.arange(inside)
             reduced = act(memory.arena.bytes[places].view(dtype), new[some])
             memory.arena.bytes[places] = np.ascontiguousarray(reduced).view(np.uint8)
+
+
+def _kept(byte_mask: Array, pick: _Pick, size: int) -> Array:
+    """Which bytes of a copy its byte mask lets be written. Shapes: (size,)."""
+    mask = pick.number(byte_mask)
+    return np.resize(np.array([mask >> bit & 1 for bit in range(16)], np.bool_), size)
 
 
 def _as_tf32(arena: Array, sources: Array, reached: Array, inside: int) -> tuple[Array, Array]:

@@ -1,4 +1,8 @@
-"""A whole grid: waves of resident CTAs, the memory they share, and what the run amounts to."""
+"""A whole grid: waves of resident CTAs, the memory they share, and what the run amounts to.
+
+Which CTAs make a wave depends on the launch alone, and a wave starts from nothing but global memory: what it does is
+the same in whatever process, and after whatever waves, it runs.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +13,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from warploom.diag import Diagnostic
 from warploom.machine.data import initialise
 from warploom.machine.engines import Schedule
 from warploom.machine.faults import Deadlock, Trap
+from warploom.machine.listening import listening
 from warploom.machine.machine import Grid, Machine
 from warploom.machine.memory import Arena
 from warploom.machine.program import Program
 from warploom.machine.watch import Watcher
 
 RESIDENT_WARPS = 1024
+LEAST_WARPS = 256  # of a wave that a smaller grid is cut into, so that there is something to hand out
+WAVES = 4  # that a grid is cut into if they are no smaller than that
 REGISTER_BYTES = 1 << 30
 SHARED_BYTES = 1 << 30
 STEP_BUDGET = 1_000_000_000
@@ -51,8 +59,9 @@ class Stats:
 class Request:
     """Everything a run on the machine needs besides its memory.
 
-    `parameters` is the kernel's parameter block. Units: `shared` dynamic shared memory in bytes, `step_budget`
-    warp instructions.
+    `parameters` is the kernel's parameter block. `waves` are those to run, by default all: a range of `Waves`.
+
+    Units: `shared` dynamic shared memory in bytes, `step_budget` warp instructions.
     """
 
     program: Program
@@ -67,6 +76,50 @@ class Request:
     step_budget: int = STEP_BUDGET
     watch: Watcher | None = None
     pool: Any = None
+    waves: range | None = None
+
+    def shape(self) -> Grid:
+        """The launch's shape."""
+        total = self.program.dynamic_start + self.shared
+        return Grid(self.grid, self.block, self.cluster, self.shared, total, self.explicit_cluster)
+
+
+@dataclass(frozen=True, slots=True)
+class Waves:
+    """The waves of a launch: `resident` CTAs each, the last one what is left.
+
+    Shapes: clusters (clusters, CTAs of a cluster, 3), in order of launch.
+    """
+
+    resident: int
+    clusters: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return max(-(-len(self.clusters) // self._each), 0)
+
+    @property
+    def _each(self) -> int:
+        return self.resident // self.clusters.shape[1]
+
+    def ctas(self, number: int) -> NDArray[np.int64]:
+        """The coordinates of a wave's CTAs. Shapes: (CTAs, 3)."""
+        return self.clusters[number * self._each : (number + 1) * self._each].reshape(-1, 3)
+
+
+def waves(program: Program, grid: Grid) -> Waves:
+    """Cut a launch into waves of whole clusters, within bounds of warps and bytes, and of even sizes."""
+    warps = -(-grid.threads // 32)
+    per_cta = max(1, warps * (program.registers.bytes_per_warp() + 32 * program.local_bytes))
+    most = RESIDENT_WARPS
+    if not any(
+        listening(program)
+    ):  # else CTAs may wait for each other, and as many as possible are to be there
+        most = min(most, max(LEAST_WARPS, -(-grid.ctas * warps // WAVES)))
+    fits = min(most // warps, REGISTER_BYTES // per_cta, SHARED_BYTES // max(1, grid.total_shared), grid.ctas)
+    each = max(fits // grid.cluster_size, 1)
+    clusters = grid.clusters()
+    count = -(-len(clusters) // each)
+    return Waves(-(-len(clusters) // count) * grid.cluster_size, clusters)
 
 
 def reserve(program: Program, arena: Arena) -> dict[str, int]:
@@ -95,17 +148,14 @@ def execute(
     Errors: Unsupported before anything runs; Trap and Deadlock while it runs.
     """
     started = time.perf_counter()
-    program = request.program
-    total_shared = program.dynamic_start + request.shared
-    grid = Grid(
-        request.grid, request.block, request.cluster, request.shared, total_shared, request.explicit_cluster
-    )
+    program, grid = request.program, request.shape()
     initialise(program, arena, segments, request.parameters)
-    resident = _resident(program, grid)
+    cut = waves(program, grid)
+    chosen = range(len(cut)) if request.waves is None else request.waves
     machine = Machine(
         program,
         grid,
-        resident,
+        cut.resident,
         arena,
         segments,
         request.arch,
@@ -114,20 +164,17 @@ def execute(
         request.step_budget,
         request.watch,
     )
-    clusters = grid.clusters()
-    per_wave = resident // grid.cluster_size
+    total = grid.ctas if request.waves is None else sum(len(cut.ctas(number)) for number in chosen)
     done = 0
 
     def report() -> None:
         if progress is not None:
             seconds = time.perf_counter() - started
-            progress(
-                Progress(done + machine.ctas_done, grid.ctas, machine.macs, machine.instructions, seconds)
-            )
+            progress(Progress(done + machine.ctas_done, total, machine.macs, machine.instructions, seconds))
 
-    for first in range(0, len(clusters), per_wave):
-        wave = clusters[first : first + per_wave].reshape(-1, 3)
-        machine.start(wave)
+    for number in chosen:
+        ctas = cut.ctas(number)
+        machine.start(ctas, number)
         report()
         try:
             machine.run(report)
@@ -135,28 +182,14 @@ def execute(
             if request.watch is None or not request.watch.stopped(end.diagnostics):
                 raise
             break
-        done += len(wave)
+        done += len(ctas)
         machine.ctas_done = 0
     report()
     stats = Stats(
         dict(Counter(machine.counts).most_common()),
         machine.macs,
         time.perf_counter() - started,
-        grid.ctas,
+        total,
         machine.batches,
     )
     return stats, () if request.watch is None else request.watch.findings()
-
-
-def _resident(program: Program, grid: Grid) -> int:
-    """CTAs that are resident at a time: whole clusters, within bounds of warps and bytes."""
-    warps = -(-grid.threads // 32)
-    per_cta = max(1, warps * (program.registers.bytes_per_warp() + 32 * program.local_bytes))
-    fits = min(
-        RESIDENT_WARPS // warps,
-        REGISTER_BYTES // per_cta,
-        SHARED_BYTES // max(1, grid.total_shared),
-        grid.ctas,
-    )
-    size = grid.cluster_size
-    return int(np.clip(fits // size * size, size, grid.ctas))

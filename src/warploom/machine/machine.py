@@ -33,6 +33,7 @@ Array = NDArray[Any]
 Rows = NDArray[np.intp]
 
 BATCH_COST = 32  # warps whose instruction costs the machine as much as that of one warp alone
+WAVE_TICKS = 36  # bits of a clock that one wave may fill; a wave has no more instructions than its budget
 PARTING = 1 / 16  # how often, under a random schedule, warps at one place part
 
 
@@ -164,9 +165,18 @@ class Machine:
 
     # Starting and running ---------------------------------------------------------------------------------
 
-    def start(self, ctas: NDArray[np.int64]) -> None:
-        """Make CTAs resident. Shapes: (ctas, 3) coordinates, whole clusters, at most as many as fit."""
+    def start(self, ctas: NDArray[np.int64], wave: int = 0) -> None:
+        """Make CTAs resident, as the wave of a number.
+
+        Nothing of an earlier wave is left but what it wrote to global memory. Clocks go on from where no wave before
+        can have come to.
+
+        Shapes: (ctas, 3) coordinates, whole clusters, at most as many as fit.
+        """
         held = len(ctas)
+        self.grid.ticks = wave << WAVE_TICKS
+        self.steps = 0
+        self.carry[:] = False
         coordinates = np.concatenate([ctas, np.zeros((self.ctas - held, 3), np.int64)])[self.cta_of]
         self.grid.cta = tuple(coordinates[:, axis : axis + 1].astype(np.uint32) for axis in range(3))  # type: ignore[assignment]
         self.coordinates = ctas
@@ -182,6 +192,7 @@ class Machine:
             self.arena, self.rank, self.cluster_size, shared, self.warps, self.program.local_bytes
         )
         self.memory.watch = self.watch if self.watch is not None and self.watch.accesses else None
+        self.memory.carried = self.watch if self.watch is not None and self.watch.carried else None
         self.live_warps = np.bincount(self.cta_of, weights=masks.any(axis=1), minlength=self.ctas).astype(
             np.int64
         )

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from warploom.diag import UsageError
 from warploom.isa.reductions import HALVES
@@ -24,7 +24,7 @@ from warploom.machine.faults import Fault
 from warploom.num import atomics
 
 if TYPE_CHECKING:
-    from warploom.machine.watch import Watcher
+    from warploom.machine.watch import Action, Watcher
 
 Array = NDArray[Any]
 Lanes = NDArray[np.bool_]
@@ -164,6 +164,7 @@ class Memory:
         self.local = np.zeros(warps * 32 * self.local_stride if local_bytes else 0, np.uint8)
         self.exited = np.zeros(len(rank), np.bool_)  # CTAs of clusters whose threads have all left the kernel
         self.watch: Watcher | None = None
+        self.carried: Watcher | None = None
         self._fault = np.zeros(1, np.int64)
 
     # Windows ----------------------------------------------------------------------------------------------
@@ -278,6 +279,11 @@ class Memory:
             if self.watch is not None:
                 self.watch.access(self._kind(held), place, index, part, size, raw)
             access.store_indexed(held.view(raw.dtype), index, access.uniform(part), raw)
+
+    def tell(self, starts: ArrayLike, sizes: ArrayLike, action: Action) -> None:
+        """Say which bytes of the arena a bulk copy is about to reach."""
+        if self.carried is not None:
+            self.carried.carries(np.asarray(starts, np.int64), np.asarray(sizes, np.int64), action)
 
     def _kind(self, held: NDArray[np.uint8]) -> str:
         return "shared" if held is self.shared else "local" if held is self.local else "global"

@@ -9,7 +9,8 @@ instruction's.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 from numpy.typing import NDArray
 
@@ -24,6 +25,18 @@ Array = NDArray[Any]
 Act = Callable[[Any, Any], None]
 
 
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What is done to bytes of memory; of a combination, by which operation on elements of which type."""
+
+    kind: Literal["read", "write", "combine"]
+    operation: str = ""
+    type: str = ""
+
+
+READ, WRITE = Action("read"), Action("write")
+
+
 class Watcher:
     """Sees one run; what it does not override it does not see.
 
@@ -32,6 +45,9 @@ class Watcher:
 
     accesses = True
     """Whether it is to see loads and stores, which cost the most to tell."""
+
+    carried = False
+    """Whether it is to see the bytes of the arena that bulk copies reach."""
 
     def attach(self, machine: Machine) -> None:
         """The machine is made; its program is linked next."""
@@ -103,6 +119,12 @@ class Watcher:
         they have these numbers.
         """
 
+    def carries(self, starts: Array, sizes: Array, action: Action) -> None:
+        """Bulk copies are about to read, write or combine these bytes of the arena, whoever issued them.
+
+        Shapes: (pieces,), byte offsets in the arena and sizes in bytes.
+        """
+
     def deferred(self, batch: Batch, channel: str, number: int) -> None:
         """Lanes are about to issue an action on a channel of the engines (`Engines.defer`)."""
 
@@ -130,6 +152,7 @@ class Several(Watcher):
     def __init__(self, watchers: Sequence[Watcher]) -> None:
         self.watchers = tuple(watchers)
         self.accesses = any(each.accesses for each in watchers)
+        self.carried = any(each.carried for each in watchers)
 
     def attach(self, machine: Machine) -> None:
         """Tell all."""
@@ -232,6 +255,12 @@ class Several(Watcher):
         """Tell all."""
         for each in self.watchers:
             each.landing(numbers)
+
+    def carries(self, starts: Array, sizes: Array, action: Action) -> None:
+        """Tell all."""
+        for each in self.watchers:
+            if each.carried:
+                each.carries(starts, sizes, action)
 
     def deferred(self, batch: Batch, channel: str, number: int) -> None:
         """Tell all."""

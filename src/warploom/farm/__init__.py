@@ -1,0 +1,1 @@
+"""Many machines: work that is independent, spread over the workers of a Dask cluster."""

@@ -1,0 +1,171 @@
+"""The workers: a cluster that starts here, or one that runs already, once it is known that it can do the work."""
+
+# distributed has no type information of its own.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportMissingTypeStubs=false
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import re
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
+from types import TracebackType
+from typing import Any, Self
+
+from warploom.diag import UsageError
+from warploom.farm.census import Needs, census, complaint
+
+START = 60.0  # seconds for workers to start, or for a scheduler to answer
+_QUIET = {
+    "DASK_LOGGING__DISTRIBUTED": "critical",
+    "PYTHONWARNINGS": "ignore:resource_tracker:UserWarning",
+}
+"""What keeps processes that start here from talking: what ends the work is said by who waits for it."""
+_ADDRESS = re.compile(r"(tcp|tls|ucx|ucxx|ws|wss|inproc)://\S+|[\w.\-]+:\d+")
+_LOCAL = re.compile(r"dask(?::([1-9]\d{0,3}))?")
+
+
+def parse(workers: str) -> tuple[str, int]:
+    """A scheduler's address, or "" and how many workers to start here.
+
+    Errors: UsageError farm.workers.
+    """
+    local = _LOCAL.fullmatch(workers)
+    if local is not None:
+        return "", int(local[1] or len(os.sched_getaffinity(0)))
+    if _ADDRESS.fullmatch(workers):
+        return workers, 0
+    raise UsageError(
+        f"workers is {workers!r}; expected a number of threads, 'dask', 'dask:N' for N workers here, or the address of "
+        "a Dask scheduler, such as 'tcp://host:8786'",
+        code="farm.workers",
+    )
+
+
+class Crew:
+    """Workers that can do the work. A context manager; a cluster that was started here is kept for the next crew."""
+
+    client: Any
+
+    def __init__(self, workers: str, needs: Needs | None = None) -> None:
+        """Errors: UsageError farm.workers, farm.packages, farm.scheduler, farm.worker."""
+        if find_spec("distributed") is None:
+            raise UsageError(
+                "spreading work over machines needs Dask distributed",
+                code="farm.packages",
+                hint="pip install 'warploom[farm]'",
+            )
+        self.address, self.count = parse(workers)
+        self.needs = needs or Needs()
+        self.connect()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        self.client.close()
+
+    @property
+    def dashboard(self) -> str:
+        """Where Dask's dashboard is; empty where there is none."""
+        return str(self.client.dashboard_link or "") if find_spec("bokeh") is not None else ""
+
+    def connect(self) -> None:
+        """Find the scheduler, again where it was lost, and see that its workers can do the work."""
+        from distributed import Client
+
+        address = self.address or _local(self.count)
+        try:
+            self.client = Client(address, timeout=START, set_as_default=False)
+            self.client.wait_for_workers(self.count or 1, timeout=START)
+        except (OSError, TimeoutError, ValueError) as error:
+            if self.address:
+                message = f"there is no scheduler with workers at {self.address}: {error or 'no answer'}"
+                raise UsageError(message, code="farm.scheduler") from None
+            message = f"{self.count} workers did not start within {START:g} seconds: {error}"
+            raise UsageError(message, code="farm.scheduler") from None
+        self.inspect()
+
+    def workers(self) -> dict[str, Any]:
+        """What the scheduler knows of each worker, by address; none where the scheduler is not there."""
+        found: dict[str, Any] = self.client.scheduler_info(n_workers=-1)["workers"]
+        return found
+
+    def inspect(self) -> None:
+        """Refuse workers that would do something else than this process, or cannot do it.
+
+        Errors: UsageError farm.worker.
+        """
+        answers = self.client.run(census, list(self.needs.extras), list(self.needs.files), on_error="return")
+        known = self.workers()
+        for address, answer in sorted(answers.items()):
+            told = known.get(address, {})
+            why, hint = complaint(
+                str(told.get("name", address)), answer, self.needs, int(told.get("memory_limit") or 0)
+            )
+            if why:
+                raise UsageError(why, code="farm.worker", hint=hint)
+
+
+# Clusters that were started here -----------------------------------------------------------------------------
+
+_clusters: dict[int, Any] = {}
+
+
+def _local(count: int) -> Any:
+    """A cluster of so many workers here: one for the whole process, as starting it takes seconds.
+
+    Workers are processes of their own, started anew if they die; a script needs no guard against being imported.
+    """
+    from distributed.deploy.subprocess import SubprocessCluster
+
+    known = _clusters.get(count)
+    if known is not None and known.status.name == "running":
+        return known
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    with _environment(_QUIET):
+        cluster = SubprocessCluster(
+            n_workers=count,
+            threads_per_worker=1,
+            dashboard_address="127.0.0.1:0",
+            silence_logs=logging.CRITICAL,
+        )
+    _clusters[count] = cluster
+    return cluster
+
+
+@contextmanager
+def _environment(added: Mapping[str, str]) -> Generator[None]:
+    """Variables that processes started meanwhile have besides."""
+    before = dict(os.environ)
+    os.environ.update(added)
+    try:
+        yield
+    finally:
+        for name in added:
+            del os.environ[name]
+        os.environ.update(before)
+
+
+def forget_local(count: int) -> None:
+    """End a cluster that was started here, or what is left of it."""
+    cluster = _clusters.pop(count, None)
+    if cluster is None:
+        return
+    with suppress(Exception):  # it may be broken in any way
+        cluster.close(timeout=5)
+    for each in (cluster.scheduler, *cluster.workers.values()):
+        with suppress(ProcessLookupError, AttributeError):
+            each.process.kill()
+
+
+@atexit.register
+def _forget_all() -> None:
+    for count in list(_clusters):
+        forget_local(count)

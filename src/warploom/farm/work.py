@@ -1,0 +1,272 @@
+"""Work for a crew: independent tasks, each done once as far as anyone can tell, whatever happens to workers."""
+
+# distributed has no type information of its own.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportMissingTypeStubs=false
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Any, NoReturn
+from uuid import uuid4
+
+from warploom.diag import UsageError
+from warploom.farm.census import Needs, census, complaint, version
+from warploom.farm.crew import Crew, forget_local
+
+PATIENCE = 60.0  # seconds that a scheduler, or the last worker, may be gone before the work is given up
+ROUNDS = 5  # times in a row that everything may be lost with nothing done in between
+_TOLD = 0.25  # seconds between two reports of one task
+_LOOK = 1.0  # seconds after which nothing heard means a look at who is left
+
+Hear = Callable[[int, Any], None]
+Tell = Callable[[Any], None]
+Job = Callable[[Any, Any, Tell], Any]
+"""What a worker does: with what all tasks share, a task, and whom to tell how far it is. A function of a module."""
+
+
+@dataclass(slots=True)
+class Share:
+    """What one worker did. Units: seconds of work; `lost` tasks were begun there and not brought to an end."""
+
+    name: str
+    tasks: int = 0
+    seconds: float = 0.0
+    lost: int = 0
+
+
+@dataclass(slots=True)
+class Ledger:
+    """Who did what. `again` counts tasks that were begun more than once, `losses` how often all was begun anew."""
+
+    done: int = 0
+    total: int = 0
+    again: int = 0
+    losses: int = 0
+    shares: dict[str, Share] = field(default_factory=dict[str, Share])
+
+    def share(self, name: str) -> Share:
+        """That of a worker."""
+        return self.shares.setdefault(name, Share(name))
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """Why a task could not be done."""
+
+    error: UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What came of a task, and who did it."""
+
+    value: Any
+    worker: str
+    seconds: float
+
+
+class _Lost(Exception):
+    """What the scheduler knew is gone, or a part of it that it cannot make again."""
+
+
+def results(
+    crew: Crew,
+    job: Job,
+    shared: Any,
+    tasks: Sequence[Any],
+    hear: Hear | None = None,
+    ledger: Ledger | None = None,
+) -> Iterator[tuple[int, Any]]:
+    """Each task's number and what `job` made of it, in the order in which they are done; every one once.
+
+    What all tasks share goes to each worker once. A task whose worker dies is done by another one; with the
+    scheduler gone, what has not come back is begun anew by the next one. `hear` is told what tasks tell.
+
+    Errors: UsageError farm.lost, farm.memory, farm.disk, farm.worker; UsageError that a task raises.
+    """
+    ledger = Ledger() if ledger is None else ledger
+    ledger.total += len(tasks)
+    left = dict(enumerate(tasks))
+    idle = 0
+    while left:
+        before = len(left)
+        try:
+            for number, value in _round(crew, job, shared, left, hear, ledger):
+                del left[number]
+                ledger.done += 1
+                yield number, value
+        except _Lost:
+            ledger.losses += 1
+            idle = idle + 1 if len(left) == before else 0
+            if idle >= ROUNDS:
+                why = "the workers ended time and again, as processes that take more memory than there is do"
+                _give_up(crew, ledger, why)
+            if crew.client.status != "running":
+                _reconnect(crew, ledger)
+
+
+def _reconnect(crew: Crew, ledger: Ledger) -> None:
+    with suppress(Exception):
+        crew.client.close(timeout=5)
+    if not crew.address:
+        forget_local(crew.count)
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            crew.connect()
+            return
+        except UsageError as error:
+            if error.diagnostics[0].code != "farm.scheduler" or time.monotonic() > end:
+                _give_up(crew, ledger, str(error))
+
+
+def _give_up(crew: Crew, ledger: Ledger, why: str) -> NoReturn:
+    place = f"the workers of {crew.address}" if crew.address else "the workers here"
+    raise UsageError(
+        f"{place} did {ledger.done} of {ledger.total} tasks, then the work could not go on: {why}",
+        code="farm.lost",
+        hint="start it again once the workers are back",
+    )
+
+
+def _round(
+    crew: Crew, job: Job, shared: Any, left: dict[int, Any], hear: Hear | None, ledger: Ledger
+) -> Iterator[tuple[int, Any]]:
+    """Submit what is left, and hand on what comes back. Errors: _Lost."""
+    client, heard = crew.client, SimpleQueue[tuple[str, Any]]()
+    topic = f"warploom-{uuid4().hex}"
+    futures = _submit(client, job, shared, left, topic)
+
+    def told_of(event: tuple[float, Any]) -> None:
+        heard.put(("told", event[1]))
+
+    client.subscribe_topic(topic, told_of)
+    for number, future in futures.items():
+        future.add_done_callback(partial(_done, heard, number))
+    begun: dict[int, str] = {}
+    seen = time.monotonic()
+    while futures:
+        try:
+            kind, what = heard.get(timeout=_LOOK)
+        except Empty:
+            if client.status != "running":
+                raise _Lost from None
+            if crew.workers():
+                seen = time.monotonic()
+            elif time.monotonic() - seen > PATIENCE:
+                _give_up(crew, ledger, "no worker is left")
+            continue
+        if kind == "done":
+            answer = _answer(futures[what], what)
+            del futures[what]
+            share = ledger.share(answer.worker)
+            share.tasks += 1
+            share.seconds += answer.seconds
+            yield what, answer.value
+            continue
+        number, worker, told = what
+        if number not in futures:
+            continue
+        if told is not None:
+            if hear is not None:
+                hear(number, told)
+            continue
+        if number in begun:
+            ledger.again += 1
+            ledger.share(begun[number]).lost += 1
+        begun[number] = worker
+    client.unsubscribe_topic(topic)
+
+
+def _done(heard: SimpleQueue[tuple[str, Any]], number: int, future: Any) -> None:
+    heard.put(("done", number))
+
+
+def _submit(client: Any, job: Job, shared: Any, left: dict[int, Any], topic: str) -> dict[int, Any]:
+    """The tasks as futures, the first ones first. Errors: _Lost."""
+    try:
+        # In a list, as the keys of a dictionary would be taken for names.
+        everywhere = client.scatter([shared], broadcast=True, hash=False)[0]
+        return {
+            number: client.submit(
+                _do,
+                job,
+                everywhere,
+                task,
+                number,
+                topic,
+                version(),
+                key=f"{topic}-{number}",
+                priority=-number,
+            )
+            for number, task in left.items()
+        }
+    except (OSError, RuntimeError) as error:
+        raise _Lost from error
+
+
+def _answer(future: Any, number: int) -> _Answer:
+    """The answer of a task that is done. Errors: _Lost, UsageError."""
+    from concurrent.futures import CancelledError
+
+    from distributed.scheduler import KilledWorker
+
+    try:
+        found = future.result()
+    except (CancelledError, OSError) as error:
+        raise _Lost from error
+    except KilledWorker as error:
+        raise UsageError(
+            f"task {number} ended {error.allowed_failures + 1} workers, the last one {error.last_worker}",
+            code="farm.memory",
+            hint="a system ends processes that take more memory than there is: start fewer workers, or with more",
+        ) from None
+    except ModuleNotFoundError as error:
+        why, hint = complaint("that was given a task", error, Needs(), 0)
+        raise UsageError(why, code="farm.worker", hint=hint) from None
+    if isinstance(found, _Failure):
+        raise found.error
+    return found
+
+
+# On a worker -------------------------------------------------------------------------------------------------
+
+
+def _do(job: Job, shared: Any, task: Any, number: int, topic: str, expected: str) -> _Answer | _Failure:
+    """Do a task, on a worker."""
+    from distributed import get_worker
+
+    worker = get_worker()
+    name = f"{worker.address}, process {os.getpid()}"
+    if version() != expected:  # it came after the others were looked at
+        why, hint = complaint(name, census((), ()), Needs(), 0, expected)
+        return _Failure(UsageError(why, code="farm.worker", hint=hint))
+    worker.log_event(topic, (number, name, None))
+    last = started = time.monotonic()
+
+    def tell(what: Any) -> None:
+        nonlocal last
+        if time.monotonic() - last > _TOLD:
+            last = time.monotonic()
+            worker.log_event(topic, (number, name, what))
+
+    try:
+        return _Answer(job(shared, task, tell), name, time.monotonic() - started)
+    except UsageError as error:
+        return _Failure(error)
+    except MemoryError:
+        why = f"the worker {name} has not the memory for task {number}"
+        hint = "start fewer workers, or workers with more memory"
+        return _Failure(UsageError(why, code="farm.memory", hint=hint))
+    except OSError as error:
+        why = f"the worker {name} could not do task {number}: {error}"
+        hint = "free some space there" if error.errno == errno.ENOSPC else ""
+        return _Failure(UsageError(why, code="farm.disk", hint=hint))
