@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from warploom.shown import draw_with as _draw_with
+from warploom.spread import spread_with as _spread_with
 
 if TYPE_CHECKING:
     from warploom import author as author
@@ -90,12 +91,9 @@ class _Package(ModuleType):
 
 def __getattr__(name: str) -> object:
     if name == "__version__":
-        from importlib.metadata import PackageNotFoundError, version
+        from warploom.release import version
 
-        try:
-            return version("warploom")
-        except PackageNotFoundError:
-            return "0+source"  # run from a checkout that is not installed
+        return version()
     if name in _PACKAGES:
         return import_module(f"warploom.{name}")
     home = _HOME.get(name)
@@ -112,3 +110,4 @@ def __dir__() -> list[str]:
 
 sys.modules[__name__].__class__ = _Package
 _draw_with(lambda: import_module("warploom.view.notebook").drawn)
+_spread_with(lambda: import_module("warploom.farm"))

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import warploom
+from warploom import release
 from warploom.diag import UsageError
 
 
@@ -42,7 +42,7 @@ def files(paths: Iterable[Path]) -> dict[str, str]:
 def version() -> str:
     """The version of this package, with a digest of its source: two checkouts may call themselves the same."""
     root = Path(__file__).parent.parent
-    return f"{warploom.__version__} ({_digest(sorted(root.rglob('*.py')))[:12]})"
+    return f"{release.version()} ({_digest(sorted(root.rglob('*.py')))[:12]})"
 
 
 def _digest(paths: Iterable[Path]) -> str:
