@@ -9,17 +9,18 @@ from __future__ import annotations
 import errno
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from queue import Empty, SimpleQueue
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol, runtime_checkable
 from uuid import uuid4
 
 from warploom.diag import UsageError
 from warploom.farm.census import Needs, census, complaint, version
 from warploom.farm.crew import Crew, forget_local
+from warploom.launch.spreading import Ledger
 
 PATIENCE = 60.0  # seconds that a scheduler, or the last worker, may be gone before the work is given up
 ROUNDS = 5  # times in a row that everything may be lost with nothing done in between
@@ -28,33 +29,9 @@ _LOOK = 1.0  # seconds after which nothing heard means a look at who is left
 
 Hear = Callable[[int, Any], None]
 Tell = Callable[[Any], None]
+"""Told how far a task is: plain data, numbers and texts in tuples."""
 Job = Callable[[Any, Any, Tell], Any]
 """What a worker does: with what all tasks share, a task, and whom to tell how far it is. A function of a module."""
-
-
-@dataclass(slots=True)
-class Share:
-    """What one worker did. Units: seconds of work; `lost` tasks were begun there and not brought to an end."""
-
-    name: str
-    tasks: int = 0
-    seconds: float = 0.0
-    lost: int = 0
-
-
-@dataclass(slots=True)
-class Ledger:
-    """Who did what. `again` counts tasks that were begun more than once, `losses` how often all was begun anew."""
-
-    done: int = 0
-    total: int = 0
-    again: int = 0
-    losses: int = 0
-    shares: dict[str, Share] = field(default_factory=dict[str, Share])
-
-    def share(self, name: str) -> Share:
-        """That of a worker."""
-        return self.shares.setdefault(name, Share(name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +48,16 @@ class _Answer:
     value: Any
     worker: str
     seconds: float
+
+
+@runtime_checkable
+class Counted(Protocol):
+    """A result that says what is to be counted of it."""
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How much of what."""
+        ...
 
 
 class _Lost(Exception):
@@ -170,6 +157,8 @@ def _round(
             share = ledger.share(answer.worker)
             share.tasks += 1
             share.seconds += answer.seconds
+            if isinstance(answer.value, Counted):
+                share.counts.update(answer.value.counts)
             yield what, answer.value
             continue
         number, worker, told = what

@@ -20,6 +20,7 @@ HALVES = {"f16": F16, "f16x2": F16, "bf16": BF16, "bf16x2": BF16}
 
 _BITS = ("u32", "s32", "u64")
 _WHOLE = (*_BITS, "s64")
+_COMMUTING = ("add", "and", "or", "xor", "min", "max")
 _OF_TENSORS = {
     "add": ("u32", "s32", "u64", "f16", "bf16", "f32", "f32.ftz", "f64", "tf32", "tf32.ftz"),
     "min": (*_WHOLE, "f16", "bf16"),
@@ -47,6 +48,14 @@ def combine_bulk(op: str, type: str) -> Combine:
     if (op, type) == ("add", "f64"):
         return _add_doubles
     return combine(op, "f32" if type.startswith("tf32") else type.removesuffix(".ftz"))
+
+
+def commutes(op: str, type: str) -> bool:
+    """Whether elements of a type are left the same in whatever order a reduction word is applied to them.
+
+    Sums of floats round, and a maximum of NaNs is the last one's; counters wrap at what each operand says.
+    """
+    return op in _COMMUTING and TYPES[type.removesuffix(".ftz")].kind in ("bits", "unsigned", "signed")
 
 
 def _increment(old: Array, value: Array) -> Array:

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -18,6 +18,7 @@ from warploom.diag import Diagnostic, UsageError
 from warploom.gpu.geometry import Extent, triple
 from warploom.launch import limits, real
 from warploom.launch.arguments import Buffers, adopt, collect, pack
+from warploom.launch.spreading import Announce, Spread, check_workers, spreader
 from warploom.machine.engines import Schedule
 from warploom.machine.execute import STEP_BUDGET, Progress, Request, Stats, reserve
 from warploom.machine.execute import execute as run_grid
@@ -39,7 +40,7 @@ __all__ = ["Progress", "Run", "Stats", "execute", "launch"]
 @dataclass(frozen=True, slots=True)
 class Run(Shown):
     """What a launch did: `findings` of the sanitizer or, on a GPU, of its assembler; `stats`, and the `trace` and
-    the `profile` when they were asked for.
+    the `profile` when they were asked for; `spread` says who did what of it, where it was spread over machines.
     """
 
     shown_as: ClassVar[str] = "run"
@@ -48,6 +49,7 @@ class Run(Shown):
     stats: Stats = field(default_factory=Stats)
     trace: Trace | None = None
     profile: Profile | None = None
+    spread: Spread | None = None
 
 
 def launch(
@@ -65,7 +67,7 @@ def launch(
     sanitize: bool = False,
     trace: bool | Sequence[int] = False,
     profile: bool = False,
-    workers: int = 1,
+    workers: int | str = 1,
     stream: object = None,
     wait: bool = True,
     cooperative: bool = False,
@@ -86,7 +88,8 @@ def launch(
     too. `trace` records what happens when, in the CTAs with these numbers (x running fastest) or, if True, in the
     first few; a trap or a deadlock then has what was recorded until it as its own `trace`. `profile` counts how
     often each instruction runs and what its accesses cost (`warploom.profile`). `workers` threads share the
-    arithmetic; results do not depend on them.
+    arithmetic; or the workers of a Dask cluster share the grid (extra `farm`): "dask" starts one for each core,
+    "dask:N" so many, "tcp://host:8786" finds a scheduler. Results and findings do not depend on them.
 
     A GPU alone heeds these. `stream` is a stream of PyTorch, CuPy or cuda-core, or its handle; without one it is
     the stream on which the library of the arrays works now. Without `wait` the call comes back at once, where all
@@ -95,7 +98,8 @@ def launch(
 
     Units: `shared` is dynamic shared memory in bytes.
     Errors: PtxSyntaxError; UsageError launch.*; machine.Unsupported before anything runs; machine.Trap and
-        machine.Deadlock while it runs; on a GPU UsageError gpu.* and gpu.DeviceFault.
+        machine.Deadlock while it runs; on a GPU UsageError gpu.* and gpu.DeviceFault; with workers on other
+        machines UsageError farm.*.
     """
     return execute(
         ptx,
@@ -132,21 +136,21 @@ def execute(
     trace: bool | Sequence[int] = False,
     trace_events: int | None = None,
     profile: bool = False,
-    workers: int = 1,
+    workers: int | str = 1,
     step_budget: int | None = None,
     progress: Callable[[Progress], None] | None = None,
+    announce: Announce | None = None,
     options: real.Options = real.PLAIN,
 ) -> Run:
     """`launch` with a progress callback, a step budget, and the most events that a trace keeps; `ptx` may be a
-    kernel that was made ready already.
+    kernel that was made ready already. `announce` is told what a launch on many workers is about to take.
 
     Units: `step_budget` in warp instructions, where one of fewer than 32 warps counts as 32; by default
         WARPLOOM_STEP_BUDGET, or 1,000,000,000.
     """
     if device not in ("cpu", "cuda"):
         raise UsageError(f"device is {device!r}; expected 'cpu' or 'cuda'", code="launch.device")
-    if not isinstance(workers, int) or isinstance(workers, bool) or workers < 1:
-        raise UsageError(f"workers is {workers!r}; expected an integer above 0", code="launch.workers")
+    check_workers(workers)
     recorder = _recorder(trace, trace_events)
     profiler = _profiler() if profile else None
     when = Schedule.parse(schedule)
@@ -158,7 +162,13 @@ def execute(
     args = adopt(program, args, on_gpu=device == "cuda")
     buffers = Buffers(collect(program, args))
     if device == "cuda":
-        for asked, what in ((sanitize, "sanitize"), (recorder, "trace"), (profile, "profile")):
+        spread = isinstance(workers, str)
+        for asked, what in (
+            (sanitize, "sanitize"),
+            (recorder, "trace"),
+            (profile, "profile"),
+            (spread, "spread"),
+        ):
             if asked:
                 raise UsageError(f"a GPU does not {what}; expected device='cpu'", code="launch.device")
         geometry = (extents[0], extents[1], shape if explicit else None)
@@ -170,24 +180,25 @@ def execute(
     parameters = pack(program, args, buffers)
     arena.seal()
     buffers.upload(arena)
+    request = Request(
+        program, extents[0], extents[1], shape, shared, parameters, architecture, when, explicit, budget
+    )
+    if isinstance(workers, str):
+        for asked, what in ((recorder, "trace"), (profiler, "profile")):
+            if asked:
+                raise UsageError(
+                    f"a {what} is taken on one machine; expected a number of workers", code="launch.workers"
+                )
+        stats, findings, spread = spreader().grid(
+            request, arena, segments, sanitize, workers, progress, announce
+        )
+        buffers.download(arena)
+        return Run(findings, stats, spread=spread)
     with ExitStack() as stack:
         pool: Any = None
         if workers > 1:
             pool = Workers(stack.enter_context(ThreadPoolExecutor(workers)), workers)
-        request = Request(
-            program,
-            extents[0],
-            extents[1],
-            shape,
-            shared,
-            parameters,
-            architecture,
-            when,
-            explicit,
-            budget,
-            _watcher(sanitize, recorder, profiler),
-            pool,
-        )
+        request = replace(request, watch=_watcher(sanitize, recorder, profiler), pool=pool)
         try:
             stats, findings = run_grid(request, arena, segments, progress)
         except (Trap, Deadlock) as end:

@@ -46,20 +46,45 @@ class Progress:
 
 @dataclass(slots=True)
 class Stats:
-    """What a run did. `instructions` counts warp instructions by family; `batches` how many batches ran them."""
+    """What a run did. `instructions` counts warp instructions by family; `batches` how many batches ran them; `spent`
+    is what of the step budget they took.
+    """
 
     instructions: dict[str, int] = field(default_factory=dict[str, int])
     macs: int = 0
     seconds: float = 0.0
     ctas: int = 0
     batches: int = 0
+    spent: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Waves:
+    """The waves of a launch, `resident` CTAs each, the last one what is left; and the `numbers` of those to run.
+
+    Shapes: clusters (clusters, CTAs of a cluster, 3), in order of launch.
+    """
+
+    resident: int
+    clusters: NDArray[np.int64]
+    numbers: range
+
+    def of(self, number: int) -> NDArray[np.int64]:
+        """The coordinates of a wave's CTAs. Shapes: (CTAs, 3)."""
+        each = self.resident // self.clusters.shape[1]
+        return self.clusters[number * each : (number + 1) * each].reshape(-1, 3)
+
+    @property
+    def ctas(self) -> int:
+        """CTAs of the waves to run."""
+        return sum(len(self.of(number)) for number in self.numbers)
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
     """Everything a run on the machine needs besides its memory.
 
-    `parameters` is the kernel's parameter block. `waves` are those to run, by default all: a range of `Waves`.
+    `parameters` is the kernel's parameter block. `waves` says what of the grid is to run, by default all of it.
 
     Units: `shared` dynamic shared memory in bytes, `step_budget` warp instructions.
     """
@@ -76,34 +101,12 @@ class Request:
     step_budget: int = STEP_BUDGET
     watch: Watcher | None = None
     pool: Any = None
-    waves: range | None = None
+    waves: Waves | None = None
 
     def shape(self) -> Grid:
         """The launch's shape."""
         total = self.program.dynamic_start + self.shared
         return Grid(self.grid, self.block, self.cluster, self.shared, total, self.explicit_cluster)
-
-
-@dataclass(frozen=True, slots=True)
-class Waves:
-    """The waves of a launch: `resident` CTAs each, the last one what is left.
-
-    Shapes: clusters (clusters, CTAs of a cluster, 3), in order of launch.
-    """
-
-    resident: int
-    clusters: NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return max(-(-len(self.clusters) // self._each), 0)
-
-    @property
-    def _each(self) -> int:
-        return self.resident // self.clusters.shape[1]
-
-    def ctas(self, number: int) -> NDArray[np.int64]:
-        """The coordinates of a wave's CTAs. Shapes: (CTAs, 3)."""
-        return self.clusters[number * self._each : (number + 1) * self._each].reshape(-1, 3)
 
 
 def waves(program: Program, grid: Grid) -> Waves:
@@ -119,7 +122,7 @@ def waves(program: Program, grid: Grid) -> Waves:
     each = max(fits // grid.cluster_size, 1)
     clusters = grid.clusters()
     count = -(-len(clusters) // each)
-    return Waves(-(-len(clusters) // count) * grid.cluster_size, clusters)
+    return Waves(-(-len(clusters) // count) * grid.cluster_size, clusters, range(count))
 
 
 def reserve(program: Program, arena: Arena) -> dict[str, int]:
@@ -150,8 +153,7 @@ def execute(
     started = time.perf_counter()
     program, grid = request.program, request.shape()
     initialise(program, arena, segments, request.parameters)
-    cut = waves(program, grid)
-    chosen = range(len(cut)) if request.waves is None else request.waves
+    cut = waves(program, grid) if request.waves is None else request.waves
     machine = Machine(
         program,
         grid,
@@ -164,16 +166,15 @@ def execute(
         request.step_budget,
         request.watch,
     )
-    total = grid.ctas if request.waves is None else sum(len(cut.ctas(number)) for number in chosen)
-    done = 0
+    total, done = cut.ctas, 0
 
     def report() -> None:
         if progress is not None:
             seconds = time.perf_counter() - started
             progress(Progress(done + machine.ctas_done, total, machine.macs, machine.instructions, seconds))
 
-    for number in chosen:
-        ctas = cut.ctas(number)
+    for number in cut.numbers:
+        ctas = cut.of(number)
         machine.start(ctas, number)
         report()
         try:
@@ -191,5 +192,6 @@ def execute(
         time.perf_counter() - started,
         total,
         machine.batches,
+        machine.spent,
     )
     return stats, () if request.watch is None else request.watch.findings()

@@ -9,6 +9,7 @@ generic space maps the shared and local windows at SHARED_WINDOW and LOCAL_WINDO
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -88,6 +89,12 @@ class Arena:
         self.state = np.array(
             [access.CLEAN if s.writable else access.LOCKED for s in self.segments], np.uint8
         )
+
+    def fork(self) -> Arena:
+        """A sealed arena with the same segments and contents, and bytes of its own."""
+        other = copy(self)
+        other.bytes, other.state = self.bytes.copy(), self.state.copy()
+        return other
 
     def view(self, segment: Segment) -> NDArray[np.uint8]:
         """The bytes of a segment."""

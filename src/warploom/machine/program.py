@@ -5,7 +5,7 @@ Everything that is not implemented is found here, before execution starts, and r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from warploom.diag import Diagnostic, Source, Span
@@ -145,6 +145,10 @@ class Program:
     def span_of(self, pc: int) -> Span | None:
         """Where the instruction at a program counter stands in the text."""
         return self.steps[pc].instruction.span
+
+    def __reduce__(self) -> tuple[Callable[[Module, str], Program], tuple[Module, str]]:
+        """A program travels to another process as its module, and is made ready there."""
+        return load, (self.module, self.kernel.name)
 
     def line_of(self, pc: int) -> int:
         """The line of an instruction in the text, from 1; 0 where there is no text."""

@@ -1,15 +1,19 @@
-"""Findings: one for each rule and pair of places, with a count."""
+"""Findings: one for each rule and pair of places, with a count.
+
+A report takes in those of other parts of the same grid, in their order, and is then what one report of all would be.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from warploom.diag import Diagnostic, Severity
 from warploom.sanitize.rules import rules
 
 if TYPE_CHECKING:
-    from warploom.machine.machine import Machine
+    from warploom.machine.program import Program
 
 LIMIT = 200  # findings of a run; what comes after is in nobody's interest
 
@@ -28,6 +32,7 @@ class Report:
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, int, int], _Found] = {}
+        self._beyond = Counter[tuple[str, int, int]]()  # those that there was no room for
         self._ended: list[Diagnostic] = []
 
     def __len__(self) -> int:
@@ -39,12 +44,24 @@ class Report:
         if known is not None:
             known.count += count
             return True
-        return len(self._found) >= LIMIT
+        if len(self._found) >= LIMIT:
+            self._beyond[code, pc, other] += count
+            return True
+        return False
 
     def add(self, code: str, pc: int, other: int, message: str, hint: str = "", count: int = 1) -> None:
         """A finding at a program counter, against another one (-1: none)."""
         if not self.again(code, pc, other, count):
             self._found[code, pc, other] = _Found(message, hint, pc, count)
+
+    def take(self, later: Report) -> None:
+        """Take in what was found later."""
+        for key, each in later._found.items():
+            if not self.again(*key, each.count):
+                self._found[key] = each
+        for key, count in later._beyond.items():
+            self.again(*key, count)
+        self._ended += later._ended
 
     def ended(self, found: Diagnostic) -> None:
         """What ended the run."""
@@ -54,18 +71,23 @@ class Report:
         """Whether something was found at a program counter."""
         return any(key[1] == pc for key in self._found)
 
-    def diagnostics(self, machine: Machine) -> tuple[Diagnostic, ...]:
+    @property
+    def has_ended(self) -> bool:
+        """Whether a trap or a deadlock ended the run."""
+        return bool(self._ended)
+
+    def diagnostics(self, program: Program) -> tuple[Diagnostic, ...]:
         """The findings, in the order in which they came up."""
         known = rules()
         found: list[Diagnostic] = []
         for (code, _, other), each in self._found.items():
             times = f" ({each.count:,} times)" if each.count > 1 else ""
-            span = machine.program.span_of(each.pc) if each.pc >= 0 else None
-            sides = None if other < 0 else {"other line": machine.program.line_of(other)}
+            span = program.span_of(each.pc) if each.pc >= 0 else None
+            sides = None if other < 0 else {"other line": program.line_of(other)}
             found.append(
                 Diagnostic(
-                    code, Severity.ERROR, each.message + times, machine.program.source, span,
+                    code, Severity.ERROR, each.message + times, program.source, span,
                     each.hint or known[code].cure, known[code].source, data=sides,
                 )
             )  # fmt: skip
-        return (*found, *self._ended)
+        return (*found, *(replace(each, source=program.source) for each in self._ended))

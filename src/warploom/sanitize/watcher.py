@@ -218,7 +218,7 @@ class Sanitizer(Watcher):
     def findings(self) -> tuple[Diagnostic, ...]:
         """What was found."""
         self.close()
-        return self.report.diagnostics(self.machine)
+        return self.report.diagnostics(self.machine.program)
 
     # Accesses ---------------------------------------------------------------------------------------------
 
