@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warploom.farm.each import each as each
-from warploom.farm.grid import grid as grid
+from warploom.farm.grids import grid as grid
+from warploom.farm.tasks import each as each
 
 __all__ = ["each", "grid"]

@@ -89,8 +89,10 @@ def runs(flags: Array, pages: Array, flag: int, starts: Array, ends: Array) -> i
 
     Returns how many there are; as many are filled in as there is room for.
     """
+    words = flags.view(np.uint64)
     found = 0
     inside = False
+    alike = np.uint64(0)  # eight flags that leave us where we are
     for page in range(len(pages)):
         if pages[page] == 0:
             if inside:
@@ -98,17 +100,22 @@ def runs(flags: Array, pages: Array, flag: int, starts: Array, ends: Array) -> i
                     ends[found] = page << PAGE
                 found += 1
                 inside = False
+            alike = np.uint64(0)
             continue
-        for at in range(page << PAGE, min((page + 1) << PAGE, len(flags))):
-            held = flags[at]
-            here = held == flag if flag >= COMBINED else held < COMBINED and held & flag != 0
-            if here and not inside and found < len(starts):
-                starts[found] = at
-            elif not here and inside:
-                if found < len(ends):
-                    ends[found] = at
-                found += 1
-            inside = here
+        for word in range(page << PAGE - 3, min((page + 1) << PAGE - 3, len(words))):
+            if words[word] == alike:
+                continue
+            for at in range(word << 3, (word + 1) << 3):
+                held = flags[at]
+                here = held == flag if flag >= COMBINED else held < COMBINED and held & flag != 0
+                if here and not inside and found < len(starts):
+                    starts[found] = at
+                elif not here and inside:
+                    if found < len(ends):
+                        ends[found] = at
+                    found += 1
+                inside = here
+            alike = np.uint64(flags[(word << 3) + 7]) * np.uint64(0x0101010101010101)
     if inside:
         if found < len(ends):
             ends[found] = len(flags)

@@ -82,7 +82,10 @@ class Crew:
 
         address = self.address or _local(self.count)
         try:
-            self.client = Client(address, timeout=START, set_as_default=False)
+            # Workers elsewhere may be out of reach but for their scheduler, which hands on all they get and give.
+            self.client = Client(
+                address, timeout=START, set_as_default=False, direct_to_workers=not self.address
+            )
             self.client.wait_for_workers(self.count or 1, timeout=START)
         except (OSError, TimeoutError, ValueError) as error:
             if self.address:

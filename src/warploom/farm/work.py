@@ -11,8 +11,9 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from ctypes import CDLL
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from queue import Empty, SimpleQueue
 from typing import Any, NoReturn, Protocol, runtime_checkable
 from uuid import uuid4
@@ -24,6 +25,7 @@ from warploom.launch.spreading import Ledger
 
 PATIENCE = 60.0  # seconds that a scheduler, or the last worker, may be gone before the work is given up
 ROUNDS = 5  # times in a row that everything may be lost with nothing done in between
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of mallopt (malloc.h)
 _TOLD = 0.25  # seconds between two reports of one task
 _LOOK = 1.0  # seconds after which nothing heard means a look at who is left
 
@@ -233,6 +235,7 @@ def _do(job: Job, shared: Any, task: Any, number: int, topic: str, expected: str
     """Do a task, on a worker."""
     from distributed import get_worker
 
+    _keep_memory()
     worker = get_worker()
     name = f"{worker.address}, process {os.getpid()}"
     if version() != expected:  # it came after the others were looked at
@@ -259,3 +262,15 @@ def _do(job: Job, shared: Any, task: Any, number: int, topic: str, expected: str
         why = f"the worker {name} could not do task {number}: {error}"
         hint = "free some space there" if error.errno == errno.ENOSPC else ""
         return _Failure(UsageError(why, code="farm.disk", hint=hint))
+
+
+@cache
+def _keep_memory() -> None:
+    """Have the C library keep what is freed: Dask has it given back at once, so that every array is new pages.
+
+    Elsewhere than on glibc nothing is done.
+    """
+    libc = CDLL(None)
+    if hasattr(libc, "mallopt") and hasattr(libc, "gnu_get_libc_version"):
+        libc.mallopt(_TRIM_THRESHOLD, 256 << 20)
+        libc.mallopt(_MMAP_THRESHOLD, 32 << 20)

@@ -26,8 +26,9 @@ from warploom.machine.program import Program
 from warploom.machine.watch import Watcher
 
 RESIDENT_WARPS = 1024
-LEAST_WARPS = 256  # of a wave that a smaller grid is cut into, so that there is something to hand out
-WAVES = 4  # that a grid is cut into if they are no smaller than that
+LEAST_WARPS = (
+    512  # of a wave where a grid that could be one is cut in two, so that there is something to share
+)
 REGISTER_BYTES = 1 << 30
 SHARED_BYTES = 1 << 30
 STEP_BUDGET = 1_000_000_000
@@ -117,11 +118,12 @@ def waves(program: Program, grid: Grid) -> Waves:
     if not any(
         listening(program)
     ):  # else CTAs may wait for each other, and as many as possible are to be there
-        most = min(most, max(LEAST_WARPS, -(-grid.ctas * warps // WAVES)))
+        most = min(most, max(LEAST_WARPS, -(-grid.ctas * warps // 2)))
     fits = min(most // warps, REGISTER_BYTES // per_cta, SHARED_BYTES // max(1, grid.total_shared), grid.ctas)
     each = max(fits // grid.cluster_size, 1)
     clusters = grid.clusters()
     count = -(-len(clusters) // each)
+    count = min(count + count % 2, len(clusters)) if count > 1 else 1  # an even number, for two to share
     return Waves(-(-len(clusters) // count) * grid.cluster_size, clusters, range(count))
 
 

@@ -9,7 +9,6 @@ generic space maps the shared and local windows at SHARED_WINDOW and LOCAL_WINDO
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -90,9 +89,25 @@ class Arena:
             [access.CLEAN if s.writable else access.LOCKED for s in self.segments], np.uint8
         )
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What travels to another process: of the bytes, those pages in which any is not zero."""
+        pages = np.zeros((-(-len(self.bytes) // GAP), GAP), np.uint8)
+        pages.reshape(-1)[: len(self.bytes)] = self.bytes
+        held = np.flatnonzero(pages.view(np.uint64).any(axis=1))
+        return self.__dict__ | {"bytes": (len(self.bytes), held, pages[held])}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """The same arena, in another process."""
+        size, held, pages = state["bytes"]
+        self.__dict__.update(state)
+        whole = np.zeros((-(-size // GAP), GAP), np.uint8)
+        whole[held] = pages
+        self.bytes = whole.reshape(-1)[:size]
+
     def fork(self) -> Arena:
         """A sealed arena with the same segments and contents, and bytes of its own."""
-        other = copy(self)
+        other = Arena.__new__(Arena)
+        other.__dict__.update(self.__dict__)
         other.bytes, other.state = self.bytes.copy(), self.state.copy()
         return other
 
