@@ -1,0 +1,71 @@
+"""A launch spread over nobody: its parts run here, one after the other, in any order, and are put together."""
+
+from __future__ import annotations
+
+import pickle
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+
+from warploom.diag import Diagnostic
+from warploom.farm.grids import Job, Piece, join, why_together, work
+from warploom.launch import api
+from warploom.launch.spreading import Ledger, Spread
+from warploom.machine import execute
+from warploom.machine.data import initialise
+from warploom.machine.execute import Request, Stats, waves
+from warploom.machine.memory import Arena
+
+
+@dataclass
+class Shuffled:
+    """Spreads launches in the order of a seed, and keeps why those ran together that did, and in how many parts."""
+
+    seed: int
+    reasons: list[str] = field(default_factory=list[str])
+    parts: list[int] = field(default_factory=list[int])
+
+    def grid(
+        self, request: Request, arena: Arena, segments: dict[str, int], sanitize: bool, *_: object
+    ) -> tuple[Stats, tuple[Diagnostic, ...], Spread]:
+        """What farm.grid does, without a cluster."""
+        initialise(request.program, arena, segments, request.parameters)
+        whole = waves(request.program, request.shape())
+        job = Job(replace(request, waves=whole), arena, segments, sanitize)
+        sent: Job = pickle.loads(pickle.dumps(job))
+        parts = [replace(whole, numbers=range(number, number + 1)) for number in whole.numbers]
+        order = list(range(len(parts)))
+        random.Random(self.seed).shuffle(order)
+        found = {number: travelled(work(sent, parts[number], ignored)) for number in order}
+        pieces = [found[number] for number in range(len(parts))]
+        together = why_together(job, pieces)
+        if together:
+            pieces = [travelled(work(sent, None, ignored))]
+        self.reasons.append(together)
+        self.parts.append(len(parts))
+        stats, findings = join(job, pieces)
+        return stats, findings, Spread(together, Ledger())
+
+
+def ignored(told: Any) -> None:
+    """Nobody listens."""
+
+
+def travelled(piece: Piece) -> Piece:
+    """As it comes from another process."""
+    return pickle.loads(pickle.dumps(piece))
+
+
+@contextmanager
+def shuffled(seed: int, warps: int) -> Iterator[Shuffled]:
+    """Grids are cut into waves of so many warps; launches with workers="dask" are spread here."""
+    spread = Shuffled(seed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(execute, "RESIDENT_WARPS", warps)
+        patch.setattr(execute, "LEAST_WARPS", 1)
+        patch.setattr(api, "spreader", lambda: spread)
+        yield spread
