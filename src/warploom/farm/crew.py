@@ -53,13 +53,13 @@ class Crew:
 
     def __init__(self, workers: str, needs: Needs | None = None) -> None:
         """Errors: UsageError farm.workers, farm.packages, farm.scheduler, farm.worker."""
+        self.address, self.count = parse(workers)
         if find_spec("distributed") is None:
             raise UsageError(
                 "spreading work over machines needs Dask distributed",
                 code="farm.packages",
                 hint="pip install 'warploom[farm]'",
             )
-        self.address, self.count = parse(workers)
         self.needs = needs or Needs()
         self.connect()
 

@@ -153,65 +153,123 @@ def execute(
     check_workers(workers)
     recorder = _recorder(trace, trace_events)
     profiler = _profiler() if profile else None
-    when = Schedule.parse(schedule)
-    budget = _budget() if step_budget is None else step_budget
-    program = _program(ptx, kernel)
-    architecture = limits.architecture(arch, program)
-    extents = tuple(triple(n, v) for n, v in (("grid", grid), ("block", block), ("cluster", cluster)))
-    shape, explicit = limits.check(program, architecture, extents[0], extents[1], extents[2], shared)
-    args = adopt(program, args, on_gpu=device == "cuda")
-    buffers = Buffers(collect(program, args))
+    asked = _asked(ptx, kernel, grid, block, cluster, shared, arch, args, on_gpu=device == "cuda")
     if device == "cuda":
         spread = isinstance(workers, str)
-        for asked, what in (
+        for wanted, what in (
             (sanitize, "sanitize"),
             (recorder, "trace"),
             (profile, "profile"),
             (spread, "spread"),
         ):
-            if asked:
+            if wanted:
                 raise UsageError(f"a GPU does not {what}; expected device='cpu'", code="launch.device")
-        geometry = (extents[0], extents[1], shape if explicit else None)
-        return Run(real.run(program, args, buffers, geometry, shared, options))
+        geometry = (asked.grid, asked.block, asked.cluster if asked.explicit_cluster else None)
+        return Run(real.run(asked.program, asked.args, asked.buffers, geometry, shared, options))
     options.refuse()
-    arena = Arena()
-    buffers.reserve(arena)
-    segments = reserve(program, arena)
-    parameters = pack(program, args, buffers)
-    arena.seal()
-    buffers.upload(arena)
-    request = Request(
-        program, extents[0], extents[1], shape, shared, parameters, architecture, when, explicit, budget
-    )
+    placed = _place(asked, shared, schedule, step_budget)
     if isinstance(workers, str):
-        for asked, what in ((recorder, "trace"), (profiler, "profile")):
-            if asked:
+        for wanted, what in ((recorder, "trace"), (profiler, "profile")):
+            if wanted:
                 raise UsageError(
                     f"a {what} is taken on one machine; expected a number of workers", code="launch.workers"
                 )
-        stats, findings, spread = spreader().grid(
-            request, arena, segments, sanitize, workers, progress, announce
+        stats, findings, who = spreader().grid(
+            placed.request, placed.arena, placed.segments, sanitize, workers, progress, announce
         )
-        buffers.download(arena)
-        return Run(findings, stats, spread=spread)
+        asked.buffers.download(placed.arena)
+        return Run(findings, stats, spread=who)
     with ExitStack() as stack:
         pool: Any = None
         if workers > 1:
             pool = Workers(stack.enter_context(ThreadPoolExecutor(workers)), workers)
-        request = replace(request, watch=_watcher(sanitize, recorder, profiler), pool=pool)
+        request = replace(placed.request, watch=_watcher(sanitize, recorder, profiler), pool=pool)
         try:
-            stats, findings = run_grid(request, arena, segments, progress)
+            stats, findings = run_grid(request, placed.arena, placed.segments, progress)
         except (Trap, Deadlock) as end:
             if recorder is not None:
                 end.trace = recorder.trace()
             raise
-    buffers.download(arena)
+    asked.buffers.download(placed.arena)
     return Run(
         findings,
         stats,
         None if recorder is None else recorder.trace(),
         None if profiler is None else profiler.profile(),
     )
+
+
+# A launch made ready ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A launch as it was asked for, once nothing is wrong with it."""
+
+    program: Program
+    arch: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    cluster: tuple[int, int, int]
+    explicit_cluster: bool
+    args: Sequence[object]
+    buffers: Buffers
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A launch on the abstract machine, its buffers in the arena. They are the first segments, `outputs` of them."""
+
+    request: Request
+    arena: Arena
+    segments: dict[str, int]
+    outputs: int
+
+
+def _asked(
+    ptx: str | Path | Module | Program, kernel: str | None, grid: Extent, block: Extent, cluster: Extent,
+    shared: int, arch: str | None, args: Sequence[object], *, on_gpu: bool,
+) -> _Asked:  # fmt: skip
+    program = _program(ptx, kernel)
+    architecture = limits.architecture(arch, program)
+    extents = [triple(n, v) for n, v in (("grid", grid), ("block", block), ("cluster", cluster))]
+    shape, explicit = limits.check(program, architecture, extents[0], extents[1], extents[2], shared)
+    args = adopt(program, args, on_gpu=on_gpu)
+    buffers = Buffers(collect(program, args))
+    return _Asked(program, architecture, extents[0], extents[1], shape, explicit, args, buffers)
+
+
+def _place(asked: _Asked, shared: int, schedule: str, step_budget: int | None) -> Placed:
+    when = Schedule.parse(schedule)
+    budget = _budget() if step_budget is None else step_budget
+    arena = Arena()
+    asked.buffers.reserve(arena)
+    outputs = len(arena.segments)
+    segments = reserve(asked.program, arena)
+    parameters = pack(asked.program, asked.args, asked.buffers)
+    arena.seal()
+    asked.buffers.upload(arena)
+    request = Request(
+        asked.program, asked.grid, asked.block, asked.cluster, shared, parameters, asked.arch, when,
+        asked.explicit_cluster, budget,
+    )  # fmt: skip
+    return Placed(request, arena, segments, outputs)
+
+
+def place(
+    ptx: str | Path | Module | Program,
+    kernel: str | None = None,
+    *,
+    grid: Extent,
+    block: Extent,
+    args: Sequence[object],
+    cluster: Extent = (1, 1, 1),
+    shared: int = 0,
+    arch: str | None = None,
+) -> Placed:
+    """A launch ready to run on the abstract machine, here or elsewhere, under any schedule. Errors: as `launch`."""
+    asked = _asked(ptx, kernel, grid, block, cluster, shared, arch, args, on_gpu=False)
+    return _place(asked, shared, "eager", None)
 
 
 # Those who watch are imported where they are asked for: a plain run starts without them.

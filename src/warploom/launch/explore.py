@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
 from warploom.diag import Diagnostic, UsageError
-from warploom.launch.api import Extent, Progress, Run, execute
+from warploom.launch.api import Extent, Placed, Progress, Run, execute, place
 from warploom.launch.arguments import Array, adopt, collect
+from warploom.launch.spreading import Announce, Ledger, check_workers, spreader
+from warploom.machine.engines import Schedule
+from warploom.machine.execute import execute as run_grid
 from warploom.machine.faults import Deadlock, Trap
 from warploom.machine.program import load
 from warploom.ptx import Module, read
@@ -49,7 +53,8 @@ class Exploration(Shown):
 
     `failures` says for which schedules the kernel trapped or hung, and with what words. `findings` are the
     sanitizer's, asked when the schedules disagree: each names two events that nothing orders. `run` is the
-    first schedule's that ended well, whose results the arrays hold; None where none did.
+    first schedule's that ended well, whose results the arrays hold; None where none did. `ledger` says which workers
+    did what, where there were several.
     """
 
     shown_as: ClassVar[str] = "exploration"
@@ -59,6 +64,7 @@ class Exploration(Shown):
     failures: tuple[tuple[str, str], ...]
     findings: tuple[Diagnostic, ...]
     run: Run | None
+    ledger: Ledger | None = None
 
     @property
     def same(self) -> bool:
@@ -77,19 +83,22 @@ def explore(
     shared: int = 0,
     arch: str | None = None,
     schedules: int = 16,
-    workers: int = 1,
+    workers: int | str = 1,
     progress: Callable[[Progress], None] | None = None,
+    announce: Announce | None = None,
 ) -> Exploration:
     """Run a kernel under so many schedules and compare what they leave.
 
     The schedules are eager, lazy, and random ones, which also part the warps and let them overtake each other.
-    The arguments are those of `launch`; the arrays hold what the first schedule left.
+    The arguments are those of `launch`; the arrays hold what the first schedule left. Workers of a Dask cluster
+    take a schedule each; what they say is the same.
 
     Errors: those of `launch`, but for traps and deadlocks, which are counted; UsageError launch.explore.
     """
     if isinstance(schedules, bool) or not FEWEST <= schedules <= MOST:
         message = f"schedules is {schedules!r}; expected {FEWEST} to {MOST}"
         raise UsageError(message, code="launch.explore")
+    check_workers(workers)
     program = load(ptx if isinstance(ptx, Module) else read(ptx), kernel)
     args = adopt(program, args, on_gpu=False)
     arrays = [(name, array) for name, array in collect(program, args) if array.flags.writeable]
@@ -100,18 +109,29 @@ def explore(
             array[...] = saved
         return execute(
             program, grid=grid, block=block, args=args, cluster=cluster, shared=shared, arch=arch,
-            schedule=schedule, sanitize=sanitize, workers=workers, progress=progress,
+            schedule=schedule, sanitize=sanitize, workers=1 if isinstance(workers, str) else workers,
+            progress=progress,
         )  # fmt: skip
 
     names = ("eager", "lazy", *(f"random:{seed}" for seed in range(1, schedules - 1)))
     first, run, left = "", None, before
     difference: Difference | None = None
     failures: list[tuple[str, str]] = []
-    for name in names:
+    marks: list[str] = []
+    ledger: Ledger | None = None
+    if isinstance(workers, str):
+        placed = place(program, grid=grid, block=block, args=args, cluster=cluster, shared=shared, arch=arch)
+        marks, ledger = spreader().each(marked, placed, list(names), workers, announce)
+    for number, name in enumerate(names):
+        if marks and marks[number].startswith(_FAILED):
+            failures.append((name, marks[number].removeprefix(_FAILED)))
+            continue
+        if marks and run is not None and (difference or marks[number] == marks[names.index(first)]):
+            continue  # what it leaves is known already, or of no interest
         try:
             done = once(name)
         except (Trap, Deadlock) as error:
-            failures.append((name, str(error).partition("\n")[0]))
+            failures.append((name, _words(error)))
             continue
         if run is None:
             first, run, left = name, done, [array.copy() for _, array in arrays]
@@ -120,7 +140,28 @@ def explore(
     findings = once("eager", sanitize=True).findings if difference or failures else ()
     for (_, array), saved in zip(arrays, left, strict=True):
         array[...] = saved
-    return Exploration(names, difference, tuple(failures), findings, run)
+    return Exploration(names, difference, tuple(failures), findings, run, ledger)
+
+
+_FAILED = "failed: "
+
+
+def marked(placed: Placed, schedule: str, tell: Callable[[object], None]) -> str:
+    """A mark of what a launch leaves in its buffers under a schedule, or how it failed; a job for a worker."""
+    arena = placed.arena.fork()
+    request = replace(placed.request, schedule=Schedule.parse(schedule))
+    try:
+        run_grid(request, arena, placed.segments, lambda now: tell((now.ctas_done, now.ctas_total)))
+    except (Trap, Deadlock) as error:
+        return f"{_FAILED}{_words(error)}"
+    found = sha256()
+    for segment in arena.segments[: placed.outputs]:
+        found.update(arena.view(segment).data)
+    return found.hexdigest()
+
+
+def _words(error: Trap | Deadlock) -> str:
+    return str(error).partition("\n")[0]
 
 
 def _difference(
