@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from warploom.cli import _workers
-from warploom.cli._progress import counted
+from warploom.cli._progress import counting
 from warploom.diag import UsageError, WarploomError
 
 if TYPE_CHECKING:
@@ -30,6 +31,12 @@ def declare(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="keep each result in a file as it comes; the same command started again does what is missing",
     )
+
+
+def at_least_one(options: argparse.Namespace) -> None:
+    """Refuse a number of threads below 1. Errors: UsageError."""
+    if isinstance(options.workers, int) and options.workers < 1:
+        raise UsageError(f"--workers is {options.workers}; expected 1 or more")
 
 
 def file(path: Path) -> dict[str, str]:
@@ -52,7 +59,11 @@ def carry_out(
 
     Errors: UsageError farm.*; those of the tasks.
     """
-    doing = here(options.workers) if isinstance(options.workers, int) else crewed(campaign, options.workers, needs)
+    doing = (
+        here(options.workers)
+        if isinstance(options.workers, int)
+        else crewed(campaign, options.workers, needs)
+    )
     return watched(what, campaign, options, doing, heard)
 
 
@@ -66,26 +77,45 @@ def watched(
     """Every result, in the tasks' order, with a bar while there are some to come."""
     from warploom.farm.campaign import run
 
-    with counted(what, len(campaign.tasks)) as progress:
+    with counting(what, len(campaign.tasks)) as progress:
         return run(campaign, doing, options.checkpoint, progress, heard)
 
 
 def crewed(campaign: Campaign[Task, Result], workers: str, needs: Needs | None = None) -> Doing[Task, Result]:
     """A crew does the tasks. It is called together when there are some, and its table is shown at the end."""
+
+    def do(tasks: Sequence[Task], progress: Progress) -> Iterator[Sequence[tuple[int, Result]]]:
+        with crew(workers, needs) as called:
+            yield from called(campaign)(tasks, progress)
+
+    return do
+
+
+@contextmanager
+def crew(
+    workers: str, needs: Needs | None = None
+) -> Generator[Callable[[Campaign[Any, Any]], Doing[Any, Any]]]:
+    """A crew that is called together now, for one campaign after the other; its table is shown at the end."""
     from warploom.farm.campaign import by_crew
     from warploom.farm.crew import Crew
     from warploom.farm.work import Ledger
 
-    def do(tasks: Sequence[Task], progress: Progress) -> Iterator[Sequence[tuple[int, Result]]]:
-        ledger = Ledger()
-        with Crew(workers, needs) as crew:
-            _workers.announce(crew)
-            try:
-                yield from by_crew(campaign, crew, ledger)(tasks, progress)
-            finally:
-                _workers.table(ledger)
+    ledger = Ledger()
+    with Crew(workers, needs) as called:
+        _workers.announce(called)
+        try:
+            yield lambda campaign: by_crew(campaign, called, ledger)
+        finally:
+            _workers.table(ledger)
 
-    return do
+
+def spread(job: Job, workers: str, tasks: Sequence[Task]) -> Iterator[tuple[int, Any]]:
+    """What a crew makes of tasks that share nothing, with their numbers, as it comes."""
+    from warploom.farm.campaign import Campaign
+
+    campaign = Campaign[Any, Any]({}, job, None, tasks, _same, _same)
+    for some in crewed(campaign, workers)(tasks, _unheard):
+        yield from some
 
 
 # Here --------------------------------------------------------------------------------------------------------
@@ -98,7 +128,10 @@ def threads(campaign: Campaign[Task, Result], count: int) -> Doing[Task, Result]
     def do(tasks: Sequence[Task], progress: Progress) -> Iterator[Sequence[tuple[int, Result]]]:
         pool = ThreadPoolExecutor(count)
         try:
-            asked = {pool.submit(campaign.job, campaign.shared, task, _unheard): at for at, task in enumerate(tasks)}
+            asked = {
+                pool.submit(campaign.job, campaign.shared, task, _unheard): at
+                for at, task in enumerate(tasks)
+            }
             for done, future in enumerate(as_completed(asked), 1):
                 progress(done)
                 yield [(asked[future], future.result())]
@@ -177,9 +210,16 @@ class _Piece:
 
 def _lost(_: Any) -> _Failed:
     return _Failed(
-        UsageError("a process that did a part of the work ended before it", hint="start it again, with fewer --workers")
+        UsageError(
+            "a process that did a part of the work ended before it",
+            hint="start it again, with fewer --workers",
+        )
     )
 
 
 def _unheard(_: Any) -> None:
     return
+
+
+def _same(value: Any) -> Any:
+    return value

@@ -69,14 +69,14 @@ def bar(what: str) -> Generator[Callable[[str, int, int], None]]:
         )
 
 
-class Counted(Protocol):
+class Counting(Protocol):
     """Told how many things are done, and of how many where that was not known."""
 
     def __call__(self, done: int, total: int | None = None, /) -> None: ...
 
 
 @contextmanager
-def counted(what: str, total: int | None = None) -> Generator[Counted]:
+def counting(what: str, total: int | None = None) -> Generator[Counting]:
     """A bar of things that are alike; nothing where there is no terminal."""
     if not sys.stderr.isatty():
         yield _unseen

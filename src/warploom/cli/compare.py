@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warploom.cli import _campaign, _compare_gemm, _compare_tensor, _workers
-from warploom.cli._progress import counted
+from warploom.cli._progress import counting
 from warploom.diag import UsageError
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def _record(options: argparse.Namespace, chosen: Choice) -> int:
 
     _stays_here(options, "what is recorded")
     experiments = chosen.experiments()
-    with counted("running", len(experiments)) as progress:
+    with counting("running", len(experiments)) as progress:
         begun = iter(range(len(experiments)))
         taken = sample(experiments, "cuda", options.seed, lambda _: progress(next(begun)))
     taken.write(options.record)
@@ -201,7 +201,7 @@ def _kernels(options: argparse.Namespace) -> int:
             lasts=lambda found: not isinstance(found, str),
             lost=lambda _: f"its process ended, or gave no answer within {options.timeout:g} s",
         )
-        with counted("running", len(chosen)) as progress:
+        with counting("running", len(chosen)) as progress:
             done = iter(range(1, len(chosen) + 1))
             recorded = record(chosen, crew.results(chosen), lambda: progress(next(done)))
     for name, said in recorded.failures.items():

@@ -61,7 +61,7 @@ def run(
     progress: Progress = lambda _: None,
     heard: Callable[[Result], object] = lambda _: None,
 ) -> list[Result]:
-    """Each task's result, in their order. With a checkpoint, what it has is not done again, and results are added to it.
+    """Each task's result, in their order. What a checkpoint has is not done again, and what is done is added to it.
 
     `heard` is told each result once, as it comes; those of the checkpoint first.
 

@@ -45,7 +45,8 @@ def of_plain(kind: Any, data: Any) -> Any:
             raise TypeError(f"found {data!r}, expected a list")
         held = cast("list[Any]", data)
         if origin is list or (len(arguments) == 2 and arguments[1] is Ellipsis):
-            return origin(of_plain(arguments[0], each) for each in held)
+            alike = [of_plain(arguments[0], each) for each in held]
+            return alike if origin is list else tuple(alike)
         return tuple(of_plain(each, item) for each, item in zip(arguments, held, strict=True))
     if is_dataclass(kind):
         hints = _hints(cast("type[Any]", kind))

@@ -16,7 +16,8 @@ from warploom.oracle.campaign.forms import FAMILIES, experiments
 from warploom.oracle.campaign.sample import Sample, differing
 from warploom.oracle.campaign.small import Disagreement, Record, disagreements, kernels
 from warploom.oracle.campaign.tensor_case import TensorCase
-from warploom.oracle.campaign.tensor_copy import modelled_answer
+from warploom.oracle.campaign.tensor_copy import TensorOutcome, TensorTask, compare_task, modelled_answer
+from warploom.oracle.campaign.tensor_record import TensorSample
 
 Tell = Callable[[Any], None]
 
@@ -53,9 +54,7 @@ def experiment_on_gpu(shared: Inputs, number: int, _tell: Tell) -> Outcome:
     try:
         return compare(experiment, shared.cases, shared.seed)
     except WarploomError as error:
-        return Outcome(
-            experiment.form, experiment.instruction, shared.cases, 0, 0, failure=f"{error}"
-        )
+        return Outcome(experiment.form, experiment.instruction, shared.cases, 0, 0, failure=f"{error}")
 
 
 def experiment_against(shared: tuple[Choice, Sample], number: int, _tell: Tell) -> int:
@@ -69,6 +68,11 @@ def kernel_against(shared: Record, key: str, _tell: Tell) -> Disagreement | None
     return next(disagreements(shared, kernels([key])), None)
 
 
+def tensor_copy(_shared: None, task: TensorTask, _tell: Tell) -> TensorOutcome:
+    """A tensor copy, on the device that the task names and on the machine."""
+    return compare_task(task)
+
+
 def tensor_digest(_shared: None, case: TensorCase, _tell: Tell) -> int:
     """A digest of what the machine does with a tensor copy."""
     return modelled_answer(case).digest()
@@ -77,5 +81,5 @@ def tensor_digest(_shared: None, case: TensorCase, _tell: Tell) -> int:
 def tensor_against(_shared: None, task: tuple[TensorCase, int], _tell: Tell) -> tuple[str, str] | None:
     """The machine's verdict on a tensor copy and its words, where a GPU answered something else."""
     case, digest = task
-    modelled = modelled_answer(case)
-    return None if modelled.digest() == digest else (modelled.verdict, modelled.words)
+    found = TensorSample([case], [""], [digest]).differing()
+    return next(((modelled.verdict, modelled.words) for _, _, modelled in found), None)
