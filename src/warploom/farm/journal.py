@@ -106,10 +106,9 @@ class Journal:
                 number = 1
                 while line := file.readline(_LONGEST):
                     number += 1
-                    held = _of_line(line)
-                    if held is None and not file.read(1):
+                    if not line.endswith(b"\n") and len(line) < _LONGEST:
                         break  # the last one: a process ended while it wrote it
-                    self._take(held, number)
+                    self._take(_of_line(line), number)
                     end += len(line)
         except OSError as error:
             self._refuse(f"cannot be a checkpoint: {_words(error)}")
