@@ -27,8 +27,12 @@ from warploom.farm.campaign import Campaign, Progress, run
 from warploom.farm.work import Ledger
 from warploom.oracle import ask, assembler
 from warploom.oracle.ask import Chunk
+from warploom.oracle.campaign.sample import Sample
 from warploom.oracle.campaign.small import Record
+from warploom.oracle.campaign.tensor_record import TensorSample
+from warploom.oracle.gemm import Recorded
 
+UNRECORDED = "a small kernel that is not compared with a record (--against)"
 RECORD = Path(__file__).parents[1] / "evidence" / "campaign" / "kernels-h200.npz"
 
 
@@ -222,39 +226,79 @@ def test_a_crew_reports_the_same(
     assert "workers at" in said.err
 
 
-def test_experiments_and_copies_against_a_record_by_a_crew(
+def test_every_record_is_compared_by_a_crew(
     scheduler: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    folder = RECORD.parent
-    words = ["compare", "convert.pack", "--every", "40", "--against", str(folder / "h200.npz")]
-    checkpoint = ["--checkpoint", str(tmp_path / "j")]
-    assert main([*words, "--workers", scheduler, *checkpoint]) == 0
-    by_crew = capsys.readouterr().out
-    assert main([*words, "--workers", "1", *checkpoint]) == 0
-    assert capsys.readouterr().out == by_crew
+    """Records of which some is wrong: the machine finds the same in this process and on workers."""
+    taken = Sample.read(RECORD.parent / "h200.npz")
+    wrong = {name: each ^ np.uint64(name.startswith("convert.half ")) for name, each in taken.digests.items()}
+    Sample(taken.seed, wrong).write(tmp_path / "s.npz")
+    copies = TensorSample.read(RECORD.parent / "tensor-h200.npz")
+    TensorSample(copies.cases[:4], copies.verdicts[:4], [*copies.digests[:3], 1]).write(tmp_path / "t.npz")
+    products = RECORD.parents[1] / "gemm" / "nvidia-h200-seed-1.json"
+    for words, path, said in (
+        (["convert.half", "convert.tf32"], tmp_path / "s.npz", "1 of 429 experiments differ"),
+        (["tensor"], tmp_path / "t.npz", "1 of 4 cases differ"),
+        (["gemm", "--every", "60"], products, "0 of 2 cases differ"),
+    ):
+        reports: list[str] = []
+        for workers in ("1", scheduler):
+            begun = ["compare", *words, "--against", str(path), "--workers", workers]
+            assert main([*begun, "--checkpoint", str(tmp_path / f"{words[0]} {len(workers)}")]) == int(
+                said[0]
+            )
+            reports.append(capsys.readouterr().out)
+        assert reports[0] == reports[1]
+        assert said in reports[0]
 
 
 def usual(**others: Any) -> argparse.Namespace:
     options = {
-        "cases": 2, "every": 1, "seed": 104, "workers": 1, "against": None, "record": None, "bits": 1, "only": None,
+        "cases": 2, "every": 1, "seed": 1, "workers": 1, "against": None, "record": None, "bits": 1, "only": 71,
         "checkpoint": None, "differences": None,
     }  # fmt: skip
     return argparse.Namespace(**{**options, **others})
 
 
-@pytest.mark.parametrize("verb", [_compare_tensor, _compare_gemm])
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No process but this one: that others are isolated is tested with what isolates them."""
+
+    def here(campaign: Campaign[Any, Any], _count: int, **_: Any) -> Any:
+        def do(tasks: Sequence[Any], _progress: Progress) -> Iterator[Sequence[tuple[int, Any]]]:
+            for at, task in enumerate(tasks):
+                yield [(at, campaign.job(campaign.shared, task, None))]
+
+        return do
+
+    monkeypatch.setattr(_campaign, "processes", here)
+
+
+@pytest.mark.usefixtures("alone")
+@pytest.mark.parametrize(("verb", "count"), [(_compare_tensor, 2), (_compare_gemm, 1)])
 def test_the_device_is_here_and_the_crew_computes(
-    verb: Any, scheduler: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    verb: Any, count: int, scheduler: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The abstract machine stands in for the GPU."""
     said: list[str] = []
     for workers, name in ((1, "a"), (scheduler, "b")):
-        options = usual(workers=workers, checkpoint=tmp_path / f"{verb.__name__}-{name}")
+        options = usual(workers=workers, checkpoint=tmp_path / name)
         assert verb.run(options, "cpu") == 0
         said.append(capsys.readouterr().out)
         kept = [json.loads(line)["task"] for line in options.checkpoint.read_text().splitlines()[1:]]
-        assert sorted(kept) == [0, 1]
+        assert sorted(kept) == list(range(count))
     assert said[0] == said[1]
+
+
+@pytest.mark.usefixtures("alone")
+def test_what_a_crew_multiplies_otherwise_is_wrong(
+    scheduler: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(Recorded, "difference", lambda *_: "it is another")
+    assert _compare_gemm.run(usual(workers=scheduler), "cpu") == 1
+    said = capsys.readouterr().out
+    assert "it is another" in said
+    assert "one alone: warploom compare gemm --seed 1 --only 71" in said
 
 
 def test_a_crew_judges_probes(scheduler: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -284,8 +328,7 @@ def test_a_crew_judges_probes(scheduler: str, monkeypatch: pytest.MonkeyPatch, t
         ),
         (
             ["compare", "kernels", "warp", "--checkpoint", "j"],
-            "--checkpoint j cannot be: a small kernel that is not compared with a record (--against) runs on the GPU "
-            "of this process, at once",
+            f"--checkpoint j cannot be: {UNRECORDED} runs on the GPU of this process, at once",
         ),
         (["compare", "mma", "--workers", "-1"], "--workers is -1; expected 0 or more"),
         (["evidence", "nvcc", "--workers", "0"], "--workers is 0; expected 1 or more"),

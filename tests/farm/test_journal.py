@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from warploom.diag import UsageError
@@ -48,6 +48,7 @@ def refusal(path: Path, about: dict[str, Any] | None = None) -> str:
     return f"{said.message} | {said.hint}".replace(str(path), NAMED)
 
 
+@settings(max_examples=50)
 @given(RESULTS, st.data())
 def test_what_is_cut_anywhere_is_a_prefix_and_can_be_gone_on_with(
     tmp_path_factory: pytest.TempPathFactory, results: list[tuple[int, Any]], data: st.DataObject

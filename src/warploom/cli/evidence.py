@@ -252,7 +252,8 @@ def _fresh(options: argparse.Namespace) -> int:
 
 def _oracle(options: argparse.Namespace) -> Oracle:
     """Those who are asked: assemblers here, or those of a crew's machines."""
-    from warploom.oracle.ask import Oracle, judge_chunk
+    from warploom.oracle import Oracle
+    from warploom.oracle.ask import judge_chunk
 
     if isinstance(options.workers, int):
         return Oracle(workers=options.workers)
