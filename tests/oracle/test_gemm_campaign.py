@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -53,13 +51,9 @@ def options(**others: Any) -> argparse.Namespace:
         "record": None,
         "bits": 2,
         "only": None,
+        "checkpoint": None,
     }
     return argparse.Namespace(**{**usual, **others})
-
-
-@contextmanager
-def silent(_: str, __: int) -> Iterator[Any]:
-    yield lambda: None
 
 
 # Cases ------------------------------------------------------------------------------------------------------
@@ -178,7 +172,7 @@ def test_a_refusal_is_an_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_record_is_compared_without_the_gpu(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     chosen = options(seed=104, cases=2, bits=2, record=tmp_path)
-    assert _compare_gemm.run(chosen, silent, "cpu") == 0
+    assert _compare_gemm.run(chosen, "cpu") == 0
     said = capsys.readouterr().out
     assert "2 cases in" in said
     path = tmp_path / "the-abstract-machine-seed-104.json"

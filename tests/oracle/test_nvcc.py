@@ -10,7 +10,7 @@ import pytest
 from warploom.cli import main
 from warploom.diag import UsageError
 from warploom.oracle.nvcc import Answer, Nvcc, counted, kernel
-from warploom.oracle.nvcc_record import Case, ask, cases, read, write
+from warploom.oracle.nvcc_record import Case, ask, cases, in_order, read, together, write
 
 FAKE = """#!{python}
 import re, sys
@@ -71,7 +71,10 @@ def test_every_call_has_the_answer_that_it_would_have_alone(fake: Nvcc) -> None:
 
 def test_a_record_is_read_as_it_was_written(fake: Nvcc, tmp_path: Path) -> None:
     asked = [Case("sm_90a", "good();"), Case("sm_80", "wrong();"), Case("sm_90a", "nothing();")]
-    answers = list(zip(asked, ask(fake, asked), strict=True))
+    files = together(asked)
+    assert [len({case.target for case in file}) for file in files] == [1] * len(files)
+    answers = in_order(asked, files, [ask(fake, file, None) for file in files])
+    assert [case for case, _ in answers] == asked
     write(tmp_path / "record", answers, fake, "a test", "2026-11-22")
     assert read(tmp_path / "record") == answers
     assert '"calls": 3' in (tmp_path / "record" / "record.json").read_text()

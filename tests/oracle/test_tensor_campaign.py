@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -109,10 +108,6 @@ def test_a_sample_is_compared_without_the_gpu(tmp_path: Path) -> None:
 def test_the_machine_agrees_with_itself_in_other_processes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    @contextmanager
-    def progress(_: str, __: int):
-        yield lambda: None
-
     options = argparse.Namespace(
         cases=8,
         every=2,
@@ -121,8 +116,9 @@ def test_the_machine_agrees_with_itself_in_other_processes(
         against=None,
         record=tmp_path / "r.npz",
         differences=tmp_path / "d.npz",
+        checkpoint=None,
     )
-    assert _compare_tensor.run(options, progress, "cpu") == 0
+    assert _compare_tensor.run(options, "cpu") == 0
     assert "4 cases in" in capsys.readouterr().out
     assert list(TensorSample.read(tmp_path / "r.npz").differing()) == []
     assert read_differences(tmp_path / "d.npz") == []

@@ -7,16 +7,18 @@ import datetime as dt
 import os
 import platform
 import sys
-from collections.abc import Callable, Generator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
+from warploom.cli import _campaign
 from warploom.diag import UsageError
 
 if TYPE_CHECKING:
+    from warploom.farm.campaign import Campaign, Doing, Progress
     from warploom.oracle.gemm import Outcome, Task
-
-    Progress = Callable[[str, int], AbstractContextManager[Callable[[], object]]]
 
 _OK = 0
 _DIFFERENT = 1
@@ -25,11 +27,14 @@ _PATIENCE = 300.0  # seconds for one case, on both machines
 _TOLD = 200  # cases between two lines of progress, where there is no terminal
 
 
-def run(options: argparse.Namespace, progress: Progress, device: Literal["cpu", "cuda"] = "cuda") -> int:
-    """Compare. Errors: UsageError compare.*, gpu.*."""
+def run(options: argparse.Namespace, device: Literal["cpu", "cuda"] = "cuda") -> int:
+    """Compare. Errors: UsageError compare.*, gpu.*, farm.*."""
     if options.against is not None:
-        return _against(options, progress)
-    from warploom.oracle.gemm import Record, Task, small_ones
+        return _against(options)
+    from warploom.farm.campaign import Campaign
+    from warploom.oracle.gemm import Outcome, Record, Task, small_ones
+    from warploom.oracle.gemm.jobs import multiplication
+    from warploom.oracle.plain import of_plain, plain
 
     if min(options.only or 0, options.bits) < 0:
         raise UsageError("--only and --bits are numbers from 0 on", code="compare.option")
@@ -40,7 +45,15 @@ def run(options: argparse.Namespace, progress: Progress, device: Literal["cpu", 
     numbers = range(0, options.cases, options.every) if options.only is None else [options.only]
     bits = small_ones(options.seed, numbers, options.bits)
     tasks = [Task(options.seed, number, device, number in bits) for number in numbers]
-    outcomes = _outcomes(tasks, options.workers, progress)
+    asked = {name: about[name] for name in ("gpu", "driver", "cuda")} | {"only": options.only}
+    asked |= {name: getattr(options, name) for name in ("cases", "seed", "every", "bits")}
+    campaign = Campaign(
+        {"campaign": "compare gemm", **asked}, multiplication, None, tasks, plain, partial(of_plain, Outcome)
+    )
+    spread = isinstance(options.workers, str)
+    doing = _with_crew(campaign, options.workers) if spread else _here(campaign, options.workers)
+    with _one_thread_each():
+        outcomes = _campaign.watched("multiplying", campaign, options, doing, _Told(len(tasks)))
     if options.record is not None:
         record = Record.of(options.seed, about, outcomes)
         print(f"{len(record.recorded)} cases in {record.write(options.record)}")
@@ -67,32 +80,74 @@ def _about(options: argparse.Namespace, device: str) -> dict[str, Any]:
     }
 
 
-def _outcomes(tasks: Sequence[Task], workers: int, progress: Progress) -> list[Outcome]:
-    """What came of each, by number; what is wrong is told at once."""
-    from warploom.oracle.campaign.isolated import Isolated
-    from warploom.oracle.gemm import compare, lives, lost, warm
+def _here(campaign: Campaign[Task, Outcome], count: int) -> Doing[Task, Outcome]:
+    """Processes here do both: each asks the GPU, and then the machine where it is to."""
+    from warploom.oracle.gemm import lives, lost, warm
 
-    warm(tasks)
-    crew = Isolated(
-        compare,
-        workers=min(workers or os.cpu_count() or 1, len(tasks)),
-        patience=_PATIENCE,
-        lasts=lives,
-        lost=lost,
+    return _campaign.processes(
+        campaign, count, patience=_PATIENCE, lasts=lives, lost=lost, warm=warm, alone=True
     )
-    outcomes: list[Outcome] = []
-    wrong = 0
-    with _one_thread_each(), progress("multiplying", len(tasks)) as step:
-        for _, outcome in crew.results(tasks):
-            outcomes.append(outcome)
-            step()
-            if outcome.wrong:
-                wrong += 1
-                if wrong <= _SHOWN:
-                    print(outcome, flush=True)
-            if not sys.stderr.isatty() and len(outcomes) % _TOLD == 0:
-                print(f"{len(outcomes)} of {len(tasks)}, {wrong} wrong", file=sys.stderr, flush=True)
-    return sorted(outcomes, key=lambda outcome: outcome.case.number)
+
+
+def _with_crew(campaign: Campaign[Task, Outcome], workers: str) -> Doing[Task, Outcome]:
+    """The GPU here multiplies, and the crew's machines do those that they are to do once more.
+
+    What they find otherwise is compared here again, to say where.
+    """
+    from warploom.farm.campaign import Campaign as Some
+    from warploom.oracle.gemm import recorded
+    from warploom.oracle.gemm.jobs import gemm_against
+
+    gpu = _here(campaign, 0)
+
+    def text(data: Any) -> str:
+        return data
+
+    def do(tasks: Sequence[Task], progress: Progress) -> Iterator[Sequence[tuple[int, Outcome]]]:
+        both = [at for at, task in enumerate(tasks) if task.bits]
+        one = [at for at, task in enumerate(tasks) if not task.bits]
+        done = 0
+        if both:
+            here: dict[int, Outcome] = {}
+            for some in gpu([replace(tasks[at], bits=False) for at in both], lambda _: None):
+                here.update((both[at], replace(outcome, bits=True)) for at, outcome in some)
+            wrong = [at for at in both if here[at].wrong]
+            yield [(at, here[at]) for at in wrong]
+            right = [at for at in both if not here[at].wrong]
+            done = len(wrong)
+            asked = Some({}, gemm_against, tasks[right[0]].seed if right else 0, (), text, text)
+            with _campaign.crew(workers) as crewed:
+                given = [recorded(here[at]) for at in right]
+                for some in crewed(asked)(given, lambda told: progress(len(wrong) + told)):
+                    for at, said in some:
+                        done += 1
+                        outcome = here[right[at]]
+                        if said:
+                            ((_, again),) = next(gpu([tasks[right[at]]], lambda _: None))
+                            outcome = again if again.wrong else replace(outcome, wrong=said)
+                        yield [(right[at], outcome)]
+        if one:
+            before = done
+            for some in gpu([tasks[at] for at in one], lambda told: progress(before + told)):
+                yield [(one[at], outcome) for at, outcome in some]
+
+    return do
+
+
+class _Told:
+    """What is wrong is told at once, and where there is no terminal how many cases are done."""
+
+    def __init__(self, total: int) -> None:
+        self._total, self._done, self._wrong = total, 0, 0
+
+    def __call__(self, outcome: Outcome) -> None:
+        self._done += 1
+        if outcome.wrong:
+            self._wrong += 1
+            if self._wrong <= _SHOWN:
+                print(outcome, file=sys.stderr, flush=True)
+        if not sys.stderr.isatty() and self._done % _TOLD == 0:
+            print(f"{self._done} of {self._total}, {self._wrong} wrong", file=sys.stderr, flush=True)
 
 
 @contextmanager
@@ -108,19 +163,26 @@ def _one_thread_each() -> Generator[None]:
             del os.environ[name]
 
 
-def _against(options: argparse.Namespace, progress: Progress) -> int:
+def _against(options: argparse.Namespace) -> int:
+    from warploom.farm.campaign import Campaign
     from warploom.oracle.gemm import Record
+    from warploom.oracle.gemm.jobs import gemm_against
+    from warploom.oracle.plain import of_plain, plain
 
     record = Record.read(options.against)
-    taken = record.recorded[:: options.every]
-    found: list[str] = []
-    with progress("running", len(taken)) as step:
-        for said in record.differing(options.every):
-            found += [said] if said else []
-            step()
-    for said in found[:_SHOWN]:
-        print(said)
-    print(f"{len(found)} of {len(taken)} cases differ")
+    campaign = Campaign(
+        {"campaign": "compare gemm --against", "every": options.every, **_campaign.file(options.against)},
+        gemm_against,
+        record.seed,
+        record.recorded[:: options.every],
+        plain,
+        partial(of_plain, str),
+    )
+    said = _campaign.carry_out("running", campaign, options, partial(_campaign.processes, campaign))
+    found = [each for each in said if each]
+    for each in found[:_SHOWN]:
+        print(each)
+    print(f"{len(found)} of {len(said)} cases differ")
     return _DIFFERENT if found else _OK
 
 
@@ -149,7 +211,10 @@ def report(outcomes: Sequence[Outcome]) -> int:
             f"{sum(bool(each.wrong) for each in found):,}",
         )
     Console(width=None if sys.stdout.isatty() else 120).print(table)
-    wrong = [outcome.case for outcome in outcomes if outcome.wrong]
+    bad = [outcome for outcome in outcomes if outcome.wrong]
+    for outcome in bad[:_SHOWN]:
+        print(outcome)
+    wrong = [outcome.case for outcome in bad]
     if wrong:
         print("wrong:", *(one.number for one in wrong))
         print(f"one alone: warploom compare gemm --seed {wrong[0].seed} --only {wrong[0].number}")

@@ -3,55 +3,96 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from warploom.cli import _campaign
 
 if TYPE_CHECKING:
-    from warploom.oracle.campaign.tensor_copy import TensorOutcome
+    from warploom.farm.campaign import Campaign, Doing, Progress
+    from warploom.oracle.campaign.tensor_copy import Answer, TensorOutcome, TensorTask
 
-    Progress = Callable[[str, int], AbstractContextManager[Callable[[], object]]]
+    Copies = Campaign[TensorTask, TensorOutcome]
 
 _OK = 0
 _DIFFERENT = 1
 _SHOWN = 20
 _PATIENCE = 90.0  # seconds for one case
 _WARM = 24  # cases that the machine answers first, so that what it compiles is compiled once
+_TOGETHER = 8  # cases that a worker of a crew is given at once
+_SLICE = 256  # cases that the GPU here answers before a crew is asked about them
 
 
-def run(options: argparse.Namespace, progress: Progress, device: str = "cuda") -> int:
-    """Compare. Errors: UsageError compare.*."""
+def run(options: argparse.Namespace, device: str = "cuda") -> int:
+    """Compare. Errors: UsageError compare.*, farm.*."""
     if options.against is not None:
-        return _against(options, progress)
+        return _against(options)
+    from warploom.farm.campaign import Campaign
     from warploom.gpu import Gpu
-    from warploom.oracle.campaign.isolated import Isolated
+    from warploom.oracle.campaign.jobs import tensor_copy
     from warploom.oracle.campaign.tensor_cases import tensor_cases
-    from warploom.oracle.campaign.tensor_copy import TensorTask, compare_task, lost, modelled_answer, survives
+    from warploom.oracle.campaign.tensor_copy import TensorOutcome, TensorTask
+    from warploom.oracle.plain import of_plain, plain
 
+    about: dict[str, Any] = {"campaign": "compare tensor", "cases": options.cases, "seed": options.seed}
+    about |= {"every": options.every, "device": device}
     if device == "cuda":
         with Gpu() as gpu:  # there is one, or this says so
-            print(f"{gpu.name}, driver for CUDA {gpu.driver}")
+            about["device"] = f"{gpu.name}, driver for CUDA {gpu.driver}"
+        print(about["device"])
     cases = list(tensor_cases(options.cases, options.seed))[:: options.every]
-    for case in cases[:_WARM]:
-        modelled_answer(case)
     tasks = [TensorTask(case, device) for case in cases]
-    crew = Isolated(
-        compare_task,
-        workers=options.workers or max((os.cpu_count() or 1) - 2, 1),
-        patience=_PATIENCE,
-        lasts=survives,
-        lost=lost,
-    )
-    outcomes: list[TensorOutcome] = []
-    with progress("comparing", len(cases)) as step:
-        for _, outcome in crew.results(tasks):
-            outcomes.append(outcome)
-            step()
-    outcomes.sort(key=lambda outcome: outcome.case.number)
+    campaign = Campaign(about, tensor_copy, None, tasks, plain, partial(of_plain, TensorOutcome))
+    spread = isinstance(options.workers, str)
+    doing = _with_crew(options.workers) if spread else _here(campaign, options.workers)
+    outcomes = _campaign.watched("comparing", campaign, options, doing)
     _write(options, outcomes)
     return _report(outcomes)
+
+
+def _here(campaign: Copies, count: int) -> Doing[TensorTask, TensorOutcome]:
+    """Processes here do both: each asks the GPU, and then the machine."""
+    from warploom.oracle.campaign.tensor_copy import lost, modelled_answer, survives
+
+    def warm(tasks: Sequence[TensorTask]) -> None:
+        for task in tasks[:_WARM]:
+            modelled_answer(task.case)
+
+    return _campaign.processes(
+        campaign, count, patience=_PATIENCE, lasts=survives, lost=lost, warm=warm, alone=True
+    )
+
+
+def _with_crew(workers: str) -> Doing[TensorTask, TensorOutcome]:
+    """The GPU here answers, in one process after the other as cases end them; the crew says what the machine answers.
+
+    Where that is something else, the machine is asked here again, for the bytes.
+    """
+    from warploom.farm.campaign import Campaign
+    from warploom.oracle.campaign.isolated import Isolated
+    from warploom.oracle.campaign.jobs import tensor_digest
+    from warploom.oracle.campaign.tensor_copy import hung, outcome_of, real_answer, survives_answer
+
+    def digest(data: Any) -> int:
+        return data
+
+    def do(tasks: Sequence[TensorTask], progress: Progress) -> Iterator[Sequence[tuple[int, TensorOutcome]]]:
+        gpu = Isolated(real_answer, workers=1, patience=_PATIENCE, lasts=survives_answer, lost=hung)
+        campaign = Campaign({}, tensor_digest, None, (), digest, digest, group=_TOGETHER)
+        with _campaign.crew(workers) as crewed:
+            for start in range(0, len(tasks), _SLICE):
+                some = tasks[start : start + _SLICE]
+                real: dict[int, Answer] = dict(gpu.results(some))
+                for found in crewed(campaign)(
+                    [task.case for task in some], lambda done, start=start: progress(start + done)
+                ):
+                    yield [
+                        (start + at, outcome_of(some[at].case, real[at], modelled)) for at, modelled in found
+                    ]
+
+    return do
 
 
 def _write(options: argparse.Namespace, outcomes: Sequence[TensorOutcome]) -> None:
@@ -64,15 +105,30 @@ def _write(options: argparse.Namespace, outcomes: Sequence[TensorOutcome]) -> No
         write_differences(options.differences, outcomes)
 
 
-def _against(options: argparse.Namespace, progress: Progress) -> int:
+def _against(options: argparse.Namespace) -> int:
+    from warploom.farm.campaign import Campaign
+    from warploom.oracle.campaign.jobs import tensor_against
     from warploom.oracle.campaign.tensor_record import TensorSample
+    from warploom.oracle.plain import of_plain, plain
 
     taken = TensorSample.read(options.against)
-    with progress("running", 1) as step:
-        found = list(taken.differing())
-        step()
-    for case, verdict, modelled in found[:_SHOWN]:
-        print(f"{case}: the GPU's verdict was {verdict}, ours is {modelled.verdict} {modelled.words}")
+    campaign = Campaign(
+        {"campaign": "compare tensor --against", **_campaign.file(options.against)},
+        tensor_against,
+        None,
+        list(zip(taken.cases, taken.digests, strict=True)),
+        plain,
+        partial(of_plain, tuple[str, str] | None),
+        group=_TOGETHER,
+    )
+    answers = _campaign.carry_out("running", campaign, options, partial(_campaign.processes, campaign))
+    found = [
+        (case, verdict, answer)
+        for case, verdict, answer in zip(taken.cases, taken.verdicts, answers, strict=True)
+        if answer is not None
+    ]
+    for case, verdict, (ours, words) in found[:_SHOWN]:
+        print(f"{case}: the GPU's verdict was {verdict}, ours is {ours} {words}")
     print(f"{len(found)} of {len(taken.cases)} cases differ")
     return _DIFFERENT if found else _OK
 

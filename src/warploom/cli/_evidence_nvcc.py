@@ -5,9 +5,16 @@ from __future__ import annotations
 import argparse
 import datetime as dt
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from warploom.cli import _campaign, _workers
 from warploom.diag import UsageError
+
+if TYPE_CHECKING:
+    from warploom.oracle.nvcc import Answer, Nvcc
+    from warploom.oracle.nvcc_record import Case
 
 OK = 0
 DIFFERENT = 1
@@ -34,6 +41,8 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--record", type=Path, default=_RECORD, metavar="FOLDER", help=f"where the record is ({_RECORD})"
     )
+    _workers.declare(parser, "compilers at a time (1)", 1)
+    _campaign.declare(parser)
     parser.add_argument("--nvcc", default="nvcc", metavar="PATH", help="another nvcc than that on the path")
     parser.add_argument(
         "--judge", action="store_true", help="ask nothing: compare lower with every recorded answer"
@@ -43,8 +52,9 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace) -> int:
     """Ask and write, then compare. Errors: UsageError where it cannot be asked."""
     from warploom.oracle.nvcc import Nvcc
-    from warploom.oracle.nvcc_record import PROBES, ask, cases, disagreements, read, write
+    from warploom.oracle.nvcc_record import PROBES, cases, disagreements, read, write
 
+    _campaign.at_least_one(options)
     if options.judge:
         answers = read(options.record)
     else:
@@ -52,8 +62,7 @@ def run(options: argparse.Namespace) -> int:
         if not probes.is_file():
             raise UsageError(f"{options.record} is not a folder of recorded answers: it has no {PROBES}")
         nvcc = Nvcc.found(options.nvcc)
-        asked = cases(probes.read_text())
-        answers = list(zip(asked, ask(nvcc, asked), strict=True))
+        answers = _ask(options, nvcc, cases(probes.read_text()))
         today = dt.datetime.now(dt.UTC).date().isoformat()
         write(options.record, answers, nvcc, "warploom evidence nvcc", today)
     different = list(disagreements(answers))
@@ -63,3 +72,31 @@ def run(options: argparse.Namespace) -> int:
         print(f"  lower: {made.instruction or ' / '.join(made.messages)}")
     print(f"{len(different)} of {len(answers)} recorded answers are otherwise than what lower makes")
     return DIFFERENT if different else OK
+
+
+def _ask(options: argparse.Namespace, nvcc: Nvcc, asked: list[Case]) -> list[tuple[Case, Answer]]:
+    """The calls, with what the compiler says of each."""
+    from warploom.farm.campaign import Campaign
+    from warploom.farm.census import Needs, files
+    from warploom.oracle.nvcc import Answer
+    from warploom.oracle.nvcc_record import PROBES, ask, in_order, together
+    from warploom.oracle.plain import of_plain, plain
+
+    compilers = files([nvcc.path])
+    texts = together(asked)
+    campaign = Campaign(
+        {
+            "campaign": "evidence nvcc",
+            "nvcc": list(compilers.values()),
+            **_campaign.file(options.record / PROBES),
+        },
+        ask,
+        nvcc,
+        texts,
+        plain,
+        partial(of_plain, list[Answer]),
+    )
+    said = _campaign.carry_out(
+        "asking", campaign, options, partial(_campaign.threads, campaign), needs=Needs(files=compilers)
+    )
+    return in_order(asked, texts, said)

@@ -67,3 +67,34 @@ def bar(what: str) -> Generator[Callable[[str, int, int], None]]:
         yield lambda step, done, total: shown.update(
             task, description=escape(f"{what}: {step}"), completed=done, total=total
         )
+
+
+class Counting(Protocol):
+    """Told how many things are done, and of how many where that was not known."""
+
+    def __call__(self, done: int, total: int | None = None, /) -> None: ...
+
+
+@contextmanager
+def counting(what: str, total: int | None = None) -> Generator[Counting]:
+    """A bar of things that are alike; nothing where there is no terminal."""
+    if not sys.stderr.isatty():
+        yield _unseen
+        return
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    with Bar(*columns, console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task(escape(what), total=total)
+
+        def tell(done: int, of: int | None = None, /) -> None:
+            shown.update(task, completed=done, total=total if of is None else of)
+
+        yield tell
+
+
+def _unseen(_done: int, _total: int | None = None, /) -> None:
+    return

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from warploom.cli import _compare_gemm, _compare_tensor
-from warploom.diag import UsageError, WarploomError
+from warploom.cli import _campaign, _compare_gemm, _compare_tensor, _workers
+from warploom.cli._progress import counting
+from warploom.diag import UsageError
 
 if TYPE_CHECKING:
-    from warploom.oracle.campaign import Experiment, Outcome
+    from warploom.farm.campaign import Doing, Progress
+    from warploom.oracle.campaign import Outcome
+    from warploom.oracle.campaign.jobs import Choice
 
 OK = 0
 DIFFERENT = 1
@@ -60,7 +61,8 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--every", type=int, default=1, metavar="N", help="take only every Nth experiment, or tensor copy"
     )
-    parser.add_argument("--workers", type=int, default=0, metavar="N", help="processes (one for each core)")
+    _workers.declare(parser, "processes (one for each core)")
+    _campaign.declare(parser)
     parser.add_argument(
         "--record",
         type=Path,
@@ -90,20 +92,19 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compare. Errors: UsageError compare.*, and those of a launch on a GPU."""
-    from warploom.oracle.campaign import FAMILIES, experiments
+    """Compare. Errors: UsageError compare.*, farm.*, and those of a launch on a GPU."""
+    from warploom.oracle.campaign.jobs import Choice
 
-    for name in ("cases", "every"):
-        if getattr(options, name) < 1:
-            raise UsageError(
-                f"--{name} is {getattr(options, name)}; expected 1 or more", code="compare.option"
-            )
+    for name, least in (("cases", 1), ("every", 1), ("workers", 0)):
+        given = getattr(options, name)
+        if isinstance(given, int) and given < least:
+            raise UsageError(f"--{name} is {given}; expected {least} or more", code="compare.option")
     if options.name == [_GEMM]:
-        return _compare_gemm.run(options, _progress)
+        return _compare_gemm.run(options)
     if _GEMM in options.name or options.only is not None:
         raise UsageError(f"--only and '{_GEMM}' go together, and with no other name", code="compare.option")
     if options.name == [_TENSOR]:
-        return _compare_tensor.run(options, _progress)
+        return _compare_tensor.run(options)
     if _TENSOR in options.name or options.differences is not None:
         raise UsageError(
             f"--differences and '{_TENSOR}' go together, and with no other name", code="compare.option"
@@ -112,7 +113,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"--cases is {options.cases}; expected a multiple of 4", code="compare.option")
     if options.name[:1] == [_KERNELS]:
         return _kernels(options)
-    chosen = list(experiments(options.name or FAMILIES))[:: options.every]
+    chosen = Choice(tuple(options.name), options.every)
     if options.record is not None:
         return _record(options, chosen)
     if options.against is not None:
@@ -120,11 +121,27 @@ def run(options: argparse.Namespace) -> int:
     return _compare(options, chosen)
 
 
-def _record(options: argparse.Namespace, chosen: Sequence[Experiment]) -> int:
+def _stays_here(options: argparse.Namespace, what: str) -> None:
+    """Refuse to spread, or to resume, what one process does on its GPU. Errors: UsageError compare.option."""
+    for name, asked in (
+        ("--workers", isinstance(options.workers, str)),
+        ("--checkpoint", options.checkpoint is not None),
+    ):
+        if asked:
+            raise UsageError(
+                f"{name} {getattr(options, name[2:])} cannot be: {what} runs on the GPU of this process, at once",
+                code="compare.option",
+            )
+
+
+def _record(options: argparse.Namespace, chosen: Choice) -> int:
     from warploom.oracle.campaign import sample
 
-    with _progress("running", len(chosen)) as step:
-        taken = sample(chosen, "cuda", options.seed, lambda _: step())
+    _stays_here(options, "what is recorded")
+    experiments = chosen.experiments()
+    with counting("running", len(experiments)) as progress:
+        begun = iter(range(len(experiments)))
+        taken = sample(experiments, "cuda", options.seed, lambda _: progress(next(begun)))
     taken.write(options.record)
     print(
         f"{len(taken.digests)} experiments of {next(iter(taken.digests.values())).size} cases in {options.record}"
@@ -132,12 +149,26 @@ def _record(options: argparse.Namespace, chosen: Sequence[Experiment]) -> int:
     return OK
 
 
-def _against(options: argparse.Namespace, chosen: Sequence[Experiment]) -> int:
-    from warploom.oracle.campaign import Sample, differing
+def _against(options: argparse.Namespace, chosen: Choice) -> int:
+    from warploom.farm.campaign import Campaign
+    from warploom.oracle.campaign import Sample
+    from warploom.oracle.campaign.jobs import experiment_against
+    from warploom.oracle.campaign.sample import key
+    from warploom.oracle.plain import of_plain, plain
 
     taken = Sample.read(options.against)
-    with _progress("running", len(chosen)) as step:
-        found = list(differing(taken, _stepping(chosen, step)))
+    names = [key(experiment) for experiment in chosen.experiments()]
+    campaign = Campaign(
+        {**_asked("compare --against", options), **_campaign.file(options.against)},
+        experiment_against,
+        (chosen, taken),
+        [number for number, name in enumerate(names) if name in taken.digests],
+        plain,
+        partial(of_plain, int),
+        group=2,
+    )
+    cases = _campaign.carry_out("running", campaign, options, partial(_campaign.processes, campaign))
+    found = [(names[number], case) for number, case in zip(campaign.tasks, cases, strict=True) if case >= 0]
     for name, case in found[:_SHOWN]:
         print(f"{name}: case {case} is not what the GPU returned")
     print(f"{len(found)} of {len(taken.digests)} experiments differ")
@@ -146,16 +177,21 @@ def _against(options: argparse.Namespace, chosen: Sequence[Experiment]) -> int:
 
 def _kernels(options: argparse.Namespace) -> int:
     """Small kernels: recorded from the GPU, or the machine compared with a record or with the GPU that is here."""
+    from warploom.farm.campaign import Campaign
     from warploom.gpu import Gpu
     from warploom.oracle.campaign.isolated import Isolated
-    from warploom.oracle.campaign.small import Record, disagreements, kernels, output, record
+    from warploom.oracle.campaign.jobs import kernel_against
+    from warploom.oracle.campaign.small import Disagreement, Record, kernels, output, record
+    from warploom.oracle.plain import of_plain, plain
 
     if not 0 < options.timeout < float("inf"):
         raise UsageError(f"--timeout is {options.timeout}; expected seconds above 0", code="compare.option")
     chosen = kernels(options.name[1:])[:: options.every]
+    about: dict[str, Any] = {}
     if options.against is not None:
-        recorded = Record.read(options.against)
+        recorded, about = Record.read(options.against), _campaign.file(options.against)
     else:
+        _stays_here(options, "a small kernel that is not compared with a record (--against)")
         with Gpu() as gpu:  # there is one, or this says so
             print(f"{gpu.name}, driver for CUDA {gpu.driver}")
         crew = Isolated(
@@ -165,66 +201,72 @@ def _kernels(options: argparse.Namespace) -> int:
             lasts=lambda found: not isinstance(found, str),
             lost=lambda _: f"its process ended, or gave no answer within {options.timeout:g} s",
         )
-        with _progress("running", len(chosen)) as step:
-            recorded = record(chosen, crew.results(chosen), step)
+        with counting("running", len(chosen)) as progress:
+            done = iter(range(1, len(chosen) + 1))
+            recorded = record(chosen, crew.results(chosen), lambda: progress(next(done)))
     for name, said in recorded.failures.items():
         print(f"{name} did not run on the GPU: {said}")
     if options.record is not None:
         recorded.write(options.record)
         print(f"{len(recorded.outputs)} of {len(chosen)} kernels in {options.record}")
         return DIFFERENT if recorded.failures else OK
-    ran = [kernel for kernel in chosen if kernel.key not in recorded.failures]
-    with _progress("comparing", len(ran)) as step:
-        found = list(disagreements(recorded, ran, progress=step))
+    campaign = Campaign(
+        {**_asked("compare kernels", options), **about},
+        kernel_against,
+        recorded,
+        [kernel.key for kernel in chosen if kernel.key not in recorded.failures],
+        plain,
+        partial(of_plain, Disagreement | None),
+        group=4,
+    )
+    results = _campaign.carry_out("comparing", campaign, options, partial(_campaign.processes, campaign))
+    found = [each for each in results if each is not None]
     for each in found:
         print(each)
-    print(f"{len(found)} of {len(ran)} kernels differ")
+    print(f"{len(found)} of {len(results)} kernels differ")
     return DIFFERENT if found or recorded.failures else OK
 
 
-def _stepping(chosen: Iterable[Experiment], step: Callable[[], object]) -> Iterator[Experiment]:
-    for experiment in chosen:
-        yield experiment
-        step()
+def _compare(options: argparse.Namespace, chosen: Choice) -> int:
+    from warploom.farm.campaign import Campaign
+    from warploom.farm.census import Needs
+    from warploom.oracle.campaign import Outcome
+    from warploom.oracle.campaign.jobs import Inputs, experiment_on_gpu
+    from warploom.oracle.plain import of_plain, plain
+
+    campaign = Campaign(
+        {**_asked("compare", options), "cases": options.cases, "seed": options.seed},
+        experiment_on_gpu,
+        Inputs(chosen, options.cases, options.seed),
+        range(len(chosen.experiments())),
+        plain,
+        partial(of_plain, Outcome),
+        group=2,
+    )
+    if isinstance(options.workers, int):
+        doing = _campaign.processes(campaign, options.workers)
+    else:
+        doing = _campaign.crewed(campaign, options.workers, Needs(extras={"cuda.core": "gpu"}))
+    return _report(_campaign.watched("comparing", campaign, options, _with_gpu(doing)))
 
 
-def _compare(options: argparse.Namespace, chosen: Sequence[Experiment]) -> int:
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
+def _with_gpu(doing: Doing[int, Outcome]) -> Doing[int, Outcome]:
+    """The same, given up at the first experiment if that fails: where there is no GPU, all would."""
 
-    outcomes: list[Outcome] = []
-    workers = options.workers or os.cpu_count() or 1
-    names = options.name
-    work = [(names, options.every, k, options.cases, options.seed) for k in range(len(chosen))]
-    outcomes.append(_one(work[0]))  # compiles what is not compiled, and finds out whether there is a GPU
-    if outcomes[0].failure:
-        raise UsageError(outcomes[0].failure, code="compare.gpu")
-    with (
-        _progress("comparing", len(chosen)) as step,
-        ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool,
-    ):
-        for outcome in pool.map(_one, work[1:], chunksize=8):
-            outcomes.append(outcome)
-            step()
-    return _report(outcomes)
+    def do(tasks: Sequence[int], progress: Progress) -> Iterator[Sequence[tuple[int, Outcome]]]:
+        first = True
+        for some in doing(tasks, progress):
+            if first and some[0][1].failure:
+                raise UsageError(some[0][1].failure, code="compare.gpu")
+            first = False
+            yield some
+
+    return do
 
 
-_CHOSEN: dict[tuple[tuple[str, ...], int], list[Experiment]] = {}
-
-
-def _one(work: tuple[Sequence[str], int, int, int, int]) -> Outcome:
-    """Compare the experiment of a number, in whatever process."""
-    from warploom.oracle.campaign import FAMILIES, Outcome, compare, experiments
-
-    names, every, number, cases, seed = work
-    known = tuple(names), every
-    if known not in _CHOSEN:
-        _CHOSEN[known] = list(experiments(names or FAMILIES))[::every]
-    experiment = _CHOSEN[known][number]
-    try:
-        return compare(experiment, cases, seed)
-    except WarploomError as error:
-        return Outcome(experiment.form, experiment.instruction, cases, 0, 0, failure=str(error))
+def _asked(command: str, options: argparse.Namespace) -> dict[str, Any]:
+    """What a checkpoint says of experiments and kernels that are compared."""
+    return {"campaign": command, "names": list(options.name), "every": options.every}
 
 
 def _report(outcomes: Sequence[Outcome]) -> int:
@@ -253,17 +295,3 @@ def _report(outcomes: Sequence[Outcome]) -> int:
     if len(bad) > _SHOWN:
         print(f"… and {len(bad) - _SHOWN} more experiments")
     return DIFFERENT if bad else OK
-
-
-@contextmanager
-def _progress(what: str, total: int) -> Generator[Callable[[], object]]:
-    """A bar of experiments done; nothing where there is no terminal."""
-    if not sys.stderr.isatty():
-        yield lambda: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=total)
-        yield lambda: bar.advance(task)

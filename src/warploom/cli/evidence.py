@@ -5,14 +5,20 @@ from __future__ import annotations
 import argparse
 import datetime as dt
 import shutil
-import sys
 from collections import Counter
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from warploom.cli import _evidence_nvcc
+from warploom.cli import _campaign, _evidence_nvcc, _workers
+from warploom.cli._progress import counting
 from warploom.diag import UsageError
+
+if TYPE_CHECKING:
+    from warploom.oracle import Oracle
+    from warploom.oracle.mlir.record import Answer
+    from warploom.oracle.mlir.tools import Tools
 
 OK = 0
 DIFFERENT = 1
@@ -23,7 +29,8 @@ _SHOWN = 20
 
 _DESCRIPTION = """\
 Ask NVIDIA's assemblers what they take: every legal row of every form, its near-misses, and hand-written
-probes, over targets and PTX versions. Verdicts are kept in the user's cache, so asking again costs little.
+probes, over targets and PTX versions. Verdicts are kept in the user's cache as they come: asking again costs
+little, and what is interrupted goes on where it was when it is started again.
 The assemblers are wheels (12.9, 13.1 and the newest), installed into that cache when first needed.
 """
 
@@ -54,7 +61,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
         "--judge", action="store_true", help="ask nothing: compare `check` with every recorded verdict"
     )
     legality.add_argument("--seed", type=int, default=1, help="other fresh probes (1)")
-    legality.add_argument("--workers", type=int, default=2, metavar="N", help="assemblers at a time (2)")
+    _workers.declare(legality, "assemblers at a time (2)", 2)
     mlir = kinds.add_parser(
         "mlir",
         help="what MLIR's tools make of NVVM operations",
@@ -65,6 +72,8 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
     mlir.add_argument(
         "--record", type=Path, default=_MLIR, metavar="FOLDER", help=f"where the record is ({_MLIR})"
     )
+    _workers.declare(mlir, "processes asked at a time (1)", 1)
+    _campaign.declare(mlir)
     mlir.add_argument("--seed", type=int, default=0, help="other operations (0)")
     mlir.add_argument(
         "--fresh", action="store_true", help="ask operations of the seed, compare, and write nothing"
@@ -77,14 +86,14 @@ def run_mlir(options: argparse.Namespace) -> int:
 
     need_xdsl()  # what follows imports it
     from warploom.oracle.assembler import provide as assembler
-    from warploom.oracle.mlir.cases import cases
-    from warploom.oracle.mlir.record import ask, differences, write
+    from warploom.oracle.mlir.record import differences, write
     from warploom.oracle.mlir.tools import provide
 
+    _campaign.at_least_one(options)
     tools = provide()
-    assemblers = [assembler("13.1"), *(assembler(path) for path in [shutil.which("ptxas")] if path)]
-    with _progress("asking") as progress:
-        answers = list(ask(tools, assemblers, list(cases(options.seed)), progress))
+    names = ["13.1", *(path for path in [shutil.which("ptxas")] if path)]
+    assemblers = [assembler(name) for name in names]
+    answers = _ask_mlir(options, tools, names)
     if not options.fresh:
         today = dt.datetime.now(dt.UTC).date().isoformat()
         header = {
@@ -110,10 +119,37 @@ def run_mlir(options: argparse.Namespace) -> int:
     return DIFFERENT if different else OK
 
 
+def _ask_mlir(options: argparse.Namespace, tools: Tools, assemblers: list[str]) -> list[Answer]:
+    """What the tools and the assemblers say of every operation."""
+    from warploom.farm.campaign import Campaign
+    from warploom.farm.census import Needs, files
+    from warploom.oracle.mlir.cases import cases
+    from warploom.oracle.mlir.record import Answer, ask, together
+    from warploom.oracle.plain import of_plain, plain
+
+    used = files([tools.opt, tools.translate, tools.llc, *(Path(name) for name in assemblers[1:])])
+    campaign = Campaign(
+        {
+            "campaign": "evidence mlir",
+            "seed": options.seed,
+            "tools": list(used.values()),
+            "asked": assemblers[0],
+        },
+        ask,
+        (tools, assemblers),
+        together(list(cases(options.seed))),
+        plain,
+        partial(of_plain, list[Answer]),
+    )
+    needs = Needs(extras={"xdsl": "mlir"}, files=used)
+    here = partial(_campaign.threads, campaign)
+    found = _campaign.carry_out("asking", campaign, options, here, needs=needs)
+    return [answer for some in found for answer in some]
+
+
 def run(options: argparse.Namespace) -> int:
     """Ask, then write or compare. Errors: UsageError where it cannot be asked."""
-    if options.workers < 1:
-        raise UsageError(f"--workers is {options.workers}; expected 1 or more")
+    _campaign.at_least_one(options)
     if options.fresh is not None:
         if options.fresh < 1:
             raise UsageError(f"--fresh is {options.fresh}; expected 1 or more")
@@ -125,7 +161,6 @@ def run(options: argparse.Namespace) -> int:
 
 def _write(options: argparse.Namespace) -> int:
     from warploom import isa  # declares every form
-    from warploom.oracle import Oracle
     from warploom.oracle.cases import OFF_TABLE, all_cases, off_table
     from warploom.oracle.record import counted, record, write_header
 
@@ -138,7 +173,7 @@ def _write(options: argparse.Namespace) -> int:
         cases += off_table(probes.read_text())
     if not cases:
         raise UsageError(f"no family of {isa.__name__} is named {', '.join(families)}")
-    with Oracle(workers=options.workers) as oracle, _progress("asking") as progress:
+    with _oracle(options) as oracle, counting("asking") as progress:
         counts = record(oracle, cases, options.record, progress=progress)
     today = dt.datetime.now(dt.UTC).date().isoformat()
     write_header(options.record, counted(options.record), "warploom evidence legality", today)
@@ -148,7 +183,7 @@ def _write(options: argparse.Namespace) -> int:
 
 
 def _compare(options: argparse.Namespace) -> int:
-    from warploom.oracle import Oracle, Question
+    from warploom.oracle import Question
     from warploom.oracle.record import read
 
     questions: list[Question] = []
@@ -156,7 +191,7 @@ def _compare(options: argparse.Namespace) -> int:
     for case, verdicts in read(options.record, options.family):
         questions += [(case.probe, at) for at in verdicts]
         recorded += verdicts.values()
-    with Oracle(workers=options.workers) as oracle, _progress("asking") as progress:
+    with _oracle(options) as oracle, counting("asking") as progress:
         asked = oracle.ask(questions, progress)
     different = [
         (probe, at, verdict)
@@ -179,13 +214,12 @@ def _judge(options: argparse.Namespace) -> int:
 
     wanted = [family for family in families(options.record) if family in options.family or not options.family]
     different = 0
-    with _progress("judging") as progress:
+    with counting("judging") as progress:
         for done, family in enumerate(wanted, 1):
             for each in disagreements(options.record, Checker(), [family]):
                 different += 1
                 print(each)
-            if progress:
-                progress(done, len(wanted))
+            progress(done, len(wanted))
     counts = counted(options.record, wanted)
     judged = sum(count for at, count in counts.items() if at.release != NEWEST)
     print(f"{different} of {judged} recorded verdicts are judged otherwise by check")
@@ -194,7 +228,6 @@ def _judge(options: argparse.Namespace) -> int:
 
 def _fresh(options: argparse.Namespace) -> int:
     from warploom.check import check
-    from warploom.oracle import Oracle
     from warploom.oracle.assembler import NO_ANSWER
     from warploom.oracle.fresh import fresh_cases
     from warploom.oracle.record import Disagreement, families, read
@@ -202,7 +235,7 @@ def _fresh(options: argparse.Namespace) -> int:
     wanted = [family for family in families(options.record) if family in options.family or not options.family]
     known = {(case.probe.key, at) for case, verdicts in read(options.record, wanted) for at in verdicts}
     cases = fresh_cases(options.fresh, options.seed, options.family, known)
-    with Oracle(workers=options.workers) as oracle, _progress("asking") as progress:
+    with _oracle(options) as oracle, counting("asking") as progress:
         asked = oracle.ask([(case.probe, case.points[0]) for case in cases], progress)
     different = 0
     for case, verdict in zip(cases, asked, strict=True):
@@ -217,15 +250,11 @@ def _fresh(options: argparse.Namespace) -> int:
     return DIFFERENT if different else OK
 
 
-@contextmanager
-def _progress(what: str) -> Generator[Callable[[int, int], None] | None]:
-    """A bar of questions answered; None where there is no terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
+def _oracle(options: argparse.Namespace) -> Oracle:
+    """Those who are asked: assemblers here, or those of a crew's machines."""
+    from warploom.oracle import Oracle
+    from warploom.oracle.ask import judge_chunk
 
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+    if isinstance(options.workers, int):
+        return Oracle(workers=options.workers)
+    return Oracle(spread=partial(_campaign.spread, judge_chunk, options.workers))

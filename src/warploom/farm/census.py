@@ -58,9 +58,17 @@ def census(extras: Iterable[str], paths: Iterable[str]) -> dict[str, Any]:
         "version": version(),
         "python": platform.python_version(),
         "host": platform.node(),
-        "extras": [module for module in extras if find_spec(module) is not None],
+        "extras": [module for module in extras if _has(module)],
         "files": {path: _digest([Path(path)]) for path in paths if Path(path).is_file()},
     }
+
+
+def _has(module: str) -> bool:
+    """Whether a module is there; of one within a package that is not, `find_spec` itself would complain."""
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
 
 
 def complaint(name: str, answer: Any, needs: Needs, memory_limit: int, expected: str = "") -> tuple[str, str]:

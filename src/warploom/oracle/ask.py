@@ -1,5 +1,7 @@
 """Asking: questions of a probe at a point, answered from the cache or by the assemblers, two at a time.
 
+What is answered is in the cache at once, so that asking again, after whatever ended it, asks what is missing.
+
 with Oracle() as oracle:
     oracle.ask([(Probe("ret;"), point("sm_90a", (9, 1)))])      # -> [Verdict(ok=True, ...)]
     oracle.judge("ret;", "sm_90a", (9, 1))                      # -> Verdict, for one
@@ -8,12 +10,15 @@ with Oracle() as oracle:
 from __future__ import annotations
 
 import hashlib
+import platform
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
+from warploom.diag import UsageError
 from warploom.gpu.cache import cache_directory
 from warploom.oracle.assembler import Assembler, Verdict, provide
 from warploom.oracle.points import Point, Version, point
@@ -22,6 +27,34 @@ from warploom.oracle.probe import Probe
 Question = tuple[Probe, Point]
 Progress = Callable[[int, int], None]
 
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Probes that are asked at one point, of the release that the assembler itself names."""
+
+    release: str
+    point: Point
+    probes: tuple[Probe, ...]
+
+
+def judge_chunk(_shared: None, chunk: Chunk, _tell: object) -> list[Verdict]:
+    """A verdict for each probe, by the assembler of this process's machine.
+
+    Errors: UsageError where that cannot be had, or is of another release.
+    """
+    at = chunk.point
+    assembler = provide(at.release)
+    if assembler.release != chunk.release:
+        raise UsageError(
+            f"{assembler.path} on {platform.node()} is ptxas {assembler.release}; expected {chunk.release}, as where "
+            "it is asked from"
+        )
+    return assembler.judge(chunk.probes, at.target, at.version)
+
+
+Spread = Callable[[Sequence[Chunk]], Iterator[tuple[int, list[Verdict]]]]
+"""Has chunks judged somewhere, by `judge_chunk`: the verdicts of each with its number, as they come."""
+
 _CHUNK = 400
 _STORE = "verdicts-2.sqlite"  # another number when probes come to be asked in another way
 _READ = "select ok, message from verdicts where key = ?"
@@ -29,9 +62,12 @@ _WRITE = "insert or replace into verdicts values (?, ?, ?)"
 
 
 class Oracle:
-    """Assemblers and the cache of what they have said. A context manager."""
+    """Assemblers and the cache of what they have said. A context manager.
 
-    def __init__(self, cache: Path | None = None, *, workers: int = 2) -> None:
+    `workers` assemblers run here at a time, unless `spread` has others asked.
+    """
+
+    def __init__(self, cache: Path | None = None, *, workers: int = 2, spread: Spread | None = None) -> None:
         path = cache or cache_directory() / _STORE
         path.parent.mkdir(parents=True, exist_ok=True)
         self._store = sqlite3.connect(path, timeout=60)
@@ -39,6 +75,7 @@ class Oracle:
             "create table if not exists verdicts (key blob primary key, ok integer, message text)"
         )
         self._workers = workers
+        self._spread = spread or self._here
 
     def __enter__(self) -> Oracle:
         return self
@@ -87,19 +124,24 @@ class Oracle:
         for key, (_, at) in questions.items():
             by_point.setdefault(at, []).append(key)
 
-        def judge(at: Point, keys: list[bytes]) -> dict[bytes, Verdict]:
-            probes = [questions[key][0] for key in keys]
-            found = assemblers[at.release].judge(probes, at.target, at.version)
-            return dict(zip(keys, found, strict=True))
+        together = [
+            (at, keys[start : start + _CHUNK])
+            for at, keys in by_point.items()
+            for start in range(0, len(keys), _CHUNK)
+        ]
+        chunks = [
+            Chunk(assemblers[at.release].release, at, tuple(questions[key][0] for key in keys))
+            for at, keys in together
+        ]
+        if chunks:
+            for number, found in self._spread(chunks):
+                yield dict(zip(together[number][1], found, strict=True))
 
+    def _here(self, chunks: Sequence[Chunk]) -> Iterator[tuple[int, list[Verdict]]]:
         with ThreadPoolExecutor(self._workers) as pool:
-            chunks = [
-                pool.submit(judge, at, keys[start : start + _CHUNK])
-                for at, keys in by_point.items()
-                for start in range(0, len(keys), _CHUNK)
-            ]
-            for chunk in as_completed(chunks):
-                yield chunk.result()
+            asked = {pool.submit(judge_chunk, None, chunk, None): k for k, chunk in enumerate(chunks)}
+            for done in as_completed(asked):
+                yield asked[done], done.result()
 
 
 def _key(release: str, probe: Probe, at: Point) -> bytes:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import lzma
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -19,7 +19,7 @@ from warploom.nvvm.builtins.choose import Refused, choose
 from warploom.nvvm.builtins.registry import BUILTINS, Builtin
 from warploom.nvvm.builtins.source import read_call
 from warploom.nvvm.builtins.tokens import BuiltinError
-from warploom.oracle.nvcc import Answer, Nvcc, counted, kernel
+from warploom.oracle.nvcc import BATCH, Answer, Nvcc, counted, kernel
 
 HEADER = "record.json"
 ANSWERS = "answers.txt.xz"
@@ -37,8 +37,6 @@ _POINTERS = {
 }
 _BOTH_A = ("q", "cip")
 _SOME_N = (0, 4, 12, 20, 260, 264, 512)
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,21 +162,32 @@ def disagreements(answers: Iterable[tuple[Case, Answer]]) -> Iterator[tuple[Case
 # The record -------------------------------------------------------------------------------------------------
 
 
-def ask(nvcc: Nvcc, asked: Sequence[Case], progress: Progress | None = None) -> list[Answer]:
-    """What the compiler says. Calls that we refuse are asked one by one: most end it at the first."""
-    answers: dict[Case, Answer] = {}
+def together(asked: Iterable[Case]) -> list[tuple[Case, ...]]:
+    """The calls by the files in which they are asked. Those that we refuse stand alone: most end it at the first."""
     by_target: dict[str, list[Case]] = {}
     for case in asked:
         by_target.setdefault(case.target, []).append(case)
-    for target, listed in by_target.items():
+    found: list[tuple[Case, ...]] = []
+    for listed in by_target.values():
         taken = [case for case in listed if ours(case).instruction]
-        alone = [case for case in listed if case not in set(taken)]
-        for group in (taken, *([case] for case in alone)):
-            said = nvcc.judge([case.call for case in group], target)
-            answers.update(zip(group, said, strict=True))
-            if progress:
-                progress(len(answers), len(asked))
-    return [answers[case] for case in asked]
+        found += [tuple(taken[start : start + BATCH]) for start in range(0, len(taken), BATCH)]
+        found += [(case,) for case in listed if case not in set(taken)]
+    return found
+
+
+def ask(nvcc: Nvcc, file: Sequence[Case], _tell: object) -> list[Answer]:
+    """What the compiler says of the calls of one file, which have one target."""
+    return nvcc.judge([case.call for case in file], file[0].target)
+
+
+def in_order(
+    asked: Iterable[Case], files: Sequence[Sequence[Case]], answers: Sequence[Sequence[Answer]]
+) -> list[tuple[Case, Answer]]:
+    """The calls as they were asked, with what was said of each in the files."""
+    found: dict[Case, Answer] = {}
+    for file, said in zip(files, answers, strict=True):
+        found.update(zip(file, said, strict=True))
+    return [(case, found[case]) for case in asked]
 
 
 def write(folder: Path, answers: Sequence[tuple[Case, Answer]], nvcc: Nvcc, command: str, date: str) -> None:

@@ -51,7 +51,7 @@ function _shtab_warploom_using
 end
 
 set -g _shtab_warploom_commands check run sanitize report init lower author explain layout compare bench 'bench gemm' tune evidence 'evidence nvcc' 'evidence legality' 'evidence mlir' lsp completion
-set -g _shtab_warploom_opts_with_value --against --arch --arg --bank --bits --block --box --by --byte --byte-id --cases --cluster --column --cta --descriptor --differences --element --every --explore --family --format --fresh --grid --idesc --interleave --item --json --kernel --lane --major --memory --nvcc --only --output --peer --ptx-version --record --regime --register --repetitions --row --save --schedule --seed --selector --shape --shapes --shared --source --svg --swizzle --target --tcol --tcp --thread-id --timeout --tlane --to --trace --trace-ctas --trace-events --type --types --workers -o
+set -g _shtab_warploom_opts_with_value --against --arch --arg --bank --bits --block --box --by --byte --byte-id --cases --checkpoint --cluster --column --cta --descriptor --differences --element --every --explore --family --format --fresh --grid --idesc --interleave --item --json --kernel --lane --major --memory --nvcc --only --output --peer --ptx-version --record --regime --register --repetitions --row --save --schedule --seed --selector --shape --shapes --shared --source --svg --swizzle --target --tcol --tcp --thread-id --timeout --tlane --to --trace --trace-ctas --trace-events --type --types --workers -o
 
 complete -c warploom -e
 complete -c warploom -f
@@ -163,7 +163,8 @@ complete -c warploom -n '_shtab_warploom_using compare' -s h -l help -d 'show th
 complete -c warploom -n '_shtab_warploom_using compare' -l cases -x -d 'inputs of each experiment (1024)'
 complete -c warploom -n '_shtab_warploom_using compare' -l seed -x -d 'where the inputs come from (1)'
 complete -c warploom -n '_shtab_warploom_using compare' -l every -x -d 'take only every Nth experiment, or tensor copy'
-complete -c warploom -n '_shtab_warploom_using compare' -l workers -x -d 'processes (one for each core)'
+complete -c warploom -n '_shtab_warploom_using compare' -l workers -x -d 'processes (one for each core); or '"'"'dask'"'"', '"'"'dask:N'"'"' for N workers of Dask here, or a Dask scheduler'"'"'s address'
+complete -c warploom -n '_shtab_warploom_using compare' -l checkpoint -xka "(__fish_complete_path (commandline -ct))" -d 'keep each result in a file as it comes; the same command started again does what is missing'
 complete -c warploom -n '_shtab_warploom_using compare' -l record -xka "(__fish_complete_path (commandline -ct))" -d 'write a sample of what the GPU returns; of multiplications into a folder'
 complete -c warploom -n '_shtab_warploom_using compare' -l timeout -x -d 'seconds that a small kernel may take (60)'
 complete -c warploom -n '_shtab_warploom_using compare' -l against -xka "(__fish_complete_path (commandline -ct))" -d 'compare the machine with a sample; needs no GPU'
@@ -196,6 +197,8 @@ complete -c warploom -n '_shtab_warploom_using evidence' -s h -l help -d 'show t
 complete -c warploom -n '_shtab_warploom_using evidence; and test $_shtab_warploom_npos -eq 0' -a nvcc -d 'Ask the nvcc on the path what it makes of calls of builtins: every builtin with its layouts, saturations, pointers,'
 complete -c warploom -n '_shtab_warploom_using evidence nvcc' -s h -l help -d 'show this help message and exit'
 complete -c warploom -n '_shtab_warploom_using evidence nvcc' -l record -xka "(__fish_complete_path (commandline -ct))" -d 'where the record is (tests/evidence/nvcc)'
+complete -c warploom -n '_shtab_warploom_using evidence nvcc' -l workers -x -d 'compilers at a time (1); or '"'"'dask'"'"', '"'"'dask:N'"'"' for N workers of Dask here, or a Dask scheduler'"'"'s address'
+complete -c warploom -n '_shtab_warploom_using evidence nvcc' -l checkpoint -xka "(__fish_complete_path (commandline -ct))" -d 'keep each result in a file as it comes; the same command started again does what is missing'
 complete -c warploom -n '_shtab_warploom_using evidence nvcc' -l nvcc -x -d 'another nvcc than that on the path'
 complete -c warploom -n '_shtab_warploom_using evidence nvcc' -l judge -d 'ask nothing: compare lower with every recorded answer'
 complete -c warploom -n '_shtab_warploom_using evidence; and test $_shtab_warploom_npos -eq 0' -a legality -d 'Ask NVIDIA'"'"'s assemblers what they take: every legal row of every form, its near-misses, and hand-written'
@@ -206,10 +209,12 @@ complete -c warploom -n '_shtab_warploom_using evidence legality' -l compare -d 
 complete -c warploom -n '_shtab_warploom_using evidence legality' -l fresh -x -d 'ask N probes that are not recorded, and compare with `check`'
 complete -c warploom -n '_shtab_warploom_using evidence legality' -l judge -d 'ask nothing: compare `check` with every recorded verdict'
 complete -c warploom -n '_shtab_warploom_using evidence legality' -l seed -x -d 'other fresh probes (1)'
-complete -c warploom -n '_shtab_warploom_using evidence legality' -l workers -x -d 'assemblers at a time (2)'
+complete -c warploom -n '_shtab_warploom_using evidence legality' -l workers -x -d 'assemblers at a time (2); or '"'"'dask'"'"', '"'"'dask:N'"'"' for N workers of Dask here, or a Dask scheduler'"'"'s address'
 complete -c warploom -n '_shtab_warploom_using evidence; and test $_shtab_warploom_npos -eq 0' -a mlir -d 'Ask mlir-opt, mlir-translate and llc about operations of every family, and ptxas about their PTX.'
 complete -c warploom -n '_shtab_warploom_using evidence mlir' -s h -l help -d 'show this help message and exit'
 complete -c warploom -n '_shtab_warploom_using evidence mlir' -l record -xka "(__fish_complete_path (commandline -ct))" -d 'where the record is (tests/evidence/mlir)'
+complete -c warploom -n '_shtab_warploom_using evidence mlir' -l workers -x -d 'processes asked at a time (1); or '"'"'dask'"'"', '"'"'dask:N'"'"' for N workers of Dask here, or a Dask scheduler'"'"'s address'
+complete -c warploom -n '_shtab_warploom_using evidence mlir' -l checkpoint -xka "(__fish_complete_path (commandline -ct))" -d 'keep each result in a file as it comes; the same command started again does what is missing'
 complete -c warploom -n '_shtab_warploom_using evidence mlir' -l seed -x -d 'other operations (0)'
 complete -c warploom -n '_shtab_warploom_using evidence mlir' -l fresh -d 'ask operations of the seed, compare, and write nothing'
 complete -c warploom -n '_shtab_warploom_using; and test $_shtab_warploom_npos -eq 0' -a lsp -d 'Serve an editor by the Language Server Protocol: diagnostics while one types, hover, completion of what is legal, definitions and references, renaming, formatting, and quick fixes.'

@@ -15,6 +15,7 @@ complete warploom \
         'c/--output=/f/' \
         'c/--to=/(nvvm llvm ptx)/' \
         'c/--source=/(builtin nvvm llvm ptx)/' \
+        'c/--checkpoint=/f/' \
         'c/--record=/f/' \
         'c/--against=/f/' \
         'c/--differences=/f/' \
@@ -23,7 +24,7 @@ complete warploom \
         'c/--peer=/(torch cupy)/' \
         'c/--json=/f/' \
         'c/--svg=/f/' \
-        'c/--/(against all arch arg bank bits block box by byte byte-id cases cluster column compare csv cta descriptor differences element every explore family force forget format fresh grid help html idesc interleave item json judge kernel lane list major memory nvcc only output peer ptx-version record regime register repetitions row save schedule seed selector shape shapes shared source stdio svg swizzle target tcol tcp text thread-id timeout tlane to trace trace-ctas trace-events type types version workers)/' \
+        'c/--/(against all arch arg bank bits block box by byte byte-id cases checkpoint cluster column compare csv cta descriptor differences element every explore family force forget format fresh grid help html idesc interleave item json judge kernel lane list major memory nvcc only output peer ptx-version record regime register repetitions row save schedule seed selector shape shapes shared source stdio svg swizzle target tcol tcp text thread-id timeout tlane to trace trace-ctas trace-events type types version workers)/' \
         'c/-/(- h o)/' \
         'n/--format/(text json sarif)/' \
         'n/--save/f/' \
@@ -32,6 +33,7 @@ complete warploom \
         'n/--output/f/' \
         'n/--to/(nvvm llvm ptx)/' \
         'n/--source/(builtin nvvm llvm ptx)/' \
+        'n/--checkpoint/f/' \
         'n/--record/f/' \
         'n/--against/f/' \
         'n/--differences/f/' \

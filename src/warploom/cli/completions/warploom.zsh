@@ -100,7 +100,8 @@ _shtab_warploom_compare_options=(
   "--cases[inputs of each experiment (1024)]:N:"
   "--seed[where the inputs come from (1)]:N:"
   "--every[take only every Nth experiment, or tensor copy]:N:"
-  "--workers[processes (one for each core)]:N:"
+  "--workers[processes (one for each core)\; or \'dask\', \'dask\:N\' for N workers of Dask here, or a Dask scheduler\'s address]:N:"
+  "--checkpoint[keep each result in a file as it comes\; the same command started again does what is missing]:FILE:_files"
   "--record[write a sample of what the GPU returns\; of multiplications into a folder]:FILE:_files"
   "--timeout[seconds that a small kernel may take (60)]:S:"
   "--against[compare the machine with a sample\; needs no GPU]:FILE:_files"
@@ -136,7 +137,7 @@ _shtab_warploom_evidence_legality_options=(
   "--fresh[ask N probes that are not recorded, and compare with \`check\`]:N:"
   "--judge[ask nothing\: compare \`check\` with every recorded verdict]"
   "--seed[other fresh probes (1)]:seed:"
-  "--workers[assemblers at a time (2)]:N:"
+  "--workers[assemblers at a time (2)\; or \'dask\', \'dask\:N\' for N workers of Dask here, or a Dask scheduler\'s address]:N:"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -145,6 +146,8 @@ _shtab_warploom_evidence_legality_defaults_added=0
 _shtab_warploom_evidence_mlir_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--record[where the record is (tests\/evidence\/mlir)]:FOLDER:_files"
+  "--workers[processes asked at a time (1)\; or \'dask\', \'dask\:N\' for N workers of Dask here, or a Dask scheduler\'s address]:N:"
+  "--checkpoint[keep each result in a file as it comes\; the same command started again does what is missing]:FILE:_files"
   "--seed[other operations (0)]:seed:"
   "--fresh[ask operations of the seed, compare, and write nothing]"
 )
@@ -155,6 +158,8 @@ _shtab_warploom_evidence_mlir_defaults_added=0
 _shtab_warploom_evidence_nvcc_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--record[where the record is (tests\/evidence\/nvcc)]:FOLDER:_files"
+  "--workers[compilers at a time (1)\; or \'dask\', \'dask\:N\' for N workers of Dask here, or a Dask scheduler\'s address]:N:"
+  "--checkpoint[keep each result in a file as it comes\; the same command started again does what is missing]:FILE:_files"
   "--nvcc[another nvcc than that on the path]:PATH:"
   "--judge[ask nothing\: compare lower with every recorded answer]"
 )

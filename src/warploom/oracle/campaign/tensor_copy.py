@@ -188,27 +188,46 @@ class TensorTask:
 
 def compare_task(task: TensorTask) -> TensorOutcome:
     """Run a case on a device and on the machine."""
-    try:
-        real = answer(task.case, task.device)
-    except WarploomError as error:
-        real = Answer("failed", words=str(error))
-    modelled = modelled_answer(task.case)
+    real = real_answer(task)
+    return outcome_of(task.case, real, modelled_answer(task.case).digest())
+
+
+def outcome_of(case: TensorCase, real: Answer, modelled: int) -> TensorOutcome:
+    """What comes of a device's answer and the digest of the machine's, which is asked for its bytes if they differ."""
     digest = real.digest()
-    same = digest == modelled.digest()
-    if same:
-        real, modelled = Answer(real.verdict, real.steps), Answer(modelled.verdict, modelled.steps)
-    return TensorOutcome(task.case, real, modelled, digest, same)
+    if digest == modelled:
+        kept = Answer(real.verdict, real.steps)
+        return TensorOutcome(case, kept, kept, digest, same=True)
+    return TensorOutcome(case, real, modelled_answer(case), digest, same=False)
+
+
+def real_answer(task: TensorTask) -> Answer:
+    """What a device does with a case; where it fails, its words."""
+    try:
+        return answer(task.case, task.device)
+    except WarploomError as error:
+        return Answer("failed", words=str(error))
 
 
 def survives(outcome: TensorOutcome) -> bool:
     """Whether the process that made an outcome can use its GPU again."""
-    return outcome.real.verdict not in ("trapped", "failed")
+    return survives_answer(outcome.real)
+
+
+def survives_answer(real: Answer) -> bool:
+    """Whether the process that got an answer can use its GPU again."""
+    return real.verdict not in ("trapped", "failed")
 
 
 def lost(task: TensorTask) -> TensorOutcome:
     """The outcome of a case in which a process was lost."""
-    real = Answer("hung")
+    real = hung(task)
     return TensorOutcome(task.case, real, modelled_answer(task.case), real.digest(), same=False)
+
+
+def hung(_: TensorTask) -> Answer:
+    """The answer of a device whose process was lost."""
+    return Answer("hung")
 
 
 def modelled_answer(case: TensorCase) -> Answer:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from warploom.oracle.gemm.campaign import Outcome, Task, Way, compare, lives, lost, small_ones, warm
 from warploom.oracle.gemm.case import Case, case, cases
-from warploom.oracle.gemm.record import Record, Recorded
+from warploom.oracle.gemm.record import Record, Recorded, recorded
 
 __all__ = [
     "Case",
@@ -24,6 +24,7 @@ __all__ = [
     "compare",
     "lives",
     "lost",
+    "recorded",
     "small_ones",
     "warm",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, cast
@@ -39,6 +39,12 @@ class Recorded:
         return "" if same else f"{one}: the machine's result is not the GPU's"
 
 
+def recorded(outcome: Outcome) -> Recorded:
+    """What is kept of a case that was right."""
+    assert outcome.way is not None
+    return Recorded(outcome.case.number, outcome.way, outcome.asked, outcome.result)
+
+
 @dataclass(frozen=True, slots=True)
 class Record:
     """What a GPU returned for cases of a seed, and with what it was asked: GPU, driver, versions, command."""
@@ -56,7 +62,7 @@ class Record:
         return cls(
             seed,
             about,
-            tuple(Recorded(one.case.number, one.way, one.asked, one.result) for one in kept if one.way),
+            tuple(recorded(one) for one in kept if one.way),
         )
 
     @property
@@ -93,11 +99,6 @@ class Record:
             raise UsageError(
                 f"{path} is no record of multiplications: {error}", code="compare.sample"
             ) from None
-
-    def differing(self, every: int = 1) -> Iterator[str]:
-        """For every so manyth case, in order, how the machine's result is another; "" where it is the same."""
-        for each in self.recorded[::every]:
-            yield each.difference(self.seed)
 
 
 def _recorded(told: Any) -> Recorded:

@@ -21,7 +21,7 @@ from warploom.diag import Severity, WarploomError
 from warploom.nvvm import LowerError, lower
 from warploom.nvvm.reading import read as read_text
 from warploom.nvvm.to_ptx import to_ptx
-from warploom.oracle.assembler import Assembler
+from warploom.oracle.assembler import Assembler, provide
 from warploom.oracle.mlir.ask import TARGETS, instructions
 from warploom.oracle.mlir.cases import Case
 from warploom.oracle.mlir.tools import Tools
@@ -31,6 +31,7 @@ HEADER = "record.json"
 _ANSWERS = "operations.jsonl.xz"
 _PTX_OF_LLC = {"sm_80": (7, 8), "sm_90": (8, 6), "sm_90a": (8, 6)}
 _NEWEST_OF_LLC = (8, 8)
+_TOGETHER = 16
 
 
 @dataclass(frozen=True)
@@ -51,22 +52,28 @@ class Answer:
     assembled: tuple[str, ...] = ()
 
 
+def together(cases: Sequence[Case]) -> list[tuple[Case, ...]]:
+    """The cases by the processes in which they are asked."""
+    return [tuple(cases[start : start + _TOGETHER]) for start in range(0, len(cases), _TOGETHER)]
+
+
 def ask(
-    tools: Tools,
-    assemblers: Sequence[Assembler],
-    cases: Sequence[Case],
-    progress: Callable[[int, int], None] | None = None,
-) -> Iterator[Answer]:
-    """What the tools say of each case."""
+    shared: tuple[Tools, Sequence[str]], cases: Sequence[Case], _tell: Callable[[int], object]
+) -> list[Answer]:
+    """What the tools say of each case, and the assemblers that `provide` finds by these names.
+
+    Errors: UsageError where an assembler cannot be had.
+    """
+    tools, assemblers = shared
+    return list(_ask(tools, [provide(name) for name in assemblers], cases))
+
+
+def _ask(tools: Tools, assemblers: Sequence[Assembler], cases: Sequence[Case]) -> Iterator[Answer]:
     texts = [case.text for case in cases]
     printed = tools.printed(texts)
     generic = tools.printed(texts, "-mlir-print-op-generic")
     translated = tools.translated(tools.printed(texts, "-convert-nvvm-to-llvm"))
-    for number, (case, custom, plain, llvm) in enumerate(
-        zip(cases, printed, generic, translated, strict=True)
-    ):
-        if progress is not None:
-            progress(number, len(cases))
+    for case, custom, plain, llvm in zip(cases, printed, generic, translated, strict=True):
         target, ptx = first_lowered(case.text)
         took = tuple(each.release for each in assemblers if each.run(ptx, target)[0] == 0)
         if not custom or not llvm:
