@@ -24,9 +24,13 @@ from hypothesis import strategies as st
 from warploom.cli import _campaign, _compare_gemm, _compare_tensor, _workers, evidence, main
 from warploom.diag import UsageError
 from warploom.farm.campaign import Campaign, Progress, run
+from warploom.farm.census import census
+from warploom.farm.crew import Crew
 from warploom.farm.work import Ledger
 from warploom.oracle import ask, assembler
 from warploom.oracle.ask import Chunk
+from warploom.oracle.campaign import Experiment
+from warploom.oracle.campaign.jobs import Choice
 from warploom.oracle.campaign.sample import Sample
 from warploom.oracle.campaign.small import Record
 from warploom.oracle.campaign.tensor_record import TensorSample
@@ -291,6 +295,45 @@ def test_the_device_is_here_and_the_crew_computes(
 
 
 @pytest.mark.usefixtures("alone")
+def test_experiments_on_gpus_by_a_crew(
+    scheduler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The abstract machine stands in for the GPUs; of one instruction its results are wrong."""
+    real = Experiment.run
+    odd = Choice(("convert.half",)).experiments()[1].instruction
+
+    def stand_in(self: Experiment, arrays: Any, device: str, workers: int = 1) -> Any:
+        found = real(self, arrays, "cpu", workers)
+        return {name: array ^ (device == "cuda" and self.instruction == odd) for name, array in found.items()}
+
+    monkeypatch.setattr(Experiment, "run", stand_in)
+    monkeypatch.setattr(Crew, "inspect", lambda _: None)  # there is no GPU
+    reports: list[str] = []
+    for workers in ("1", scheduler):
+        kept = tmp_path / f"{len(workers)}"
+        words = ["compare", "convert.half", "--cases", "8", "--workers", workers, "--checkpoint", str(kept)]
+        assert main(words) == 1
+        reports.append(capsys.readouterr().out)
+    assert reports[0] == reports[1]
+    assert f"{odd} case 0" in reports[0]
+    assert main([*words[:-1], str(tmp_path / "1")]) == 1  # what the process has found is enough
+    assert capsys.readouterr() == (reports[0], "")
+
+
+def test_a_gpu_that_fails_at_the_first_experiment_ends_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def none(*_: Any) -> Any:
+        raise UsageError("there is no GPU here", code="gpu.none")
+
+    monkeypatch.setattr(Experiment, "run", none)
+    path = tmp_path / "j.jsonl"
+    assert main(["compare", "convert.half", "--workers", "1", "--checkpoint", str(path)]) == 2
+    assert capsys.readouterr().err == "error[compare.gpu]: there is no GPU here\n"
+    assert path.read_bytes().count(b"\n") == 1
+
+
+@pytest.mark.usefixtures("alone")
 def test_what_a_crew_multiplies_otherwise_is_wrong(
     scheduler: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -355,6 +398,10 @@ def test_workers_are_a_number_or_a_crew(capsys: pytest.CaptureFixture[str]) -> N
         " or the address of a Dask scheduler, such as 'tcp://host:8786'"
         in " ".join(capsys.readouterr().err.split())
     )
+
+
+def test_an_extra_within_a_package_that_is_not_there_is_missing() -> None:
+    assert census(["nowhere.at_all", "json.decoder"], [])["extras"] == ["json.decoder"]
 
 
 def test_the_table_says_who_did_what(capsys: pytest.CaptureFixture[str]) -> None:

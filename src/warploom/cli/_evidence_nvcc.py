@@ -95,6 +95,7 @@ def _ask(options: argparse.Namespace, nvcc: Nvcc, asked: list[Case]) -> list[tup
         texts,
         plain,
         partial(of_plain, list[Answer]),
+        group=4,
     )
     said = _campaign.carry_out(
         "asking", campaign, options, partial(_campaign.threads, campaign), needs=Needs(files=compilers)

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import atexit
+import json
 import logging
 import os
 import re
@@ -17,6 +18,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from warploom.diag import UsageError
+from warploom.farm import lifeline
 from warploom.farm.census import Needs, census, complaint
 
 START, ANSWER = 60.0, 15.0  # seconds for workers to start, and for a scheduler elsewhere to answer
@@ -139,7 +141,7 @@ def _local(count: int) -> Any:
     if known is not None and known.status.name == "running":
         return known
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    with _environment(_QUIET):
+    with _environment({**_QUIET, **_ours()}):
         cluster = SubprocessCluster(
             n_workers=count,
             threads_per_worker=1,
@@ -148,6 +150,16 @@ def _local(count: int) -> Any:
         )
     _clusters[count] = cluster
     return cluster
+
+
+def _ours() -> dict[str, str]:
+    """What lets processes that start here end with this one, even where it is killed."""
+    watch = json.dumps([lifeline.__file__])
+    return {
+        "DASK_DISTRIBUTED__SCHEDULER__PRELOAD": watch,
+        "DASK_DISTRIBUTED__NANNY__PRELOAD": watch,
+        lifeline.PARENT: str(os.getpid()),
+    }
 
 
 @contextmanager
