@@ -6,7 +6,7 @@ import pickle
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -35,9 +35,9 @@ class Shuffled:
         """What farm.grid does, without a cluster."""
         initialise(request.program, arena, segments, request.parameters)
         whole = waves(request.program, request.shape())
-        job = Job(replace(request, waves=whole), arena, segments, sanitize)
+        job = Job(request, whole, arena, segments, sanitize)
         sent: Job = pickle.loads(pickle.dumps(job))
-        parts = [replace(whole, numbers=range(number, number + 1)) for number in whole.numbers]
+        parts = [range(number, number + 1) for number in whole.numbers]
         order = list(range(len(parts)))
         random.Random(self.seed).shuffle(order)
         found = {number: travelled(work(sent, parts[number], ignored)) for number in order}

@@ -13,17 +13,15 @@ _FEW = 4  # clusters of the second sample: with the first one's it shows what ea
 _LONG = 1.0  # seconds of a sample after which no further one is taken
 
 
-def estimate(request: Request, arena: Arena, segments: dict[str, int], workers: int) -> str:
+def estimate(request: Request, whole: Waves, arena: Arena, segments: dict[str, int], workers: int) -> str:
     """A sentence with the seconds that a launch is about to take, and what its CTAs do."""
-    whole = request.waves
-    assert whole is not None
     if any(listening(request.program)):
         return "estimate: none, as its CTAs may wait for each other"
     try:
-        first = _sample(request, arena, segments, 1)
+        first = _sample(request, whole, arena, segments, 1)
         if first.seconds < _LONG:  # some of it was loading what is compiled
-            first = _sample(request, arena, segments, 1)
-        more = _sample(request, arena, segments, _FEW) if first.seconds < _LONG else first
+            first = _sample(request, whole, arena, segments, 1)
+        more = _sample(request, whole, arena, segments, _FEW) if first.seconds < _LONG else first
     except (Trap, Deadlock):
         return "estimate: none, as its first CTAs do not come to an end"
     size = whole.clusters.shape[1]
@@ -39,10 +37,8 @@ def estimate(request: Request, arena: Arena, segments: dict[str, int], workers: 
     )
 
 
-def _sample(request: Request, arena: Arena, segments: dict[str, int], clusters: int) -> Stats:
+def _sample(request: Request, whole: Waves, arena: Arena, segments: dict[str, int], clusters: int) -> Stats:
     """The first clusters of a launch, run beside everything else."""
-    whole = request.waves
-    assert whole is not None
     taken = whole.clusters[:clusters]
     cut = Waves(taken.shape[0] * taken.shape[1], taken, range(1))
     return execute(replace(request, waves=cut), arena.fork(), segments)[0]

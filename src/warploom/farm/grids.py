@@ -38,9 +38,10 @@ _TRACKED, _SHADOWED = (
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A launch as workers are given it. `arena` holds what all waves start from; the request's waves are all."""
+    """A launch as workers are given it. `arena` holds what all `waves` start from."""
 
     request: Request
+    waves: Waves
     arena: Arena
     segments: dict[str, int]
     sanitize: bool
@@ -92,15 +93,15 @@ def grid(
     """
     started = time.perf_counter()
     initialise(request.program, arena, segments, request.parameters)
-    job = Job(replace(request, waves=waves(request.program, request.shape())), arena, segments, sanitize)
+    job = Job(request, waves(request.program, request.shape()), arena, segments, sanitize)
     needs = Needs(memory=_OWN + len(arena.bytes) * (_SHADOWED if sanitize else _TRACKED))
     ledger = Ledger()
     with Crew(workers, needs) as crew:
         if announce is not None:
             announce(str(crew))
-            announce(estimate(job.request, arena, segments, len(crew.workers())))
-        parts = cut(job, len(crew.workers()))
-        together = f"its {job.request.shape().ctas} CTAs are one wave" if len(parts) == 1 else ""
+            announce(estimate(request, job.waves, arena, segments, len(crew.workers())))
+        parts = cut(job.waves, len(crew.workers()))
+        together = f"its {job.waves.ctas} CTAs are one wave" if len(parts) == 1 else ""
         pieces: list[Piece] = []
         if not together:
             pieces = _collect(crew, job, parts, progress, ledger)
@@ -112,23 +113,22 @@ def grid(
     return stats, findings, Spread(together, ledger)
 
 
-def cut(job: Job, workers: int) -> list[Waves | None]:
-    """The waves of a job as tasks, each some that follow one another."""
-    whole = job.request.waves
-    assert whole is not None
-    count = len(whole.numbers)
-    each = -(-count // (TASKS * max(workers, 1)))
-    return [replace(whole, numbers=whole.numbers[at : at + each]) for at in range(0, count, each)]
+def cut(waves: Waves, workers: int) -> list[range]:
+    """The numbers of waves as tasks, each some that follow one another."""
+    numbers = waves.numbers
+    each = -(-len(numbers) // (TASKS * max(workers, 1)))
+    return [numbers[at : at + each] for at in range(0, len(numbers), each)]
 
 
-def work(job: Job, part: Waves | None, tell: Tell) -> Piece:
-    """Run a part of a grid, or (None) all of it, on a worker."""
+def work(job: Job, part: range | None, tell: Tell) -> Piece:
+    """Run some waves of a grid, or (None) all of them, on a worker."""
     arena = job.arena.fork()
     tracker = None if part is None else Tracker()
     sanitizer = Sanitizer() if job.sanitize else None
     watchers: list[Watcher] = [each for each in (sanitizer, tracker) if each is not None]
     watch = Several(watchers) if len(watchers) > 1 else next(iter(watchers), None)
-    request = replace(job.request, watch=watch, waves=part or job.request.waves)
+    chosen = job.waves if part is None else replace(job.waves, numbers=part)
+    request = replace(job.request, watch=watch, waves=chosen)
     ended: Trap | Deadlock | None = None
     stats = Stats()
     try:
@@ -148,14 +148,14 @@ def work(job: Job, part: Waves | None, tell: Tell) -> Piece:
 def _collect(
     crew: Crew,
     job: Job,
-    parts: Sequence[Waves | None],
+    parts: Sequence[range | None],
     progress: Callable[[Progress], None] | None,
     ledger: Ledger,
 ) -> list[Piece]:
     """The pieces of all parts, in order; the last one that came alone, where it speaks."""
     found: dict[int, Piece] = {}
     running: dict[int, Progress] = {}
-    started, total = time.perf_counter(), job.request.shape().ctas
+    started, total = time.perf_counter(), job.waves.ctas
 
     def hear(number: int, told: Sequence[Any]) -> None:
         running[number] = Progress(*told)
@@ -218,7 +218,7 @@ def join(job: Job, pieces: Sequence[Piece]) -> tuple[Stats, tuple[Diagnostic, ..
         dict(counts.most_common()),
         sum(piece.stats.macs for piece in ran),
         0.0,
-        job.request.shape().ctas,
+        job.waves.ctas,
         sum(piece.stats.batches for piece in ran),
         sum(piece.stats.spent for piece in ran),
     )

@@ -143,38 +143,42 @@ def _round(
     begun: dict[int, str] = {}
     seen = time.monotonic()
     while futures:
-        try:
-            kind, what = heard.get(timeout=_LOOK)
-        except Empty:
+        messages = _messages(heard)
+        if not messages:
             if client.status != "running":
-                raise _Lost from None
+                raise _Lost
             if crew.workers():
                 seen = time.monotonic()
             elif time.monotonic() - seen > PATIENCE:
                 _give_up(crew, ledger, "no worker is left")
-            continue
-        if kind == "done":
-            answer = _answer(futures[what], what)
-            del futures[what]
+        for number, worker, told in (what for kind, what in messages if kind == "told"):
+            if told is None:  # it begins
+                if number in begun:
+                    ledger.again += 1
+                    ledger.share(begun[number]).lost += 1
+                begun[number] = worker
+            elif hear is not None and number in futures:
+                hear(number, told)
+        done = [what for kind, what in messages if kind == "done"]
+        for number, answer in zip(done, _answers(client, {n: futures[n] for n in done}), strict=True):
+            del futures[number]
             share = ledger.share(answer.worker)
             share.tasks += 1
             share.seconds += answer.seconds
             if isinstance(answer.value, Counted):
                 share.counts.update(answer.value.counts)
-            yield what, answer.value
-            continue
-        number, worker, told = what
-        if number not in futures:
-            continue
-        if told is not None:
-            if hear is not None:
-                hear(number, told)
-            continue
-        if number in begun:
-            ledger.again += 1
-            ledger.share(begun[number]).lost += 1
-        begun[number] = worker
+            yield number, answer.value
     client.unsubscribe_topic(topic)
+
+
+def _messages(heard: SimpleQueue[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """What has been heard; after a while of nothing, none."""
+    found: list[tuple[str, Any]] = []
+    with suppress(Empty):
+        found.append(heard.get(timeout=_LOOK))
+        while True:
+            found.append(heard.get_nowait())
+    return found
 
 
 def _done(heard: SimpleQueue[tuple[str, Any]], number: int, future: Any) -> None:
@@ -186,22 +190,30 @@ def _submit(client: Any, job: Job, shared: Any, left: dict[int, Any], topic: str
     try:
         # In a list, as the keys of a dictionary would be taken for names.
         everywhere = client.scatter([shared], broadcast=True, hash=False)[0]
-        return {
-            number: client.submit(
-                _do,
-                job,
-                everywhere,
-                task,
-                number,
-                topic,
-                version(),
-                key=f"{topic}-{number}",
-                priority=-number,
-            )
-            for number, task in left.items()
-        }
+        futures = client.map(
+            _do,
+            list(left.values()),
+            list(left),
+            job=job,
+            shared=everywhere,
+            topic=topic,
+            expected=version(),
+            key=[f"{topic}-{number}" for number in left],
+            pure=False,
+        )
     except (OSError, RuntimeError) as error:
         raise _Lost from error
+    return dict(zip(left, futures, strict=True))
+
+
+def _answers(client: Any, futures: dict[int, Any]) -> list[_Answer]:
+    """The answers of tasks that are done. Errors: as `_answer`."""
+    if len(futures) > 1 and all(future.status == "finished" for future in futures.values()):
+        with suppress(Exception):  # what is wrong comes out when they are asked for one by one
+            found = client.gather(list(futures.values()))
+            if all(isinstance(answer, _Answer) for answer in found):
+                return found
+    return [_answer(future, number) for number, future in futures.items()]
 
 
 def _answer(future: Any, number: int) -> _Answer:
@@ -231,7 +243,7 @@ def _answer(future: Any, number: int) -> _Answer:
 # On a worker -------------------------------------------------------------------------------------------------
 
 
-def _do(job: Job, shared: Any, task: Any, number: int, topic: str, expected: str) -> _Answer | _Failure:
+def _do(task: Any, number: int, *, job: Job, shared: Any, topic: str, expected: str) -> _Answer | _Failure:
     """Do a task, on a worker."""
     from distributed import get_worker
 
