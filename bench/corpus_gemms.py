@@ -45,7 +45,7 @@ class Gemm:
         a, b = rng.integers(-128, 128, (2, size, size)) if whole else rng.standard_normal((2, size, size))
         return a.astype(TYPES[self.types[0]]), b.astype(TYPES[self.types[1]])
 
-    def run(self, a: Array, b: Array, workers: int, sanitize: bool = False) -> Array:
+    def run(self, a: Array, b: Array, workers: int | str, sanitize: bool = False) -> Array:
         """The kernel on the abstract machine, from its text on."""
         size = len(a)
         c = np.zeros((size, size), TYPES[self.types[2]])

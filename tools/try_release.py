@@ -44,6 +44,7 @@ REFUSED = {
     "warploom lower k.ptx --to nvvm": "pip install 'warploom[mlir]'",
     "warploom evidence mlir": "pip install 'warploom[mlir]'",
     "warploom tune --all": "pip install 'warploom[gpu]'",
+    "warploom run k.ptx --grid 1 --block 32 --arg zeros:int32:32 --workers dask": "pip install 'warploom[farm]'",
 }
 """What a command says where its extra is not."""
 
@@ -55,6 +56,10 @@ ALONE = {
         "site-packages/nvidia",
     ),
     "triton": ('python -c "import triton, warploom.adapters.triton"', ""),
+    "farm": (
+        "warploom run k.ptx --grid 2 --block 32 --arg zeros:int32:32 --workers dask:2 2>&1",
+        "on one worker, because its 2 CTAs are one wave",
+    ),
     "gpu": (GPU, "there is no GPU|^528$"),
 }
 """A command that an extra is for, and a pattern of its answer; a machine without a GPU is told so."""

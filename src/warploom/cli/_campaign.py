@@ -102,7 +102,7 @@ def crew(
 
     ledger = Ledger()
     with Crew(workers, needs) as called:
-        _workers.announce(called)
+        _workers.say(str(called))
         try:
             yield lambda campaign: by_crew(campaign, called, ledger)
         finally:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from warploom.diag import UsageError
 
 if TYPE_CHECKING:
-    from warploom.farm.crew import Crew
-    from warploom.farm.work import Ledger
+    from warploom.launch.spreading import Ledger, Spread
 
 _NUMBER = re.compile(r"-?\d{1,6}")
 
@@ -19,7 +18,7 @@ _NUMBER = re.compile(r"-?\d{1,6}")
 def declare(
     add: argparse.ArgumentParser | argparse._ArgumentGroup,  # pyright: ignore[reportPrivateUsage]
     what: str,
-    default: int = 0,
+    default: int | None = 0,
 ) -> None:
     """Add the option; `what` says what a number is of, and the default: `processes (one for each core)`."""
     add.add_argument(
@@ -44,12 +43,18 @@ def chosen(text: str) -> int | str:
     return text
 
 
-def announce(crew: Crew) -> None:
-    """Say who does the work, and where it can be watched."""
-    count = len(crew.workers())
-    where = f"at {crew.address}" if crew.address else "here"
-    watched = f", watched at {crew.dashboard}" if crew.dashboard else ""
-    print(f"{count} worker{'s' * (count > 1)} {where}{watched}", file=sys.stderr, flush=True)
+def say(what: str) -> None:
+    """Say who does the work or what it takes; beside the report, which is the same whoever does it."""
+    print(what, file=sys.stderr, flush=True)
+
+
+def spread(found: Spread | None) -> None:
+    """Say who did what of a launch, and why its CTAs ran together if they did."""
+    if found is None:
+        return
+    if found.together:
+        say(f"on one worker, because {found.together}")
+    table(found.ledger)
 
 
 def table(ledger: Ledger) -> None:
@@ -57,15 +62,24 @@ def table(ledger: Ledger) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from warploom.launch.spreading import Share
+
     if not ledger.shares:
         return
     shown = Table("worker", box=None)
-    for title in ("tasks", "seconds", "lost"):
-        shown.add_column(title, justify="right")
     shares = sorted(ledger.shares.values(), key=lambda share: share.name)
-    for share in shares:
-        shown.add_row(share.name, f"{share.tasks:,}", f"{share.seconds:,.1f}", f"{share.lost:,}")
+    counted = list(dict.fromkeys(what for share in shares for what in share.counts))
+    for title in ("tasks", "seconds", "lost", *counted):
+        shown.add_column(title, justify="right")
     if len(shares) > 1:
-        tasks, seconds = sum(each.tasks for each in shares), sum(each.seconds for each in shares)
-        shown.add_row("all", f"{tasks:,}", f"{seconds:,.1f}", f"{sum(each.lost for each in shares):,}")
+        whole = Share("all")
+        for share in shares:
+            whole.tasks += share.tasks
+            whole.seconds += share.seconds
+            whole.lost += share.lost
+            whole.counts.update(share.counts)
+        shares.append(whole)
+    for share in shares:
+        cells = (f"{share.tasks:,}", f"{share.seconds:,.1f}", f"{share.lost:,}")
+        shown.add_row(share.name, *cells, *(f"{share.counts[what]:,}" for what in counted))
     Console(stderr=True, width=None if sys.stderr.isatty() else 120).print(shown)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from warploom.cli import _workers
 from warploom.diag import UsageError
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def declare_launch(parser: argparse.ArgumentParser) -> None:
     both = parser.add_argument_group("for both; these win over the launch file")
     both.add_argument("--arch", help="sm_90a and the like: whose arithmetic and limits")
     both.add_argument("--schedule", help="when asynchronous work lands: eager, lazy or random:SEED")
-    both.add_argument("--workers", type=int, metavar="N", help="threads that share the arithmetic")
+    _workers.declare(both, "threads that share the arithmetic", None)
     both.add_argument(
         "--memory", type=_gib, metavar="GIB", default=4 * _GIB, help="limit for all buffers (4)"
     )
@@ -143,6 +144,7 @@ def run(options: argparse.Namespace) -> int:
                 args=args,
                 schedule=plan.geometry.schedule,
                 progress=advance,
+                announce=_workers.say,
             )
     except (Trap, Deadlock) as end:
         _keep(end.trace, options.trace)
@@ -151,6 +153,7 @@ def run(options: argparse.Namespace) -> int:
     _keep(result.trace, options.trace)
     comparison = plan.expect.compare(arrays, expected) if plan.expect and expected else None
     _show.outcome(result, comparison)
+    _workers.spread(result.spread)
     return FAILED if result.findings or (comparison and not comparison.ok) else OK
 
 
@@ -163,9 +166,12 @@ def _explore(options: argparse.Namespace, plan: Plan, args: Sequence[object]) ->
             raise UsageError(f"--{name} does not go with --explore, which runs the kernel many times")
     with _show.progress(plan.ptx.name) as advance:
         found = explore(
-            plan.ptx, plan.kernel, **keywords(plan), args=args, schedules=options.explore, progress=advance
-        )
+            plan.ptx, plan.kernel, **keywords(plan), args=args, schedules=options.explore, progress=advance,
+            announce=_workers.say,
+        )  # fmt: skip
     _show.exploration(found)
+    if found.ledger is not None:
+        _workers.table(found.ledger)
     return OK if found.same else FAILED
 
 
@@ -174,7 +180,7 @@ def _override(geometry: Geometry, options: argparse.Namespace) -> Geometry:
 
     if options.schedule is not None and not SCHEDULE.fullmatch(options.schedule):
         raise UsageError(f"--schedule: found {options.schedule!r}; expected eager, lazy or random:SEED")
-    if options.workers is not None and options.workers < 1:
+    if isinstance(options.workers, int) and options.workers < 1:
         raise UsageError(f"--workers: found {options.workers}; expected at least 1")
     given = {name: getattr(options, name) for name in ("arch", "schedule", "workers")}
     return replace(geometry, **{name: value for name, value in given.items() if value is not None})

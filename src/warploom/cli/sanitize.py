@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable
 
+from warploom.cli import _workers
 from warploom.cli.run import ARGUMENTS, declare_launch, keywords, plan_of
 
 OK = 0
@@ -43,14 +44,16 @@ def run(options: argparse.Namespace) -> int:
     plan = plan_of(options)
     args, _ = prepare(plan.arguments, plan.buffers, options.memory)
     with _show.progress(plan.ptx.name) as advance:
-        found = execute(
+        done = execute(
             plan.ptx, plan.kernel, **keywords(plan), args=args, schedule=plan.geometry.schedule, sanitize=True,
-            progress=advance,
-        ).findings  # fmt: skip
+            progress=advance, announce=_workers.say,
+        )  # fmt: skip
+    found = done.findings
     if options.format == "text":
         print(render(found, color=sys.stdout.isatty()), end="")
         count = len(found)
         print(f"{count} finding{'' if count == 1 else 's'}" if count else "nothing to report")
     else:
         print(render_json(found) if options.format == "json" else render_sarif(found), end="")
+    _workers.spread(done.spread)
     return FINDINGS if found else OK

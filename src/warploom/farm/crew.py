@@ -21,7 +21,7 @@ from warploom.diag import UsageError
 from warploom.farm import lifeline
 from warploom.farm.census import Needs, census, complaint
 
-START = 60.0  # seconds for workers to start, or for a scheduler to answer
+START, ANSWER = 60.0, 15.0  # seconds for workers to start, and for a scheduler elsewhere to answer
 _QUIET = {
     "DASK_LOGGING__DISTRIBUTED": "critical",
     "PYTHONWARNINGS": "ignore:resource_tracker:UserWarning",
@@ -73,6 +73,12 @@ class Crew:
     ) -> None:
         self.client.close()
 
+    def __str__(self) -> str:
+        count = len(self.workers())
+        where = f"at {self.address}" if self.address else "here"
+        watched = f"watched at {self.dashboard}" if self.dashboard else "not watched: bokeh is not installed"
+        return f"{count} worker{'s' * (count > 1)} {where}, {watched}"
+
     @property
     def dashboard(self) -> str:
         """Where Dask's dashboard is; empty where there is none."""
@@ -83,12 +89,13 @@ class Crew:
         from distributed import Client
 
         address = self.address or _local(self.count)
+        patience = ANSWER if self.address else START
         try:
             # Workers elsewhere may be out of reach but for their scheduler, which hands on all they get and give.
             self.client = Client(
-                address, timeout=START, set_as_default=False, direct_to_workers=not self.address
+                address, timeout=patience, set_as_default=False, direct_to_workers=not self.address
             )
-            self.client.wait_for_workers(self.count or 1, timeout=START)
+            self.client.wait_for_workers(self.count or 1, timeout=patience)
         except (OSError, TimeoutError, ValueError) as error:
             if self.address:
                 message = f"there is no scheduler with workers at {self.address}: {error or 'no answer'}"

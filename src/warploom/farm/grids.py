@@ -97,12 +97,8 @@ def grid(
     ledger = Ledger()
     with Crew(workers, needs) as crew:
         if announce is not None:
+            announce(str(crew))
             announce(estimate(job.request, arena, segments, len(crew.workers())))
-            announce(
-                f"dashboard: {crew.dashboard}"
-                if crew.dashboard
-                else "dashboard: none, bokeh is not installed"
-            )
         parts = cut(job, len(crew.workers()))
         together = f"its {job.request.shape().ctas} CTAs are one wave" if len(parts) == 1 else ""
         pieces: list[Piece] = []

@@ -19,7 +19,7 @@ def each(
     ledger = Ledger()
     found: dict[int, Any] = {}
     with Crew(workers) as crew:
-        if announce is not None and crew.dashboard:
-            announce(f"dashboard: {crew.dashboard}")
+        if announce is not None:
+            announce(str(crew))
         found.update(results(crew, job, shared, tasks, None, ledger))
     return [found[number] for number in range(len(tasks))], ledger

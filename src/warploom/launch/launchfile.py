@@ -104,7 +104,7 @@ class Geometry:
     shared: int = 0
     arch: str | None = None
     schedule: str = "eager"
-    workers: int = 1
+    workers: int | str = 1
 
 
 @dataclass(frozen=True, slots=True)
