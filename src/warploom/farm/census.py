@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -13,6 +14,9 @@ from typing import Any
 
 from warploom import release
 from warploom.diag import UsageError
+
+
+_MISSING = re.compile(r"No module named '([\w.]+)'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +82,10 @@ def complaint(name: str, answer: Any, needs: Needs, memory_limit: int, expected:
     """
     expected = expected or version()
     install = f"install warploom {expected} there, and restart the worker"
-    if isinstance(answer, ModuleNotFoundError):
-        return f"the worker {name} has no {answer.name}", install
     if isinstance(answer, Exception):
+        missing = _MISSING.search(str(answer))  # as Dask may hand it on, in an exception of its own
+        if missing is not None:
+            return f"the worker {name} has no {missing[1]}", install
         return f"the worker {name} does not say what it is: {answer!r}", install
     found: dict[str, Any] = answer
     where = f"the worker {name} on {found['host']}"
