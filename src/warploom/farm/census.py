@@ -15,7 +15,6 @@ from typing import Any
 from warploom import release
 from warploom.diag import UsageError
 
-
 _MISSING = re.compile(r"No module named '([\w.]+)'")
 
 
