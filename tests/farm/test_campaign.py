@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from warploom.cli import _campaign, _compare_gemm, _compare_tensor, _workers, evidence, main
 from warploom.diag import UsageError
 from warploom.farm.campaign import Campaign, Progress, run
-from warploom.farm.census import Needs, census, complaint
+from warploom.farm.census import census
 from warploom.farm.crew import Crew
 from warploom.farm.work import Ledger
 from warploom.oracle import ask, assembler
@@ -411,21 +411,6 @@ def test_workers_are_a_number_or_a_crew(capsys: pytest.CaptureFixture[str]) -> N
 
 def test_an_extra_within_a_package_that_is_not_there_is_missing() -> None:
     assert census(["nowhere.at_all", "json.decoder"], [])["extras"] == ["json.decoder"]
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        ModuleNotFoundError("No module named 'warploom'", name="warploom"),
-        Exception("ModuleNotFoundError(\"No module named 'warploom'\")"),
-    ],
-)
-def test_a_worker_without_this_package_is_a_sentence(answer: Exception) -> None:
-    why, hint = complaint("w1", answer, Needs(), 0, "1.2")
-    assert (why, hint) == (
-        "the worker w1 has no warploom",
-        "install warploom 1.2 there, and restart the worker",
-    )
 
 
 def test_the_table_says_who_did_what(capsys: pytest.CaptureFixture[str]) -> None:

@@ -140,7 +140,10 @@ def test_importing_the_package_is_light() -> None:
     packages = {name.partition(".")[0] for name in modules}
     assert "warploom" in packages
     assert not packages & {"numpy", "numba", "llvmlite", "ml_dtypes", "rich", "torch", "cuda", "cupy"}
-    assert [name for name in modules if name.startswith("warploom.")] == ["warploom.shown"]
+    assert [name for name in modules if name.startswith("warploom.")] == [
+        "warploom.shown",
+        "warploom.spread",
+    ]
     assert len(modules) <= 40
 
 

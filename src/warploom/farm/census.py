@@ -15,7 +15,7 @@ from typing import Any
 from warploom import release
 from warploom.diag import UsageError
 
-_MISSING = re.compile(r"No module named '([\w.]+)'")
+_LACKING = re.compile(r"No module named \W*([\w.]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +82,9 @@ def complaint(name: str, answer: Any, needs: Needs, memory_limit: int, expected:
     expected = expected or version()
     install = f"install warploom {expected} there, and restart the worker"
     if isinstance(answer, Exception):
-        missing = _MISSING.search(str(answer))  # as Dask may hand it on, in an exception of its own
-        if missing is not None:
-            return f"the worker {name} has no {missing[1]}", install
+        lacking = _LACKING.search(str(answer))  # some Pythons can send no more of an exception than its words
+        if lacking is not None:
+            return f"the worker {name} has no {lacking[1]}", install
         return f"the worker {name} does not say what it is: {answer!r}", install
     found: dict[str, Any] = answer
     where = f"the worker {name} on {found['host']}"

@@ -39,7 +39,7 @@ def parse(workers: str) -> tuple[str, int]:
     local = _LOCAL.fullmatch(workers)
     if local is not None:
         return "", int(local[1] or len(os.sched_getaffinity(0)))
-    if _ADDRESS.fullmatch(workers):
+    if _ADDRESS.fullmatch(workers) and not workers.startswith("dask"):
         return workers, 0
     raise UsageError(
         f"workers is {workers!r}; expected a number of threads, 'dask', 'dask:N' for N workers here, or the address of "
