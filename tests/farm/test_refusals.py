@@ -37,7 +37,7 @@ sys.meta_path.insert(0, Refuses())
 def worker_of(folder: Path) -> Iterator[str]:
     """The address of a scheduler with one worker, a process that looks for modules in a folder first."""
     with distributed.LocalCluster(
-        n_workers=0, processes=False, protocol="tcp", dashboard_address=None
+        n_workers=0, processes=False, protocol="tcp", dashboard_address="127.0.0.1:0"
     ) as cluster:
         address = cluster.scheduler_address
         paths = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
