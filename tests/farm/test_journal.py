@@ -59,8 +59,12 @@ def test_what_is_cut_anywhere_is_a_prefix_and_can_be_gone_on_with(
     with Journal(path, ABOUT) as journal:
         known = len(journal.results)
         assert list(journal.results.items()) == results[:known]
-        journal.add(results[known:])
-    assert path.read_bytes() == whole
+        for each in reversed(
+            results[known:]
+        ):  # in another order, so that what was cut is not what comes there
+            journal.add([each])
+            assert path.read_bytes().endswith(b"}\n")
+    assert sorted(path.read_bytes().splitlines()) == sorted(whole.splitlines())
     with Journal(path, ABOUT) as journal:
         assert journal.results == dict(results)
 
@@ -90,6 +94,8 @@ def test_what_is_no_journal_is_refused(tmp_path: Path) -> None:
         path.write_bytes(text)
         assert refusal(path) == no
     path.unlink()
+    os.mkfifo(tmp_path / "fifo")
+    assert refusal(tmp_path / "fifo") == "j.jsonl cannot be a checkpoint: it is no ordinary file | "
     path.mkdir()
     assert refusal(path) == "j.jsonl cannot be a checkpoint: is a directory | "
     assert (
@@ -119,11 +125,14 @@ def test_two_processes_do_not_write_one_journal(tmp_path: Path) -> None:
     path = tmp_path / NAMED
     written(path, [(1, 2)])
     program = (
-        "import fcntl, sys; file = open(sys.argv[1], 'r+b'); fcntl.flock(file, fcntl.LOCK_EX); "
+        "import json, pathlib, sys; from warploom.farm.journal import Journal; "
+        "journal = Journal(pathlib.Path(sys.argv[1]), json.loads(sys.argv[2])); "
         "print('held', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(
-        [sys.executable, "-c", program, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-c", program, path, json.dumps(ABOUT)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
     ) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == b"held\n"

@@ -12,6 +12,7 @@ import errno
 import fcntl
 import json
 import os
+import stat
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from hashlib import blake2b
@@ -47,6 +48,8 @@ class Journal:
         except OSError as error:
             self._refuse(f"cannot be a checkpoint: {_words(error)}")
         try:
+            if not stat.S_ISREG(os.fstat(self._file).st_mode):
+                self._refuse("cannot be a checkpoint: it is no ordinary file")
             self._lock()
             self._end = self._read()
             if self._end == 0:
