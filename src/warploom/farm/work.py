@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import pickle
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -15,8 +16,12 @@ from ctypes import CDLL
 from dataclasses import dataclass
 from functools import cache, partial
 from queue import Empty, SimpleQueue
+from threading import Lock
 from typing import Any, NoReturn, Protocol, runtime_checkable
 from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
 
 from warploom.diag import UsageError
 from warploom.farm.census import Needs, census, complaint, version
@@ -188,8 +193,7 @@ def _done(heard: SimpleQueue[tuple[str, Any]], number: int, future: Any) -> None
 def _submit(client: Any, job: Job, shared: Any, left: dict[int, Any], topic: str) -> dict[int, Any]:
     """The tasks as futures, the first ones first. Errors: _Lost."""
     try:
-        # In a list, as the keys of a dictionary would be taken for names.
-        everywhere = client.scatter([shared], broadcast=True, hash=False)[0]
+        everywhere = client.scatter([_packed(shared)], broadcast=True, hash=False)[0]
         futures = client.map(
             _do,
             list(left.values()),
@@ -204,6 +208,16 @@ def _submit(client: Any, job: Job, shared: Any, left: dict[int, Any], topic: str
     except (OSError, RuntimeError) as error:
         raise _Lost from error
     return dict(zip(left, futures, strict=True))
+
+
+Packed = tuple[bytes, list[NDArray[np.uint8]]]
+
+
+def _packed(shared: Any) -> Packed:
+    """What all tasks share, in a form that one worker hands on to another without making anything of it."""
+    buffers: list[pickle.PickleBuffer] = []
+    data = pickle.dumps(shared, protocol=5, buffer_callback=buffers.append)
+    return data, [np.frombuffer(each.raw(), np.uint8) for each in buffers]
 
 
 def _answers(client: Any, futures: dict[int, Any]) -> list[_Answer]:
@@ -243,7 +257,7 @@ def _answer(future: Any, number: int) -> _Answer:
 # On a worker -------------------------------------------------------------------------------------------------
 
 
-def _do(task: Any, number: int, *, job: Job, shared: Any, topic: str, expected: str) -> _Answer | _Failure:
+def _do(task: Any, number: int, *, job: Job, shared: Packed, topic: str, expected: str) -> _Answer | _Failure:
     """Do a task, on a worker."""
     from distributed import get_worker
 
@@ -263,7 +277,7 @@ def _do(task: Any, number: int, *, job: Job, shared: Any, topic: str, expected: 
             worker.log_event(topic, (number, name, what))
 
     try:
-        return _Answer(job(shared, task, tell), name, time.monotonic() - started)
+        return _Answer(job(_unpacked(topic, shared), task, tell), name, time.monotonic() - started)
     except UsageError as error:
         return _Failure(error)
     except MemoryError:
@@ -274,6 +288,20 @@ def _do(task: Any, number: int, *, job: Job, shared: Any, topic: str, expected: 
         why = f"the worker {name} could not do task {number}: {error}"
         hint = "free some space there" if error.errno == errno.ENOSPC else ""
         return _Failure(UsageError(why, code="farm.disk", hint=hint))
+
+
+_held: dict[str, Any] = {}
+_holding = Lock()
+
+
+def _unpacked(topic: str, shared: Packed) -> Any:
+    """What the tasks of a topic share, made once in a process; that of the last topic is kept."""
+    with _holding:
+        if topic not in _held:
+            _held.clear()
+            # From whoever sent the task, as Dask's tasks are: those who share a cluster trust each other.
+            _held[topic] = pickle.loads(shared[0], buffers=shared[1])  # noqa: S301
+        return _held[topic]
 
 
 @cache

@@ -127,7 +127,7 @@ class WholeBoxes:
         """Copy, and count the bytes off the mbarriers. Errors: Fault, its lane a box."""
         memory = self.machine.memory
         if memory.carried is not None:
-            rows = (self.bases[:, None] + self.rows).reshape(-1)
+            rows = (np.unique(self.bases)[:, None] + self.rows).reshape(-1)  # CTAs share tiles
             memory.tell(rows, np.full(len(rows), self.row_bytes), READ if self.loads else WRITE)
         _move(
             memory.arena.bytes, self.bases, self.rows, self.offsets, self.row_bytes, self.starts, self.mask,

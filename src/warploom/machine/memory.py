@@ -90,19 +90,22 @@ class Arena:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """What travels to another process: of the bytes, those pages in which any is not zero."""
-        pages = np.zeros((-(-len(self.bytes) // GAP), GAP), np.uint8)
-        pages.reshape(-1)[: len(self.bytes)] = self.bytes
-        held = np.flatnonzero(pages.view(np.uint64).any(axis=1))
-        return self.__dict__ | {"bytes": (len(self.bytes), held, pages[held])}
+        """What travels to another process: of the bytes, those of segments that hold anything but zeros."""
+        held = [
+            (segment.start - GLOBAL_BASE, part)
+            for segment in self.segments
+            if (part := self.view(segment)).size and part.max() > 0
+        ]
+        return self.__dict__ | {"bytes": (len(self.bytes), held)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """The same arena, in another process."""
-        size, held, pages = state["bytes"]
         self.__dict__.update(state)
-        whole = np.zeros((-(-size // GAP), GAP), np.uint8)
-        whole[held] = pages
-        self.bytes = whole.reshape(-1)[:size]
+        size: int = state["bytes"][0]
+        held: list[tuple[int, NDArray[np.uint8]]] = state["bytes"][1]
+        self.bytes = np.zeros(size, np.uint8)
+        for first, part in held:
+            self.bytes[first : first + len(part)] = part
 
     def fork(self) -> Arena:
         """A sealed arena with the same segments and contents, and bytes of its own."""
