@@ -110,7 +110,8 @@ def test_a_worker_without_an_extra_or_a_file_is_refused(scheduler: str, tmp_path
 
 
 def test_a_launch_that_does_not_fit_is_refused_before_it_begins(scheduler: str) -> None:
-    limits = [int(worker["memory_limit"]) for worker in Crew(scheduler).workers().values()]
+    with Crew(scheduler) as workers:
+        limits = [int(worker["memory_limit"]) for worker in workers.workers().values()]
     assert "of memory; this work takes" in said(scheduler, Needs(memory=2 * max(limits)))
 
 

@@ -95,19 +95,26 @@ class Crew:
 
         address = self.address or _local(self.count)
         patience = ANSWER if self.address else START
+        client = None
         try:
             # Workers elsewhere may be out of reach but for their scheduler, which hands on all they get and give.
-            self.client = Client(
+            self.client = client = Client(
                 address, timeout=patience, set_as_default=False, direct_to_workers=not self.address
             )
-            self.client.wait_for_workers(self.count or 1, timeout=patience)
+            client.wait_for_workers(self.count or 1, timeout=patience)
         except (OSError, TimeoutError, ValueError) as error:
+            if client is not None:
+                client.close()
             if self.address:
                 message = f"there is no scheduler with workers at {self.address}: {error or 'no answer'}"
                 raise UsageError(message, code="farm.scheduler") from None
             message = f"{self.count} workers did not start within {START:g} seconds: {error}"
             raise UsageError(message, code="farm.scheduler") from None
-        self.inspect()
+        try:
+            self.inspect()
+        except UsageError:
+            self.client.close()
+            raise
 
     def workers(self) -> dict[str, Any]:
         """What the scheduler knows of each worker, by address; none where the scheduler is not there."""
@@ -152,6 +159,7 @@ def _local(count: int) -> Any:
             threads_per_worker=1,
             dashboard_address="127.0.0.1:0",
             silence_logs=logging.CRITICAL,
+            shutdown_on_close=False,  # at the end of this process: its processes end with it
         )
     _clusters[count] = cluster
     return cluster
@@ -185,14 +193,19 @@ def forget_local(count: int) -> None:
     cluster = _clusters.pop(count, None)
     if cluster is None:
         return
+    _kill(cluster)
     with suppress(Exception):  # it may be broken in any way
-        cluster.close(timeout=5)
-    for each in (cluster.scheduler, *cluster.workers.values()):
-        with suppress(ProcessLookupError, AttributeError):
-            each.process.kill()
+        cluster.close(timeout=1)
 
 
 @atexit.register
-def _forget_all() -> None:
-    for count in list(_clusters):
-        forget_local(count)
+def _kill_all() -> None:
+    for cluster in _clusters.values():
+        _kill(cluster)
+
+
+def _kill(cluster: Any) -> None:
+    """End a cluster's processes: the scheduler, and what looks after the workers, with which these end."""
+    for each in (cluster.scheduler, *cluster.workers.values()):
+        with suppress(ProcessLookupError, AttributeError):
+            each.process.kill()

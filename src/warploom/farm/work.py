@@ -165,7 +165,8 @@ def _round(
             elif hear is not None and number in futures:
                 hear(number, told)
         done = [what for kind, what in messages if kind == "done"]
-        for number, answer in zip(done, _answers(client, {n: futures[n] for n in done}), strict=True):
+        answers = _answers(client, {number: futures[number] for number in done})
+        for number, answer in zip(done, answers, strict=True):
             del futures[number]
             share = ledger.share(answer.worker)
             share.tasks += 1

@@ -5,8 +5,10 @@ Everything that is not implemented is found here, before execution starts, and r
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from warploom.diag import Diagnostic, Source, Span
 from warploom.isa.bind import Binding, bind
@@ -146,9 +148,9 @@ class Program:
         """Where the instruction at a program counter stands in the text."""
         return self.steps[pc].instruction.span
 
-    def __reduce__(self) -> tuple[Callable[[Module, str], Program], tuple[Module, str]]:
-        """A program travels to another process as its module, and is made ready there."""
-        return load, (self.module, self.kernel.name)
+    def __reduce__(self) -> tuple[Callable[[bytes, str], Program], tuple[bytes, str]]:
+        """A program travels to another process as its module, and is made ready there, once."""
+        return _made_ready, (pickle.dumps(self.module), self.kernel.name)
 
     def line_of(self, pc: int) -> int:
         """The line of an instruction in the text, from 1; 0 where there is no text."""
@@ -159,6 +161,11 @@ class Program:
         """The integer arguments of a directive of the kernel, or None."""
         found = next((d for d in self.kernel.directives if d.name == name), None)
         return None if found is None else found.ints
+
+
+@lru_cache(maxsize=16)
+def _made_ready(module: bytes, kernel: str) -> Program:
+    return load(pickle.loads(module), kernel)  # noqa: S301 - part of a pickle that is being read
 
 
 def load(module: Module, kernel: str | None = None) -> Program:
