@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from machine.texts import HEADER, kernel, run
 
 import warploom as wl
 from warploom.machine import execute
+from warploom.machine.machine import Grid
+from warploom.machine.program import load
+from warploom.ptx import parse
 
 LANE = np.arange(32)
 
@@ -348,3 +353,25 @@ def test_null_pointers_and_arrays_of_nothing_are_taken() -> None:
 
 def test_a_kernel_without_arguments_runs() -> None:
     wl.launch(f"{HEADER}.visible .entry k() {{ ret; }}\n", grid=2, block=33, args=[])
+
+
+@given(
+    ctas=st.integers(1, 4000),
+    warps=st.integers(1, 32),
+    cluster=st.sampled_from([1, 2, 4]),
+    waits=st.booleans(),
+)
+def test_waves_take_every_cluster_once_and_do_not_depend_on_who_runs_them(
+    ctas: int, warps: int, cluster: int, waits: bool
+) -> None:
+    body = "ld.acquire.gpu.global.u32 %r3, [%rd0]; st.global.u32 [%rd1], %r3;" if waits else "ret;"
+    program = load(parse(kernel(body)), None)
+    grid = Grid((ctas * cluster, 1, 1), (32 * warps, 1, 1), (cluster, 1, 1), 0, 0, True)
+    cut = execute.waves(program, grid)
+    taken = [cut.of(number) for number in cut.numbers]
+    assert all(len(ctas_of) for ctas_of in taken)
+    assert np.concatenate(taken).tolist() == grid.clusters().reshape(-1, 3).tolist()
+    assert {len(ctas_of) for ctas_of in taken[:-1]} <= {cut.resident}
+    assert cut.resident * warps <= max(execute.RESIDENT_WARPS, cluster * warps)
+    if waits:  # as many as fit
+        assert len(taken) == 1 or (cut.resident + cluster) * warps > execute.RESIDENT_WARPS

@@ -26,9 +26,7 @@ from warploom.machine.program import Program
 from warploom.machine.watch import Watcher
 
 RESIDENT_WARPS = 1024
-LEAST_WARPS = (
-    512  # of a wave where a grid that could be one is cut in two, so that there is something to share
-)
+LEAST_WARPS = 512  # of the two waves that a grid is cut into where it could be one
 REGISTER_BYTES = 1 << 30
 SHARED_BYTES = 1 << 30
 STEP_BUDGET = 1_000_000_000
@@ -111,20 +109,23 @@ class Request:
 
 
 def waves(program: Program, grid: Grid) -> Waves:
-    """Cut a launch into waves of whole clusters, within bounds of warps and bytes, and of even sizes."""
+    """Cut a launch into waves of whole clusters, within bounds of warps and bytes.
+
+    CTAs that may wait for each other are there together as far as they fit. Others come in waves of one size, an even
+    number of them, so that two can share them.
+    """
     warps = -(-grid.threads // 32)
     per_cta = max(1, warps * (program.registers.bytes_per_warp() + 32 * program.local_bytes))
-    most = RESIDENT_WARPS
-    if not any(
-        listening(program)
-    ):  # else CTAs may wait for each other, and as many as possible are to be there
-        most = min(most, max(LEAST_WARPS, -(-grid.ctas * warps // 2)))
-    fits = min(most // warps, REGISTER_BYTES // per_cta, SHARED_BYTES // max(1, grid.total_shared), grid.ctas)
-    each = max(fits // grid.cluster_size, 1)
-    clusters = grid.clusters()
+    size, clusters = grid.cluster_size, grid.clusters()
+    waits = any(listening(program))
+    most = RESIDENT_WARPS if waits else min(RESIDENT_WARPS, max(LEAST_WARPS, -(-grid.ctas * warps // 2)))
+    fits = min(most // warps, REGISTER_BYTES // per_cta, SHARED_BYTES // max(1, grid.total_shared))
+    each = min(max(fits // size, 1), len(clusters))
     count = -(-len(clusters) // each)
-    count = min(count + count % 2, len(clusters)) if count > 1 else 1  # an even number, for two to share
-    return Waves(-(-len(clusters) // count) * grid.cluster_size, clusters, range(count))
+    if not waits and count > 1:
+        each = -(-len(clusters) // (count + count % 2))
+        count = -(-len(clusters) // each)
+    return Waves(each * size, clusters, range(count))
 
 
 def reserve(program: Program, arena: Arena) -> dict[str, int]:
