@@ -38,7 +38,7 @@ def of_plain(kind: Any, data: Any) -> Any:
             return None
         (some,) = (each for each in arguments if each is not NoneType)
         return of_plain(some, data)
-    if origin is np.ndarray:
+    if origin in (np.ndarray, NDArray):  # which of the two depends on NumPy's version
         return _array(data)
     if origin in (tuple, list):
         if not isinstance(data, list):
