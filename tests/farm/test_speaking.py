@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from machine.texts import kernel
 
 import warploom as wl
+from warploom.launch.api import execute
 
 CTAS = 6
 MINE = """
@@ -169,6 +170,25 @@ def test_a_trap_ends_a_launch_in_parts_with_the_words_of_one_alone() -> None:
     assert said[0] == said[1]
     assert "CTA (3, 0, 0)" in said[0]
     assert launched(body, sanitize=True) == ""  # to the sanitizer it is a finding, the last one
+
+
+@pytest.mark.parametrize("sanitize", [False, True])
+def test_the_step_budget_is_for_all_parts_together(sanitize: bool) -> None:
+    text = kernel("mov.u32 %r3, 40; LOOP: sub.u32 %r3, %r3, 1; setp.ne.u32 %p1, %r3, 0; @%p1 bra LOOP;")
+    said: list[str] = []
+    for workers in (1, "dask"):
+        with shuffled(3, 1) as spread:
+            try:
+                done = execute(
+                    text, grid=CTAS, block=32, args=[np.zeros(64, np.uint32)], workers=workers, step_budget=6000,
+                    sanitize=sanitize,
+                )  # fmt: skip
+                said.append("".join(map(str, done.findings)))
+            except wl.WarploomError as ended:
+                said.append(str(ended))
+    assert said[0] == said[1]
+    assert "the limit of this run" in said[0]
+    assert "step budget" in spread.reasons[0]
 
 
 OPERATIONS = [

@@ -65,7 +65,14 @@ class Piece:
     @property
     def is_last(self) -> bool:
         """Whether nothing of the grid runs after it."""
-        return self.ended is not None or (self.report is not None and self.report.has_ended)
+        return bool(self.endings)
+
+    @property
+    def endings(self) -> list[str]:
+        """The rules that ended the run, as an error or to a sanitizer as a finding."""
+        if self.ended is not None:
+            return [each.code for each in self.ended.diagnostics]
+        return [] if self.report is None else self.report.endings
 
     @property
     def counts(self) -> Mapping[str, int]:
@@ -130,14 +137,17 @@ def work(job: Job, part: range | None, tell: Tell) -> Piece:
     chosen = job.waves if part is None else replace(job.waves, numbers=part)
     request = replace(job.request, watch=watch, waves=chosen)
     ended: Trap | Deadlock | None = None
-    stats = Stats()
+    stats, footprint = Stats(), None
     try:
-        stats, _ = execute(request, arena, job.segments, lambda now: tell(astuple(now)))
-        footprint = None if tracker is None else tracker.footprint()
+        try:
+            stats, _ = execute(request, arena, job.segments, lambda now: tell(astuple(now)))
+        except (Trap, Deadlock) as error:
+            ended = error
+            stats.spent = 0 if tracker is None else tracker.machine.spent
+        if tracker is not None:
+            footprint = tracker.footprint()
     except Speaks as found:
         return Piece(stats, found.why)
-    except (Trap, Deadlock) as error:
-        ended, footprint = error, None if tracker is None else tracker.footprint()
     written = None
     if tracker is None:
         dirty = np.flatnonzero(arena.state == DIRTY).tolist()
@@ -181,7 +191,8 @@ def why_together(job: Job, pieces: Sequence[Piece]) -> str:
         if piece.speaks:
             return piece.speaks
     ran = upto_end(pieces)
-    if any(_ran_away(piece) for piece in ran) or sum(p.stats.spent for p in ran) > job.request.step_budget:
+    spent = sum(piece.stats.spent for piece in ran)
+    if spent > job.request.step_budget or any("machine.runaway" in piece.endings for piece in ran):
         return "its parts take more than the step budget, which is for all of them"
     prints = [piece.footprint for piece in ran if piece.footprint is not None]
     return conflict(prints, job.arena, job.sanitize)
@@ -191,10 +202,6 @@ def upto_end(pieces: Sequence[Piece]) -> Sequence[Piece]:
     """The pieces up to the first one that ended the run."""
     end = next((k for k, piece in enumerate(pieces) if piece.is_last), len(pieces) - 1)
     return pieces[: end + 1]
-
-
-def _ran_away(piece: Piece) -> bool:
-    return piece.ended is not None and piece.ended.diagnostics[0].code == "machine.runaway"
 
 
 def join(job: Job, pieces: Sequence[Piece]) -> tuple[Stats, tuple[Diagnostic, ...]]:

@@ -72,9 +72,9 @@ class Report:
         return any(key[1] == pc for key in self._found)
 
     @property
-    def has_ended(self) -> bool:
-        """Whether a trap or a deadlock ended the run."""
-        return bool(self._ended)
+    def endings(self) -> list[str]:
+        """The rules of the trap or the deadlocks that ended the run."""
+        return [each.code for each in self._ended]
 
     def diagnostics(self, program: Program) -> tuple[Diagnostic, ...]:
         """The findings, in the order in which they came up."""
