@@ -124,9 +124,7 @@ def predicted(found: Costs, wave: float) -> Table:
         table.add_column(heading, justify="right")
     for size in (2048, 16384, 65536):
         waves = max(2, (size // 128) ** 2 * 8 // 1024)
-        work = Work(
-            f"f16 GEMM, {size} x {size} x 2048", waves, wave, 2 * 2 * size * 2048 + 2 * size**2, 2 * size**2
-        )
+        work = Work(f"f16 GEMM, {size} x {size} x 2048", waves, wave, 2 * 2 * size * 2048, 2 * size**2)
         limits = saturation(found, work)
         for workers in (2, 8, 64, 1000):
             said = predict(found, work, workers)
