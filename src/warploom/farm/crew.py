@@ -11,6 +11,7 @@ import json
 import logging
 import os
 import re
+import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
@@ -32,6 +33,7 @@ _QUIET = {
 """What keeps processes that start here from talking, as what ends the work is said by who waits for it; and from
 looking at themselves all the time, which takes a tenth of a core from the work.
 """
+_DYING = 10.0  # seconds that a scheduler may take to see that a worker is gone
 _ADDRESS = re.compile(r"(tcp|tls|ucx|ucxx|ws|wss|inproc)://\S+|[\w.\-]+:\d+")
 _LOCAL = re.compile(r"dask(?::([1-9]\d{0,3}))?")
 
@@ -126,7 +128,7 @@ class Crew:
 
         Errors: UsageError farm.worker.
         """
-        answers = self.client.run(census, list(self.needs.extras), list(self.needs.files), on_error="return")
+        answers = self._answers()
         known = self.workers()
         for address, answer in sorted(answers.items()):
             told = known.get(address, {})
@@ -135,6 +137,20 @@ class Crew:
             )
             if why:
                 raise UsageError(why, code="farm.worker", hint=hint)
+
+    def _answers(self) -> dict[str, Any]:
+        """What each worker says it is. One that has just died is asked no more once the scheduler knows it."""
+        end = time.monotonic() + _DYING
+        while True:
+            answers: dict[str, Any] = self.client.run(
+                census, list(self.needs.extras), list(self.needs.files), on_error="return"
+            )
+            there = {address: said for address, said in answers.items() if not isinstance(said, OSError)}
+            if there and (len(there) == len(answers) or time.monotonic() > end):
+                return there
+            if time.monotonic() > end:
+                raise UsageError("no worker answers any more", code="farm.scheduler")
+            time.sleep(0.2)
 
 
 # Clusters that were started here -----------------------------------------------------------------------------
