@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from farm.launches import fine
 
 from warploom.diag import Diagnostic
 from warploom.farm.grids import Job, Piece, join, why_together, work
+from warploom.farm.parcel import lent, pack
 from warploom.launch import api
 from warploom.launch.spreading import Ledger, Spread
-from warploom.machine import execute
 from warploom.machine.data import initialise
 from warploom.machine.execute import Request, Stats, waves
 from warploom.machine.memory import Arena
@@ -36,15 +37,21 @@ class Shuffled:
         initialise(request.program, arena, segments, request.parameters)
         whole = waves(request.program, request.shape())
         job = Job(request, whole, arena, segments, sanitize)
-        sent: Job = pickle.loads(pickle.dumps(job))
+        chance = random.Random(self.seed)
         parts = [range(number, number + 1) for number in whole.numbers]
         order = list(range(len(parts)))
-        random.Random(self.seed).shuffle(order)
-        found = {number: travelled(work(sent, parts[number], ignored)) for number in order}
-        pieces = [found[number] for number in range(len(parts))]
-        together = why_together(job, pieces)
-        if together:
-            pieces = [travelled(work(sent, None, ignored))]
+        chance.shuffle(order)
+        parcel = pack(job)
+        with lent(parcel) as loan:
+            sent = (parcel, loan or parcel)
+            found = {
+                number: travelled(work(chance.choice(sent).opened(), parts[number], ignored))
+                for number in order
+            }
+            pieces = [found[number] for number in range(len(parts))]
+            together = why_together(job, pieces)
+            if together:
+                pieces = [travelled(work(chance.choice(sent).opened(), None, ignored))]
         self.reasons.append(together)
         self.parts.append(len(parts))
         stats, findings = join(job, pieces)
@@ -64,8 +71,6 @@ def travelled(piece: Piece) -> Piece:
 def shuffled(seed: int, warps: int) -> Iterator[Shuffled]:
     """Grids are cut into waves of so many warps; launches with workers="dask" are spread here."""
     spread = Shuffled(seed)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(execute, "RESIDENT_WARPS", warps)
-        patch.setattr(execute, "LEAST_WARPS", 1)
+    with fine(warps), pytest.MonkeyPatch.context() as patch:
         patch.setattr(api, "spreader", lambda: spread)
         yield spread

@@ -20,6 +20,8 @@ READ, WROTE = 1, 2
 BOTH = READ | WROTE
 COMBINED = 4
 PAGE = 12  # bits of an offset within a page
+_GROUP = 32  # words that are looked at together
+_EACH = np.uint64(0x0101010101010101)
 
 Array = NDArray[Any]
 
@@ -39,6 +41,18 @@ def _touch(flags: Array, pages: Array, first: int, size: int, flag: int) -> None
 
 
 @njit
+def _touch_word(flags: Array, words: Array, pages: Array, at: int, pattern: Any) -> None:
+    """All bytes of the word that begins at a byte are touched. `pattern` has the flag in each of them."""
+    size = words.itemsize
+    old = words[at // size]
+    if old == 0:
+        words[at // size] = pattern
+        pages[at >> PAGE] = 1
+    elif old != pattern:
+        _touch(flags, pages, at, size, pattern & 0xFF)
+
+
+@njit
 def touch_lanes(flags: Array, pages: Array, index: Array, lanes: Array, size: int, flag: int) -> None:
     """Lanes touch `size` bytes each. Shapes: index and lanes (warps, 32)."""
     words = flags.view(np.uint32)
@@ -52,31 +66,19 @@ def touch_lanes(flags: Array, pages: Array, index: Array, lanes: Array, size: in
                 _touch(flags, pages, first, size, flag)
                 continue
             for at in range(first, first + size, 4):
-                old = words[at >> 2]
-                if old != pattern:
-                    if old == 0:
-                        words[at >> 2] = pattern
-                        pages[at >> PAGE] = 1
-                    else:
-                        _touch(flags, pages, at, 4, flag)
+                _touch_word(flags, words, pages, at, pattern)
 
 
 @njit
 def touch_pieces(flags: Array, pages: Array, starts: Array, sizes: Array, flag: int) -> None:
     """Pieces are touched. Shapes: (pieces,)."""
     words = flags.view(np.uint64)
-    pattern = np.uint64(flag) * np.uint64(0x0101010101010101)
+    pattern = np.uint64(flag) * _EACH
     for piece in range(len(starts)):
         at, end = starts[piece], starts[piece] + sizes[piece]
         while at < end:
             if at & 7 == 0 and at + 8 <= end:
-                old = words[at >> 3]
-                if old != pattern:
-                    if old == 0:
-                        words[at >> 3] = pattern
-                        pages[at >> PAGE] = 1
-                    else:
-                        _touch(flags, pages, at, 8, flag)
+                _touch_word(flags, words, pages, at, pattern)
                 at += 8
             else:
                 _touch(flags, pages, at, 1, flag)
@@ -84,40 +86,60 @@ def touch_pieces(flags: Array, pages: Array, starts: Array, sizes: Array, flag: 
 
 
 @njit
-def runs(flags: Array, pages: Array, flag: int, starts: Array, ends: Array) -> int:
-    """Runs of bytes that are read (READ), written (WROTE), or combined in the one way `flag`.
+def stretches(flags: Array, pages: Array, starts: Array, ends: Array, kinds: Array) -> int:
+    """Where bytes that were touched in one way begin and end, and in which: as far as there is room for it.
 
-    Returns how many there are; as many are filled in as there is room for.
+    Returns how many stretches there are.
     """
     words = flags.view(np.uint64)
     found = 0
-    inside = False
-    alike = np.uint64(0)  # eight flags that leave us where we are
+    now = 0  # the flag of the bytes that come
     for page in range(len(pages)):
+        first, end = page << PAGE - 3, min((page + 1) << PAGE - 3, len(words))
         if pages[page] == 0:
-            if inside:
-                if found < len(ends):
-                    ends[found] = page << PAGE
-                found += 1
-                inside = False
-            alike = np.uint64(0)
+            if now:
+                if found <= len(ends):
+                    ends[found - 1] = page << PAGE
+                now = 0
             continue
-        for word in range(page << PAGE - 3, min((page + 1) << PAGE - 3, len(words))):
-            if words[word] == alike:
+        for group in range(first, end, _GROUP):
+            last = min(group + _GROUP, end)
+            differ, alike = np.uint64(0), np.uint64(now) * _EACH
+            for word in range(group, last):
+                differ |= words[word] ^ alike
+            if differ == 0:
                 continue
-            for at in range(word << 3, (word + 1) << 3):
-                held = flags[at]
-                here = held == flag if flag >= COMBINED else held < COMBINED and held & flag != 0
-                if here and not inside and found < len(starts):
-                    starts[found] = at
-                elif not here and inside:
-                    if found < len(ends):
-                        ends[found] = at
+            for at in range(group << 3, last << 3):
+                flag = flags[at]
+                if flag == now:
+                    continue
+                if now and found <= len(ends):
+                    ends[found - 1] = at
+                if flag:
+                    if found < len(starts):
+                        starts[found], kinds[found] = at, flag
                     found += 1
-                inside = here
-            alike = np.uint64(flags[(word << 3) + 7]) * np.uint64(0x0101010101010101)
-    if inside:
-        if found < len(ends):
-            ends[found] = len(flags)
-        found += 1
+                now = flag
+    if now and found <= len(ends):
+        ends[found - 1] = len(flags)
     return found
+
+
+@njit
+def take(held: Array, starts: Array, ends: Array, out: Array) -> None:
+    """The bytes of runs, one after the other. Shapes: starts and ends (runs,), out (bytes of all runs,)."""
+    to = 0
+    for run in range(len(starts)):
+        size = ends[run] - starts[run]
+        out[to : to + size] = held[starts[run] : ends[run]]
+        to += size
+
+
+@njit
+def put(held: Array, starts: Array, ends: Array, data: Array) -> None:
+    """Give runs their bytes, of which `data` has one after the other. Shapes: as of `take`."""
+    at = 0
+    for run in range(len(starts)):
+        size = ends[run] - starts[run]
+        held[starts[run] : ends[run]] = data[at : at + size]
+        at += size

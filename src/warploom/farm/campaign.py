@@ -23,7 +23,6 @@ from warploom.farm.work import Job, Ledger, Tell, results
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
-Found = TypeVar("Found")
 
 Progress = Callable[[int], object]
 """Told how many tasks are done, those of earlier processes among them."""

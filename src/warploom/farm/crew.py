@@ -14,6 +14,8 @@ import re
 import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from importlib import import_module
 from importlib.util import find_spec
 from types import TracebackType
 from typing import Any, Self
@@ -29,6 +31,8 @@ _QUIET = {
     "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",
     "DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL": "500ms",
     "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL": "2s",
+    "DASK_DISTRIBUTED__WORKER__MEMORY__MONITOR_INTERVAL": "1s",
+    "DASK_DISTRIBUTED__SCHEDULER__WORK_STEALING_INTERVAL": "500ms",
 }
 """What keeps processes that start here from talking, as what ends the work is said by who waits for it; and from
 looking at themselves all the time, which takes a tenth of a core from the work.
@@ -56,9 +60,11 @@ def parse(workers: str) -> tuple[str, int]:
 
 
 class Crew:
-    """Workers that can do the work. A context manager; a cluster that was started here is kept for the next crew."""
+    """Workers that can do the work. A context manager; a cluster that was started here is kept for the next crew, and
+    with it the connection to it.
+    """
 
-    client: Any
+    client: Any = None
 
     def __init__(self, workers: str, needs: Needs | None = None) -> None:
         """Errors: UsageError farm.workers, farm.packages, farm.scheduler, farm.worker."""
@@ -70,6 +76,7 @@ class Crew:
                 hint="pip install 'warploom[farm]'",
             )
         self.needs = needs or Needs()
+        self._levels = _hush()
         self.connect()
 
     def __enter__(self) -> Self:
@@ -78,7 +85,10 @@ class Crew:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
-        self.client.close()
+        if self.address:
+            self.client.close()
+            for name, level in self._levels.items():
+                logging.getLogger(name).setLevel(level)
 
     def __str__(self) -> str:
         count = len(self.workers())
@@ -93,20 +103,14 @@ class Crew:
 
     def connect(self) -> None:
         """Find the scheduler, again where it was lost, and see that its workers can do the work."""
-        from distributed import Client
-
-        address = self.address or _local(self.count)
         patience = ANSWER if self.address else START
-        client = None
         try:
-            # Workers elsewhere may be out of reach but for their scheduler, which hands on all they get and give.
-            self.client = client = Client(
-                address, timeout=patience, set_as_default=False, direct_to_workers=not self.address
-            )
-            client.wait_for_workers(self.count or 1, timeout=patience)
+            met = self._find(patience)
+            if self.needs in met:
+                return
+            self.client.wait_for_workers(self.count or 1, timeout=patience)
         except (OSError, TimeoutError, ValueError) as error:
-            if client is not None:
-                client.close()
+            self.forget()
             if self.address:
                 message = f"there is no scheduler with workers at {self.address}: {error or 'no answer'}"
                 raise UsageError(message, code="farm.scheduler") from None
@@ -115,8 +119,31 @@ class Crew:
         try:
             self.inspect()
         except UsageError:
-            self.client.close()
+            self.__exit__(None, None, None)
             raise
+        met.append(self.needs)
+
+    def _find(self, patience: float) -> list[Needs]:
+        """Connect to the scheduler; returns the needs that its workers are known to meet."""
+        from distributed import Client
+
+        if self.address:
+            # Workers elsewhere may be out of reach but for their scheduler, which hands on all they get and give.
+            self.client = Client(
+                self.address, timeout=patience, set_as_default=False, direct_to_workers=False
+            )
+            return []
+        here = _local(self.count)
+        self.client = here.client
+        return here.met
+
+    def forget(self) -> None:
+        """Give up the scheduler, and what is left of a cluster that was started here."""
+        if not self.address:
+            forget_local(self.count)
+        elif self.client is not None:
+            with suppress(Exception):  # it may be broken in any way
+                self.client.close(timeout=5)
 
     def workers(self) -> dict[str, Any]:
         """What the scheduler knows of each worker, by address; none where the scheduler is not there."""
@@ -153,22 +180,42 @@ class Crew:
             time.sleep(0.2)
 
 
+def _hush() -> dict[str, int]:
+    """Keep Dask from talking of what whoever waits for the work will say; returns the levels of its loggers before."""
+    import_module("distributed")  # gives them their levels
+    levels = {name: logging.getLogger(name).level for name in ("distributed", "distributed.client")}
+    for name in levels:
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    return levels
+
+
 # Clusters that were started here -----------------------------------------------------------------------------
 
-_clusters: dict[int, Any] = {}
+
+@dataclass(slots=True)
+class _Local:
+    """A cluster that was started here, the connection to it, and the needs that its workers are known to meet."""
+
+    cluster: Any
+    client: Any = None
+    met: list[Needs] = field(default_factory=list[Needs])
 
 
-def _local(count: int) -> Any:
+_locals: dict[int, _Local] = {}
+
+
+def _local(count: int) -> _Local:
     """A cluster of so many workers here: one for the whole process, as starting it takes seconds.
 
     Workers are processes of their own, started anew if they die; a script needs no guard against being imported.
     """
+    from distributed import Client
     from distributed.deploy.subprocess import SubprocessCluster
 
-    known = _clusters.get(count)
-    if known is not None and known.status.name == "running":
+    known = _locals.get(count)
+    if known is not None and known.client is not None and known.client.status == "running":
         return known
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    forget_local(count)
     with _environment({**_QUIET, **_ours()}):
         cluster = SubprocessCluster(
             n_workers=count,
@@ -177,8 +224,9 @@ def _local(count: int) -> Any:
             silence_logs=logging.CRITICAL,
             shutdown_on_close=False,  # at the end of this process: its processes end with it
         )
-    _clusters[count] = cluster
-    return cluster
+    _locals[count] = made = _Local(cluster)
+    made.client = Client(cluster, timeout=START, set_as_default=False, direct_to_workers=True)
+    return made
 
 
 def _ours() -> dict[str, str]:
@@ -206,18 +254,22 @@ def _environment(added: Mapping[str, str]) -> Generator[None]:
 
 def forget_local(count: int) -> None:
     """End a cluster that was started here, or what is left of it."""
-    cluster = _clusters.pop(count, None)
-    if cluster is None:
+    known = _locals.pop(count, None)
+    if known is None:
         return
-    _kill(cluster)
-    with suppress(Exception):  # it may be broken in any way
-        cluster.close(timeout=1)
+    _kill(known.cluster)
+    for each in (known.client, known.cluster):
+        with suppress(Exception):  # they may be broken in any way
+            each.close(timeout=1)
+
+
+os.register_at_fork(after_in_child=_locals.clear)  # a connection does not outlive a fork
 
 
 @atexit.register
 def _kill_all() -> None:
-    for cluster in _clusters.values():
-        _kill(cluster)
+    for known in _locals.values():
+        _kill(known.cluster)
 
 
 def _kill(cluster: Any) -> None:

@@ -74,15 +74,15 @@ class Runs:
     def __len__(self) -> int:
         return len(self.starts)
 
-    @property
-    def bytes(self) -> int:
-        """Bytes in all."""
-        return int((self.ends - self.starts).sum())
-
     def take(self, held: Array) -> Array:
         """The bytes of all runs, one after the other."""
-        parts = [held[a:b] for a, b in zip(self.starts.tolist(), self.ends.tolist(), strict=True)]
-        return np.concatenate(parts) if parts else np.zeros(0, np.uint8)
+        found = np.empty(int((self.ends - self.starts).sum()), np.uint8)
+        _touched.take(held, self.starts, self.ends, found)
+        return found
+
+    def put(self, held: Array, data: Array) -> None:
+        """Give all runs their bytes, one after the other."""
+        _touched.put(held, self.starts, self.ends, data)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -157,26 +157,39 @@ class Tracker(Watcher):
     def footprint(self) -> Footprint:
         """What was touched until now, and what is there."""
         held = self.machine.arena.bytes
-        writes = self._runs(WROTE)
-        combined = {kind: self._runs(number * COMBINED) for kind, number in self._kinds.items()}
+        starts, ends, kinds = self._stretches()
+        plain = kinds < COMBINED
+        reads, writes = (_runs(starts, ends, plain & (kinds & flag > 0)) for flag in (READ, WROTE))
+        combined = {
+            kind: _runs(starts, ends, kinds == number * COMBINED) for kind, number in self._kinds.items()
+        }
         for kind, runs in combined.items():
             if ((runs.starts | runs.ends) % kind.bytes).any():
                 raise Speaks("atomics change elements of which parts are read or written besides")
         return Footprint(
-            self._runs(READ),
+            reads,
             writes,
             writes.take(held),
             {kind: (runs, runs.take(held)) for kind, runs in combined.items() if len(runs)},
         )
 
-    def _runs(self, flag: int) -> Runs:
+    def _stretches(self) -> tuple[Array, Array, Array]:
+        """Stretches of bytes that were touched in one way, apart and in order: starts, ends, and which way."""
         room = 1024
         while True:
-            starts, ends = np.zeros(room, np.int64), np.zeros(room, np.int64)
-            found = _touched.runs(self._flags, self._pages, flag, starts, ends)
+            starts, ends, kinds = np.zeros(room, np.int64), np.zeros(room, np.int64), np.zeros(room, np.uint8)
+            found = _touched.stretches(self._flags, self._pages, starts, ends, kinds)
             if found <= room:
-                return Runs(starts[:found].copy(), ends[:found].copy())
+                return starts[:found], ends[:found], kinds[:found]
             room = found
+
+
+def _runs(starts: Array, ends: Array, chosen: Array) -> Runs:
+    """Chosen stretches; those that adjoin become one."""
+    starts, ends = starts[chosen], ends[chosen]
+    apart = starts[1:] != ends[:-1]
+    edge = np.ones(min(len(starts), 1), np.bool_)
+    return Runs(starts[np.concatenate([edge, apart])], ends[np.concatenate([apart, edge])])
 
 
 def _combination(operation: str, word: str) -> Combination | None:

@@ -129,7 +129,7 @@ def cut(waves: Waves, workers: int) -> list[range]:
 
 def work(job: Job, part: range | None, tell: Tell) -> Piece:
     """Run some waves of a grid, or (None) all of them, on a worker."""
-    arena = job.arena.fork()
+    arena = job.arena
     tracker = None if part is None else Tracker()
     sanitizer = Sanitizer() if job.sanitize else None
     watchers: list[Watcher] = [each for each in (sanitizer, tracker) if each is not None]

@@ -56,11 +56,11 @@ class _Painted:
             np.searchsorted(self._edges, ends, side="left"),
         )
 
-    def meets(self, runs: Sequence[tuple[int, Runs]], any_order: bool) -> tuple[int, int] | None:
-        """A part among those of `runs`, and a byte that an earlier part here, or in any order another, has too."""
+    def meets(self, runs: Sequence[tuple[int, Runs]], any_order: bool) -> int | None:
+        """A byte of `runs` that an earlier part here, or in any order another, has too."""
         starts, ends, parts = _joined(runs)
         found = _meet(*self._cells(starts, ends), parts, self._low, self._high, any_order)
-        return None if found < 0 else (int(parts[found]), int(starts[found]))
+        return None if found < 0 else int(starts[found])
 
 
 def _joined(runs: Sequence[tuple[int, Runs]]) -> tuple[Array, Array, Array]:
@@ -84,7 +84,7 @@ def conflict(prints: Sequence[Footprint], arena: Arena, sanitized: bool) -> str:
     changes = [each for runs in combined.values() for each in runs]
     written, changed = _Painted(writes), _Painted(changes)
 
-    tests: list[tuple[str, Callable[[], tuple[int, int] | None]]] = [
+    tests: list[tuple[str, Callable[[], int | None]]] = [
         ("read what other CTAs write", lambda: written.meets(reads, sanitized)),
         ("read what atomics of other CTAs change", lambda: changed.meets(reads, sanitized)),
         ("change by atomics what other CTAs write", lambda: written.meets(changes, True)),
@@ -99,7 +99,7 @@ def conflict(prints: Sequence[Footprint], arena: Arena, sanitized: bool) -> str:
     for what, test in tests:
         found = test()
         if found is not None:
-            return f"CTAs {what}: {_place(arena, found[1])}"
+            return f"CTAs {what}: {_place(arena, found)}"
     return ""
 
 
@@ -120,9 +120,6 @@ def merge(prints: Sequence[Footprint], arena: Arena) -> None:
 
 
 def _put(arena: Arena, runs: Runs, data: Array) -> None:
-    at = 0
-    for start, end in zip(runs.starts.tolist(), runs.ends.tolist(), strict=True):
-        arena.bytes[start:end] = data[at : at + end - start]
-        at += end - start
+    runs.put(arena.bytes, data)
     for segment in np.unique(np.searchsorted(arena.starts, runs.starts + GLOBAL_BASE, side="right") - 1):
         arena.touch(int(arena.starts[segment]))

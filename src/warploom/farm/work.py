@@ -8,37 +8,35 @@ from __future__ import annotations
 
 import errno
 import os
-import pickle
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from ctypes import CDLL
 from dataclasses import dataclass
 from functools import cache, partial
 from queue import Empty, SimpleQueue
-from threading import Lock
 from typing import Any, NoReturn, Protocol, runtime_checkable
 from uuid import uuid4
 
-import numpy as np
-from numpy.typing import NDArray
-
 from warploom.diag import UsageError
 from warploom.farm.census import Needs, census, complaint, version
-from warploom.farm.crew import Crew, forget_local
+from warploom.farm.crew import Crew
+from warploom.farm.parcel import Loan, Parcel, lent, pack
 from warploom.launch.spreading import Ledger
 
 PATIENCE = 60.0  # seconds that a scheduler, or the last worker, may be gone before the work is given up
 ROUNDS = 5  # times in a row that everything may be lost with nothing done in between
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of mallopt (malloc.h)
-_TOLD = 0.25  # seconds between two reports of one task
+_TOLD = 0.5  # seconds between two reports of one task
 _LOOK = 1.0  # seconds after which nothing heard means a look at who is left
 
 Hear = Callable[[int, Any], None]
 Tell = Callable[[Any], None]
 """Told how far a task is: plain data, numbers and texts in tuples."""
 Job = Callable[[Any, Any, Tell], Any]
-"""What a worker does: with what all tasks share, a task, and whom to tell how far it is. A function of a module."""
+"""What a worker does, a function of a module: given a copy of what all tasks share, a task, and whom to tell how far
+it is.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +106,7 @@ def results(
 
 
 def _reconnect(crew: Crew, ledger: Ledger) -> None:
-    with suppress(Exception):
-        crew.client.close(timeout=5)
-    if not crew.address:
-        forget_local(crew.count)
+    crew.forget()
     end = time.monotonic() + PATIENCE
     while True:
         try:
@@ -137,44 +132,53 @@ def _round(
     """Submit what is left, and hand on what comes back. Errors: _Lost."""
     client, heard = crew.client, SimpleQueue[tuple[str, Any]]()
     topic = f"warploom-{uuid4().hex}"
-    futures = _submit(client, job, shared, left, topic)
 
     def told_of(event: tuple[float, Any]) -> None:
         heard.put(("told", event[1]))
 
-    client.subscribe_topic(topic, told_of)
-    for number, future in futures.items():
-        future.add_done_callback(partial(_done, heard, number))
-    begun: dict[int, str] = {}
-    seen = time.monotonic()
-    while futures:
-        messages = _messages(heard)
-        if not messages:
-            if client.status != "running":
-                raise _Lost
-            if crew.workers():
-                seen = time.monotonic()
-            elif time.monotonic() - seen > PATIENCE:
-                _give_up(crew, ledger, "no worker is left")
-        for number, worker, told in (what for kind, what in messages if kind == "told"):
-            if told is None:  # it begins
-                if number in begun:
-                    ledger.again += 1
-                    ledger.share(begun[number]).lost += 1
-                begun[number] = worker
-            elif hear is not None and number in futures:
-                hear(number, told)
-        done = [what for kind, what in messages if kind == "done"]
-        answers = _answers(client, {number: futures[number] for number in done})
-        for number, answer in zip(done, answers, strict=True):
-            del futures[number]
-            share = ledger.share(answer.worker)
-            share.tasks += 1
-            share.seconds += answer.seconds
-            if isinstance(answer.value, Counted):
-                share.counts.update(answer.value.counts)
-            yield number, answer.value
-    client.unsubscribe_topic(topic)
+    with ExitStack() as stack:
+        futures = _submit(crew, job, shared, left, topic, stack)
+        stack.callback(_drop, client, futures, topic)
+        client.subscribe_topic(topic, told_of)
+        for number, future in futures.items():
+            future.add_done_callback(partial(_done, heard, number))
+        begun: dict[int, str] = {}
+        seen = time.monotonic()
+        while futures:
+            messages = _messages(heard)
+            if not messages:
+                if client.status != "running":
+                    raise _Lost
+                if crew.workers():
+                    seen = time.monotonic()
+                elif time.monotonic() - seen > PATIENCE:
+                    _give_up(crew, ledger, "no worker is left")
+            for number, worker, told in (what for kind, what in messages if kind == "told"):
+                if told is None:  # it begins
+                    if number in begun:
+                        ledger.again += 1
+                        ledger.share(begun[number]).lost += 1
+                    begun[number] = worker
+                elif hear is not None and number in futures:
+                    hear(number, told)
+            done = [what for kind, what in messages if kind == "done"]
+            answers = _answers(client, {number: futures[number] for number in done})
+            for number, answer in zip(done, answers, strict=True):
+                del futures[number]
+                share = ledger.share(answer.worker)
+                share.tasks += 1
+                share.seconds += answer.seconds
+                if isinstance(answer.value, Counted):
+                    share.counts.update(answer.value.counts)
+                yield number, answer.value
+
+
+def _drop(client: Any, futures: dict[int, Any], topic: str) -> None:
+    """Have nobody do any more what nobody waits for."""
+    with suppress(Exception):  # the scheduler may be gone, and with it all there is to drop
+        client.unsubscribe_topic(topic)
+        if futures:
+            client.cancel(list(futures.values()))
 
 
 def _messages(heard: SimpleQueue[tuple[str, Any]]) -> list[tuple[str, Any]]:
@@ -191,11 +195,16 @@ def _done(heard: SimpleQueue[tuple[str, Any]], number: int, future: Any) -> None
     heard.put(("done", number))
 
 
-def _submit(client: Any, job: Job, shared: Any, left: dict[int, Any], topic: str) -> dict[int, Any]:
+def _submit(
+    crew: Crew, job: Job, shared: Any, left: dict[int, Any], topic: str, stack: ExitStack
+) -> dict[int, Any]:
     """The tasks as futures, the first ones first. Errors: _Lost."""
     try:
-        everywhere = client.scatter([_packed(shared)], broadcast=True, hash=False)[0]
-        futures = client.map(
+        parcel = pack(shared)
+        everywhere: Any = None if crew.address else stack.enter_context(lent(parcel))
+        if everywhere is None:
+            everywhere = crew.client.scatter([parcel], broadcast=True, hash=False)[0]
+        futures = crew.client.map(
             _do,
             list(left.values()),
             list(left),
@@ -209,16 +218,6 @@ def _submit(client: Any, job: Job, shared: Any, left: dict[int, Any], topic: str
     except (OSError, RuntimeError) as error:
         raise _Lost from error
     return dict(zip(left, futures, strict=True))
-
-
-Packed = tuple[bytes, list[NDArray[np.uint8]]]
-
-
-def _packed(shared: Any) -> Packed:
-    """What all tasks share, in a form that one worker hands on to another without making anything of it."""
-    buffers: list[pickle.PickleBuffer] = []
-    data = pickle.dumps(shared, protocol=5, buffer_callback=buffers.append)
-    return data, [np.frombuffer(each.raw(), np.uint8) for each in buffers]
 
 
 def _answers(client: Any, futures: dict[int, Any]) -> list[_Answer]:
@@ -258,7 +257,9 @@ def _answer(future: Any, number: int) -> _Answer:
 # On a worker -------------------------------------------------------------------------------------------------
 
 
-def _do(task: Any, number: int, *, job: Job, shared: Packed, topic: str, expected: str) -> _Answer | _Failure:
+def _do(
+    task: Any, number: int, *, job: Job, shared: Parcel | Loan, topic: str, expected: str
+) -> _Answer | _Failure:
     """Do a task, on a worker."""
     from distributed import get_worker
 
@@ -278,7 +279,7 @@ def _do(task: Any, number: int, *, job: Job, shared: Packed, topic: str, expecte
             worker.log_event(topic, (number, name, what))
 
     try:
-        return _Answer(job(_unpacked(topic, shared), task, tell), name, time.monotonic() - started)
+        return _Answer(job(shared.opened(), task, tell), name, time.monotonic() - started)
     except UsageError as error:
         return _Failure(error)
     except MemoryError:
@@ -289,20 +290,6 @@ def _do(task: Any, number: int, *, job: Job, shared: Packed, topic: str, expecte
         why = f"the worker {name} could not do task {number}: {error}"
         hint = "free some space there" if error.errno == errno.ENOSPC else ""
         return _Failure(UsageError(why, code="farm.disk", hint=hint))
-
-
-_held: dict[str, Any] = {}
-_holding = Lock()
-
-
-def _unpacked(topic: str, shared: Packed) -> Any:
-    """What the tasks of a topic share, made once in a process; that of the last topic is kept."""
-    with _holding:
-        if topic not in _held:
-            _held.clear()
-            # From whoever sent the task, as Dask's tasks are: those who share a cluster trust each other.
-            _held[topic] = pickle.loads(shared[0], buffers=shared[1])  # noqa: S301
-        return _held[topic]
 
 
 @cache

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -151,29 +151,16 @@ def execute(
     if device not in ("cpu", "cuda"):
         raise UsageError(f"device is {device!r}; expected 'cpu' or 'cuda'", code="launch.device")
     check_workers(workers)
+    _refuse(device, workers, {"sanitize": sanitize, "trace": trace is not False, "profile": profile})
     recorder = _recorder(trace, trace_events)
     profiler = _profiler() if profile else None
     asked = _asked(ptx, kernel, grid, block, cluster, shared, arch, args, on_gpu=device == "cuda")
     if device == "cuda":
-        spread = isinstance(workers, str)
-        for wanted, what in (
-            (sanitize, "sanitize"),
-            (recorder, "trace"),
-            (profile, "profile"),
-            (spread, "spread"),
-        ):
-            if wanted:
-                raise UsageError(f"a GPU does not {what}; expected device='cpu'", code="launch.device")
         geometry = (asked.grid, asked.block, asked.cluster if asked.explicit_cluster else None)
         return Run(real.run(asked.program, asked.args, asked.buffers, geometry, shared, options))
     options.refuse()
     placed = _place(asked, shared, schedule, step_budget)
     if isinstance(workers, str):
-        for wanted, what in ((recorder, "trace"), (profiler, "profile")):
-            if wanted:
-                raise UsageError(
-                    f"a {what} is taken on one machine; expected a number of workers", code="launch.workers"
-                )
         stats, findings, who = spreader().grid(
             placed.request, placed.arena, placed.segments, sanitize, workers, progress, announce
         )
@@ -197,6 +184,18 @@ def execute(
         None if recorder is None else recorder.trace(),
         None if profiler is None else profiler.profile(),
     )
+
+
+def _refuse(device: str, workers: int | str, wanted: Mapping[str, bool]) -> None:
+    """Refuse what a GPU, or workers on other machines, do not do. Errors: UsageError launch.device, launch.workers."""
+    spread = isinstance(workers, str)
+    for what in [word for word, is_wanted in {**wanted, "spread": spread}.items() if is_wanted]:
+        if device == "cuda":
+            raise UsageError(f"a GPU does not {what}; expected device='cpu'", code="launch.device")
+        if spread and what in ("trace", "profile"):
+            raise UsageError(
+                f"a {what} is taken on one machine; expected a number of workers", code="launch.workers"
+            )
 
 
 # A launch made ready ------------------------------------------------------------------------------------------

@@ -148,7 +148,7 @@ _FAILED = "failed: "
 
 def marked(placed: Placed, schedule: str, tell: Callable[[object], None]) -> str:
     """A mark of what a launch leaves in its buffers under a schedule, or how it failed; a job for a worker."""
-    arena = placed.arena.fork()
+    arena = placed.arena
     request = replace(placed.request, schedule=Schedule.parse(schedule))
     try:
         run_grid(request, arena, placed.segments, lambda now: tell((now.ctas_done, now.ctas_total)))

@@ -89,24 +89,6 @@ class Arena:
             [access.CLEAN if s.writable else access.LOCKED for s in self.segments], np.uint8
         )
 
-    def __getstate__(self) -> dict[str, Any]:
-        """What travels to another process: of the bytes, those of segments that hold anything but zeros."""
-        held = [
-            (segment.start - GLOBAL_BASE, part)
-            for segment in self.segments
-            if (part := self.view(segment)).size and part.max() > 0
-        ]
-        return self.__dict__ | {"bytes": (len(self.bytes), held)}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """The same arena, in another process."""
-        self.__dict__.update(state)
-        size: int = state["bytes"][0]
-        held: list[tuple[int, NDArray[np.uint8]]] = state["bytes"][1]
-        self.bytes = np.zeros(size, np.uint8)
-        for first, part in held:
-            self.bytes[first : first + len(part)] = part
-
     def fork(self) -> Arena:
         """A sealed arena with the same segments and contents, and bytes of its own."""
         other = Arena.__new__(Arena)

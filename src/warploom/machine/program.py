@@ -143,6 +143,7 @@ class Program:
     block_end: list[int] = field(default_factory=list[int])
     meet: list[int] = field(default_factory=list[int])
     following: list[list[int]] = field(default_factory=list[list[int]])
+    pickled: bytes = field(default=b"", init=False, repr=False, compare=False)
 
     def span_of(self, pc: int) -> Span | None:
         """Where the instruction at a program counter stands in the text."""
@@ -150,7 +151,9 @@ class Program:
 
     def __reduce__(self) -> tuple[Callable[[bytes, str], Program], tuple[bytes, str]]:
         """A program travels to another process as its module, and is made ready there, once."""
-        return _made_ready, (pickle.dumps(self.module), self.kernel.name)
+        if not self.pickled:
+            self.pickled = pickle.dumps(self.module)
+        return _made_ready, (self.pickled, self.kernel.name)
 
     def line_of(self, pc: int) -> int:
         """The line of an instruction in the text, from 1; 0 where there is no text."""
