@@ -77,7 +77,11 @@ class Crew:
             )
         self.needs = needs or Needs()
         self._levels = _hush()
-        self.connect()
+        try:
+            self.connect()
+        except BaseException:
+            self.close()
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -85,8 +89,13 @@ class Crew:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leave a scheduler elsewhere, and let Dask talk again."""
         if self.address:
-            self.client.close()
+            if self.client is not None:
+                self.client.close()
             for name, level in self._levels.items():
                 logging.getLogger(name).setLevel(level)
 
@@ -116,11 +125,7 @@ class Crew:
                 raise UsageError(message, code="farm.scheduler") from None
             message = f"{self.count} workers did not start within {START:g} seconds: {error}"
             raise UsageError(message, code="farm.scheduler") from None
-        try:
-            self.inspect()
-        except UsageError:
-            self.__exit__(None, None, None)
-            raise
+        self.inspect()
         met.append(self.needs)
 
     def _find(self, patience: float) -> list[Needs]:
