@@ -5,7 +5,7 @@ A flag says READ, WROTE, or which combination (a number from COMBINED on, in ste
 byte were. What is combined in two ways, or in one and read or written besides, counts as read and written.
 
 Pages let what was never touched be passed over. What a word needs is written out in both loops: in a function of its
-own it would count references to three arrays each time, and a GEMM of `mma.sync` would take half as long again.
+own it would count references to three arrays each time, and a GEMM that loads by threads would take half as long again.
 """
 
 from __future__ import annotations
