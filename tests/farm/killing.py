@@ -34,6 +34,7 @@ launched("dask:2")
 for seed in range(int(sys.argv[1])):
     chance = random.Random(seed)
     with Crew("dask:2") as crew:
+        crew.client.wait_for_workers(2)  # one is there again some seconds after it was killed
         victim = chance.choice(list(crew.client.run(os.getpid, on_error="ignore").values()))
     started = time.monotonic()
     launched("dask:2")
