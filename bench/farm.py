@@ -30,8 +30,8 @@ from mma import processor
 from rich.console import Console
 from rich.table import Table
 
-from warploom.farm.crew import Crew
-from warploom.farm.work import Tell, results
+from warploom.integrations.dask.crew import Crew
+from warploom.integrations.dask.work import Tell, results
 
 EFFICIENCY = 0.9
 KERNELS = ("gemm_f16_nn_sm80", "gemm_f16_tma_hostdesc", "gluon_gemm_f16_ws")

@@ -26,10 +26,10 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from warploom.num import fused, models
-from warploom.num._compile import njit
-from warploom.num.elements import FLOATS
-from warploom.num.models import Engine, Model, Sum
+from warploom.numerics import fused, models
+from warploom.numerics._compile import njit
+from warploom.numerics.elements import FLOATS
+from warploom.numerics.models import Engine, Model, Sum
 
 Array = NDArray[Any]
 FINITE = ("normal", "subnormal")

@@ -6,7 +6,7 @@ import numpy as np
 import triton
 import triton.language as tl
 
-from warploom.adapters import triton as on_machine
+from warploom.integrations import triton as on_machine
 
 
 @triton.jit

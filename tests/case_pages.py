@@ -10,7 +10,7 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 
-from warploom.isa.types import TYPES
+from warploom.isa.model.types import TYPES
 
 PAGES = Path(__file__).parent / "cases"
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 from warploom.gpu import Gpu
-from warploom.isa.availability import read_target
+from warploom.isa.model.availability import read_target
 from warploom.layout import TensorMap
 from warploom.ptx import Module, read
 

@@ -9,8 +9,8 @@ import pytest
 from case_pages import Case, all_cases
 
 import warploom as wl
-from warploom.diag import WarploomError
-from warploom.isa.bind import Binding, bind
+from warploom.diagnostics import WarploomError
+from warploom.isa.binding.bind import Binding, bind
 from warploom.ptx import Module, PtxSyntaxError, parse
 
 _CODE = re.compile(r"//\s*([\w.-]+(?:/[\w:-]+)?)\s*$")

@@ -10,11 +10,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from warploom.check.pages import all_pages
+from warploom.emulator.traps import pages as machine_pages
 from warploom.gpu.rules import pages as gpu_pages
-from warploom.machine.traps import pages as machine_pages
 from warploom.nvvm.pages import pages as dialect_pages
 from warploom.nvvm.texts import pages as text_pages
-from warploom.sanitize.rules import pages as sanitizer_pages
+from warploom.observe.sanitize.rules import pages as sanitizer_pages
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 

@@ -24,8 +24,7 @@ from typing import Any
 
 from configurations.space import HOPPER, WARP_LEVEL, AnyPlan, chosen_tiles, warp_tiles, words
 from configurations.trial import assembled, complaints, tried
-
-from warploom.oracle.assembler import Assembler
+from warploom_lab.ptxas.assembler import Assembler
 
 RECORD = Path(__file__).resolve().parents[1] / "tests" / "evidence" / "configurations" / "record.json"
 SCHEDULES = ("lazy", "random:5")

@@ -52,10 +52,10 @@ ALONE = {
     "lsp": ('python -c "import warploom.lsp.server"', ""),
     "mlir": ("warploom lower k.ptx --to nvvm", "llvm.func @count"),
     "oracle": (
-        "python -c \"from warploom.oracle.assembler import provide; print(provide('newest'))\"",
+        "python -c \"from warploom_lab.ptxas.assembler import provide; print(provide('newest'))\"",
         "site-packages/nvidia",
     ),
-    "triton": ('python -c "import triton, warploom.adapters.triton"', ""),
+    "triton": ('python -c "import triton, warploom.integrations.triton"', ""),
     "farm": (
         "warploom run k.ptx --grid 2 --block 32 --arg zeros:int32:32 --workers dask:2 2>&1",
         "on one worker, because its 2 CTAs are one wave",

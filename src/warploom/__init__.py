@@ -10,19 +10,16 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from warploom.shown import draw_with as _draw_with
-from warploom.spread import spread_with as _spread_with
+from warploom.providers import provide as _provide
 
 if TYPE_CHECKING:
     from warploom import author as author
     from warploom import kernels as kernels
     from warploom.author.kernel import kernel as kernel
     from warploom.check import check as check
-    from warploom.diag import UsageError as UsageError
-    from warploom.diag import WarploomError as WarploomError
-    from warploom.isa.layouts import layout as layout
-    from warploom.launch.api import launch as launch
-    from warploom.launch.explore import explore as explore
+    from warploom.diagnostics import UsageError as UsageError
+    from warploom.diagnostics import WarploomError as WarploomError
+    from warploom.isa.binding.layouts import layout as layout
     from warploom.layout import Descriptor as Descriptor
     from warploom.layout import InstructionDescriptor as InstructionDescriptor
     from warploom.layout import TensorMap as TensorMap
@@ -30,6 +27,8 @@ if TYPE_CHECKING:
     from warploom.layout import descriptor as descriptor
     from warploom.nvvm import lower as lower
     from warploom.ptx import parse as parse
+    from warploom.runtime.api import launch as launch
+    from warploom.runtime.explore import explore as explore
     from warploom.view.explain import explain as explain
     from warploom.view.report import report as report
 
@@ -40,15 +39,15 @@ _HOME = {
     "InstructionDescriptor": "warploom.layout",
     "TensorMap": "warploom.layout",
     "UmmaDescriptor": "warploom.layout",
-    "UsageError": "warploom.diag",
-    "WarploomError": "warploom.diag",
+    "UsageError": "warploom.diagnostics",
+    "WarploomError": "warploom.diagnostics",
     "check": "warploom.check",
     "descriptor": "warploom.layout",
     "explain": "warploom.view.explain",
-    "explore": "warploom.launch.explore",
+    "explore": "warploom.runtime.explore",
     "kernel": "warploom.author.kernel",
-    "launch": "warploom.launch.api",
-    "layout": "warploom.isa.layouts",
+    "launch": "warploom.runtime.api",
+    "layout": "warploom.isa.binding.layouts",
     "lower": "warploom.nvvm",
     "parse": "warploom.ptx",
     "report": "warploom.view.report",
@@ -80,8 +79,8 @@ __all__ = [
 class _Package(ModuleType):
     """The package itself, in which a public name wins over the subpackage it is called after.
 
-    Importing `warploom.launch` makes Python bind the subpackage to the very name under which the function
-    is public; that binding is left out, and `from warploom.launch import ...` works as ever.
+    Importing `warploom.runtime` makes Python bind the subpackage to the very name under which the function
+    is public; that binding is left out, and `from warploom.runtime import ...` works as ever.
     """
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -109,5 +108,6 @@ def __dir__() -> list[str]:
 
 
 sys.modules[__name__].__class__ = _Package
-_draw_with(lambda: import_module("warploom.view.notebook").drawn)
-_spread_with(lambda: import_module("warploom.farm"))
+_provide("notebook", lambda: import_module("warploom.view.notebook").drawn)
+_provide("workers", lambda: import_module("warploom.integrations.dask"))
+_provide("language server", lambda: import_module("warploom.lsp"))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from warploom import author
 from warploom.author import Kernel
-from warploom.diag import WarploomError, render
+from warploom.diagnostics import WarploomError, render
 
 PAGE = Path(__file__).with_suffix(".md")
 _ENTRY = re.compile(r"^## (.+?)\n+```python\n(.*?)```\n+```text\n(.*?)```$", re.MULTILINE | re.DOTALL)

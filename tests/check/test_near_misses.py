@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 import warploom.isa  # noqa: F401  (declares every form)
-from warploom.isa.bind import explain_opcode
-from warploom.isa.kit import Form, forms, match_opcode
-from warploom.isa.nearest import respell
-from warploom.isa.operands import Place
+from warploom.isa.binding.bind import explain_opcode
+from warploom.isa.binding.nearest import respell
+from warploom.isa.model.form import Form, forms, match_opcode
+from warploom.isa.model.operands import Place
 from warploom.ptx import Address, Instruction, Integer, Name, Operand, Pair, Vector
 
 SPOKEN = sorted({word for form in forms() for words in form.vocabulary.values() for word in words})

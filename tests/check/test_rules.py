@@ -9,13 +9,13 @@ import pytest
 
 import warploom as wl
 from warploom.check.pages import all_pages, rule_page
+from warploom.check.ptxas.tolerated import TOLERATED
 from warploom.check.rules import Rule, rule_of, rules
-from warploom.check.tolerated import TOLERATED
+from warploom.emulator.traps import pages as machine_pages
 from warploom.gpu.rules import pages as gpu_pages
-from warploom.isa.kit import forms
-from warploom.machine.traps import pages as machine_pages
+from warploom.isa.model.form import forms
+from warploom.observe.sanitize.rules import pages as sanitizer_pages
 from warploom.ptx import PtxSyntaxError
-from warploom.sanitize.rules import pages as sanitizer_pages
 
 ROOT = Path(__file__).resolve().parents[2]
 BESIDES = {"ptx.syntax/comment": "ptx.syntax/expected", "ptx.syntax/limit": "ptx.syntax/expected"}

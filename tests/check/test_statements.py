@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import warploom as wl
-from warploom.diag import Severity
+from warploom.diagnostics import Severity
 
 HEAD = """\
 .version 9.0

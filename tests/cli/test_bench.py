@@ -8,14 +8,14 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
-from oracle.numpy_peer import Clock, NumPy
+from lab.numpy_peer import Clock, NumPy
 
 import warploom as wl
 from warploom.cli import bench, main
 from warploom.gpu import DeviceFault, State, Timing
 from warploom.kernels.cost import choose
-from warploom.oracle.blas import KINDS, Kind
-from warploom.oracle.speed import Case, Compared, Wrong
+from warploom.kernels.timing.cublas import KINDS, Kind
+from warploom.kernels.timing.speed import Case, Compared, Wrong
 
 STATE = State(1410, 3201, 699.6, 61)
 SHAPE = "expected M, N and K with x between them, such as 4096x2112x7168"
@@ -242,7 +242,7 @@ def test_what_fails_takes_nothing_from_what_was_found(
     monkeypatch.setattr("warploom.gpu.state", lambda gpu: STATE)
     monkeypatch.setattr("warploom.gpu.measure", measure)
     monkeypatch.setattr("warploom.kernels.gemm", ours)
-    monkeypatch.setattr("warploom.oracle.blas.PEERS", {"torch": Failing})
+    monkeypatch.setattr("warploom.kernels.timing.cublas.PEERS", {"torch": Failing})
     monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path))
     shapes = ",".join(f"{m}x64x64" for m in rows)
     file = tmp_path / "x.json"

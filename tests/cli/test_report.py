@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from browser import read
-from machine.texts import kernel
+from emulator.texts import kernel
 
 from warploom.cli import main
 

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from warploom.cli import main
-from warploom.diag import Diagnostic, Severity, WarploomError
-from warploom.launch import api
-from warploom.launch.api import Progress, Run, Stats
-from warploom.machine.faults import Deadlock, Trap, Unsupported
+from warploom.diagnostics import Diagnostic, Severity, WarploomError
+from warploom.emulator.faults import Deadlock, Trap, Unsupported
+from warploom.runtime import api
+from warploom.runtime.api import Progress, Run, Stats
 
 LAUNCH = """\
 [kernel]

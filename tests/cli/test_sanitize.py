@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from warploom.cli import main
-from warploom.sanitize.rules import rules
+from warploom.observe.sanitize.rules import rules
 
 RULE = rules()["sanitize.race/lanes"]
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from machine.texts import kernel
+from emulator.texts import kernel
 
 from warploom.cli import main
 

@@ -6,9 +6,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-
-from warploom.oracle.campaign import FAMILIES, Experiment, Sample, differing, experiments
-from warploom.oracle.campaign.sample import key
+from warploom_lab.campaign import FAMILIES, Experiment, Sample, differing, experiments
+from warploom_lab.campaign.sample import key
 
 RECORD = Path(__file__).with_name("campaign") / "h200.npz"
 SHARES = 8  # of the families that have many experiments

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-from warploom.oracle.campaign.small import AREAS, SCHEDULES, Record, disagreements, kernels
+from warploom_lab.campaign.small import AREAS, SCHEDULES, Record, disagreements, kernels
 
 RECORD = Path(__file__).with_name("campaign") / "kernels-h200.npz"
 

@@ -7,10 +7,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-
-from warploom.oracle.cases import OFF_TABLE, off_table
-from warploom.oracle.points import TARGETS, VERSIONS, Point
-from warploom.oracle.record import HEADER, Verdicts, families, read
+from warploom_lab.ptxas.cases import OFF_TABLE, off_table
+from warploom_lab.ptxas.points import TARGETS, VERSIONS, Point
+from warploom_lab.ptxas.record import HEADER, Verdicts, families, read
 
 RECORD = Path(__file__).with_name("ptxas")
 ENOUGH = 40_000

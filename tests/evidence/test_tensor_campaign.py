@@ -7,8 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-
-from warploom.oracle.campaign.tensor_record import TensorSample
+from warploom_lab.campaign.tensor_record import TensorSample
 
 RECORD = Path(__file__).with_name("campaign") / "tensor-h200.npz"
 SHARES = 4

@@ -9,7 +9,7 @@ import pytest
 from gpu.nvidia import Fake, View
 
 from warploom.gpu import assemble, packages
-from warploom.launch import real
+from warploom.runtime import real
 
 
 @pytest.fixture

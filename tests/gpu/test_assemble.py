@@ -10,7 +10,7 @@ import pytest
 from gpu.nvidia import Fake
 
 import warploom as wl
-from warploom.diag import Severity, Source
+from warploom.diagnostics import Severity, Source
 from warploom.gpu import Gpu, Resources, assemble, logs
 from warploom.gpu.rules import pages, rule_of_remark, rules
 

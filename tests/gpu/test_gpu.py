@@ -12,7 +12,7 @@ import pytest
 from gpu.nvidia import Fake, Status, Tensor
 
 import warploom as wl
-from warploom.diag import render
+from warploom.diagnostics import render
 from warploom.gpu import DeviceFault, Gpu, packages
 
 KERNEL = """.version 9.0

@@ -13,7 +13,7 @@ import pytest
 from on_gpu import arch
 
 import warploom as wl
-from warploom.diag import Severity
+from warploom.diagnostics import Severity
 from warploom.gpu import Gpu, measure, state
 from warploom.gpu.streams import handle_of
 

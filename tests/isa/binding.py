@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warploom.isa  # noqa: F401  (declares every form)
-from warploom.diag import Diagnostic
-from warploom.isa.bind import Binding, bind
+from warploom.diagnostics import Diagnostic
+from warploom.isa.binding.bind import Binding, bind
 from warploom.ptx import Instruction, parse
 
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.isa.bind import Binding, bind
-from warploom.isa.places import BoundOperand
-from warploom.isa.types import TYPES
+from warploom.isa.binding.bind import Binding, bind
+from warploom.isa.binding.operands import BoundOperand
+from warploom.isa.model.types import TYPES
 from warploom.layout import Order
 from warploom.layout import swizzle as swizzled
 from warploom.ptx import Address, Instruction, Integer, Name, Negated, Vector, parse

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from warploom.isa.kit import Form
-from warploom.isa.table import Row
-from warploom.isa.types import TYPES
+from warploom.isa.model.form import Form
+from warploom.isa.model.table import Row
+from warploom.isa.model.types import TYPES
 from warploom.layout import FragmentMap
 from warploom.layout.maps import TYPE_BITS
-from warploom.num.elements import STORAGE
+from warploom.numerics.elements import STORAGE
 
 Array = NDArray[Any]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from warploom.isa.reductions import combine
+from warploom.isa.instructions.reductions import combine
 
 
 class Recorder:

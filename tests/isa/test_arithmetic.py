@@ -8,8 +8,8 @@ from itertools import count
 import pytest
 from isa.binding import form_of, refusal
 
-from warploom.isa.kit import Form, forms
-from warploom.isa.types import TYPES
+from warploom.isa.model.form import Form, forms
+from warploom.isa.model.types import TYPES
 
 FAMILIES = frozenset(
     {"approximate", "bits", "compare", "convert", "floating", "half", "integer", "logic", "move"}

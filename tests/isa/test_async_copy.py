@@ -5,7 +5,7 @@ import pytest
 from isa.binding import binding, form_of, refusal
 from isa.recorder import Recorder, bound, lanes
 
-from warploom.isa import async_copy
+from warploom.isa.instructions import async_copy
 
 LEGAL = {
     "cp.async.ca.shared.global [%r1], [%rd1], 4;": "async_copy.cp_async",

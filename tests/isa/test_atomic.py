@@ -6,8 +6,8 @@ import pytest
 from isa.binding import form_of, refusal
 from isa.recorder import Recorder, bound, lanes
 
-from warploom.isa import atomic
-from warploom.isa.reductions import combine
+from warploom.isa.instructions import atomic
+from warploom.isa.instructions.reductions import combine
 
 LEGAL = {
     "atom.add.u32 %r1, [%rd1], 1;": "atomic.atom",

@@ -6,7 +6,7 @@ import pytest
 from isa.binding import form_of, refusal
 from isa.recorder import Recorder, bound, lanes
 
-from warploom.isa import bulk
+from warploom.isa.instructions import bulk
 
 COPY = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
 LEGAL = {

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from isa.binding import form_of, refusal
 
-from warploom.isa.kit import forms
+from warploom.isa.model.form import forms
 
 TRY = "clusterlaunchcontrol.try_cancel.async"
 QUERY = "clusterlaunchcontrol.query_cancel"

@@ -11,9 +11,9 @@ from isa.matrices import opcodes
 
 import warploom as wl
 from warploom import isa
-from warploom.isa.kit import Form, forms
-from warploom.isa.layouts import Operand, all_with, operands_of
-from warploom.isa.lying import NOTHING_GIVEN, Given, LayoutMap
+from warploom.isa.binding.layouts import Operand, all_with, operands_of
+from warploom.isa.model.form import Form, forms
+from warploom.isa.model.operand_layout import NOTHING_GIVEN, Given, LayoutMap
 from warploom.layout import (
     Descriptor,
     FragmentMap,

@@ -6,9 +6,9 @@ import pytest
 from isa.fake import instruction
 from isa.matrices import opcodes, vector
 
-from warploom.diag import Diagnostic
-from warploom.isa import mma, sparse, wgmma, wmma
-from warploom.isa.bind import Binding, bind
+from warploom.diagnostics import Diagnostic
+from warploom.isa.binding.bind import Binding, bind
+from warploom.isa.instructions import mma, sparse, wgmma, wmma
 
 BITS = {"f64": 64, "f32": 32, "s32": 32, "tf32": 32, "f16": 16, "bf16": 16, "s4": 4, "u4": 4, "b1": 1}
 CHECKED = (

@@ -4,7 +4,7 @@ import pytest
 from isa.binding import binding, form_of, refusal
 from isa.recorder import Recorder, bound, lanes
 
-from warploom.isa import mbarrier
+from warploom.isa.instructions import mbarrier
 
 LEGAL = {
     "mbarrier.init.shared::cta.b64 [%r1], 1;": "mbarrier.init",

@@ -5,7 +5,7 @@ import pytest
 from isa.binding import binding, form_of, refusal
 from isa.recorder import Recorder, bound, lanes
 
-from warploom.isa import memory
+from warploom.isa.instructions import memory
 
 LEGAL = {
     "ld.global.u32 %r1, [%rd1+4];": "memory.ld",

@@ -20,8 +20,8 @@ from isa.matrices import (
     wrapped,
 )
 
-from warploom.isa import mma
-from warploom.isa.fragments import register_type
+from warploom.isa.instructions import mma
+from warploom.isa.instructions.fragments import register_type
 from warploom.layout import fragment as fragment_map
 
 WARPS = 3

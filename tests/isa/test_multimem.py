@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from isa.binding import form_of, refusal
 
-from warploom.isa.kit import forms
+from warploom.isa.model.form import forms
 
 LEGAL = {
     "multimem.ld_reduce.add.u32 %r1, [%rd1];": "multimem.ld_reduce",

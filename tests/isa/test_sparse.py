@@ -21,8 +21,8 @@ from isa.matrices import (
     wrapped,
 )
 
-from warploom.isa import sparse
-from warploom.isa.fragments import register_type
+from warploom.isa.instructions import sparse
+from warploom.isa.instructions.fragments import register_type
 from warploom.layout import fragment as fragment_map
 from warploom.layout import metadata as metadata_map
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from warploom.isa.protocol import Array
-from warploom.isa.special import SPECIAL_REGISTERS, special
-from warploom.isa.types import TYPES
+from warploom.isa.model.semantics import Array
+from warploom.isa.model.special_registers import SPECIAL_REGISTERS, special
+from warploom.isa.model.types import TYPES
 
 
 @dataclass

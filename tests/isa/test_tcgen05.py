@@ -5,7 +5,7 @@ import pytest
 from isa.binding import binding, form_of, refusal
 
 import warploom as wl
-from warploom.isa.kit import forms
+from warploom.isa.model.form import forms
 
 MMA = "tcgen05.mma.cta_group::1"
 LEGAL = {

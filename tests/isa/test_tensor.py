@@ -6,7 +6,7 @@ import pytest
 from isa.binding import form_of, refusal
 from isa.recorder import Recorder, bound, lanes
 
-from warploom.isa import tensor
+from warploom.isa.instructions import tensor
 
 LOAD = "cp.async.bulk.tensor.2d.shared::cluster.global"
 VOLUME = "cp.async.bulk.tensor.4d.shared::cluster.global"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from isa.binding import form_of, refusal
 from isa.recorder import Recorder, bound, lanes
 
-from warploom.isa import tensormap
+from warploom.isa.instructions import tensormap
 from warploom.layout.tensormap import TensorMapFields
 
 LEGAL = {

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from isa.binding import form_of, refusal
 from isa.recorder import Recorder, bound, lanes
 
-from warploom.isa import warp
+from warploom.isa.instructions import warp
 
 LEGAL = {
     "shfl.sync.bfly.b32 %r1, %r2, 16, 31, -1;": "warp.shfl_sync",

@@ -20,9 +20,9 @@ from isa.matrices import (
     wrapped,
 )
 
-from warploom.isa import sparse, wgmma
-from warploom.isa.fragments import register_type
-from warploom.isa.kit import Form
+from warploom.isa.instructions import sparse, wgmma
+from warploom.isa.instructions.fragments import register_type
+from warploom.isa.model.form import Form
 from warploom.layout import Descriptor
 from warploom.layout import fragment as fragment_map
 from warploom.layout import metadata as metadata_map

@@ -9,9 +9,9 @@ import pytest
 from isa.fake import FakeWarps
 from isa.matrices import Array, cases, decode, encode, hold, numbers, product_of, vector, wrapped
 
-from warploom.isa import wmma
-from warploom.isa.fragments import register_type
-from warploom.isa.types import bits_of
+from warploom.isa.instructions import wmma
+from warploom.isa.instructions.fragments import register_type
+from warploom.isa.model.types import bits_of
 from warploom.layout import fragment as fragment_map
 
 WARPS = 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 from warploom.gpu import Gpu
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 from warploom.kernels.compress import Compressed, compress, decompress, prune
 from warploom.kernels.plan import metadata_places, size_of
 from warploom.layout import MetadataMap

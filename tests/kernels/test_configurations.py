@@ -13,7 +13,7 @@ from configurations.covering import Space, pairs_of
 from configurations.space import HOPPER, WARP_LEVEL, AnyPlan, chosen_tiles, warp_tiles, words
 from configurations.trial import complaints, tried
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 
 RECORD = json.loads((Path(__file__).parents[1] / "evidence" / "configurations" / "record.json").read_text())
 SCHEDULES = ("lazy", "random:5")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import warploom as wl
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 from warploom.kernels import Epilogue, Plan, Tile, gemm, grouped_gemm, problem
 from warploom.kernels.dispatch import Dispatch
 from warploom.kernels.gemm import gemm as kernel

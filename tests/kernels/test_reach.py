@@ -16,7 +16,7 @@ from warploom.kernels import Compressed, Tile, WarpTile, api, compress, gemm, pr
 from warploom.kernels.cost import choose, microseconds
 from warploom.kernels.plan import SMALL, Plan
 from warploom.kernels.problem import Problem
-from warploom.launch.api import launch
+from warploom.runtime.api import launch
 
 TYPES: dict[str, Any] = {
     "f16": np.float16, "bf16": ml_dtypes.bfloat16, "tf32": np.float32, "e4m3": ml_dtypes.float8_e4m3fn,

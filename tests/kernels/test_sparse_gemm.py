@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import warploom as wl
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 from warploom.kernels.compress import compress, prune
 from warploom.kernels.gemm import gemm
 from warploom.kernels.plan import Blocks, Epilogue, Plan, Tile, size_of

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import warploom as wl
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
+from warploom.emulator.memory import Memory
 from warploom.kernels.plan import Epilogue, size_of
 from warploom.kernels.problem import Problem, read, swapped
 from warploom.kernels.warp_level.gemm import built
 from warploom.kernels.warp_level.plan import TILES, Plan, WarpTile, tile_for
-from warploom.machine.memory import Memory
 
 DTYPES = {
     "bf16": ml_dtypes.bfloat16,

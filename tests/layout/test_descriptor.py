@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 from warploom.layout import Descriptor, UmmaDescriptor, descriptor, matrix_addresses
 
 FIELDS = st.integers(0, 2**14 - 1).map(lambda value: value * 16)

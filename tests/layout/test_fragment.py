@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from layout.manual import MANUAL
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 from warploom.layout import FragmentMap, fragment
 
 

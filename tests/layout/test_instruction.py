@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 from warploom.layout import InstructionDescriptor
 
 FLOATS = ("e4m3", "e5m2", "e2m3", "e3m2", "e2m1")

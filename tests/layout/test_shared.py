@@ -5,8 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from warploom.diag import UsageError
-from warploom.layout import Descriptor, SharedMap, TensorMapFields, box_fields, box_map, descriptor
+from warploom.diagnostics import UsageError
+from warploom.layout import (
+    Descriptor,
+    SharedMap,
+    TensorMapFields,
+    box_fields,
+    box_map,
+    descriptor,
+)
 from warploom.layout.swizzle import swizzle
 
 WIDTHS = {"b1": 1, "e4m3": 8, "f16": 16, "tf32": 32}

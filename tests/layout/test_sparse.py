@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 from warploom.layout import fragment, metadata, scale_factors
 
 # family, shape, type, selectors, elements in a chunk

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 from warploom.layout import bank_picture, swizzle
 
 MODES = st.sampled_from([0, 32, 64, 128])

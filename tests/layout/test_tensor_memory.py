@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 from warploom.layout import FragmentMap, InstructionDescriptor, TensorMemoryMap
 from warploom.layout.tensor_memory import accumulator, data_path, moved, multiplicand, scales, sparsity
 

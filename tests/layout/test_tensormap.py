@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 from warploom.layout import TensorMap, TensorMapFields
 from warploom.layout.tensormap import ELEMENT_TYPES, PACKED
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from typed import edited, mended
 
 from warploom.check import check
-from warploom.diag import Span, UsageError
-from warploom.isa.availability import read_target
-from warploom.isa.kit import match_opcode
+from warploom.diagnostics import Span, UsageError
+from warploom.isa.model.availability import read_target
+from warploom.isa.model.form import match_opcode
 from warploom.lsp.completion import completions, next_words
 from warploom.lsp.document import Document, View
 from warploom.lsp.fixes import fixes_in

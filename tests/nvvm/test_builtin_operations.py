@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 
 import pytest
+from warploom_lab.nvcc.compiler import kernel
+from warploom_lab.nvcc.record import Case, calls_of, ours
 
-from warploom.diag import UsageError
-from warploom.isa.availability import read_target
-from warploom.isa.bind import Binding, bind
+from warploom.diagnostics import UsageError
+from warploom.isa.binding.bind import Binding, bind
+from warploom.isa.model.availability import read_target
 from warploom.nvvm import LowerError, lower
 from warploom.nvvm.builtins import BUILTINS, Builtin
 from warploom.nvvm.builtins.calls import Pointer, Variable
 from warploom.nvvm.builtins.lowering import lower_call, understand
-from warploom.oracle.nvcc import kernel
-from warploom.oracle.nvcc_record import Case, calls_of, ours
 from warploom.ptx import Instruction, parse
 
 SM_90A = read_target("sm_90a")

@@ -10,8 +10,8 @@ import pytest
 from isa.matrices import Array, decode, encode, numbers, product_of, registers_of, wrapped
 
 import warploom as wl
-from warploom.isa.availability import read_target
-from warploom.isa.types import bits_of
+from warploom.isa.model.availability import read_target
+from warploom.isa.model.types import bits_of
 from warploom.layout import Descriptor
 from warploom.layout import fragment as fragment_map
 from warploom.nvvm import lower

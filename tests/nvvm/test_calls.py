@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from warploom.cli import main
-from warploom.diag import UsageError
-from warploom.isa.availability import read_target
+from warploom.diagnostics import UsageError
+from warploom.isa.model.availability import read_target
 from warploom.nvvm import LowerError, lower
 from warploom.nvvm.builtins.source import read_call
 

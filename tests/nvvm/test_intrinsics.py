@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from warploom.diag import UsageError
-from warploom.isa.compose import form_named
+from warploom.diagnostics import UsageError
+from warploom.isa.binding.compose import form_named
 from warploom.nvvm.intrinsics import all_names, name_of, read_name
 
 SAME = {"llvm.nvvm.mbarrier.test.wait.scope.cta.space.cta": "llvm.nvvm.mbarrier.test.wait.shared"}

@@ -8,11 +8,13 @@ import pytest
 
 pytest.importorskip("xdsl")
 
+from warploom_lab.mlir.record import Answer
+from warploom_lab.mlir.record import read as recorded
 from xdsl.dialects.builtin import ModuleOp, i1
 from xdsl.dialects.llvm import BitcastOp, IntToPtrOp
 from xdsl.ir import Attribute, BlockArgument, SSAValue
 
-from warploom.isa.bind import Binding, bind
+from warploom.isa.binding.bind import Binding, bind
 from warploom.nvvm import lower
 from warploom.nvvm.alike import ALIKE
 from warploom.nvvm.dialect import OPERATIONS, InlinePtx, Operation
@@ -20,8 +22,6 @@ from warploom.nvvm.dialect.pieces import registers_of
 from warploom.nvvm.lift import lift
 from warploom.nvvm.reading import read
 from warploom.nvvm.to_ptx import to_ptx
-from warploom.oracle.mlir.record import Answer
-from warploom.oracle.mlir.record import read as recorded
 from warploom.ptx import Address, Module, Name, parse
 
 TESTS = Path(__file__).parents[1]

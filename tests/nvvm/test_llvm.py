@@ -8,12 +8,13 @@ import pytest
 
 pytest.importorskip("xdsl")
 
+from warploom_lab.mlir.ask import instructions
+from warploom_lab.mlir.record import Answer
+from warploom_lab.mlir.record import read as recorded
+
 import warploom as wl
 from warploom.nvvm import LowerError
 from warploom.nvvm.dialect import OPERATIONS
-from warploom.oracle.mlir.ask import instructions
-from warploom.oracle.mlir.record import Answer
-from warploom.oracle.mlir.record import read as recorded
 from warploom.ptx import parse
 
 ANSWERS = list(recorded(Path(__file__).parents[1] / "evidence" / "mlir"))

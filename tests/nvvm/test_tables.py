@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from warploom.diag import UsageError
-from warploom.isa.availability import read_target
+from warploom.diagnostics import UsageError
+from warploom.isa.model.availability import read_target
 from warploom.layout import fragment
 from warploom.nvvm.builtins import BUILTINS, builtin_named, builtin_numbered
 from warploom.nvvm.builtins.choose import Refused, choose, gate_message

@@ -10,7 +10,7 @@ pytest.importorskip("xdsl")
 
 from xdsl.irdl import IRDLOperation
 
-from warploom.isa.compose import form_named
+from warploom.isa.binding.compose import form_named
 from warploom.nvvm.dialect import OPERATIONS
 from warploom.nvvm.dialect.vocabulary import WgmmaType
 from warploom.nvvm.pages import pages

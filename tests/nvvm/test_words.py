@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warploom.cli import main
-from warploom.diag import UsageError
-from warploom.isa.availability import read_target
+from warploom.diagnostics import UsageError
+from warploom.isa.model.availability import read_target
 from warploom.layout import Descriptor
 from warploom.nvvm.words import WORDS
 from warploom.nvvm.words.enums import BITS, SHAPES, TYPES

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from warploom.num import models
+from warploom.numerics import models
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "arithmetic.md").read_text(encoding="utf-8")
 ROWS = re.findall(

@@ -18,6 +18,6 @@ def test_a_public_name_is_there_and_is_no_module(name: str) -> None:
 
 
 def test_a_public_function_stays_when_its_subpackage_is_imported() -> None:
-    program = "import warploom.launch, warploom as wl; print(type(wl.launch).__name__)"
+    program = "import warploom.runtime, warploom as wl; print(type(wl.launch).__name__)"
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
     assert done.stdout == "function\n"

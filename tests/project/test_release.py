@@ -89,7 +89,7 @@ def test_the_citation_is_of_this_version() -> None:
 
 
 @pytest.mark.parametrize(
-    "package", ["warploom", "warploom.author", "warploom.kernels", "warploom.gpu", "warploom.diag"]
+    "package", ["warploom", "warploom.author", "warploom.kernels", "warploom.gpu", "warploom.diagnostics"]
 )
 def test_every_public_name_has_its_entry(package: str) -> None:
     pages = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "reference").glob("*.md"))

@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from warploom.diag import Span
+from warploom.diagnostics import Span
 from warploom.ptx import (
     Address,
     Block,

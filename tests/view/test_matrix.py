@@ -16,12 +16,19 @@ from isa.test_layouts import BOX, GROUP, MOVING, MULTIPLYING, SPARSE, maps
 from layout.manual import MANUAL
 
 import warploom as wl
-from warploom.diag import UsageError
-from warploom.isa.kit import Form
-from warploom.isa.layouts import operands_of
-from warploom.isa.lying import Given, LayoutMap
-from warploom.isa.mma import BIT, DOUBLE, FLOAT, HALF, INTEGER, SCALED
-from warploom.layout import InstructionDescriptor, SharedMap, TensorMemoryMap, box_fields, box_map, fragment
+from warploom.diagnostics import UsageError
+from warploom.isa.binding.layouts import operands_of
+from warploom.isa.instructions.mma import BIT, DOUBLE, FLOAT, HALF, INTEGER, SCALED
+from warploom.isa.model.form import Form
+from warploom.isa.model.operand_layout import Given, LayoutMap
+from warploom.layout import (
+    InstructionDescriptor,
+    SharedMap,
+    TensorMemoryMap,
+    box_fields,
+    box_map,
+    fragment,
+)
 from warploom.view.grid import Grid, csv_of, data_of, grid_of, text_of
 from warploom.view.matrix import matrix
 from warploom.view.page import page

@@ -13,12 +13,12 @@ import pytest
 
 import warploom as wl
 from warploom.check.pages import form_section
-from warploom.diag import Diagnostic, Severity, Source, Span
-from warploom.isa.kit import forms
-from warploom.launch.api import Run
-from warploom.launch.explore import Difference, Exploration
-from warploom.machine.execute import Stats
-from warploom.shown import Shown
+from warploom.diagnostics import Diagnostic, Severity, Source, Span
+from warploom.display import Displayed
+from warploom.emulator.execute import Stats
+from warploom.isa.model.form import forms
+from warploom.runtime.api import Run
+from warploom.runtime.explore import Difference, Exploration
 from warploom.view import notebook
 
 CORPUS = Path(__file__).parents[1] / "corpus"
@@ -41,14 +41,14 @@ def finding(message: str = ATTACK) -> Diagnostic:
     return Diagnostic(f"a/{ATTACK}", Severity.ERROR, message, source, Span(3, 10), ATTACK, ATTACK)
 
 
-def every(kind: type[Shown]) -> Iterator[type[Shown]]:
+def every(kind: type[Displayed]) -> Iterator[type[Displayed]]:
     for below in kind.__subclasses__():
         yield below
         yield from every(below)
 
 
 def test_every_sort_has_a_drawing_and_every_drawing_a_sort() -> None:
-    assert {kind.shown_as for kind in every(Shown)} == set(notebook._DRAWN)
+    assert {kind.display_kind for kind in every(Displayed)} == set(notebook._DRAWN)
 
 
 @pytest.mark.parametrize("path", sorted(CORPUS.glob("*.ptx")), ids=lambda path: path.stem)
@@ -98,7 +98,7 @@ def test_what_tokens_are_is_seen() -> None:
     ],
     ids=lambda thing: type(thing).__name__,
 )
-def test_nothing_of_a_text_is_markup(thing: Shown) -> None:
+def test_nothing_of_a_text_is_markup(thing: Displayed) -> None:
     html = thing._repr_html_()
     assert "<script" not in str(html)
     assert ATTACK in text_in(str(html))

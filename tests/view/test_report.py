@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from browser import chromium, keep, needs_browser, opened, read
-from machine.texts import kernel
-from sanitize.launches import LAUNCHES
+from emulator.texts import kernel
+from observe.sanitize.launches import LAUNCHES
 
 import warploom as wl
-from warploom.launch.api import Run
+from warploom.runtime.api import Run
 from warploom.view.listing import lines_of
 from warploom.view.shell import part
 

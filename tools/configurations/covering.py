@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import combinations, product
 from typing import Any
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 
 Choice = tuple[Any, ...]
 """A value of each axis; None where none is chosen yet."""

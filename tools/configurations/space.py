@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from configurations.covering import Space
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 from warploom.kernels import cost
 from warploom.kernels.plan import PROMOTED, SCALED, SPAN, SUMS, Blocks, Epilogue, Plan, Tile, size_of
 from warploom.kernels.warp_level import plan as warp_level

@@ -10,11 +10,13 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+from warploom_lab.ptxas.assembler import Assembler
 
 import warploom as wl
 from configurations.space import AnyPlan
 from warploom.author import Kernel
-from warploom.diag import Source
+from warploom.diagnostics import Source
+from warploom.emulator.program import Program, load
 from warploom.gpu.logs import findings, resources
 from warploom.kernels import problem
 from warploom.kernels.compress import compress, prune
@@ -25,9 +27,7 @@ from warploom.kernels.plan import DTYPES, SCALED, Plan
 from warploom.kernels.problem import Arrays, swapped
 from warploom.kernels.warp_level.dispatch import WarpDispatch
 from warploom.kernels.warp_level.gemm import built
-from warploom.launch.api import execute
-from warploom.machine.program import Program, load
-from warploom.oracle.assembler import Assembler
+from warploom.runtime.api import execute
 
 _OPERANDS: dict[str, Any] = {
     "f16": np.float16, "bf16": ml_dtypes.bfloat16, "tf32": np.float32, "e4m3": ml_dtypes.float8_e4m3fn,

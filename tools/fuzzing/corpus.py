@@ -6,10 +6,11 @@ import re
 from itertools import islice
 from pathlib import Path
 
-from warploom.isa.kit import Form, forms
-from warploom.oracle.points import last_version
-from warploom.oracle.probe import Probe, write_module
-from warploom.oracle.spell import combinations_of, instruction, opcode_words, write_operands
+from warploom_lab.ptxas.points import last_version
+from warploom_lab.ptxas.probe import Probe, write_module
+from warploom_lab.ptxas.spell import combinations_of, instruction, opcode_words, write_operands
+
+from warploom.isa.model.form import Form, forms
 from warploom.ptx import Block, Function, Instruction, Statement, parse
 
 _ROWS, _WORDS = 4, 3  # rows of a form that are written, and words of each

@@ -11,11 +11,12 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from warploom.isa.kit import forms
-from warploom.isa.special import SPECIAL_REGISTERS
-from warploom.isa.types import TYPES
-from warploom.oracle.points import TARGETS, VERSIONS
-from warploom.oracle.probe import REGISTERS
+from warploom_lab.ptxas.points import TARGETS, VERSIONS
+from warploom_lab.ptxas.probe import REGISTERS
+
+from warploom.isa.model.form import forms
+from warploom.isa.model.special_registers import SPECIAL_REGISTERS
+from warploom.isa.model.types import TYPES
 from warploom.ptx import Block, Function, PtxSyntaxError, parse
 
 _TOKEN = re.compile(r"[\w$%]+|\s+|.", re.DOTALL)

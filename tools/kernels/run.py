@@ -25,7 +25,7 @@ from references import derive
 from registry import REFERENCES
 
 import warploom as wl
-from warploom.diag import WarploomError
+from warploom.diagnostics import WarploomError
 
 Array = NDArray[Any]
 DTYPES: dict[str, Any] = {

@@ -16,10 +16,10 @@ from types import FrameType, TracebackType
 
 from warploom.check.functions import Walk
 from warploom.check.names import Names
-from warploom.diag import Diagnostic, Severity, Source, Span, UsageError, WarploomError, render
-from warploom.isa.availability import Target, Version
-from warploom.isa.kit import match_opcode
-from warploom.isa.types import TYPES
+from warploom.diagnostics import Diagnostic, Severity, Source, Span, UsageError, WarploomError, render
+from warploom.isa.model.availability import Target, Version
+from warploom.isa.model.form import match_opcode
+from warploom.isa.model.types import TYPES
 from warploom.ptx import (
     Block,
     Directive,

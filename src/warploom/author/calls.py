@@ -13,9 +13,9 @@ from warploom.author.catalogue import Candidate, catalogue
 from warploom.author.instructions import named, opcode_of, result_type, spelled
 from warploom.author.readings import is_many, standing
 from warploom.author.values import Location, Register, operand_of
-from warploom.isa.bind import Binding, bind
-from warploom.isa.kit import Form
-from warploom.isa.syntax import PlaceName
+from warploom.isa.binding.bind import Binding, bind
+from warploom.isa.model.form import Form
+from warploom.isa.model.syntax import PlaceName
 from warploom.ptx import (
     Address,
     Float,

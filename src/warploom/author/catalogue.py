@@ -10,8 +10,8 @@ from functools import cache
 from itertools import product
 
 import warploom.isa  # noqa: F401  # pyright: ignore[reportUnusedImport] -- declares every form
-from warploom.isa.kit import Form, forms
-from warploom.isa.syntax import Word
+from warploom.isa.model.form import Form, forms
+from warploom.isa.model.syntax import Word
 
 
 @cache

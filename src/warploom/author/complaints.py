@@ -11,7 +11,7 @@ from typing import Any
 from warploom.author.catalogue import Candidate
 from warploom.author.readings import NEVER, arranged, choices, is_many, standing, value_misfit, vocabulary
 from warploom.author.values import Location, Register
-from warploom.isa.places import expected_operand, list_values
+from warploom.isa.binding.operands import expected_operand, list_values
 
 _FORMS = 2  # syntax lines of a hint
 _WORDS = 16  # words that are all listed

@@ -11,7 +11,7 @@ from warploom.author.building import AuthorError, caller, current, misuse
 from warploom.author.values import Location, Register, operand_of
 from warploom.check.bodies import Body
 from warploom.check.functions import Walk
-from warploom.diag import Diagnostic, Note, Severity, Source, Span
+from warploom.diagnostics import Diagnostic, Note, Severity, Source, Span
 from warploom.ptx import (
     Address,
     Block,

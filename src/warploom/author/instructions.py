@@ -17,9 +17,9 @@ from warploom.author.catalogue import Candidate, catalogue
 from warploom.author.complaints import complaint, open_word, usage
 from warploom.author.readings import NEVER, arranged, choices, is_many, misfit
 from warploom.author.values import DYNAMIC, Location, Register, operand_of
-from warploom.isa.operands import Place
-from warploom.isa.syntax import PlaceName
-from warploom.isa.types import TYPES
+from warploom.isa.model.operands import Place
+from warploom.isa.model.syntax import PlaceName
+from warploom.isa.model.types import TYPES
 from warploom.ptx import Operand, Pair, Vector
 
 Reading = tuple[Candidate, dict[str, str], dict[str, Any]]

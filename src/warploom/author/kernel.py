@@ -30,12 +30,22 @@ from warploom.check import declarations
 from warploom.check.functions import Walk
 from warploom.check.module import asked_target, asked_version
 from warploom.check.names import Names
-from warploom.diag import Severity, UsageError
-from warploom.isa.availability import Target, Version
-from warploom.isa.capacity import MAX_CLUSTER, MAX_THREADS
-from warploom.isa.special import SPECIAL_REGISTERS
-from warploom.isa.types import TYPES
-from warploom.ptx import Directive, Function, Integer, Label, Module, Symbol, TopLevel, Variable, parse
+from warploom.diagnostics import Severity, UsageError
+from warploom.isa.model.availability import Target, Version
+from warploom.isa.model.capacity import MAX_CLUSTER, MAX_THREADS
+from warploom.isa.model.special_registers import SPECIAL_REGISTERS
+from warploom.isa.model.types import TYPES
+from warploom.ptx import (
+    Directive,
+    Function,
+    Integer,
+    Label,
+    Module,
+    Symbol,
+    TopLevel,
+    Variable,
+    parse,
+)
 from warploom.ptx.printer import to_text
 
 _VERSION = (8, 6)  # what assemblers of CUDA 12.7 and later take

@@ -5,7 +5,7 @@ from __future__ import annotations
 from warploom.author.building import current, misuse
 from warploom.author.instructions import named
 from warploom.author.values import DYNAMIC, Location, Register
-from warploom.isa.capacity import SHARED_KIB
+from warploom.isa.model.capacity import SHARED_KIB
 from warploom.ptx import Symbol
 
 

@@ -8,10 +8,10 @@ from typing import Any, TypeGuard
 
 from warploom.author.catalogue import Candidate, python_name
 from warploom.author.values import Location, Register, type_of
-from warploom.isa.kit import IMPLIED, Form
-from warploom.isa.operands import Place
-from warploom.isa.syntax import PlaceName
-from warploom.isa.types import TYPES
+from warploom.isa.model.form import IMPLIED, Form
+from warploom.isa.model.operands import Place
+from warploom.isa.model.syntax import PlaceName
+from warploom.isa.model.types import TYPES
 
 _MOST = 512  # choices of words that are tried for one call
 _MANY = frozenset((list, tuple))

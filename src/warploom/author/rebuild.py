@@ -15,8 +15,8 @@ from warploom.author.calls import Call, call_of
 from warploom.author.inline import bare
 from warploom.author.readings import flat, is_many
 from warploom.author.values import Location, Register
-from warploom.diag import UsageError
-from warploom.isa.types import TYPES
+from warploom.diagnostics import UsageError
+from warploom.isa.model.types import TYPES
 from warploom.ptx import (
     Block,
     Directive,

@@ -8,7 +8,7 @@ from warploom.author.building import misuse
 from warploom.author.instructions import named
 from warploom.author.kernel import special
 from warploom.author.values import Register
-from warploom.isa.capacity import MAX_THREADS
+from warploom.isa.model.capacity import MAX_THREADS
 
 _ALL = -1  # every lane of a warp
 _BARRIERS = 16

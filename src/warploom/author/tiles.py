@@ -9,7 +9,7 @@ from warploom.author.building import misuse, on_its_line
 from warploom.author.instructions import named
 from warploom.author.memory import Shared, shared
 from warploom.author.values import Location, Register
-from warploom.isa.types import TYPES
+from warploom.isa.model.types import TYPES
 from warploom.layout import Descriptor
 from warploom.layout.swizzle import chunk_mask
 

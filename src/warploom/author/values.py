@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
 from warploom.author.building import misuse
-from warploom.isa.types import TYPES
+from warploom.isa.model.types import TYPES
 from warploom.ptx import Address, Float, Integer, Name, Negated, Operand, Symbol, Vector
 
 _FLOATS = {32: "<f4", 64: "<f8"}

@@ -9,7 +9,7 @@ from warploom.check.functions import Walk
 from warploom.check.module import asked_target, asked_version
 from warploom.check.report import Report
 from warploom.check.texts import judged
-from warploom.diag import Diagnostic, Severity
+from warploom.diagnostics import Diagnostic, Severity
 from warploom.ptx import Module, parse_readable, text_of
 
 __all__ = ["Report", "check", "verdicts"]

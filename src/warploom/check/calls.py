@@ -9,11 +9,21 @@ from collections.abc import Iterator
 from math import prod
 
 from warploom.check.names import Names
-from warploom.isa.kit import Match
-from warploom.isa.places import BoundOperand, Problem, Where, describe, unparenthesised
-from warploom.isa.registers import holders
-from warploom.isa.types import TYPES
-from warploom.ptx import Directive, Float, Function, Integer, Name, Operand, Prototype, Tuple, Variable
+from warploom.isa.binding.operands import BoundOperand, Problem, Where, describe, unparenthesised
+from warploom.isa.model.form import Match
+from warploom.isa.model.registers import holders
+from warploom.isa.model.types import TYPES
+from warploom.ptx import (
+    Directive,
+    Float,
+    Function,
+    Integer,
+    Name,
+    Operand,
+    Prototype,
+    Tuple,
+    Variable,
+)
 
 Signature = Function | Prototype
 

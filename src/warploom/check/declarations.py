@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from warploom.check.found import Found, error, warning
-from warploom.isa.availability import Target, Version
-from warploom.isa.registers import DECLARABLE
-from warploom.isa.types import TYPES
+from warploom.isa.model.availability import Target, Version
+from warploom.isa.model.registers import DECLARABLE
+from warploom.isa.model.types import TYPES
 from warploom.ptx import Directive, Function, Text, Variable
 
 _OPAQUE = frozenset({"texref", "samplerref", "surfref"})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warploom.diag import Diagnostic, Severity
+from warploom.diagnostics import Diagnostic, Severity
 from warploom.ptx import Block, Directive, Function, Instruction, Label, Module, Variable
 
 Found = Diagnostic

@@ -11,9 +11,19 @@ from warploom.check.initial import initial_names, initial_value
 from warploom.check.linkage import alias, redeclared_function, redeclared_variable
 from warploom.check.names import Names
 from warploom.check.statements import Statements, undeclared
-from warploom.diag import Diagnostic
-from warploom.isa.availability import Target, Version
-from warploom.ptx import Block, Directive, Function, Instruction, Label, Module, Statement, TopLevel, Variable
+from warploom.diagnostics import Diagnostic
+from warploom.isa.model.availability import Target, Version
+from warploom.ptx import (
+    Block,
+    Directive,
+    Function,
+    Instruction,
+    Label,
+    Module,
+    Statement,
+    TopLevel,
+    Variable,
+)
 
 TABLES = (".branchtargets", ".callprototype", ".calltargets")
 _SCOPE = "PTX ISA 5.4"
@@ -193,7 +203,7 @@ class Walk:
 
 
 def _placed(problem: object, node: Variable | Directive) -> Diagnostic:
-    from warploom.isa.places import Problem
+    from warploom.isa.binding.operands import Problem
 
     assert isinstance(problem, Problem)
     return Diagnostic(

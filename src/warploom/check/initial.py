@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from warploom.check.found import Found, error
 from warploom.check.names import Names
-from warploom.isa.types import TYPES
+from warploom.isa.model.types import TYPES
 from warploom.ptx import Float, Function, Integer, Name, Property, Symbol, Variable
 from warploom.ptx.tree import Initializer
 

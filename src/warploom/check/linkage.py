@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from warploom.check.found import Found, error
-from warploom.isa.availability import Version
+from warploom.isa.model.availability import Version
 from warploom.ptx import Directive, Function, Variable
 
 _FIRST_ALIAS: Version = (6, 3)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from warploom.check.found import Found, error, warning
-from warploom.diag import UsageError
-from warploom.isa.availability import (
+from warploom.diagnostics import UsageError
+from warploom.isa.model.availability import (
     Target,
     Version,
     is_version,

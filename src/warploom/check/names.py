@@ -7,8 +7,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
-from warploom.isa.special import SPECIAL_REGISTERS, SpecialRegister
-from warploom.isa.vectors import member_of
+from warploom.isa.binding.vectors import member_of
+from warploom.isa.model.special_registers import SPECIAL_REGISTERS, SpecialRegister
 from warploom.ptx import Function, Label, Variable
 from warploom.ptx.scopes import Scope
 

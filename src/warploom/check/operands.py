@@ -9,13 +9,13 @@ from functools import lru_cache
 
 from warploom.check.calls import call_problems
 from warploom.check.names import Names, Part
-from warploom.isa.availability import Target, Version, read_target
-from warploom.isa.kit import Match
-from warploom.isa.operands import Hold, Place
-from warploom.isa.places import BoundOperand, Problem, describe
-from warploom.isa.registers import DECLARABLE, holders, inferred_type, takes_floats, takes_integers
-from warploom.isa.special import SpecialRegister
-from warploom.isa.types import TYPES
+from warploom.isa.binding.operands import BoundOperand, Problem, describe
+from warploom.isa.model.availability import Target, Version, read_target
+from warploom.isa.model.form import Match
+from warploom.isa.model.operands import Hold, Place
+from warploom.isa.model.registers import DECLARABLE, holders, inferred_type, takes_floats, takes_integers
+from warploom.isa.model.special_registers import SpecialRegister
+from warploom.isa.model.types import TYPES
 from warploom.ptx import (
     Address,
     Element,

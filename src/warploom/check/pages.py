@@ -10,12 +10,12 @@ from itertools import islice, product
 
 from warploom import isa
 from warploom.check.rules import Rule, rules
-from warploom.isa.kit import Form, forms
-from warploom.isa.lying import NOTHING_GIVEN
-from warploom.isa.nearest import respell
-from warploom.isa.operands import Place
-from warploom.isa.places import list_values
-from warploom.isa.table import Row
+from warploom.isa.binding.nearest import respell
+from warploom.isa.binding.operands import list_values
+from warploom.isa.model.form import Form, forms
+from warploom.isa.model.operand_layout import NOTHING_GIVEN
+from warploom.isa.model.operands import Place
+from warploom.isa.model.table import Row
 
 _SAMPLES = 12
 _SCOPES = {

@@ -22,8 +22,8 @@ from warploom.check.names import Names
 from warploom.check.report import Report
 from warploom.check.statements import Statements
 from warploom.check.texts import judged
-from warploom.diag import Diagnostic, Source, Span
-from warploom.isa.availability import Target, Version
+from warploom.diagnostics import Diagnostic, Source, Span
+from warploom.isa.model.availability import Target, Version
 from warploom.ptx import Block, Function, Instruction, Label, Module, Variable
 from warploom.ptx.rereading import Reading
 

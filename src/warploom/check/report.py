@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import ClassVar, Literal
 
-from warploom.diag import Diagnostic, Severity, render, render_json, render_sarif
-from warploom.shown import Shown
+from warploom.diagnostics import Diagnostic, Severity, render, render_json, render_sarif
+from warploom.display import Displayed
 
 Format = Literal["text", "json", "sarif"]
 
 
-class Report(Shown):
+class Report(Displayed):
     """The diagnostics of a check in the order of the text; `ok` when none of them is an error."""
 
-    shown_as: ClassVar[str] = "report"
+    display_kind: ClassVar[str] = "report"
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         self.diagnostics = tuple(sorted(diagnostics, key=_order))

@@ -8,17 +8,17 @@ from functools import lru_cache
 
 from warploom.check.names import Meaning, Names, Part
 from warploom.check.operands import Judge, names_in
-from warploom.check.tolerated import TOLERATED, Tolerance
-from warploom.diag import Severity
-from warploom.isa.availability import EVER, Target, Version, lacking, read_target, word_lack
-from warploom.isa.bind import changes_of_one_word, explain_opcode
-from warploom.isa.kit import LONGEST_OPCODE, Match, match_lenient, match_opcode
-from warploom.isa.nearest import is_named_alike, reordered
-from warploom.isa.places import Problem, Where, place_operands, takes_count, wrong_constants
-from warploom.isa.spare import bare
-from warploom.isa.special import SpecialRegister
-from warploom.isa.unjudged import is_unjudged
-from warploom.isa.vectors import spread
+from warploom.check.ptxas.ignored_words import bare
+from warploom.check.ptxas.tolerated import TOLERATED, Tolerance
+from warploom.diagnostics import Severity
+from warploom.isa.binding.bind import changes_of_one_word, explain_opcode
+from warploom.isa.binding.nearest import is_named_alike, reordered
+from warploom.isa.binding.operands import Problem, Where, place_operands, takes_count, wrong_constants
+from warploom.isa.binding.unjudged import is_unjudged
+from warploom.isa.binding.vectors import spread
+from warploom.isa.model.availability import EVER, Target, Version, lacking, read_target, word_lack
+from warploom.isa.model.form import LONGEST_OPCODE, Match, match_lenient, match_opcode
+from warploom.isa.model.special_registers import SpecialRegister
 from warploom.ptx import (
     Address,
     Element,

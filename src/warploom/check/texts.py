@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from warploom.check.functions import Walk
 from warploom.check.module import HEAD, head
-from warploom.diag import Diagnostic
-from warploom.isa.availability import Target, Version
+from warploom.diagnostics import Diagnostic
+from warploom.isa.model.availability import Target, Version
 from warploom.ptx import Module
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from warploom.cli._main import execute as execute
 from warploom.cli._main import main as main
 
-__all__ = ["main"]
+__all__ = ["execute", "main"]

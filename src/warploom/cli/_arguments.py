@@ -8,10 +8,10 @@ from typing import NoReturn
 
 import numpy as np
 
-from warploom.diag import UsageError
-from warploom.launch.buffers import DISTRIBUTIONS, DTYPES, Buffer, Generated, stored, unsuited
-from warploom.launch.launchfile import SCALAR_TYPES, Argument, Pointer, Scalar, Scratch
-from warploom.launch.toml import suggestion
+from warploom.diagnostics import UsageError
+from warploom.runtime.buffers import DISTRIBUTIONS, DTYPES, Buffer, Generated, stored, unsuited
+from warploom.runtime.launchfile import SCALAR_TYPES, Argument, Pointer, Scalar, Scratch
+from warploom.runtime.toml import suggestion
 
 
 def dimensions(option: str, text: str) -> tuple[int, ...]:

@@ -6,19 +6,19 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 
 if TYPE_CHECKING:
     from warploom.kernels import Tile
-    from warploom.oracle.blas import Kind
-    from warploom.oracle.speed import Size
+    from warploom.kernels.timing.cublas import Kind
+    from warploom.kernels.timing.speed import Size
 
 _SIZE = re.compile(r"([1-9]\d{0,6})x([1-9]\d{0,6})x([1-9]\d{0,6})", re.ASCII)
 
 
 def kinds(option: str, names: Iterable[str], known: Sequence[str]) -> list[Kind]:
     """The kinds of these names, each once. Errors: UsageError bench.type."""
-    from warploom.oracle.blas import KINDS
+    from warploom.kernels.timing.cublas import KINDS
 
     chosen = list(dict.fromkeys(names))
     for name in chosen:

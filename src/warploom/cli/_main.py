@@ -13,9 +13,7 @@ from warploom.cli import (
     author,
     bench,
     check,
-    compare,
     completion,
-    evidence,
     explain,
     init,
     layout,
@@ -26,11 +24,9 @@ from warploom.cli import (
     sanitize,
     tune,
 )
-from warploom.diag import WarploomError, render
+from warploom.diagnostics import WarploomError, render
 
-_VERBS = (
-    check, run, sanitize, report, init, lower, author, explain, layout, compare, bench, tune, evidence, lsp, completion,
-)  # fmt: skip
+_VERBS = (check, run, sanitize, report, init, lower, author, explain, layout, bench, tune, lsp, completion)
 OK = 0
 FAILED = 1
 MISUSE = 2
@@ -61,17 +57,23 @@ def parser() -> argparse.ArgumentParser:
 
 def _status(error: WarploomError) -> int:
     """Failure when the kernel went wrong while it ran; misuse when it could not begin as asked."""
-    from warploom.machine.faults import Deadlock, Trap
+    from warploom.emulator.faults import Deadlock, Trap
 
     return FAILED if isinstance(error, Trap | Deadlock) else MISUSE
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; the result is the exit status: 0 well, 1 findings or a failed kernel, 2
-    misuse.
+    """Run the `warploom` command and return its exit status."""
+    return execute(parser(), argv)
+
+
+def execute(parser: argparse.ArgumentParser, argv: Sequence[str] | None = None) -> int:
+    """Run the verb that a command line names and return its exit status.
+
+    The status is 0 for success, 1 for findings or a failed kernel, and 2 for wrong use.
     """
     gc.set_threshold(100_000)  # what imports make stays for good: looking it through often slows every start
-    options = parser().parse_args(argv)
+    options = parser.parse_args(argv)
     verb = cast("Callable[[argparse.Namespace], int]", options.verb)
     try:
         status = verb(options)

@@ -7,12 +7,12 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from warploom.diag import render
+from warploom.diagnostics import render
 
 if TYPE_CHECKING:
-    from warploom.launch.api import Progress, Run, Stats
-    from warploom.launch.compare import Comparison
-    from warploom.launch.explore import Exploration
+    from warploom.runtime.api import Progress, Run, Stats
+    from warploom.runtime.compare import Comparison
+    from warploom.runtime.explore import Exploration
 
 Rows = list[tuple[str, str]]
 

@@ -7,10 +7,10 @@ import re
 import sys
 from typing import TYPE_CHECKING
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 
 if TYPE_CHECKING:
-    from warploom.launch.spreading import Ledger, Spread
+    from warploom.runtime.spreading import Ledger, Spread
 
 _NUMBER = re.compile(r"-?\d{1,6}")
 
@@ -34,7 +34,7 @@ def chosen(text: str) -> int | str:
     """A number of threads or processes, or what a crew is made of, as `farm.crew.parse` reads it."""
     if _NUMBER.fullmatch(text):
         return int(text)
-    from warploom.farm.crew import parse
+    from warploom.integrations.dask.crew import parse
 
     try:
         parse(text)
@@ -62,7 +62,7 @@ def table(ledger: Ledger) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from warploom.launch.spreading import Share
+    from warploom.runtime.spreading import Share
 
     if not ledger.shares:
         return

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from warploom.cli._gemms import in_words, kinds, sizes
 from warploom.cli._progress import progress
-from warploom.diag import UsageError, WarploomError, render
+from warploom.diagnostics import UsageError, WarploomError, render
 
 if TYPE_CHECKING:
     from warploom.gpu import Gpu, State
-    from warploom.oracle.blas import Peer
-    from warploom.oracle.speed import Bench, Case, Compared, Wrong
+    from warploom.kernels.timing.cublas import Peer
+    from warploom.kernels.timing.speed import Bench, Case, Compared, Wrong
 
 OK = 0
 DIFFERENT = 1
@@ -76,8 +76,8 @@ def run(options: argparse.Namespace) -> int:
     """Compare. Errors: UsageError bench.*, gpu.*, kernels.*."""
     from warploom.gpu import Gpu, driver_release, state
     from warploom.kernels.plan import HOPPER
-    from warploom.oracle.blas import PEERS, usual
-    from warploom.oracle.speed import SIZES, Case
+    from warploom.kernels.timing.cublas import PEERS, usual
+    from warploom.kernels.timing.speed import SIZES, Case
 
     if options.repetitions < 1:
         raise UsageError(f"--repetitions is {options.repetitions}; expected 1 or more", code="bench.option")
@@ -118,7 +118,7 @@ def run(options: argparse.Namespace) -> int:
 def _bench(gpu: Gpu, peer: Peer, options: argparse.Namespace) -> Bench:
     from warploom.gpu import measure, state
     from warploom.kernels import gemm
-    from warploom.oracle.speed import Bench
+    from warploom.kernels.timing.speed import Bench
 
     regime = _REGIMES[options.regime]
     return Bench(
@@ -136,7 +136,7 @@ def _compare(
     bench: Bench, cases: Sequence[Case]
 ) -> tuple[list[Compared | Wrong], list[tuple[Case, WarploomError]]]:
     """What was found, and what could not be measured; after a fault of the GPU nothing more is tried."""
-    from warploom.oracle.speed import compare
+    from warploom.kernels.timing.speed import compare
 
     found: list[Compared | Wrong] = []
     failures: list[tuple[Case, WarploomError]] = []
@@ -156,7 +156,7 @@ def _compare(
 
 
 def _line(each: Compared | Wrong) -> str:
-    from warploom.oracle.speed import Wrong
+    from warploom.kernels.timing.speed import Wrong
 
     if isinstance(each, Wrong):
         return str(each)
@@ -173,7 +173,7 @@ def report(
     svg_file: Path | None = None,
 ) -> int:
     """Print the table, write the files; the result is the exit status. Errors: UsageError bench.file."""
-    from warploom.oracle.speed import Wrong, plain_state, record, summary
+    from warploom.kernels.timing.speed import Wrong, plain_state, record, summary
 
     timed = [each for each in found if not isinstance(each, Wrong)]
     wrong = [each for each in found if isinstance(each, Wrong)]
@@ -227,7 +227,7 @@ def _rates(each: Compared) -> tuple[str, str]:
 
 def picture(timed: Sequence[Compared], about: dict[str, Any]) -> str:
     """Bars of both rates for each shape, a panel for each type, as SVG."""
-    from warploom.oracle.speed import summary
+    from warploom.kernels.timing.speed import summary
     from warploom.view.bars import Group, Panel, bars
 
     panels: list[Panel] = []

@@ -35,7 +35,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the verb."""
     from warploom.check import Report, check
-    from warploom.diag import Severity
+    from warploom.diagnostics import Severity
 
     reports = [check(path, options.target, options.ptx_version) for path in options.files]
     report = Report.of(reports)

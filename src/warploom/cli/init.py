@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 
 OK = 0
 _EPILOG = """\
@@ -40,8 +40,8 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the verb."""
-    from warploom.launch.init import write
     from warploom.ptx import read
+    from warploom.runtime.init import write
 
     ptx: Path = options.file
     module = read(ptx)

@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 
 if TYPE_CHECKING:
-    from warploom.isa.layouts import Operand
-    from warploom.isa.lying import Given
+    from warploom.isa.binding.layouts import Operand
+    from warploom.isa.model.operand_layout import Given
     from warploom.view.grid import Grid
 
 OK = 0
@@ -77,7 +77,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the verb."""
-    from warploom.isa.layouts import all_with, operand_called, operands_of
+    from warploom.isa.binding.layouts import all_with, operand_called, operands_of
     from warploom.view.grid import grid_of
 
     given = _given(options)
@@ -100,7 +100,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _given(options: argparse.Namespace) -> Given:
-    from warploom.isa.lying import Given
+    from warploom.isa.model.operand_layout import Given
     from warploom.layout import box_fields
 
     tensor_map, swizzle = None, options.swizzle

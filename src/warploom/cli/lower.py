@@ -41,7 +41,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the verb."""
-    from warploom.diag import UsageError, render
+    from warploom.diagnostics import UsageError, render
     from warploom.nvvm import LowerError, lower, remarks
 
     path: Path = options.file

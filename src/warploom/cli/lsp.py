@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 
 OK = 0
 _PORTS = 65_536
@@ -31,9 +31,9 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the verb."""
     import warploom
-    from warploom.lsp import serve
+    from warploom.providers import provider
 
     if options.tcp is not None and not 0 < options.tcp < _PORTS:
         raise UsageError(f"--tcp: found {options.tcp}; expected a port from 1 to {_PORTS - 1}")
-    serve(options.tcp, version=warploom.__version__)
+    provider("language server").serve(options.tcp, version=warploom.__version__)
     return OK

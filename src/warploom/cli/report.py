@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from warploom.cli.run import ARGUMENTS, Plan, declare_launch, keywords, plan_of
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 
 OK = 0
 FAILED = 1
@@ -48,8 +48,8 @@ def run(options: argparse.Namespace) -> int:
     """Run the verb."""
     from warploom.cli import _show
     from warploom.cli._arguments import numbers
-    from warploom.launch.api import execute
-    from warploom.launch.prepare import prepare
+    from warploom.runtime.api import execute
+    from warploom.runtime.prepare import prepare
     from warploom.view.report import report
 
     plan = plan_of(options)

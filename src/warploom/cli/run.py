@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warploom.cli import _workers
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 
 if TYPE_CHECKING:
-    from warploom.launch.buffers import Array, Buffer
-    from warploom.launch.launchfile import Argument, Expectation, Geometry
-    from warploom.trace import Trace
+    from warploom.observe.trace import Trace
+    from warploom.runtime.buffers import Array, Buffer
+    from warploom.runtime.launchfile import Argument, Expectation, Geometry
 
 OK = 0
 FAILED = 1
@@ -122,9 +122,9 @@ def _gib(text: str) -> int:
 def run(options: argparse.Namespace) -> int:
     """Run the verb."""
     from warploom.cli import _show
-    from warploom.launch.api import execute
-    from warploom.launch.prepare import prepare
-    from warploom.machine.faults import Deadlock, Trap
+    from warploom.emulator.faults import Deadlock, Trap
+    from warploom.runtime.api import execute
+    from warploom.runtime.prepare import prepare
 
     plan = plan_of(options)
     saves = _saves(options.save, plan.buffers)
@@ -159,7 +159,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _explore(options: argparse.Namespace, plan: Plan, args: Sequence[object]) -> int:
     from warploom.cli import _show
-    from warploom.launch.explore import explore
+    from warploom.runtime.explore import explore
 
     for name in ("schedule", "save", "trace"):
         if getattr(options, name):
@@ -176,7 +176,7 @@ def _explore(options: argparse.Namespace, plan: Plan, args: Sequence[object]) ->
 
 
 def _override(geometry: Geometry, options: argparse.Namespace) -> Geometry:
-    from warploom.launch.launchfile import SCHEDULE
+    from warploom.runtime.launchfile import SCHEDULE
 
     if options.schedule is not None and not SCHEDULE.fullmatch(options.schedule):
         raise UsageError(f"--schedule: found {options.schedule!r}; expected eager, lazy or random:SEED")
@@ -187,7 +187,7 @@ def _override(geometry: Geometry, options: argparse.Namespace) -> Geometry:
 
 
 def _from_launch_file(options: argparse.Namespace) -> Plan:
-    from warploom.launch.launchfile import read_launch_file
+    from warploom.runtime.launchfile import read_launch_file
 
     for name in ("kernel", "grid", "block", "cluster", "shared", "arg"):
         if getattr(options, name) not in (None, []):
@@ -200,7 +200,7 @@ def _from_launch_file(options: argparse.Namespace) -> Plan:
 
 def _from_command_line(options: argparse.Namespace) -> Plan:
     from warploom.cli._arguments import dimensions, read_arguments
-    from warploom.launch.launchfile import ONE, Geometry
+    from warploom.runtime.launchfile import ONE, Geometry
 
     if not options.file.is_file():
         raise UsageError(f"there is no file {options.file}")
@@ -252,7 +252,7 @@ def _keep(trace: Trace | None, path: Path | None) -> None:
 
 
 def _saves(requests: list[str], buffers: Mapping[str, Buffer]) -> dict[Path, str]:
-    from warploom.launch.toml import suggestion
+    from warploom.runtime.toml import suggestion
 
     saves: dict[Path, str] = {}
     for request in requests:

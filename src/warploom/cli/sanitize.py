@@ -37,9 +37,9 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the verb."""
     from warploom.cli import _show
-    from warploom.diag import render, render_json, render_sarif
-    from warploom.launch.api import execute
-    from warploom.launch.prepare import prepare
+    from warploom.diagnostics import render, render_json, render_sarif
+    from warploom.runtime.api import execute
+    from warploom.runtime.prepare import prepare
 
     plan = plan_of(options)
     args, _ = prepare(plan.arguments, plan.buffers, options.memory)

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 from warploom.cli._gemms import in_words, kinds, sizes
 from warploom.cli._progress import bar
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 
 if TYPE_CHECKING:
     from warploom.gpu import Gpu, Timing
     from warploom.gpu.timing import Call
     from warploom.kernels.dispatch import Dispatch
     from warploom.kernels.problem import Arrays
-    from warploom.oracle.blas import Peer
-    from warploom.oracle.speed import Case
-    from warploom.oracle.tuning import Launch, Outcome, Tuner
+    from warploom.kernels.timing.cublas import Peer
+    from warploom.kernels.timing.speed import Case
+    from warploom.kernels.timing.tuning import Launch, Outcome, Tuner
 
 OK = 0
 DIFFERENT = 1
@@ -66,8 +66,8 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Tune, list or forget. Errors: UsageError tune.option, bench.*, gpu.*, kernels.*."""
-    from warploom.oracle.blas import KINDS, PEERS, usual
-    from warploom.oracle.speed import SIZES, Case
+    from warploom.kernels.timing.cublas import KINDS, PEERS, usual
+    from warploom.kernels.timing.speed import SIZES, Case
 
     if options.repetitions < 1:
         raise UsageError(f"--repetitions is {options.repetitions}; expected 1 or more", code="tune.option")
@@ -88,8 +88,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _tune(options: argparse.Namespace, cases: Sequence[Case]) -> int:
     from warploom.gpu import Gpu, state
-    from warploom.oracle.blas import PEERS
-    from warploom.oracle.tuning import tune
+    from warploom.kernels.timing.cublas import PEERS
+    from warploom.kernels.timing.tuning import tune
 
     status = OK
     with Gpu() as gpu:
@@ -109,7 +109,7 @@ def _tuner(gpu: Gpu, peer: Peer, repetitions: int) -> Tuner:
     from warploom.gpu import measure
     from warploom.kernels.device import Ready
     from warploom.kernels.gemm import gemm
-    from warploom.oracle.tuning import Tuner
+    from warploom.kernels.timing.tuning import Tuner
 
     def prepare(dispatch: Dispatch, arrays: Arrays) -> Launch:
         ready = Ready(dispatch, gemm.at(plan=dispatch.plan), arrays)

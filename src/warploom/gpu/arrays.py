@@ -15,7 +15,7 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 from warploom.gpu.driver import first_sentence
 from warploom.gpu.packages import package
 from warploom.layout import strided

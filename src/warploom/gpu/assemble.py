@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from warploom.diag import Diagnostic, Severity, Source, UsageError, WarploomError
+from warploom.diagnostics import Diagnostic, Severity, Source, UsageError, WarploomError
 from warploom.gpu.cache import Assembled, Cubins, key_of
 from warploom.gpu.logs import findings
 from warploom.gpu.packages import package

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.diag import Diagnostic, Source, UsageError
+from warploom.diagnostics import Diagnostic, Source, UsageError
 from warploom.gpu.arrays import Locator
 from warploom.gpu.assemble import AssemblerName, assemble, is_linked_wrong
 from warploom.gpu.driver import DeviceFault, first_sentence, must, words
@@ -22,8 +22,8 @@ from warploom.gpu.logs import Resources, findings, resources, spills
 from warploom.gpu.packages import core, package
 from warploom.gpu.prepared import Launch
 from warploom.gpu.streams import LEGACY, handle_of
-from warploom.isa.availability import read_target
-from warploom.isa.parameters import Parameter, place
+from warploom.isa.model.availability import read_target
+from warploom.isa.model.parameters import Parameter, place
 from warploom.layout import TensorMap
 from warploom.ptx import parse
 from warploom.ptx.files import text_of
@@ -197,7 +197,7 @@ class Gpu:
         `parameters` are the kernel's, where they are known already. `assembler` is "driver" or "ptxas", whose
         `options` are its own (`-O1`).
 
-        Errors: UsageError gpu.target for another architecture, machine.kernel; WarploomError gpu.assembler with
+        Errors: UsageError gpu.target for another architecture, emulator.kernel; WarploomError gpu.assembler with
             the assembler's words, each at its line; UsageError gpu.driver where the driver does not load the code.
         """
         source = ptx if isinstance(ptx, Source) else Source(*reversed(text_of(ptx)))
@@ -296,7 +296,8 @@ def _parameters(source: Source, name: str) -> tuple[Parameter, ...]:
     kernels = {function.name: function for function in functions if function.kind == "entry"}
     if name not in kernels:
         raise UsageError(
-            f"there is no kernel {name}; the module has {', '.join(kernels) or 'none'}", code="machine.kernel"
+            f"there is no kernel {name}; the module has {', '.join(kernels) or 'none'}",
+            code="emulator.kernel",
         )
     return place(kernels[name].params)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from warploom.diag import Diagnostic, Severity, WarploomError
+from warploom.diagnostics import Diagnostic, Severity, WarploomError
 
 
 class DeviceFault(WarploomError):

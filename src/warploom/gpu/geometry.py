@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 
 Extent = int | Sequence[int]
 Extents = tuple[int, int, int]

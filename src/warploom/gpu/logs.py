@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from warploom.diag import Diagnostic, Severity, Source, Span
+from warploom.diagnostics import Diagnostic, Severity, Source, Span
 from warploom.gpu.rules import rule_of_remark, rules
 
 _LINE = re.compile(r"ptxas (?:[^,;]*, line (\d+); )?(fatal|error|warning|info)\s*: (.*)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 
 _OLDEST_CORE = (1, 2)  # the first whose cache and views are as they are used here
 

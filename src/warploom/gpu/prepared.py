@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 from warploom.gpu.arrays import UNORDERED, Locator, called, is_foreign_type, is_torch_type, signature
 from warploom.gpu.driver import words
 from warploom.gpu.geometry import Geometry
 from warploom.gpu.streams import current_of, handle_of
 from warploom.gpu.tensormap import MovingTensorMap, encode_tensor_map
-from warploom.isa.parameters import Parameter, encode, integer_range, refused
-from warploom.isa.types import TYPES
+from warploom.isa.model.parameters import Parameter, encode, integer_range, refused
+from warploom.isa.model.types import TYPES
 from warploom.layout import Strided, TensorMap, strided
 from warploom.layout.tensormap import TENSOR_MAP_BYTES
 

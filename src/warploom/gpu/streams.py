@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 
 LEGACY = 1
 """The handle of the default stream, by which it cannot be mistaken for none."""

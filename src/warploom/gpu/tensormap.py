@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 from warploom.gpu.driver import words
 from warploom.gpu.packages import package
 from warploom.layout.tensormap import TENSOR_MAP_BYTES, TensorMapFields

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any, Literal
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 from warploom.gpu.device import Gpu
 from warploom.gpu.driver import first_sentence
 from warploom.gpu.packages import package

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from warploom.author import Kernel
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 from warploom.gpu import Gpu
 from warploom.gpu.arrays import as_numpy, is_foreign_type, is_on_gpu, number_of, signature
 from warploom.kernels import problem
@@ -44,8 +44,8 @@ from warploom.kernels.warp_level.dispatch import WarpDispatch
 from warploom.kernels.warp_level.gemm import built
 from warploom.kernels.warp_level.plan import PROCESSORS, WarpTile
 from warploom.kernels.warp_level.plan import Plan as WarpPlan
-from warploom.launch.api import launch
 from warploom.layout import strided
+from warploom.runtime.api import launch
 
 
 def gemm(

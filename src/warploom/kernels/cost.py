@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import ceil, prod
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 from warploom.kernels.plan import METADATA, SPAN, STEP, Plan, Tile, size_of
 from warploom.kernels.problem import Problem
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from warploom.author import Kernel
 from warploom.check.module import asked_target
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 from warploom.gpu import Gpu
 from warploom.gpu.arrays import UNORDERED, is_torch_type, number_of
 from warploom.gpu.streams import current_of

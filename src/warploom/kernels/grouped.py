@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 from warploom.gpu import Gpu
 from warploom.gpu.arrays import is_on_gpu
 from warploom.kernels import problem

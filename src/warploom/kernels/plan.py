@@ -13,9 +13,9 @@ from typing import Any, Protocol
 import ml_dtypes
 import numpy as np
 
-from warploom.diag import UsageError
-from warploom.isa.capacity import shared_bytes
-from warploom.isa.types import TYPES
+from warploom.diagnostics import UsageError
+from warploom.isa.model.capacity import shared_bytes
+from warploom.isa.model.types import TYPES
 
 SPAN = 128  # bytes of K in one stage: a row of the widest swizzle
 STEP = 32  # bytes of a row of A that one instruction takes

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from warploom.check.module import asked_target
-from warploom.diag import UsageError
-from warploom.isa.capacity import shared_bytes
-from warploom.isa.types import TYPES
+from warploom.diagnostics import UsageError
+from warploom.isa.model.capacity import shared_bytes
+from warploom.isa.model.types import TYPES
 from warploom.kernels.plan import SUMS, Epilogue, size_of
 from warploom.kernels.warp_level import plan as warp_level
 from warploom.layout import strided

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 from warploom.gpu.arrays import as_numpy, is_foreign_type
 from warploom.kernels.plan import SCALED, Blocks
 from warploom.kernels.problem import Arrays, Problem

@@ -15,7 +15,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from warploom.author import Location, Register, Shared, guarded, new, otherwise, ptx, u32, wait, when
+from warploom.author import (
+    Location,
+    Register,
+    Shared,
+    guarded,
+    new,
+    otherwise,
+    ptx,
+    u32,
+    wait,
+    when,
+)
 from warploom.kernels.epilogue import Arithmetic, Factors, OfColumns, OfRows, pairs, unpacked
 from warploom.kernels.plan import Plan, size_of
 

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, cast
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 from warploom.gpu.cache import cache_directory
 from warploom.kernels.cost import Share, choose, microseconds, shares
 from warploom.kernels.plan import Plan, Tile

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 from warploom.gpu import Gpu
 
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
+from warploom.display import Displayed
 from warploom.layout.maps import TYPE_BITS
 from warploom.layout.shared import SharedMap, swizzle_words
 from warploom.layout.swizzle import swizzle as swizzle_address
-from warploom.shown import Shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,7 +31,7 @@ _WIDTHS = {"e2m1": 4, "e2m3": 6, "e3m2": 6}
 
 
 @dataclass(frozen=True, slots=True)
-class Descriptor(Shown):
+class Descriptor(Displayed):
     """A matrix descriptor, field by field.
 
     Bits 13-0 hold the start address, 29-16 the leading byte offset and 45-32 the stride byte offset, each
@@ -42,7 +42,7 @@ class Descriptor(Shown):
     Source: PTX ISA 9.7.15 (matrix descriptor format).
     """
 
-    shown_as: ClassVar[str] = "descriptor"
+    display_kind: ClassVar[str] = "descriptor"
 
     start_address: int
     leading_byte_offset: int

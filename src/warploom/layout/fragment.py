@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.diag import UsageError
-from warploom.shown import Shown
+from warploom.diagnostics import UsageError
+from warploom.display import Displayed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +40,7 @@ class Order:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FragmentMap(Shown):
+class FragmentMap(Displayed):
     """The map (lane, item) -> (row, col) of one operand of one matrix instruction.
 
     Items are numbered as the manual numbers them: a0, a1, ... from the low bits of the first register up.
@@ -55,7 +55,7 @@ class FragmentMap(Shown):
     Source: PTX ISA 9.7.14.5, 9.7.14.6, 9.7.15.
     """
 
-    shown_as: ClassVar[str] = "layout"
+    display_kind: ClassVar[str] = "layout"
 
     name: str
     legend: str

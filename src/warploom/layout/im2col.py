@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from warploom.diag import UsageError
-from warploom.shown import Shown
+from warploom.diagnostics import UsageError
+from warploom.display import Displayed
 
 _MAJORS = {"K": 0, "MN": 1}
 _FLOATS = {"e4m3": 0, "e5m2": 1, "e2m3": 3, "e3m2": 4, "e2m1": 5}
@@ -56,7 +56,7 @@ _FLAGS = {"sparse", "negate_a", "negate_b", "saturate", "k96"}
 
 
 @dataclass(frozen=True, slots=True)
-class InstructionDescriptor(Shown):
+class InstructionDescriptor(Displayed):
     """An instruction descriptor, field by field.
 
     ``kind`` is the word of the opcode, "f16" of `kind::f16`; it is not in the 32 bits, and says what they mean.
@@ -69,7 +69,7 @@ class InstructionDescriptor(Shown):
     Source: PTX ISA 9.7.16.4.2.
     """
 
-    shown_as: ClassVar[str] = "descriptor"
+    display_kind: ClassVar[str] = "descriptor"
 
     kind: str
     m: int

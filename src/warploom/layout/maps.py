@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 from warploom.layout.fragment import FragmentMap
 
 if TYPE_CHECKING:

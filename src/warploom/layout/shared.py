@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
+from warploom.display import Displayed
 from warploom.layout.swizzle import swizzle as swizzle_address
 from warploom.layout.tensormap import ELEMENT_TYPES, INTERLEAVES, SWIZZLE_SPANS, TensorMapFields, five
 from warploom.layout.tile import box_rows, unit_bits
-from warploom.shown import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ BANKS = 32
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SharedMap(Shown):
+class SharedMap(Displayed):
     """The map (row, col) -> bit of shared memory of a tile: what a descriptor reads, or what a tensor copy writes.
 
     Shapes: ``at`` is (rows, cols).
@@ -32,7 +32,7 @@ class SharedMap(Shown):
     Source: PTX ISA 5.5, 9.7.15.
     """
 
-    shown_as: ClassVar[str] = "layout"
+    display_kind: ClassVar[str] = "layout"
 
     name: str
     legend: str

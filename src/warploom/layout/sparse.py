@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 from warploom.layout.fragment import FragmentMap
 from warploom.layout.maps import TYPE_BITS
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 import ml_dtypes
 import numpy as np
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 
 # Span in bytes -> the chunk-index bits (of bits 6-4) that take the row bits (of bits 9-7).
 _CHUNK_MASK = {0: 0, 32: 1, 64: 3, 128: 7}

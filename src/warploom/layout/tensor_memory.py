@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
+from warploom.display import Displayed
 from warploom.layout.fragment import FragmentMap
 from warploom.layout.maps import TYPE_BITS
-from warploom.shown import Shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +27,7 @@ _TYPES_OF_HALVES = ("f16", "tf32")  # kinds whose metadata lie in half words, an
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TensorMemoryMap(Shown):
+class TensorMemoryMap(Displayed):
     """The map (row, col) -> CTA, lane, column and bit of tensor memory of an operand.
 
     What several data paths read lies in several places; ``copies`` are these places.
@@ -38,7 +38,7 @@ class TensorMemoryMap(Shown):
     Source: PTX ISA 9.7.16.1, 9.7.16.10.
     """
 
-    shown_as: ClassVar[str] = "layout"
+    display_kind: ClassVar[str] = "layout"
 
     name: str
     legend: str

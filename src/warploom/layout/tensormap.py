@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
+from warploom.display import Displayed
 from warploom.layout.im2col import OFFSET_BITS, spatial_axes
 from warploom.layout.strided import Strided, strided
-from warploom.shown import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -333,7 +333,7 @@ _WHOLE_BYTE_WORDS = tuple(word for word, bits, _ in ELEMENT_TYPES if bits % 8 ==
 
 
 @dataclass(frozen=True, eq=False)
-class TensorMap(Shown):
+class TensorMap(Displayed):
     """A tensor map over an array, to be passed to a kernel as its 128-byte parameter.
 
     Built by ``TensorMap.tiled`` and ``TensorMap.im2col``. It holds the array, so that a launch can place it and
@@ -342,7 +342,7 @@ class TensorMap(Shown):
     Source: PTX ISA 5.5 (tensors), CUDA driver API (cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col).
     """
 
-    shown_as: ClassVar[str] = "tensor map"
+    display_kind: ClassVar[str] = "tensor map"
 
     array: Any
     unplaced: TensorMapFields

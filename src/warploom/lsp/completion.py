@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice, product
 
-from warploom.diag import Span
-from warploom.isa.availability import Target, Version, available, latest_version, read_target, word_lack
-from warploom.isa.kit import LONGEST_OPCODE, Form, forms_of, heads
-from warploom.isa.special import SPECIAL_REGISTERS
-from warploom.isa.syntax import Word
-from warploom.isa.table import Row
+from warploom.diagnostics import Span
+from warploom.isa.model.availability import Target, Version, available, latest_version, read_target, word_lack
+from warploom.isa.model.form import LONGEST_OPCODE, Form, forms_of, heads
+from warploom.isa.model.special_registers import SPECIAL_REGISTERS
+from warploom.isa.model.syntax import Word
+from warploom.isa.model.table import Row
 from warploom.lsp.document import View
 from warploom.lsp.names import Names
 from warploom.ptx import Function, Label, Variable

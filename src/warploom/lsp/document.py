@@ -7,7 +7,7 @@ from functools import cached_property
 from warploom.check.module import HEAD, head
 from warploom.check.rechecking import Rechecker
 from warploom.check.report import Report
-from warploom.isa.availability import Target, Version
+from warploom.isa.model.availability import Target, Version
 from warploom.lsp.positions import Lines
 from warploom.ptx import Block, Function, Instruction, Module
 from warploom.ptx.rereading import Piece, Reading, reread

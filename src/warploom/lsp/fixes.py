@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from warploom.diag import Diagnostic, Span
-from warploom.isa.bind import changes_of_one_word, nearest_fixes
-from warploom.isa.kit import LONGEST_OPCODE, match_opcode
-from warploom.isa.nearest import spell
+from warploom.diagnostics import Diagnostic, Span
+from warploom.isa.binding.bind import changes_of_one_word, nearest_fixes
+from warploom.isa.binding.nearest import spell
+from warploom.isa.model.form import LONGEST_OPCODE, match_opcode
 from warploom.lsp.document import View
 from warploom.lsp.names import Names
 from warploom.ptx import Instruction, Variable

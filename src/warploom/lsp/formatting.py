@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from warploom.diag import Span
+from warploom.diagnostics import Span
 from warploom.lsp.document import View
 from warploom.ptx import Block, Directive, Function, Prototype, Statement, TopLevel, Variable
 from warploom.ptx.lexer import COMMENT, LINE_MARKER, STRING

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from warploom.check.pages import form_section, layouts
-from warploom.diag import Span
-from warploom.isa.kit import LONGEST_OPCODE, Match, match_opcode
-from warploom.isa.nearest import fixes, spell
-from warploom.isa.places import place_operands
-from warploom.isa.special import SPECIAL_REGISTERS
+from warploom.diagnostics import Span
+from warploom.isa.binding.nearest import fixes, spell
+from warploom.isa.binding.operands import place_operands
+from warploom.isa.model.form import LONGEST_OPCODE, Match, match_opcode
+from warploom.isa.model.special_registers import SPECIAL_REGISTERS
 from warploom.lsp.document import View
 from warploom.lsp.names import Names, Symbol
 from warploom.ptx import Function, Instruction, Label, Variable

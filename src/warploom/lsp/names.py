@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from warploom.diag import Span, UsageError
-from warploom.isa.special import SPECIAL_REGISTERS
+from warploom.diagnostics import Span, UsageError
+from warploom.isa.model.special_registers import SPECIAL_REGISTERS
 from warploom.lsp.document import View
 from warploom.ptx import Block, Directive, Function, Instruction, Label, Statement, Variable
 from warploom.ptx.lexer import COMMENT, NAME, STRING, TRIVIA

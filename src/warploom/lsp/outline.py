@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warploom.diag import Span
+from warploom.diagnostics import Span
 from warploom.lsp.document import View
 from warploom.lsp.names import Names, Symbol
 from warploom.ptx import Function, Label, Variable

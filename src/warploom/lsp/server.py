@@ -16,7 +16,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
-from warploom.diag import Diagnostic, Severity, Span, UsageError
+from warploom.diagnostics import Diagnostic, Severity, Span, UsageError
 from warploom.lsp.completion import completions
 from warploom.lsp.document import Document, View
 from warploom.lsp.fixes import fixes_in

@@ -8,8 +8,8 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from warploom.check import check
-from warploom.diag import Diagnostic, Severity, Span, UsageError
-from warploom.isa.availability import is_version
+from warploom.diagnostics import Diagnostic, Severity, Span, UsageError
+from warploom.isa.model.availability import is_version
 from warploom.nvvm.errors import LowerError
 from warploom.nvvm.packages import need_xdsl
 from warploom.ptx import parse

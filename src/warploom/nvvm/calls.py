@@ -17,9 +17,9 @@ from xdsl.dialects.llvm import LLVMPointerType, LLVMStructType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from warploom.diag import UsageError
-from warploom.isa.compose import form_that_allows, slots_of
-from warploom.isa.kit import Form
+from warploom.diagnostics import UsageError
+from warploom.isa.binding.compose import form_that_allows, slots_of
+from warploom.isa.model.form import Form
 from warploom.nvvm import dialect
 from warploom.nvvm.dialect.pieces import (
     TENSOR_SPACE,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warploom.diag import WarploomError
+from warploom.diagnostics import WarploomError
 
 
 class LowerError(WarploomError):

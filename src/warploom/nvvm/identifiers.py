@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import product
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 
 N_FIRST, N_LAST, N_STRIDE = 10654, 10779, 4
 GRID_FIRST, GRID_LAST, GRID_STRIDE = 5304, 5447, 24

@@ -10,7 +10,7 @@ from xdsl.dialects import llvm
 from xdsl.ir import SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from warploom.diag import WarploomError
+from warploom.diagnostics import WarploomError
 from warploom.nvvm.dialect.pieces import Constant, registers_of
 from warploom.ptx import Block, Function, Statement, parse
 

@@ -17,10 +17,10 @@ from functools import cache
 from importlib.resources import files
 from itertools import product
 
-from warploom.diag import UsageError
-from warploom.isa.compose import form_named, slots_of
-from warploom.isa.kit import Form
-from warploom.isa.table import Row
+from warploom.diagnostics import UsageError
+from warploom.isa.binding.compose import form_named, slots_of
+from warploom.isa.model.form import Form
+from warploom.isa.model.table import Row
 
 _PIECE = re.compile(
     r"\[\.\{(?P<maybe>\w+)\}\]|\[_\{(?P<joined>\w+)\}\]|\[\.(?P<plain>\w+)\]|\{(?P<slot>\w+)\}|(?P<text>[^\[{]+)"

@@ -28,7 +28,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.llvm import LLVMFunctionType, LLVMVoidType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
-from warploom.isa.bind import Binding, bind
+from warploom.isa.binding.bind import Binding, bind
 from warploom.nvvm.dialect.inline import InlinePtx
 from warploom.nvvm.dialect.pieces import pointer_to
 from warploom.nvvm.dialect.wgmma import WgmmaMmaAsync

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from warploom.check.pages import form_section
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 from warploom.nvvm.builtins.registry import Builtin, builtin_named, builtin_numbered
 from warploom.nvvm.identifiers import N_FIRST, N_LAST, TENSOR_MEMORY, describe
 from warploom.nvvm.intrinsics import read_name

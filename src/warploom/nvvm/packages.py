@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 
 
 def need_xdsl() -> None:

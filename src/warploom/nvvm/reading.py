@@ -14,7 +14,7 @@ from xdsl.ir import Operation
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import DiagnosticException, ParseError, VerifyException
 
-from warploom.diag import Diagnostic, Severity, Source, Span
+from warploom.diagnostics import Diagnostic, Severity, Source, Span
 from warploom.nvvm.dialect import NVVM
 from warploom.nvvm.errors import LowerError
 

@@ -50,9 +50,9 @@ from xdsl.irdl.constraints import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from warploom.isa.bind import Binding
-from warploom.isa.compose import form_that_allows, slots_of
-from warploom.isa.table import FormError
+from warploom.isa.binding.bind import Binding
+from warploom.isa.binding.compose import form_that_allows, slots_of
+from warploom.isa.model.table import FormError
 from warploom.nvvm.dialect import OPERATIONS, Operation
 from warploom.nvvm.dialect.pieces import (
     At,

@@ -17,10 +17,10 @@ from xdsl.dialects.llvm import LLVMStructType, LLVMVoidType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from warploom.diag import Diagnostic, UsageError
-from warploom.isa.availability import FIRST_VERSION, Target, Version, lacking, read_target
-from warploom.isa.bind import Binding, bind
-from warploom.isa.compose import compose, form_named
+from warploom.diagnostics import Diagnostic, UsageError
+from warploom.isa.binding.bind import Binding, bind
+from warploom.isa.binding.compose import compose, form_named
+from warploom.isa.model.availability import FIRST_VERSION, Target, Version, lacking, read_target
 from warploom.nvvm import dialect
 from warploom.nvvm.calls import statement_of
 from warploom.nvvm.dialect.operation import instruction_of

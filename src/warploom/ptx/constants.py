@@ -9,7 +9,7 @@ import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from warploom.diag import Span
+from warploom.diagnostics import Span
 from warploom.ptx.cursor import Cursor, describe
 from warploom.ptx.lexer import Token, floating, integer_value
 from warploom.ptx.tree import Float, Initializer, Integer, Name, Property, Symbol

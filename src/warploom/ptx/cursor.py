@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from warploom.diag import Diagnostic, Severity, Source, Span, WarploomError
+from warploom.diagnostics import Diagnostic, Severity, Source, Span, WarploomError
 from warploom.ptx.lexer import BAD_NUMBER, SPACES, STRAY, TOKEN, Token
 
 NESTING_LIMIT = 64

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from warploom.diag import Span
+from warploom.diagnostics import Span
 from warploom.ptx.constants import constant_or_name, initializer, integer_constant, literal
 from warploom.ptx.cursor import Cursor
 from warploom.ptx.lexer import NAME, TRIVIA

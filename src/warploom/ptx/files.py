@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 from warploom.ptx.parser import parse
 from warploom.ptx.tree import Module
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from warploom.diag import Span
+from warploom.diagnostics import Span
 from warploom.ptx.constants import WARP_SIZE, WARP_SZ, constant, constant_or_name
 from warploom.ptx.cursor import Cursor
 from warploom.ptx.lexer import BITS, DECIMAL, INTEGER, MEMBER, NAME, OPERAND_PARTS, floating, integer

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from warploom.diag import Source
+from warploom.diagnostics import Source
 from warploom.ptx.lexer import DATA, SPACES, STRING, TRIVIA
 from warploom.ptx.tree import (
     Address,

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from warploom.diag import Diagnostic, Source, Span
+from warploom.diagnostics import Diagnostic, Source, Span
 from warploom.ptx.cursor import ERROR_LIMIT, Hopeless
 from warploom.ptx.lexer import TOKEN
 from warploom.ptx.parser import Parser

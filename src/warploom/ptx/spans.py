@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from warploom.diag import Source, Span
+from warploom.diagnostics import Source, Span
 from warploom.ptx.cursor import MODULE_WORDS, Cursor
 from warploom.ptx.declarations import LINKAGE, SPACES
 from warploom.ptx.lexer import OPCODE_TEXT

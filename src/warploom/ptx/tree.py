@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar, TypeAlias
 
-from warploom.diag import Source, Span
-from warploom.shown import Shown
+from warploom.diagnostics import Source, Span
+from warploom.display import Displayed
 
 Origin: TypeAlias = tuple[Source, int, int]
 
@@ -165,10 +165,10 @@ Initializer: TypeAlias = "Integer | Float | Name | Symbol | Property | tuple[Ini
 
 
 @dataclass(frozen=True, slots=True)
-class Node(Shown):
+class Node(Displayed):
     """What stands in a text as a whole: statements, variables, functions and the module."""
 
-    shown_as: ClassVar[str] = "ptx"
+    display_kind: ClassVar[str] = "ptx"
 
     origin: Origin | None = field(default=None, init=False, repr=False, compare=False)
 

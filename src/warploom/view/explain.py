@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 
 __all__ = ["Page", "explain"]
 
@@ -30,10 +30,10 @@ def explain(subject: str | int) -> Page:
 def _page(subject: str) -> str:
     from warploom.check.pages import form_section, forms_called, rule_page
     from warploom.check.rules import rule_of
+    from warploom.emulator.traps import pages as machine_pages
     from warploom.gpu.rules import pages as gpu_pages
     from warploom.gpu.rules import rule_of_remark
-    from warploom.machine.traps import pages as machine_pages
-    from warploom.sanitize.rules import pages as sanitizer_pages
+    from warploom.observe.sanitize.rules import pages as sanitizer_pages
 
     if subject[:1].isdigit():
         from warploom.nvvm.names import number_page
@@ -62,10 +62,10 @@ def _hint(subject: str) -> str:
     from difflib import get_close_matches
 
     from warploom.check.rules import rules
+    from warploom.emulator.traps import traps
     from warploom.gpu.rules import rules as gpu_rules
-    from warploom.isa.kit import forms, heads
-    from warploom.machine.traps import traps
-    from warploom.sanitize.rules import rules as sanitizer_rules
+    from warploom.isa.model.form import forms, heads
+    from warploom.observe.sanitize.rules import rules as sanitizer_rules
 
     known = [*rules(), *sanitizer_rules(), *traps(), *gpu_rules(), *heads(), *(form.name for form in forms())]
     like = get_close_matches(subject, known, 1, 0.6)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.diag import Source, UsageError
-from warploom.profile import Profile, Tile
+from warploom.diagnostics import Source, UsageError
+from warploom.observe.profile import Profile, Tile
 from warploom.ptx import Block, Directive, Function, Integer, Module, Text
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 from warploom.view.grid import COLOURS, Grid
 
 _WIDE, _HIGH = 46, 30  # a cell

@@ -12,14 +12,12 @@ from dataclasses import fields, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from warploom.diag import Diagnostic, Severity, render
-from warploom.shown import Kind
+from warploom.diagnostics import Diagnostic, Severity, render
+from warploom.display import Kind
 
 if TYPE_CHECKING:
     from warploom.check import Report
-    from warploom.isa.kit import Form
-    from warploom.launch.api import Run
-    from warploom.launch.explore import Exploration
+    from warploom.isa.model.form import Form
     from warploom.layout import (
         Descriptor,
         FragmentMap,
@@ -28,8 +26,10 @@ if TYPE_CHECKING:
         TensorMap,
         TensorMemoryMap,
     )
+    from warploom.observe.trace import Trace
     from warploom.ptx.tree import Node
-    from warploom.trace import Trace
+    from warploom.runtime.api import Run
+    from warploom.runtime.explore import Exploration
 
 _COLOURS = {Severity.ERROR: "#d1383d", Severity.WARNING: "#b07800", Severity.NOTE: "#3a7fd5"}
 _GREEN = "#2f9e44"
@@ -215,7 +215,7 @@ def timeline(trace: Trace) -> str:
     """
     import numpy as np
 
-    from warploom.trace import data
+    from warploom.observe.trace import data
     from warploom.view.bars import Group, Panel, bars
 
     events = trace.events[trace.events["cta"] == 0]

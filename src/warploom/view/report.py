@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from warploom.diag import Diagnostic, Span, UsageError
-from warploom.isa.capacity import SHARED_KIB, shared_bytes
-from warploom.launch.api import Run
-from warploom.launch.compare import Comparison
-from warploom.profile import Profile
-from warploom.trace import Trace
+from warploom.diagnostics import Diagnostic, Span, UsageError
+from warploom.isa.model.capacity import SHARED_KIB, shared_bytes
+from warploom.observe.profile import Profile
+from warploom.observe.trace import Trace
+from warploom.runtime.api import Run
+from warploom.runtime.compare import Comparison
 from warploom.view.listing import Line, global_words, heat, lines_of, shared_words
 from warploom.view.shell import document, part
 from warploom.view.timeline import timeline_of

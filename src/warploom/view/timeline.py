@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from warploom.trace import Trace
-from warploom.trace.tracks import FINEST, Tracks
+from warploom.observe.trace import Trace
+from warploom.observe.trace.tracks import FINEST, Tracks
 
 CATEGORIES = ("run", "wait", "issue", "arrival", "copy", "product", "phase")
 

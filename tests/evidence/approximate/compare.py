@@ -22,8 +22,8 @@ import cupy  # pyright: ignore[reportMissingImports]
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.num import approximate
-from warploom.num.formats import BF16, F16
+from warploom.numerics import approximate
+from warploom.numerics.formats import BF16, F16
 
 Array = NDArray[Any]
 BINADES = Path(__file__).with_name("binades.json")

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from warploom.check.names import Names
-from warploom.isa.availability import Target, Version
-from warploom.isa.kit import Form, Match, match_opcode
-from warploom.isa.places import BoundOperand, place_operands
+from warploom.isa.binding.operands import BoundOperand, place_operands
+from warploom.isa.model.availability import Target, Version
+from warploom.isa.model.form import Form, Match, match_opcode
 from warploom.ptx import (
     Address,
     Function,

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from warploom.check.bodies.body import Body
 from warploom.check.found import Found, error
-from warploom.isa.control import CALL
-from warploom.isa.tcgen05 import ALLOC
+from warploom.isa.instructions.control import CALL
+from warploom.isa.instructions.tcgen05 import ALLOC
 from warploom.ptx import Function, Instruction, Name
 
 _GROUPS = ALLOC.vocabulary["cta_group"]

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 from warploom.check.bodies.body import Body
 from warploom.check.found import Found
-from warploom.diag import Severity
-from warploom.isa.control import SETMAXNREG
-from warploom.isa.places import Problem
+from warploom.diagnostics import Severity
+from warploom.isa.binding.operands import Problem
+from warploom.isa.instructions.control import SETMAXNREG
 from warploom.ptx import Integer
 
 _SECTION = "PTX ISA 9.7.19.5"

@@ -17,10 +17,10 @@ from itertools import pairwise
 from warploom.check.bodies.body import Body, Mentioned, Register, UsedRegisters, Uses
 from warploom.check.found import Found, warning
 from warploom.check.operands import names_in
-from warploom.diag import Severity
-from warploom.isa.kit import Form, forms
-from warploom.isa.places import BoundOperand, Problem
-from warploom.isa.wgmma import COMMIT, FENCE, WAIT
+from warploom.diagnostics import Severity
+from warploom.isa.binding.operands import BoundOperand, Problem
+from warploom.isa.instructions.wgmma import COMMIT, FENCE, WAIT
+from warploom.isa.model.form import Form, forms
 from warploom.ptx import Integer, Name, Operand, Vector
 from warploom.ptx.flow import EXIT
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from warploom.isa.kit import forms
+from warploom.isa.model.form import forms
 
 _HEAD = ".version 9.0\n.target sm_90a\n.address_size 64\n"
 _BODY = """\

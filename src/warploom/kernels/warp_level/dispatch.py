@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 from warploom.kernels.problem import Arrays, Problem, swapped
 from warploom.kernels.warp_level.plan import CHUNK, Plan
 from warploom.layout import TensorMap, strided

@@ -11,7 +11,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from warploom.author import Kernel, bounds, f32, kernel, new, pointer, ptx, shared, special, u32, u64
+from warploom.author import (
+    Kernel,
+    bounds,
+    f32,
+    kernel,
+    new,
+    pointer,
+    ptx,
+    shared,
+    special,
+    u32,
+    u64,
+)
 from warploom.check.module import asked_target
 from warploom.kernels.epilogue import Factors
 from warploom.kernels.warp_level.load import AcrossK, AlongK, Copies, Source

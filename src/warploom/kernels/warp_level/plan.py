@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from warploom.check.module import asked_target
-from warploom.diag import UsageError
-from warploom.isa.capacity import shared_bytes
+from warploom.diagnostics import UsageError
+from warploom.isa.model.capacity import shared_bytes
 from warploom.kernels.plan import Epilogue, size_of, tile_refused, types_refused
 
 CHUNK = 16  # bytes that a thread copies at once, and a row of the matrices that warps load

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from warploom.diag import Source, Span
+from warploom.diagnostics import Source, Span
 from warploom.nvvm.builtins.ctypes import INT, CType, Value, computed
 from warploom.nvvm.builtins.registry import BUILTINS, Builtin, builtin_named
 from warploom.nvvm.builtins.source import Argument, Call

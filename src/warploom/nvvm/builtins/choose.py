@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from warploom.isa.availability import Target, lacking, latest_version
-from warploom.isa.compose import compose, form_that_allows, slots_of
-from warploom.isa.kit import Form
-from warploom.isa.wgmma import FLOAT as GROUP_FLOAT
-from warploom.isa.wgmma import FLOAT_REGISTERS as GROUP_FLOAT_REGISTERS
-from warploom.isa.wgmma import HALF as GROUP_HALF
-from warploom.isa.wgmma import HALF_REGISTERS as GROUP_HALF_REGISTERS
-from warploom.isa.wmma import BIT, FLOAT, HALF, INTEGER, LOAD, STORE
+from warploom.isa.binding.compose import compose, form_that_allows, slots_of
+from warploom.isa.instructions.wgmma import FLOAT as GROUP_FLOAT
+from warploom.isa.instructions.wgmma import FLOAT_REGISTERS as GROUP_FLOAT_REGISTERS
+from warploom.isa.instructions.wgmma import HALF as GROUP_HALF
+from warploom.isa.instructions.wgmma import HALF_REGISTERS as GROUP_HALF_REGISTERS
+from warploom.isa.instructions.wmma import BIT, FLOAT, HALF, INTEGER, LOAD, STORE
+from warploom.isa.model.availability import Target, lacking, latest_version
+from warploom.isa.model.form import Form
 from warploom.nvvm.builtins.ctypes import INT, CType, Value, wrap
 from warploom.nvvm.builtins.registry import Builtin, Parameter
 from warploom.ptx import Address, Integer, Name, Operand, Vector

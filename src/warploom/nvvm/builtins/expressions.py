@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from warploom.diag import Source, Span
+from warploom.diagnostics import Source, Span
 from warploom.nvvm.builtins.ctypes import (
     BOOL,
     DOUBLE,

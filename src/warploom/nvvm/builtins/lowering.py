@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from warploom.diag import UsageError
-from warploom.isa.availability import Target, Version, is_version
+from warploom.diagnostics import UsageError
+from warploom.isa.model.availability import Target, Version, is_version
 from warploom.nvvm.builtins import operations, ptx
 from warploom.nvvm.builtins.calls import Pointer, Variable, call_of, call_of_module, is_mlir
 from warploom.nvvm.builtins.choose import Choice, Refused, choose

@@ -11,15 +11,15 @@ import struct
 from collections import Counter
 from collections.abc import Sequence
 
-from warploom.diag import Span
-from warploom.isa.availability import Target, Version
-from warploom.isa.compose import compose
-from warploom.isa.control import RET
-from warploom.isa.integer import ADD, MAD
-from warploom.isa.kit import Form
-from warploom.isa.memory import CVTA, CVTA_TO, LD, ST
-from warploom.isa.move import MOV
-from warploom.isa.wgmma import COMMIT, FENCE, WAIT
+from warploom.diagnostics import Span
+from warploom.isa.binding.compose import compose
+from warploom.isa.instructions.control import RET
+from warploom.isa.instructions.integer import ADD, MAD
+from warploom.isa.instructions.memory import CVTA, CVTA_TO, LD, ST
+from warploom.isa.instructions.move import MOV
+from warploom.isa.instructions.wgmma import COMMIT, FENCE, WAIT
+from warploom.isa.model.availability import Target, Version
+from warploom.isa.model.form import Form
 from warploom.nvvm.builtins.choose import Choice
 from warploom.nvvm.builtins.ctypes import CType, Value, is_unsigned, wrap
 from warploom.nvvm.builtins.expressions import THREAD

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 
 ROWS = """
     number  target  unit   shape      operations

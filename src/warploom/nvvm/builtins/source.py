@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 
-from warploom.diag import Source, Span
+from warploom.diagnostics import Source, Span
 from warploom.nvvm.builtins.ctypes import INT, CType, Value, computed
 from warploom.nvvm.builtins.expressions import Expressions, Scope, convert
 from warploom.nvvm.builtins.registry import BUILTINS, Builtin

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from warploom.diag import Diagnostic, Severity, Source, Span
+from warploom.diagnostics import Diagnostic, Severity, Source, Span
 from warploom.nvvm.errors import LowerError
 
 LONGEST_TEXT = 1 << 16

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import I32, IntegerAttr, i32
 from xdsl.dialects.llvm import LLVMStructType
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, var_operand_def
 
-from warploom.isa.compose import rows_with
+from warploom.isa.binding.compose import rows_with
 from warploom.nvvm.dialect.operation import Operation
 from warploom.nvvm.dialect.pieces import At, Code, Fragment, Statement, pointer, space_of
 from warploom.nvvm.dialect.vocabulary import Layout, MatrixElement

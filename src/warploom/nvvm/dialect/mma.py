@@ -34,7 +34,7 @@ from xdsl.irdl import (
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 
-from warploom.isa.compose import form_that_allows, rows_with, slots_of
+from warploom.isa.binding.compose import form_that_allows, rows_with, slots_of
 from warploom.nvvm.dialect.operation import SEGMENTED, Operation
 from warploom.nvvm.dialect.pieces import Code, Constant, Fragment, Piece, Statement, registers_of
 from warploom.nvvm.dialect.vocabulary import (

@@ -11,10 +11,10 @@ from xdsl.irdl import AttrSizedOperandSegments, IRDLOperation, ParsePropInAttrDi
 from xdsl.utils.exceptions import VerifyException
 
 from warploom import isa  # declares every form
-from warploom.diag import Diagnostic
-from warploom.isa.bind import bind
-from warploom.isa.compose import compose, form_that_allows
-from warploom.isa.table import FormError
+from warploom.diagnostics import Diagnostic
+from warploom.isa.binding.bind import bind
+from warploom.isa.binding.compose import compose, form_that_allows
+from warploom.isa.model.table import FormError
 from warploom.nvvm.dialect.pieces import (
     At,
     Code,

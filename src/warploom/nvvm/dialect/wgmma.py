@@ -26,8 +26,8 @@ from xdsl.irdl.declarative_assembly_format import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
-from warploom.isa.compose import form_named, form_that_allows, rows_with, slots_of
-from warploom.isa.table import Row
+from warploom.isa.binding.compose import form_named, form_that_allows, rows_with, slots_of
+from warploom.isa.model.table import Row
 from warploom.nvvm.dialect.operation import Operation
 from warploom.nvvm.dialect.pieces import Code, Fragment, Local, Piece, Statement, registers_of
 from warploom.nvvm.dialect.vocabulary import Layout, Overflow, ScaleIn, ScaleOut, WgmmaType

@@ -19,7 +19,7 @@ from xdsl.irdl import (
     var_operand_def,
 )
 
-from warploom.isa.compose import form_that_allows, rows_with, slots_of
+from warploom.isa.binding.compose import form_that_allows, rows_with, slots_of
 from warploom.nvvm.dialect.mma import accumulated, saturation
 from warploom.nvvm.dialect.operation import Operation
 from warploom.nvvm.dialect.pieces import At, Code, Fragment, Piece, Statement, space_of

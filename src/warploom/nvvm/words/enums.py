@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache
 
 from warploom import isa
-from warploom.isa.kit import forms
+from warploom.isa.model.form import forms
 
 SHAPES = {
     0x01: "m8n8k4",

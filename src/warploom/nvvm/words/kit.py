@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 
 Value = int | str
 Values = Mapping[str, Value]

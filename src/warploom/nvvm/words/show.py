@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warploom.diag import UsageError
+from warploom.diagnostics import UsageError
 from warploom.layout import Descriptor
 from warploom.nvvm.words import WORDS
 from warploom.nvvm.words.kit import Line

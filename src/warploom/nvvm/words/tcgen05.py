@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from warploom.diag import UsageError
-from warploom.isa.availability import Target
-from warploom.isa.tcgen05_mma import MMA as DENSE
+from warploom.diagnostics import UsageError
+from warploom.isa.instructions.tcgen05_mma import MMA as DENSE
+from warploom.isa.model.availability import Target
 from warploom.nvvm.words.kit import Field, Values, Word
 
 KINDS = {0: "mxf4nvf4", 1: "f8f6f4", 2: "mxf8f6f4", 3: "f16", 4: "i8", 5: "tf32", 7: "mxf4"}

@@ -1,0 +1,19 @@
+"""Kernels that put one instruction between memory and registers, written from the parts of `harness.ptx`."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from string import Template
+
+
+@cache
+def _parts() -> dict[str, Template]:
+    text = (files("warploom_lab.campaign") / "harness.ptx").read_text()
+    sections = text.split("//! ")[1:]
+    return {name: Template(body.strip("\n")) for name, _, body in (s.partition("\n") for s in sections)}
+
+
+def part(name: str, **words: object) -> str:
+    """A part with words in their places."""
+    return _parts()[name].substitute(words)

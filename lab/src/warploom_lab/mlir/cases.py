@@ -1,0 +1,476 @@
+"""Operations to ask MLIR about, one in a function each: what the dialect's declarations and the Forms allow.
+
+An operation whose operands have types of their own is made from its declaration: words of every attribute,
+optional operands there or not, each pointer in each space. A multiplication is made from the rows of its Forms,
+which say how many registers its matrices have.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import (
+    BoolAttr,
+    DenseArrayBase,
+    IntAttr,
+    IntegerAttr,
+    IntegerType,
+    ModuleOp,
+    UnitAttr,
+    VectorType,
+    f16,
+    f32,
+    f64,
+    i16,
+    i32,
+    i64,
+)
+from xdsl.dialects.llvm import LLVMFunctionType, LLVMPointerType, LLVMStructType, LLVMVoidType
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    BaseAttr,
+    OptOperandDef,
+    OptPropertyDef,
+    OptResultDef,
+    VarOperandDef,
+)
+from xdsl.irdl.constraints import (
+    AllOf,
+    AttrConstraint,
+    AttrSetConstraint,
+    EqAttrConstraint,
+    ParamAttrConstraint,
+    RangeConstraint,
+    RangeLengthConstraint,
+    RangeOf,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from warploom.isa.binding.compose import form_named, slots_of
+from warploom.isa.model.form import Form
+from warploom.nvvm import dialect
+from warploom.nvvm.dialect import OPERATIONS, mma
+from warploom.nvvm.dialect.vocabulary import (
+    BitOperation,
+    Fragment,
+    Layout,
+    MmaKind,
+    MmaType,
+    Overflow,
+    ScaleFormat,
+    ScaleIn,
+    ScaleKind,
+    ScaleOut,
+    ScaleVector,
+    WgmmaType,
+)
+from warploom.nvvm.dialect.wgmma import WgmmaCommitGroup, WgmmaFence, WgmmaMmaAsync, WgmmaWaitGroup
+from warploom.nvvm.dialect.wmma import WmmaLoad, WmmaMma, WmmaStore, element_of
+from warploom.nvvm.dialect.words import MatrixShape, Shape, Word
+from warploom_lab.ptxas.spell import combinations_of
+
+Words = Mapping[str, str]
+_SEGMENTS = "operandSegmentSizes"
+_TRIES = 600
+
+
+@dataclass(frozen=True)
+class Case:
+    """One operation in a function of its own, and the words that it was made from."""
+
+    module: ModuleOp
+    operation: str
+
+    @property
+    def text(self) -> str:
+        """The module as the dialect prints it."""
+        return str(self.module) + "\n"
+
+
+# One operation in a function --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Made:
+    """What an operation is made of: groups of operand types, result types, properties.
+
+    `constants` are operands by their number among all that must be constants.
+    """
+
+    kind: type[dialect.Operation]
+    operands: Sequence[Sequence[Attribute]]
+    results: Sequence[Attribute]
+    properties: Mapping[str, Attribute]
+    constants: Mapping[int, int]
+
+
+def module_of(made: Made) -> ModuleOp:
+    """The operation in a function that returns its result. A multiplication of a warpgroup stands in its
+    protocol.
+    """
+    types = [each for group in made.operands for each in group]
+    arguments = [each for number, each in enumerate(types) if number not in made.constants]
+    block = Block(arg_types=arguments)
+    values: list[SSAValue] = []
+    free = iter(block.args)
+    for number, each in enumerate(types):
+        if (constant := made.constants.get(number)) is None:
+            values.append(next(free))
+            continue
+        written = llvm.ConstantOp(IntegerAttr(constant, i64 if each == i64 else i32), each)
+        block.add_op(written)
+        values.append(written.result)
+    properties = dict(made.properties)
+    if any(
+        isinstance(option, AttrSizedOperandSegments) for option in made.kind.get_irdl_definition().options
+    ):
+        properties[_SEGMENTS] = DenseArrayBase.from_list(i32, [len(group) for group in made.operands])
+    operation = made.kind.create(operands=values, result_types=list(made.results), properties=properties)
+    block.add_ops(_protocol(operation))
+    block.add_op(llvm.ReturnOp(*operation.results))
+    result = made.results[0] if made.results else LLVMVoidType()
+    function = llvm.FuncOp(
+        "case", LLVMFunctionType(arguments, result), llvm.LinkageAttr("external"), body=Region(block)
+    )
+    return ModuleOp([function])
+
+
+def _protocol(operation: dialect.Operation) -> list[Operation]:
+    if not isinstance(operation, WgmmaMmaAsync):
+        return [operation]
+    wait = WgmmaWaitGroup.create(properties={"group": IntegerAttr(0, 64)})
+    return [WgmmaFence.create(), operation, WgmmaCommitGroup.create(), wait]
+
+
+def is_legal(made: Made) -> bool:
+    """Whether the dialect takes it."""
+    try:
+        for operation in module_of(made).walk():
+            operation.verify_()
+    except VerifyException:
+        return False
+    return True
+
+
+# From declarations ------------------------------------------------------------------------------------------
+
+_CONSTANTS = {"offset": 8, "scaleInputD": 3, "size": 128}
+"""Operands that must be constants, and what they are."""
+_CONSTANT_OPERANDS = {
+    "nvvm.tcgen05.ld": "offset",
+    "nvvm.tcgen05.st": "offset",
+    "nvvm.tcgen05.mma": "scaleInputD",
+    "nvvm.tcgen05.mma.sp": "scaleInputD",
+    "nvvm.fence.proxy.acquire": "size",
+}
+_COUNTS = {"coordinates": (1, 2, 3, 4, 5), "im2colOffsets": (0, 1, 2, 3), "sources": (1, 2, 4)}
+"""How many operands stand where their number varies."""
+_NUMBERS = {
+    "group": (0, 1, 3),
+    "n": (0, 2),
+    "num": (1, 2, 4),
+    "size": (4, 8, 16),
+    "regCount": (24, 64, 232, 256),
+    "initVal": (0,),
+    "noinc": (0, 1),
+}
+"""The numbers of attributes that are numbers."""
+_MATRICES = ((8, 8), (8, 16), (16, 16), (16, 8))
+_VECTORS = (2, 4, 8, 16, 32, 64, 128)
+_LANES = (4, 8)
+
+
+def declared(kind: type[dialect.Operation], most: int, seed: int = 0) -> Iterator[Made]:
+    """Operations as a declaration has them, legal ones, as many as `most`, no two alike."""
+    chance = random.Random(f"{kind.name} {seed}")
+    seen: set[object] = set()
+    found = 0
+    for _ in range(_TRIES):
+        made = _draw(kind, chance)
+        key = (
+            tuple(map(tuple, made.operands)),
+            tuple(made.results),
+            tuple(sorted(made.properties.items(), key=lambda pair: pair[0])),
+        )
+        if key in seen:
+            continue
+        seen.add(key)
+        if is_legal(made):
+            yield made
+            found += 1
+            if found == most:
+                return
+
+
+def _draw(kind: type[dialect.Operation], chance: random.Random) -> Made:
+    definition = kind.get_irdl_definition()
+    constants: dict[int, int] = {}
+    groups: list[list[Attribute]] = []
+    at = 0
+    for name, operand in definition.operands:
+        if isinstance(operand, VarOperandDef) and not isinstance(operand, OptOperandDef):
+            count = chance.choice(_COUNTS[name])
+        else:
+            count = chance.choice((0, 1)) if isinstance(operand, OptOperandDef) else 1
+        types = [chance.choice(_types(operand.constr, name)) for _ in range(count)]
+        if count and _CONSTANT_OPERANDS.get(kind.name) == name:
+            constants[at] = _CONSTANTS[name]
+        groups.append(types)
+        at += count
+    results: list[Attribute] = []
+    for name, result in definition.results:
+        if isinstance(result, OptResultDef) and chance.random() < 0.5:
+            continue
+        results.append(chance.choice(_types(result.constr, name)))
+    properties: dict[str, Attribute] = {}
+    for name, given in definition.properties.items():
+        if name == _SEGMENTS or (isinstance(given, OptPropertyDef) and chance.random() < 0.5):
+            continue
+        properties[name] = chance.choice(_attributes(name, given.constr))
+    return Made(kind, groups, results, properties, constants)
+
+
+def _types(allowed: RangeConstraint, name: str) -> Sequence[Attribute]:
+    """The types that a constraint allows each of several values, or some of them."""
+    within = allowed.constraint if isinstance(allowed, RangeLengthConstraint) else allowed
+    constraint = within.constr if isinstance(within, RangeOf) else None
+    if isinstance(constraint, EqAttrConstraint):
+        return [constraint.attr]
+    if isinstance(constraint, AttrSetConstraint):
+        return sorted(constraint.values, key=str)
+    if isinstance(constraint, BaseAttr) and constraint.attr is LLVMPointerType:
+        return [LLVMPointerType(), LLVMPointerType(IntAttr(3))]
+    if name == "disableOutputLane":
+        return [VectorType(i32, [count]) for count in _LANES]
+    structs = [LLVMStructType.from_type_list([i32] * count) for count in (2, 4)]
+    return [i32, *structs, *(VectorType(i32, [count]) for count in _VECTORS)]
+
+
+def _attributes(name: str, constraint: AttrConstraint) -> Sequence[Attribute]:
+    """The attributes that a constraint allows, or some of them."""
+    (base,) = constraint.get_bases() or {UnitAttr}
+    if issubclass(base, Word):
+        return [base(word) for word in base.words]
+    if base is MatrixShape:
+        return [MatrixShape(IntAttr(m), IntAttr(n)) for m, n in _MATRICES]
+    if base is UnitAttr:
+        return [UnitAttr()]
+    width = _width(constraint)
+    if width == 1:
+        return [BoolAttr.from_bool(False), BoolAttr.from_bool(True)]
+    return [IntegerAttr(number, width) for number in _NUMBERS[name]]
+
+
+def _width(constraint: AttrConstraint) -> int:
+    """The bits of the numbers that a constraint allows."""
+    pending = list(constraint.param_constrs) if isinstance(constraint, ParamAttrConstraint) else [constraint]
+    for each in pending:
+        if isinstance(each, AllOf):
+            pending += each.attr_constrs
+        elif isinstance(each, EqAttrConstraint):
+            return next(width for width in (1, 32, 64) if each.attr == IntegerType(width))
+    raise AssertionError(f"{constraint} has no width")
+
+
+# From Forms -------------------------------------------------------------------------------------------------
+
+_HALVES = VectorType(f16, [2])
+_ACCUMULATORS: Mapping[str, Attribute] = {"f16": _HALVES, "f32": f32, "f64": f64}
+_MULTIPLICANDS: Mapping[str, Attribute] = {"f16": _HALVES, "f64": f64}
+
+
+def _rows(*forms: str) -> Iterator[tuple[Form, dict[str, str]]]:
+    """Every combination of words that the rows of some forms allow."""
+    for form in map(form_named, forms):
+        for row in form.rows:
+            if row.gone is None:
+                for slots in combinations_of(form, row):
+                    yield form, slots_of(form, {slot: word for slot, word in slots.items() if word})
+
+
+def _struct(element: Attribute, count: int) -> LLVMStructType:
+    return LLVMStructType.from_type_list([element] * count)
+
+
+def _extents(shape: str) -> Shape:
+    m, n, k = (int(part) for part in shape.replace("m", "").replace("n", " ").replace("k", " ").split())
+    return Shape(IntAttr(m), IntAttr(n), IntAttr(k))
+
+
+def warpgroup(chance: random.Random) -> Iterator[Made]:
+    """Multiplications of a warpgroup with both matrices behind descriptors."""
+    for form, slots in _rows(*WgmmaMmaAsync.DESCRIBED):
+        signed = "imm_scale_a" in form.operands
+        element = f32 if slots["dtype"] == "f32" else i32
+        struct = _struct(element, form.operands["d"].registers(slots))
+        properties: dict[str, Attribute] = {
+            "shape": _extents(slots["shape"]),
+            "typeA": WgmmaType(slots["atype"]),
+            "typeB": WgmmaType(slots["btype"]),
+            "typeD": WgmmaType(slots["dtype"]),
+            "scaleD": ScaleOut(chance.choice(ScaleOut.words)),
+            "scaleA": ScaleIn(chance.choice(ScaleIn.words) if signed else "one"),
+            "scaleB": ScaleIn(chance.choice(ScaleIn.words) if signed else "one"),
+            "layoutA": Layout(chance.choice(Layout.words) if "imm_trans_a" in form.operands else "row"),
+            "layoutB": Layout(chance.choice(Layout.words) if "imm_trans_b" in form.operands else "col"),
+        }
+        if slots.get("satfinite"):
+            properties["satfinite"] = Overflow("satfinite")
+        elif chance.random() < 0.5:
+            properties["satfinite"] = Overflow("wrapped")
+        yield Made(WgmmaMmaAsync, [[struct], [i64], [i64]], [struct], properties, {})
+
+
+def _fragments(form: Form, slots: Words) -> list[list[Attribute]]:
+    """The types of A, B and C."""
+    groups: list[list[Attribute]] = []
+    for letter in "abc":
+        elements = _ACCUMULATORS if letter == "c" else _MULTIPLICANDS
+        groups.append([elements.get(slots[f"{letter}type"], i32)] * form.operands[letter].registers(slots))
+    return groups
+
+
+def _product(slots: Words) -> dict[str, Attribute]:
+    """The properties that every multiplication of a warp has."""
+    return {
+        "shape": _extents(slots["shape"]),
+        "multiplicandAPtxType": MmaType(slots["atype"]),
+        "multiplicandBPtxType": MmaType(slots["btype"]),
+    }
+
+
+def _result(form: Form, slots: Words) -> LLVMStructType:
+    return _struct(_ACCUMULATORS.get(slots["dtype"], i32), form.operands["d"].registers(slots))
+
+
+def _overflow(slots: Words) -> dict[str, Attribute]:
+    if slots["dtype"] != "s32":
+        return {}
+    return {"intOverflowBehavior": Overflow("satfinite" if slots.get("satfinite") else "wrapped")}
+
+
+def dense(chance: random.Random) -> Iterator[Made]:
+    """Dense multiplications of a warp."""
+    for form, slots in _rows("mma.half", "mma.float", "mma.double", "mma.integer", "mma.bit"):
+        if slots.get("kind") or slots.get("rnd"):
+            continue
+        properties = _product(slots) | _overflow(slots)
+        properties["layoutA"] = Layout(slots.get("alayout") or "row")
+        properties["layoutB"] = Layout(slots.get("blayout") or "col")
+        if slots.get("bitOp"):
+            properties["b1Op"] = BitOperation(f"{slots['bitOp']}_popc")
+            del properties["intOverflowBehavior"]
+        yield Made(mma.MmaSync, _fragments(form, slots), [_result(form, slots)], properties, {})
+
+
+def sparse(chance: random.Random) -> Iterator[Made]:
+    """Sparse multiplications of a warp."""
+    for form, slots in _rows("sparse.float", "sparse.integer"):
+        properties = _product(slots) | _overflow(slots)
+        if slots["spvariant"] != "sp":
+            properties["orderedMetadata"] = UnitAttr()
+        if slots.get("kind"):
+            properties["kind"] = MmaKind(slots["kind"].removeprefix("kind::"))
+        groups = [*_fragments(form, slots), [i32], [i32]]
+        selector = chance.choice(sorted(form.operands["f"].constants(slots) or (0,)))
+        number = sum(map(len, groups)) - 1
+        yield Made(mma.MmaSparse, groups, [_result(form, slots)], properties, {number: selector})
+
+
+def scaled(chance: random.Random) -> Iterator[Made]:
+    """Multiplications of a warp with block scales."""
+    for form, slots in _rows("mma.scaled", "sparse.scaled"):
+        if not slots["scale_vec"]:
+            continue
+        properties = _product(slots) | {
+            "scaleVecSize": ScaleVector(f"x{slots['scale_vec'][-2]}"),
+            "blockScaleFormat": ScaleFormat(slots["stype"]),
+            "kind": ScaleKind(slots["kind"].removeprefix("kind::")),
+        }
+        groups = _fragments(form, slots)
+        constants: dict[int, int] = {}
+        kind: type[dialect.Operation] = mma.MmaBlockScale
+        if form.name.startswith("sparse"):
+            kind = mma.MmaSparseBlockScale
+            properties["orderedMetadata"] = UnitAttr()
+            groups += [[i32], [i32]]
+            constants[sum(map(len, groups)) - 1] = 0
+        groups += [[i32], [i16], [i16], [i32], [i16], [i16]]
+        yield Made(kind, groups, [_result(form, slots)], properties, constants)
+
+
+def opaque(chance: random.Random) -> Iterator[Made]:
+    """Loads, stores and multiplications of opaque fragments."""
+    for form, slots in _rows("wmma.load", "wmma.store"):
+        if not slots["aligned"] or slots["ss"] == "shared::cta":
+            continue
+        count, element = form.operands["r"].registers(slots), element_of(slots["type"])
+        pointer = (
+            LLVMPointerType(IntAttr({"global": 1, "shared": 3}[slots["ss"]]))
+            if slots["ss"]
+            else LLVMPointerType()
+        )
+        properties = _numbers(slots["shape"]) | {
+            "layout": Layout(slots["layout"]),
+            "eltype": MmaType(slots["type"]),
+        }
+        if form.name == "wmma.store":
+            yield Made(WmmaStore, [[pointer], [element] * count, [i32]], [], properties, {})
+            continue
+        properties["frag"] = Fragment(slots["matrix"])
+        result = element if (count, element) == (1, f64) else _struct(element, count)
+        yield Made(WmmaLoad, [[pointer], [i32]], [result], properties, {})
+    for form, slots in _rows("wmma.half", "wmma.float", "wmma.integer", "wmma.bit"):
+        if slots.get("rnd") or slots["dtype"] != slots["ctype"] or slots.get("bitOp"):
+            continue
+        if slots.get("satfinite"):
+            continue
+        a = slots.get("atype") or "f16"
+        properties = _numbers(slots["shape"]) | {
+            "layoutA": Layout(slots["alayout"]),
+            "layoutB": Layout(slots["blayout"]),
+            "eltypeA": MmaType(a),
+            "eltypeB": MmaType(slots["dtype"]),
+        }
+        arguments: list[Attribute] = []
+        for letter, element in zip("abc", (a, a, slots["ctype"]), strict=True):
+            arguments += [element_of(element)] * form.operands[letter].registers(slots)
+        result = _struct(element_of(slots["dtype"]), form.operands["d"].registers(slots))
+        yield Made(WmmaMma, [arguments], [result], properties, {})
+
+
+def _numbers(shape: str) -> dict[str, Attribute]:
+    extents = _extents(shape)
+    return {name: IntegerAttr(number, 32) for name, number in zip("mnk", extents.numbers, strict=True)}
+
+
+FROM_FORMS = {
+    WgmmaMmaAsync: (warpgroup, 40),
+    mma.MmaSync: (dense, 60),
+    mma.MmaSparse: (sparse, 50),
+    mma.MmaBlockScale: (scaled, 40),
+    WmmaLoad: (opaque, 60),
+}
+"""The families that are made from Forms, under one of their operations, and how many are taken."""
+_BY_FORMS = frozenset({*FROM_FORMS, mma.MmaSparseBlockScale, WmmaStore, WmmaMma})
+_MOST = 14
+
+
+def cases(seed: int = 0, most: int = _MOST) -> Iterator[Case]:
+    """Operations of every family, legal ones: another choice for another seed."""
+    for kind in OPERATIONS:
+        if kind in FROM_FORMS:
+            make, count = FROM_FORMS[kind]
+            chance = random.Random(f"{kind.name} {seed}")
+            found = [made for made in make(chance) if is_legal(made)]
+            yield from map(_case, chance.sample(found, min(count, len(found))))
+        elif kind not in _BY_FORMS:
+            yield from map(_case, declared(kind, most, seed))
+
+
+def _case(made: Made) -> Case:
+    return Case(module_of(made), made.kind.name)

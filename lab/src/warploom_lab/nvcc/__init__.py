@@ -1,0 +1,3 @@
+"""Questions to nvcc and its recorded answers."""
+
+from __future__ import annotations

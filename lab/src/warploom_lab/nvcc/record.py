@@ -1,0 +1,226 @@
+"""Calls of builtins that nvcc is asked about, the record of its answers, and what `lower` makes otherwise.
+
+The record is xz-compressed text, a line a call: target, call, and `+` with the instruction or `-` with messages.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+from warploom.diagnostics import UsageError
+from warploom.isa.model.availability import read_target
+from warploom.nvvm.builtins.choose import Refused, choose
+from warploom.nvvm.builtins.registry import BUILTINS, Builtin
+from warploom.nvvm.builtins.source import read_call
+from warploom.nvvm.builtins.tokens import BuiltinError
+from warploom_lab.nvcc.compiler import BATCH, Answer, Nvcc, counted, kernel
+
+HEADER = "record.json"
+ANSWERS = "answers.txt.xz"
+PROBES = "calls.txt"
+MAIN = "sm_90a"
+OTHERS = ("sm_80", "sm_90", "sm_100a", "sm_120")
+_POINTERS = {
+    ("int", False): "ip",
+    ("int", True): "cip",
+    ("float", False): "fp",
+    ("float", True): "cfp",
+    ("double", False): "dp",
+    ("double", True): "cdp",
+    ("void", False): "fp",
+}
+_BOTH_A = ("q", "cip")
+_SOME_N = (0, 4, 12, 20, 260, 264, 512)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A call, and the target it is compiled for."""
+
+    target: str
+    call: str
+
+
+# What is asked ----------------------------------------------------------------------------------------------
+
+
+def cases(probes: str) -> list[Case]:
+    """Every builtin with all layouts, saturations, spaces, shapes and booleans, and calls written by hand."""
+    found = [Case(MAIN, call) for builtin in BUILTINS for call in calls_of(builtin)]
+    found += [Case(target, next(iter(calls_of(builtin)))) for target in OTHERS for builtin in BUILTINS]
+    lines = [line.strip() for line in probes.splitlines()]
+    found += [Case(MAIN, line) for line in lines if line and not line.startswith("#")]
+    return list(dict.fromkeys(found))
+
+
+def calls_of(builtin: Builtin) -> Iterator[str]:
+    """The calls of a builtin that are asked about, first one that the compiler takes."""
+    match builtin.kind:
+        case "load" | "store":
+            yield from _moves(builtin)
+        case "multiply":
+            yield from _multiplications(builtin)
+        case _:
+            yield from _warpgroups(builtin)
+
+
+def _moves(builtin: Builtin) -> Iterator[str]:
+    dst, src = (_POINTERS[p.base, p.const] for p in builtin.parameters[:2])
+    word = builtin.parameters[0].base
+    legal = _legal_layouts(builtin)
+    for layout, ldm in product(legal, ("u", "16")):
+        yield f"{builtin.name}({dst}, {src}, {ldm}, {layout});"
+    moved = (dst, "s") if builtin.kind == "load" else ("s", src)
+    for layout in legal:
+        yield f"__shared__ {word} s[256]; {builtin.name}({moved[0]}, {moved[1]}, u, {layout});"
+        yield f"__shared__ {word} s[256]; {builtin.name}({_at(moved[0])}, {_at(moved[1])}, 32, {layout});"
+    generic = f"z ? {src if builtin.kind == 'load' else dst} : s"
+    first, second = (dst, generic) if builtin.kind == "load" else (generic, src)
+    yield f"__shared__ {word} s[256]; {builtin.name}({first}, {second}, u, {legal[0]});"
+    for layout in ("2", "-1", "n", *({0, 1} - set(legal))):
+        yield f"{builtin.name}({dst}, {src}, u, {layout});"
+
+
+def _at(name: str) -> str:
+    return "&s[16]" if name == "s" else name
+
+
+def _legal_layouts(builtin: Builtin) -> Sequence[int]:
+    """Elements of fewer than 8 bits lie in one way."""
+    if builtin.shape in ("m8n8k32", "m8n8k128") and builtin.matrix in "ab":
+        return (0,) if builtin.matrix == "a" else (1,)
+    return (0, 1)
+
+
+def _multiplications(builtin: Builtin) -> Iterator[str]:
+    pointers = ", ".join(_POINTERS[p.base, p.const] for p in builtin.parameters[:4])
+    legal = (1,) if builtin.shape in ("m8n8k32", "m8n8k128") else (1, 0, 2, 3)
+    saturations = [", 0", ", 1"] if len(builtin.parameters) == 6 else [""]
+    for rowcol, satf in product(legal, saturations):
+        yield f"{builtin.name}({pointers}, {rowcol}{satf});"
+    for rowcol in (4, -1, "n", *sorted({0, 1, 2, 3} - set(legal))):
+        yield f"{builtin.name}({pointers}, {rowcol}{saturations[0]});"
+    if len(saturations) > 1:
+        for satf in (2, -1, "n"):
+            yield f"{builtin.name}({pointers}, 1, {satf});"
+
+
+def _warpgroups(builtin: Builtin) -> Iterator[str]:
+    k = {"tf32": 8, "f8": 32}.get(builtin.operation, 16)
+    flags = len(builtin.booleans)
+    every = [", ".join(words) for words in product(("false", "true"), repeat=flags)]
+    for n, a in product((2**power for power in range(3, 9)), _BOTH_A):
+        for words in every:
+            yield f"{builtin.name}(64, {n}, {k}, {words}, fp, {a}, q2);"
+    for n, a in product(range(8, 257, 8), _BOTH_A):
+        if n & (n - 1):
+            yield f"{builtin.name}(64, {n}, {k}, {every[0]}, fp, {a}, q2);"
+    for n in _SOME_N:
+        yield f"{builtin.name}(64, {n}, {k}, {every[0]}, fp, q, q2);"
+    for m, wrong in ((32, k), (128, k), (64, k // 2), (64, 2 * k), (64, 0)):
+        yield f"{builtin.name}({m}, 16, {wrong}, {every[0]}, fp, q, q2);"
+    for place in range(3 + flags):
+        words = ["64", "16", str(k), *["false"] * flags]
+        words[place] = "u" if place < 3 else "z"
+        yield f"{builtin.name}({', '.join(words)}, fp, q, q2);"
+
+
+# What we make of it -----------------------------------------------------------------------------------------
+
+
+def ours(case: Case) -> Answer:
+    """What `lower` makes of a call: its instruction, or what it says."""
+    target = read_target(case.target)
+    assert target is not None
+    try:
+        call = read_call(kernel(case.call))
+        return Answer(counted(choose(call.builtin, [a.value for a in call.arguments], target).text()))
+    except BuiltinError as error:
+        return Answer("", tuple(each.message for each in error.diagnostics))
+    except Refused as refused:
+        return Answer("", tuple(message for _, message, _ in refused.complaints))
+
+
+def agrees(recorded: Answer, made: Answer) -> bool:
+    """Whether two answers are the same instruction, or both refuse, with the same first message."""
+    return recorded.instruction == made.instruction and recorded.messages[:1] == made.messages[:1]
+
+
+def disagreements(answers: Iterable[tuple[Case, Answer]]) -> Iterator[tuple[Case, Answer, Answer]]:
+    """The calls of which `lower` makes something else: the call, what is recorded, and what is made."""
+    for case, recorded in answers:
+        if not agrees(recorded, made := ours(case)):
+            yield case, recorded, made
+
+
+# The record -------------------------------------------------------------------------------------------------
+
+
+def together(asked: Iterable[Case]) -> list[tuple[Case, ...]]:
+    """The calls by the files in which they are asked. Those that we refuse stand alone: most end it at the first."""
+    by_target: dict[str, list[Case]] = {}
+    for case in asked:
+        by_target.setdefault(case.target, []).append(case)
+    found: list[tuple[Case, ...]] = []
+    for listed in by_target.values():
+        taken = [case for case in listed if ours(case).instruction]
+        found += [tuple(taken[start : start + BATCH]) for start in range(0, len(taken), BATCH)]
+        found += [(case,) for case in listed if case not in set(taken)]
+    return found
+
+
+def ask(nvcc: Nvcc, file: Sequence[Case], _tell: object) -> list[Answer]:
+    """What the compiler says of the calls of one file, which have one target."""
+    return nvcc.judge([case.call for case in file], file[0].target)
+
+
+def in_order(
+    asked: Iterable[Case], files: Sequence[Sequence[Case]], answers: Sequence[Sequence[Answer]]
+) -> list[tuple[Case, Answer]]:
+    """The calls as they were asked, with what was said of each in the files."""
+    found: dict[Case, Answer] = {}
+    for file, said in zip(files, answers, strict=True):
+        found.update(zip(file, said, strict=True))
+    return [(case, found[case]) for case in asked]
+
+
+def write(folder: Path, answers: Sequence[tuple[Case, Answer]], nvcc: Nvcc, command: str, date: str) -> None:
+    """Write the answers, and what gave them."""
+    lines = [
+        f"{case.target}\t{case.call}\t"
+        + (f"-{' / '.join(answer.messages)}" if answer.messages else f"+{answer.instruction}")
+        for case, answer in answers
+    ]
+    folder.mkdir(parents=True, exist_ok=True)
+    text = "\n".join(lines) + "\n"
+    (folder / ANSWERS).write_bytes(lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME))
+    counts = Counter("accepted" if answer.instruction else "refused" for _, answer in answers)
+    targets = Counter(case.target for case, _ in answers)
+    header = {
+        "command": command,
+        "date": date,
+        "nvcc": nvcc.release,
+        "calls": len(answers),
+        **dict(sorted(counts.items())),
+        "targets": dict(sorted(targets.items())),
+    }
+    (folder / HEADER).write_text(json.dumps(header, indent=1) + "\n")
+
+
+def read(folder: Path) -> list[tuple[Case, Answer]]:
+    """The recorded answers. Errors: UsageError where there is no record."""
+    path = folder / ANSWERS
+    if not path.is_file():
+        raise UsageError(f"{folder} is not a folder of recorded answers: it has no {ANSWERS}")
+    found: list[tuple[Case, Answer]] = []
+    for line in lzma.decompress(path.read_bytes()).decode().splitlines():
+        target, call, said = line.split("\t")
+        messages = tuple(said[1:].split(" / ")) if said[0] == "-" else ()
+        found.append((Case(target, call), Answer("" if messages else said[1:], messages)))
+    return found

@@ -1,0 +1,294 @@
+"""What is asked: from each Form its legal instructions, and those with one slot or one operand changed.
+
+A case is a probe with what was changed and where it is asked. Legal rows are asked at every version of a
+target of theirs and on every target, a near-miss at the newest version on targets that know different things.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice
+
+from warploom.diagnostics import UsageError
+from warploom.isa.model.availability import available, read_target
+from warploom.isa.model.form import Form, forms, forms_of
+from warploom.isa.model.table import Row
+from warploom_lab.ptxas import operand_changes
+from warploom_lab.ptxas.points import (
+    NEWEST,
+    TARGETS,
+    Point,
+    Version,
+    before,
+    first_version,
+    last_version,
+    point,
+    versions_of,
+)
+from warploom_lab.ptxas.probe import Probe
+from warploom_lab.ptxas.spell import Slots, combinations_of, instruction, opcode_words, write_operands
+
+LEGAL = "legal"
+OFF_TABLE = "off-table"
+_WHOLE_ISA = 40  # words of the whole ISA that are tried in one slot
+_EVERY_VERSION = 12  # combinations of a row that are asked at every version of its first target
+_CHANGED = 2  # combinations of a row whose words are changed
+_ADDED = 12  # words of the family that are added to an opcode of a row that is not its form's first
+_LANDMARKS = ("sm_90a", "sm_100a", "sm_120a")
+_DIFFERENT = (
+    "sm_70",
+    "sm_75",
+    "sm_80",
+    "sm_89",
+    "sm_90",
+    "sm_90a",
+    "sm_100a",
+    "sm_103f",
+    "sm_110a",
+    "sm_120",
+    "sm_120f",
+)
+_HIGHER_LATTICE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A probe, the form and slot that it is about, what was changed there, and where it is asked."""
+
+    form: str
+    slot: str
+    change: str
+    probe: Probe
+    points: tuple[Point, ...]
+
+    @property
+    def family(self) -> str:
+        """The first part of the form's name."""
+        return self.form.partition(".")[0]
+
+
+def all_cases(families: Iterable[str] = ()) -> Iterator[Case]:
+    """Every case of every declared form, or of some families; no probe twice."""
+    wanted = frozenset(families)
+    seen: set[str] = set()
+    for form in forms():
+        if wanted and form.family not in wanted:
+            continue
+        for case in cases_of(form):
+            if case.probe.text not in seen:
+                seen.add(case.probe.text)
+                yield case
+
+
+def cases_of(form: Form) -> Iterator[Case]:
+    """The cases of one form: the legal first."""
+    for row in form.rows:
+        for k, slots in enumerate(combinations_of(form, row)):
+            yield from _legal(form, row, slots, k)
+    chance = random.Random(form.name)
+    signatures: set[tuple[object, ...]] = set()
+    for at, row in enumerate(form.rows):
+        for k, slots in enumerate(islice(combinations_of(form, row), _CHANGED)):
+            first = at == k == 0
+            near = _points_of_near(row) if first else _points_of_near(row)[:1]
+            operands = write_operands(form, slots)
+            for slot, change, words in _changed_words(form, slots, chance, first=first):
+                yield Case(form.name, slot, change, Probe(instruction(words, operands)), near)
+            signature = _signature(form, slots)
+            if signature not in signatures:
+                signatures.add(signature)
+                yield from _changed_operands(form, slots, near)
+
+
+def off_table(text: str) -> Iterator[Case]:
+    """The hand-written probes of a text, asked where it says and on every target at its last version.
+
+    A line is a target, a PTX version, `accept` or `reject` as it is believed, and a probe; `#` begins a
+    comment, and the last one is what the probes below it are about.
+
+    Errors: UsageError for a line that says something else.
+    """
+    about = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith("#") or not line.strip():
+            about = line.lstrip("# ") or about
+            continue
+        words = line.split(" ", 3)
+        if len(words) < 4 or words[0] not in TARGETS or words[2] not in {"accept", "reject"}:
+            raise UsageError(
+                f"line {number} of the hand-written probes is not 'target version accept|reject probe'"
+            )
+        major, _, minor = words[1].partition(".")
+        points = [point(words[0], (int(major), int(minor)))]
+        points += [point(target, last_version(target)) for target in TARGETS]
+        yield Case(OFF_TABLE, about, words[2], Probe.of_key(words[3]), tuple(dict.fromkeys(points)))
+
+
+# Legal ----------------------------------------------------------------------------------------------------
+
+
+def _legal(form: Form, row: Row, slots: Slots, k: int) -> Iterator[Case]:
+    points = _points_of_row(row) if k == 0 else _points_of_combination(row, every_version=k < _EVERY_VERSION)
+    operands = write_operands(form, slots)
+    yield Case(form.name, "", LEGAL, Probe(instruction(opcode_words(form, slots), operands)), points)
+    if (more := write_operands(form, slots, optional=True)) != operands:
+        yield Case(form.name, "", LEGAL, Probe(instruction(opcode_words(form, slots), more)), points)
+    for order in form.orders[1:]:
+        words = opcode_words(form, slots, order)
+        yield Case(form.name, "", LEGAL, Probe(instruction(words, operands)), _points_of_near(row))
+
+
+def _home(row: Row) -> str:
+    """The target that a row is asked on first."""
+    first = row.targets[0] if row.targets else "sm_90a"
+    return first if first in TARGETS else TARGETS[0]
+
+
+def _points_of_row(row: Row) -> tuple[Point, ...]:
+    """Everything: all versions of the first target, and on each target the last and the row's own."""
+    home = _home(row)
+    found = {point(home, version): None for version in versions_of(home)}
+    for target in TARGETS:
+        found |= _edge(row, target)
+        found[point(target, last_version(target))] = None
+    found[Point(NEWEST, home if home > "sm_75" else "sm_90a", (9, 1))] = None
+    return tuple(found)
+
+
+def _points_of_combination(row: Row, *, every_version: bool) -> tuple[Point, ...]:
+    home = _home(row)
+    found = dict.fromkeys(point(home, version) for version in versions_of(home) if every_version)
+    found |= _edge(row, home)
+    found |= {point(target, last_version(target)): None for target in (home, *_DIFFERENT)}
+    return tuple(found)
+
+
+def _edge(row: Row, target: str) -> dict[Point, None]:
+    """The version that a row begins with, and the one before it, on a target."""
+    begins: Version = max(row.ptx, first_version(target))
+    edge = [begins, before(begins)]
+    return {
+        point(target, version): None
+        for version in edge
+        if version is not None and first_version(target) <= version <= last_version(target)
+    }
+
+
+def _points_of_near(row: Row) -> tuple[Point, ...]:
+    """At home, on the landmarks that have the row, and on one that has not, where everything is refused."""
+    home = _home(row)
+    without = [target for target in _LANDMARKS if not _has(target, row)]
+    chosen = [home, *(target for target in _LANDMARKS if target not in without[1:])]
+    return tuple(dict.fromkeys(point(target, last_version(target)) for target in chosen))
+
+
+def _has(name: str, row: Row) -> bool:
+    target = read_target(name)
+    return target is not None and available(row, target, last_version(name)) is None
+
+
+# One word changed -----------------------------------------------------------------------------------------
+
+
+def _changed_words(
+    form: Form, slots: Slots, chance: random.Random, *, first: bool
+) -> Iterator[tuple[str, str, list[str]]]:
+    """Opcodes with one word changed: the slot, what was done, the words."""
+    pattern = [word for word in form.syntax.words if not word.slot or slots[word.slot]]
+    words = opcode_words(form, slots)
+    for k, word in enumerate(pattern):
+        name = word.slot or word.literal
+        if k:
+            yield name, "missing", words[:k] + words[k + 1 :]
+            yield name, "doubled", words[: k + 1] + words[k:]
+        if 0 < k < len(words) - 1:
+            yield name, "after the next", [*words[:k], words[k + 1], words[k], *words[k + 2 :]]
+        others = _others(form, name, slots.get(word.slot, word.literal), chance if first and k else None)
+        for other in others:
+            yield name, f"{words[k]} to {other}", [*words[:k], other, *words[k + 1 :]]
+        if word.composite:
+            for other in _other_shapes(form, word.slot, slots):
+                yield word.slot, f"{words[k]} to {other}", [*words[:k], other, *words[k + 1 :]]
+    family = family_words(form)
+    added = (*family, *_isa_words(chance)) if first else chance.sample(family, min(_ADDED, len(family)))
+    for extra in dict.fromkeys(added):
+        if extra not in words:
+            yield "", f"and {extra}", [*words, extra]
+            if len(words) > 1:
+                yield "", f"first {extra}", [words[0], extra, *words[1:]]
+
+
+def _others(form: Form, slot: str, word: str, chance: random.Random | None) -> list[str]:
+    same = {other for relative in _relatives(form) for other in relative.vocabulary.get(slot, ())}
+    if chance is not None:
+        same |= {*family_words(form), *_isa_words(chance)}
+    return sorted(same - {word})
+
+
+def _other_shapes(form: Form, slot: str, slots: Slots) -> Iterator[str]:
+    spelling = form.composites[slot]
+    for part in sorted(form.parts):
+        if f"{{{part}}}" not in spelling:
+            continue
+        value = int(slots[part])
+        known = {int(word) for relative in _relatives(form) for word in relative.vocabulary.get(part, ())}
+        changed = {
+            value * 2,
+            value // 2,
+            value + 1,
+            value + _HIGHER_LATTICE,
+            0,
+            max(known) + _HIGHER_LATTICE,
+        } | known
+        for other in sorted(changed - {value})[:_WHOLE_ISA]:
+            yield spelling.format(**{**slots, part: str(other)})
+
+
+def _relatives(form: Form) -> list[Form]:
+    return [other for head in sorted(form.heads) for other in forms_of(head)]
+
+
+@cache
+def family_words(form: Form) -> tuple[str, ...]:
+    """Every word that stands somewhere in an opcode with the same first word."""
+    words: set[str] = set()
+    for other in _relatives(form):
+        words |= {word.literal for word in other.syntax.words if word.literal}
+        slots = {word.slot for word in other.syntax.words if word.slot and not word.composite}
+        words |= {word for slot in slots for word in other.vocabulary.get(slot, ())}
+    return tuple(sorted(words - form.heads - {""}))
+
+
+@cache
+def all_words() -> tuple[str, ...]:
+    """Every word that stands somewhere in an opcode."""
+    return tuple(sorted({word for form in forms() for word in family_words(form)}))
+
+
+def _isa_words(chance: random.Random) -> list[str]:
+    return sorted(chance.sample(all_words(), min(_WHOLE_ISA, len(all_words()))))
+
+
+def _signature(form: Form, slots: Slots) -> tuple[object, ...]:
+    """What the operands of an instruction are: two with one signature are changed alike."""
+    places = form.operands.values()
+    vectors = tuple(min(place.registers(slots), 2) for place in places)
+    constants = tuple(str(place.constants(slots)) for place in places)
+    types = tuple(place.type_word(slots) for place in places)
+    return types, vectors, constants, tuple(slots.get(place.when, "") != "" for place in places)
+
+
+# One operand changed --------------------------------------------------------------------------------------
+
+
+def _changed_operands(form: Form, slots: Slots, points: tuple[Point, ...]) -> Iterator[Case]:
+    words = opcode_words(form, slots)
+    for optional in (False, True):
+        for slot, change, operands in operand_changes.of(form, slots, optional=optional):
+            yield Case(form.name, slot, change, Probe(instruction(words, operands)), points)
+    plain = instruction(words, write_operands(form, slots))
+    for guard in ("@%p9", "@!%p9", "@%r99", "@%nowhere"):
+        yield Case(form.name, "", f"guard {guard}", Probe(f"{guard} {plain}"), points)

@@ -1,0 +1,106 @@
+"""Probes that nobody has asked: random instructions, unchanged or changed in one place or two, at random points.
+
+A seed gives the same probes again, as long as the Forms are the same.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Container, Iterable, Sequence
+
+from warploom.diagnostics import UsageError
+from warploom.isa.model.form import Form, forms
+from warploom_lab.ptxas import operand_changes
+from warploom_lab.ptxas.cases import LEGAL, Case, all_words, family_words
+from warploom_lab.ptxas.points import TARGETS, Point, point, versions_of
+from warploom_lab.ptxas.probe import Probe
+from warploom_lab.ptxas.spell import Slots, combinations_of, instruction, opcode_words, write_operands
+
+_CHANGES = (0, 1, 1, 1, 2)
+_OF_FAMILY = 0.7  # words that are taken from the family and not from the whole ISA
+_OF_WORDS = 0.55  # changes that are of a word and not of an operand
+_AT_HOME = 0.6  # points on a target that the form names
+_LAST = 0.65  # points at the last version of their target
+
+
+def fresh_cases(
+    count: int, seed: int, families: Iterable[str] = (), known: Container[tuple[str, Point]] = frozenset()
+) -> list[Case]:
+    """So many cases of one point each, none twice and none of those `known` by probe and point.
+
+    Errors: UsageError where no family is so named
+    """
+    wanted = frozenset(families)
+    chosen = [form for form in forms() if not wanted or form.family in wanted]
+    if not chosen:
+        raise UsageError(f"no family of instructions is named {', '.join(sorted(wanted))}")
+    chance = random.Random(seed)
+    slots: dict[str, list[Slots]] = {}
+    found: dict[tuple[str, Point], Case] = {}
+    while len(found) < count:
+        form = chance.choice(chosen)
+        if form.name not in slots:
+            slots[form.name] = [each for row in form.rows for each in combinations_of(form, row)]
+        case = _case(form, chance.choice(slots[form.name]), chance)
+        key = case.probe.key, case.points[0]
+        if key not in known:
+            found.setdefault(key, case)
+    return list(found.values())
+
+
+def _case(form: Form, slots: Slots, chance: random.Random) -> Case:
+    words = opcode_words(form, slots, chance.choice(form.orders))
+    operands = write_operands(form, slots, optional=chance.random() < 0.4)
+    slot, changes = "", list[str]()
+    for _ in range(chance.choice(_CHANGES)):
+        if chance.random() < _OF_WORDS:
+            words, change = chance.choice(_WORD_CHANGES)(form, words, chance)
+        elif alternatives := list(operand_changes.of(form, slots, optional=False)):
+            slot, change, operands = chance.choice(alternatives)
+        else:
+            continue
+        changes.append(change)
+    probe = Probe(instruction(words, operands))
+    return Case(form.name, slot, " and ".join(changes) or LEGAL, probe, (_point(form, chance),))
+
+
+def _point(form: Form, chance: random.Random) -> Point:
+    named = sorted({name for row in form.rows for name in row.targets} & set(TARGETS))
+    target = chance.choice(named if named and chance.random() < _AT_HOME else TARGETS)
+    versions = versions_of(target)
+    return point(target, versions[-1] if chance.random() < _LAST else chance.choice(versions))
+
+
+# Changes of a word ----------------------------------------------------------------------------------------
+
+
+def _another(form: Form, words: Sequence[str], chance: random.Random) -> tuple[list[str], str]:
+    k = chance.randrange(len(words))
+    new = _word(form, chance) if k else chance.choice(sorted(form.heads))
+    return [*words[:k], new, *words[k + 1 :]], f"{words[k]} to {new}"
+
+
+def _one_more(form: Form, words: Sequence[str], chance: random.Random) -> tuple[list[str], str]:
+    k, new = chance.randint(1, len(words)), _word(form, chance)
+    return [*words[:k], new, *words[k:]], f"{new} at {k}"
+
+
+def _one_less(form: Form, words: Sequence[str], chance: random.Random) -> tuple[list[str], str]:
+    k = chance.randrange(1, len(words)) if len(words) > 1 else 0
+    return [*words[:k], *words[k + 1 :]] or [*words], f"{words[k]} missing"
+
+
+def _exchanged(form: Form, words: Sequence[str], chance: random.Random) -> tuple[list[str], str]:
+    changed = [*words]
+    k, j = (chance.randrange(min(1, len(words) - 1), len(words)) for _ in range(2))
+    changed[k], changed[j] = changed[j], changed[k]
+    return changed, f"{words[k]} with {words[j]}"
+
+
+def _word(form: Form, chance: random.Random) -> str:
+    family = family_words(form)
+    return chance.choice(family if family and chance.random() < _OF_FAMILY else all_words())
+
+
+_WordChange = Callable[[Form, Sequence[str], random.Random], tuple[list[str], str]]
+_WORD_CHANGES: tuple[_WordChange, ...] = (_another, _another, _another, _one_more, _one_less, _exchanged)

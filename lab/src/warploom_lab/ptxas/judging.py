@@ -1,0 +1,59 @@
+"""The checker as a judge of probes: hundreds of them in one module, which is read once and judged at many
+points.
+
+    judge = Checker()
+    judge([Probe("ret;"), Probe("ret 1;")], "sm_90a", (9, 1))      # -> [True, False]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from warploom.check import verdicts
+from warploom.diagnostics import Diagnostic
+from warploom.ptx import Module, parse_readable
+from warploom_lab.ptxas.points import Version
+from warploom_lab.ptxas.probe import Probe, write_module
+
+_ANY = ("sm_90a", (9, 1))
+
+
+class Checker:
+    """Verdicts of `check`, each as if the probe stood alone in its module."""
+
+    def __init__(self) -> None:
+        self._probes: tuple[Probe, ...] = ()
+        self._unreadable: frozenset[int] = frozenset()
+        self._module: Module | None = None
+        self._owners: tuple[int, ...] = ()
+
+    def __call__(self, probes: Sequence[Probe], target: str, version: Version) -> list[bool]:
+        """Whether `check` takes each of the probes."""
+        if tuple(probes) != self._probes:
+            self._read(tuple(probes))
+        refused = set(self._unreadable)
+        if self._module is not None:
+            errors = verdicts(self._module, target, version)
+            refused |= {_owner(error, self._owners) for error in errors}
+        return [k not in refused for k in range(len(probes))]
+
+    def _read(self, probes: tuple[Probe, ...]) -> None:
+        """Read the probes: those that cannot be read are refused everywhere, the rest make one module."""
+        self._probes = probes
+        left = range(len(probes))
+        text, self._owners = write_module(probes, *_ANY)
+        self._module, unreadable = parse_readable(text)
+        if unreadable:
+            # What one probe breaks, the next may suffer from.
+            left = [k for k in left if not parse_readable(probes[k].module(*_ANY))[1]]
+            text, owners = write_module([probes[k] for k in left], *_ANY)
+            self._module, _ = parse_readable(text)
+            self._owners = tuple(-1 if k < 0 else left[k] for k in owners)
+        self._unreadable = frozenset(range(len(probes))) - set(left)
+
+
+def _owner(error: Diagnostic, owners: Sequence[int]) -> int:
+    assert error.source is not None
+    assert error.span is not None
+    line, _ = error.source.position(error.span.start)
+    return owners[line - 1]

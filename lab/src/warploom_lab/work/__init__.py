@@ -1,0 +1,3 @@
+"""Long series of tasks that survive interruption."""
+
+from __future__ import annotations

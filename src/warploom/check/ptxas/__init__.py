@@ -1,0 +1,6 @@
+"""Overlay of what ptxas accepts beyond the manual. Importing the package declares its Forms."""
+
+from __future__ import annotations
+
+from warploom.check.ptxas import forms as forms
+from warploom.check.ptxas import memory_forms as memory_forms

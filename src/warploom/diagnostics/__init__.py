@@ -1,0 +1,21 @@
+"""Spans, diagnostics, rule codes and their rendering: what every other floor reports with."""
+
+from __future__ import annotations
+
+from warploom.diagnostics.diagnostic import Diagnostic, Note, Severity, UsageError, WarploomError
+from warploom.diagnostics.records import render_json, render_sarif
+from warploom.diagnostics.render import render
+from warploom.diagnostics.source import Source, Span
+
+__all__ = [
+    "Diagnostic",
+    "Note",
+    "Severity",
+    "Source",
+    "Span",
+    "UsageError",
+    "WarploomError",
+    "render",
+    "render_json",
+    "render_sarif",
+]

@@ -1,0 +1,96 @@
+"""What is wrong, where, and what would be right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Any, ClassVar, TypeVar
+
+from warploom.diagnostics.source import Source, Span
+from warploom.display import Displayed
+
+
+class Severity(Enum):
+    """How much a diagnostic weighs."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A sentence beside a finding, and the place it is about when there is one."""
+
+    message: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic(Displayed):
+    """One finding: a stable rule code, one sentence, and a place when there is one.
+
+    `hint` says what to do about it; `section` names the manual's section that rules it. `notes` say more, about
+    places of the same source; `data` says it in names and numbers, for programs to read.
+    """
+
+    display_kind: ClassVar[str] = "finding"
+
+    code: str
+    severity: Severity
+    message: str
+    source: Source | None = None
+    span: Span | None = None
+    hint: str = ""
+    section: str = ""
+    notes: tuple[Note, ...] = ()
+    data: Mapping[str, Any] | None = field(default=None, compare=False)
+
+    def with_notes(self, notes: Iterable[Note], data: Mapping[str, Any] | None = None) -> Diagnostic:
+        """The same with notes and data."""
+        return replace(self, notes=tuple(notes), data=data)
+
+    @property
+    def place(self) -> str:
+        """`file:line:column`, only the file when there is no span, empty when there is neither."""
+        if self.source is None:
+            return ""
+        if self.span is None:
+            return self.source.name
+        line, column = self.source.position(self.span.start)
+        return f"{self.source.name}:{line}:{column}"
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.message}" if self.source is not None else self.message
+
+
+class WarploomError(Exception):
+    """A mistake that a person can make; every subclass ends in one clear sentence for each finding."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        super().__init__(self.diagnostics)
+
+    def __str__(self) -> str:
+        return "\n".join(str(diagnostic) for diagnostic in self.diagnostics)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # A worker process sends its errors home pickled; subclasses may take other arguments.
+        return _restore, (type(self), self.diagnostics)
+
+
+class UsageError(WarploomError):
+    """The library or the command line was asked for something that cannot be."""
+
+    def __init__(self, message: str, *, code: str = "usage", hint: str = "", section: str = "") -> None:
+        super().__init__([Diagnostic(code, Severity.ERROR, message, hint=hint, section=section)])
+
+
+_Error = TypeVar("_Error", bound=WarploomError)
+
+
+def _restore(kind: type[_Error], diagnostics: tuple[Diagnostic, ...]) -> _Error:
+    error = kind.__new__(kind)
+    WarploomError.__init__(error, diagnostics)
+    return error

@@ -1,0 +1,116 @@
+"""Diagnostics for programs: JSON, and SARIF 2.1.0 for editors and code-scanning services."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import PurePath
+from typing import Any
+from urllib.parse import quote
+
+from warploom.diagnostics.diagnostic import Diagnostic, Severity
+from warploom.diagnostics.source import Span
+
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
+
+
+def render_json(diagnostics: Iterable[Diagnostic]) -> str:
+    """A JSON list: one object a diagnostic.
+
+    Units: lines and columns are counted from 1; `end` is the place after the last character.
+    """
+    return (
+        json.dumps([_record(diagnostic) for diagnostic in diagnostics], indent=2, ensure_ascii=False) + "\n"
+    )
+
+
+def _record(diagnostic: Diagnostic) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "code": diagnostic.code,
+        "severity": diagnostic.severity.value,
+        "message": diagnostic.message,
+    }
+    if diagnostic.source is not None:
+        record["file"] = diagnostic.source.name
+    if diagnostic.source is not None and diagnostic.span is not None:
+        record |= _extent(diagnostic, diagnostic.span)
+    notes = [
+        {"message": note.message} | ({} if note.span is None else _extent(diagnostic, note.span))
+        for note in diagnostic.notes
+    ]
+    more = {"hint": diagnostic.hint, "section": diagnostic.section, "notes": notes, "data": diagnostic.data}
+    return record | {name: value for name, value in more.items() if value}
+
+
+def _extent(diagnostic: Diagnostic, span: Span) -> dict[str, dict[str, int]]:
+    return {"start": _place(diagnostic, span.start), "end": _place(diagnostic, span.end)}
+
+
+def _place(diagnostic: Diagnostic, offset: int) -> dict[str, int]:
+    assert diagnostic.source is not None
+    line, column = diagnostic.source.position(offset)
+    return {"line": line, "column": column}
+
+
+def render_sarif(diagnostics: Iterable[Diagnostic]) -> str:
+    """A SARIF 2.1.0 log of one run. Columns count Unicode code points.
+
+    Source: OASIS SARIF 2.1.0
+    """
+    found = list(diagnostics)
+    codes = list(dict.fromkeys(diagnostic.code for diagnostic in found))
+    driver = {
+        "name": "warploom",
+        "rules": [_rule(code, found) for code in codes],
+    }
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "results": [_result(diagnostic, codes) for diagnostic in found],
+    }
+    return (
+        json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False)
+        + "\n"
+    )
+
+
+def _rule(code: str, found: Sequence[Diagnostic]) -> dict[str, Any]:
+    section = next((diagnostic.section for diagnostic in found if diagnostic.code == code), "")
+    return {"id": code} | ({"properties": {"section": section}} if section else {})
+
+
+def _result(diagnostic: Diagnostic, codes: Sequence[str]) -> dict[str, Any]:
+    text = f"{diagnostic.message}; {diagnostic.hint}" if diagnostic.hint else diagnostic.message
+    result: dict[str, Any] = {
+        "ruleId": diagnostic.code,
+        "ruleIndex": codes.index(diagnostic.code),
+        "level": _LEVELS[diagnostic.severity],
+        "message": {"text": text},
+    }
+    if diagnostic.source is not None:
+        result["locations"] = [{"physicalLocation": _location(diagnostic, diagnostic.span)}]
+        related = [
+            {"message": {"text": note.message}, "physicalLocation": _location(diagnostic, note.span)}
+            for note in diagnostic.notes
+        ]
+        if related:
+            result["relatedLocations"] = related
+    if diagnostic.data:
+        result["properties"] = dict(diagnostic.data)
+    return result
+
+
+def _location(diagnostic: Diagnostic, span: Span | None) -> dict[str, Any]:
+    assert diagnostic.source is not None
+    path = PurePath(diagnostic.source.name)
+    location: dict[str, Any] = {"artifactLocation": {"uri": quote(path.as_posix(), safe="/:")}}
+    if span is not None:
+        start, end = (_place(diagnostic, offset) for offset in (span.start, span.end))
+        location["region"] = {
+            "startLine": start["line"],
+            "startColumn": start["column"],
+            "endLine": end["line"],
+            "endColumn": end["column"],
+        }
+    return location

@@ -1,0 +1,181 @@
+# pyright: reportUnknownMemberType=false
+"""Compiled gathers and scatters: one lane after the other, every access checked.
+
+The address kernels turn addresses (int64) into byte offsets and return the flat index (warp * 32 + lane) of
+the first lane at fault, or -1. `words` is the memory seen as elements of the access's width; consecutive
+elements make one access (a vector). What was checked is indexed by unsigned numbers, which need no test for
+being negative.
+
+Every layout and every dtype of an argument is compiled anew on first use: callers pass C-contiguous,
+writeable arrays (`uniform`), so that the address kernels compile once and the others once for each width.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.numerics._compile import njit
+
+OUT_OF_BOUNDS = 1
+MISALIGNED = 2
+REMOTE = 3
+READ_ONLY = 4
+
+CLEAN, DIRTY, LOCKED = 0, 1, 2  # of a segment
+
+Array = NDArray[Any]
+
+
+def uniform(array: Array) -> Array:
+    """The array as compiled code takes it: C-contiguous and writeable."""
+    return array if array.flags.c_contiguous and array.flags.writeable else array.copy(order="C")
+
+
+@njit
+def find_segment(starts: Array, ends: Array, address: int, size: int, hint: int) -> int:
+    """Index of the segment that holds [address, address + size), or -1. `hint` is tried first."""
+    if hint >= 0 and starts[hint] <= address and address + size <= ends[hint]:
+        return hint
+    low, high = 0, len(starts)
+    while low < high:
+        middle = (low + high) // 2
+        if starts[middle] <= address:
+            low = middle + 1
+        else:
+            high = middle
+    found = low - 1
+    if found >= 0 and address + size <= ends[found]:
+        return found
+    return -1
+
+
+@njit
+def arena_index(
+    addresses: Array, mask: Array, base: int, size: int, starts: Array, ends: Array, state: Array, storing: bool,
+    out: Array, fault: Array,
+) -> int:  # fmt: skip
+    """Byte offsets in the global arena, whose first byte has the virtual address `base`.
+
+    With `storing`, `state[segment]` becomes DIRTY for each segment reached.
+    """
+    warps, lanes = mask.shape
+    rows, columns = addresses.shape
+    segment = -1
+    for w in range(warps):
+        for lane in range(lanes):
+            if not mask[w, lane]:
+                continue
+            address = addresses[w if rows > 1 else 0, lane if columns > 1 else 0]
+            if address % size != 0:
+                fault[0] = MISALIGNED
+                return w * 32 + lane
+            segment = find_segment(starts, ends, address, size, segment)
+            if segment < 0:
+                fault[0] = OUT_OF_BOUNDS
+                return w * 32 + lane
+            if storing:
+                if state[segment] == LOCKED:
+                    fault[0] = READ_ONLY
+                    return w * 32 + lane
+                state[segment] = DIRTY
+            out[w, lane] = address - base
+    return -1
+
+
+@njit
+def window_index(
+    addresses: Array, mask: Array, low: int, high: int, stride: int, lane_stride: int, first: Array, rank: Array,
+    ranks: int, remote: bool, size: int, out: Array, fault: Array,
+) -> int:  # fmt: skip
+    """Byte offsets, in the memory that holds all windows, of addresses in per-CTA or per-lane windows.
+
+    A window is [low, high) of the low 24 bits of an address; the bits above are a cluster rank. `first[w]`
+    is the byte offset of the window of rank 0 of the warp's cluster (or of the warp's own windows),
+    `stride` the distance from rank to rank and `lane_stride` from lane to lane.
+    """
+    warps, lanes = mask.shape
+    rows, columns = addresses.shape
+    for w in range(warps):
+        for lane in range(lanes):
+            if not mask[w, lane]:
+                continue
+            address = addresses[w if rows > 1 else 0, lane if columns > 1 else 0]
+            if address % size != 0:
+                fault[0] = MISALIGNED
+                return w * 32 + lane
+            target = address >> 24
+            offset = address & 0xFFFFFF
+            if target != rank[w]:
+                if target >= ranks or target < 0:
+                    fault[0] = OUT_OF_BOUNDS
+                    return w * 32 + lane
+                if not remote:
+                    fault[0] = REMOTE
+                    return w * 32 + lane
+            if offset < low or offset + size > high:
+                fault[0] = OUT_OF_BOUNDS
+                return w * 32 + lane
+            out[w, lane] = first[w] + target * stride + lane * lane_stride + offset - low
+    return -1
+
+
+@njit
+def load_indexed(words: Array, index: Array, mask: Array, out: Array) -> None:
+    """Load elements at byte offsets that were checked."""
+    count, warps, lanes = out.shape
+    width = np.uint64(out.itemsize)
+    for w in range(warps):
+        for lane in range(lanes):
+            if mask[w, lane]:
+                first = np.uint64(index[w, lane]) // width
+                for item in range(count):
+                    out[item, w, lane] = words[first + np.uint64(item)]
+
+
+@njit
+def store_indexed(words: Array, index: Array, mask: Array, values: Array) -> None:
+    """Store elements at byte offsets that were checked."""
+    count = values.shape[0]
+    warps, lanes = mask.shape
+    width = np.uint64(values.itemsize)
+    value_rows, value_columns = values.shape[1], values.shape[2]
+    for w in range(warps):
+        for lane in range(lanes):
+            if mask[w, lane]:
+                first = np.uint64(index[w, lane]) // width
+                for item in range(count):
+                    words[first + np.uint64(item)] = values[
+                        item, w if value_rows > 1 else 0, lane if value_columns > 1 else 0
+                    ]
+
+
+@njit
+def gather_tiles(
+    words: Array, origins: Array, starts: Array, offsets: Array, chunk_mask: int, phase: int, low: int, high: int,
+    out: Array, down: bool,
+) -> int:  # fmt: skip
+    """Read tiles of 8-byte words for each group: word (r, k) is at starts[g, t] + offsets[r, k], its chunk swizzled.
+
+    Returns group * tiles + tile of one that leaves its window, or -1.
+    """
+    groups, tiles = starts.shape
+    rows, columns = offsets.shape
+    # The swizzle moves chunks within 1024 bytes: tiles that lie well within the window need no closer look.
+    least, most = offsets.min() - 1024, offsets.max() + 1024
+    for g in range(groups):
+        for t in range(tiles):
+            row, column = (t * rows, 0) if down else (0, t * columns)
+            start = starts[g, t]
+            inside = start + least >= low and start + most <= high
+            for r in range(rows):
+                for c in range(columns):
+                    address = start + offsets[r, c]
+                    address ^= (((address >> 7) - phase) & chunk_mask) << 4
+                    if not inside and (address < low or address + 8 > high):
+                        return g * tiles + t
+                    source = np.uint64(origins[g] + address - low) >> np.uint64(3)
+                    out[g, np.uint64(row + r), np.uint64(column + c)] = words[source]
+    return -1

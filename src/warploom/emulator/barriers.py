@@ -1,0 +1,288 @@
+"""CTA barriers, with counts and reductions, and the cluster barrier."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.emulator.faults import Awaited, Fault
+from warploom.emulator.strands import State
+
+if TYPE_CHECKING:
+    from warploom.emulator.batch import Batch
+    from warploom.emulator.emulator import Machine
+
+Array = NDArray[Any]
+
+BARRIERS = 16  # per CTA (PTX ISA 9.7.13.1)
+
+
+@dataclass(slots=True)
+class _Reduction:
+    """One warp's part in a reducing barrier."""
+
+    warp: int
+    lanes: Array
+    result: Any
+
+
+class Barriers:
+    """Arrivals and waiting strands of every CTA barrier, and of the cluster barriers.
+
+    A barrier is known by cta * 16 + number. A converged warp arrives with 32 threads whatever its active
+    lanes, as the manual's per-warp rule has it; a strand that lacks lanes arrives with its own.
+    """
+
+    def __init__(self, machine: Machine, ctas: int) -> None:
+        self.machine = machine
+        self.arrived = np.zeros(ctas * BARRIERS, np.int64)
+        self.expected = np.zeros(ctas * BARRIERS, np.int64)  # 0: every thread of the CTA
+        self.waiting: dict[int, list[int]] = {}
+        # Lanes of warps that arrive in parts, by barrier and warp.
+        self._parts: dict[tuple[int, int], Array] = {}
+        self._votes: dict[int, tuple[str, list[int], list[_Reduction]]] = {}
+        clusters = ctas // machine.cluster_size
+        self.cluster_phase = np.zeros(clusters, np.int64)
+        # The phase that each thread has arrived in and not waited for.
+        self.cluster_joined = np.full((machine.warps, 32), -1, np.int64)
+        self.cluster_waiting: dict[int, list[tuple[int, Array]]] = {}  # strands, and their lanes that wait
+
+    # CTA barriers -----------------------------------------------------------------------------------------
+
+    def arrive(self, batch: Batch, number: Array, threads: Array | None, suspend: bool) -> None:
+        """Arrive; with `suspend`, strands whose barrier is not complete wait and leave the batch."""
+        keys = self._arrive(batch, number, threads)
+        if (watch := self.machine.watch) is not None:
+            watch.cta_arrive(batch, keys, suspend)
+        self._complete(keys)
+        if not suspend:
+            return
+        waits = self.arrived[keys] > 0
+        if waits.any():
+            self._suspend(batch, keys, waits)
+
+    def reduce(
+        self, batch: Batch, number: Array, threads: Array | None, predicate: Array, mode: str, result: Any
+    ) -> None:
+        """Arrive with a predicate; the reduction is written to `result` when the barrier completes."""
+        active = batch.active()
+        truth = np.broadcast_to(predicate, active.shape)
+        keys = self._keys(batch, number)
+        for position, key in enumerate(keys):
+            _, votes, parts = self._votes.setdefault(int(key), (mode, [0, 0], []))
+            lanes = active[position]
+            votes[0] += int((truth[position] & lanes).sum())
+            votes[1] += int(lanes.sum())
+            parts.append(_Reduction(int(batch.warp_index[position]), lanes.copy(), result))
+        self.arrive(batch, number, threads, suspend=True)
+
+    def _keys(self, batch: Batch, number: Array) -> Array:
+        first = _of_each_warp(batch, number)
+        if (first >= BARRIERS).any() or (first < 0).any():
+            raise Fault(
+                "emulator.barrier",
+                f"barrier {int(first.max())} does not exist; expected 0 to {BARRIERS - 1}",
+                0,
+            )
+        return batch.place.cta * BARRIERS + first
+
+    def _arrive(self, batch: Batch, number: Array, threads: Array | None) -> Array:
+        keys = self._keys(batch, number)
+        strands = self.machine.strands
+        amounts = np.full(batch.count, 32, np.int64)
+        if strands.diverged:
+            masks = strands.mask[batch.rows]
+            whole = (masks == strands.live[batch.warp_index]).all(axis=1)
+            amounts = np.where(whole, 32, masks.sum(axis=1))
+            for position in np.flatnonzero(~whole).tolist():
+                amounts[position] += self._joined(
+                    int(keys[position]), int(batch.warp_index[position]), masks[position]
+                )
+        if threads is not None:
+            counts = _of_each_warp(batch, threads)
+            self._check_counts(keys, counts)
+            self.expected[keys] = counts
+        np.add.at(self.arrived, keys, amounts)
+        return keys
+
+    def _joined(self, key: int, warp: int, lanes: Array) -> int:
+        """Note lanes of a warp that arrives in parts; with the last part, the lanes that left count as well."""
+        came = self._parts.setdefault((key, warp), np.zeros(32, np.bool_))
+        came |= lanes
+        live = self.machine.strands.live[warp]
+        if (live & ~came).any():
+            return 0
+        del self._parts[key, warp]
+        return 32 - int(came.sum())
+
+    def _check_counts(self, keys: Array, counts: Array) -> None:
+        wrong = (counts % 32 != 0) | (counts == 0)
+        if wrong.any():
+            found = int(counts[wrong][0])
+            message = f"a barrier for {found} threads; expected a multiple of 32 above 0"
+            raise Fault("emulator.barrier", message, int(np.flatnonzero(wrong)[0]) * 32)
+        differs = (self.arrived[keys] > 0) & (self.expected[keys] != counts)
+        if differs.any():
+            position = int(np.flatnonzero(differs)[0])
+            held = int(self.expected[keys[position]])
+            others = f"{held} threads" if held else "all threads of the CTA"
+            number, count = int(keys[position]) % BARRIERS, int(counts[position])
+            message = f"barrier {number} is joined for {count} threads while others wait for {others}"
+            raise Fault("emulator.barrier", message, position * 32)
+
+    def needed(self, keys: Array) -> Array:
+        """Threads that complete each barrier."""
+        return np.where(
+            self.expected[keys] > 0, self.expected[keys], self.machine.live_warps[keys // BARRIERS] * 32
+        )
+
+    def _complete(self, keys: Array) -> None:
+        arrived, needed = self.arrived[keys], self.needed(keys)
+        over = arrived > needed
+        if over.any():
+            key = int(keys[over].min())
+            came, expected = int(self.arrived[key]), int(needed[keys == key][0])
+            message = f"{came} threads arrived at barrier {key % BARRIERS}; expected {expected}"
+            raise Fault("emulator.barrier", message, 0)
+        done = keys[(arrived == needed) & (needed > 0)]
+        self.arrived[done] = 0
+        self.expected[done] = 0
+        watch, held = self.machine.watch, self.waiting or self._votes or self._parts
+        if len(done) and (watch is not None or held):
+            done = np.unique(done)
+            if watch is not None:
+                watch.cta_complete(done)
+        if held:
+            for key in done.tolist():
+                self._parts = {part: lanes for part, lanes in self._parts.items() if part[0] != key}
+                for slot in self.waiting.pop(key, ()):
+                    self.machine.strands.state[slot] = State.READY
+                if key in self._votes:
+                    self._publish(*self._votes.pop(key))
+
+    def _publish(self, mode: str, votes: list[int], parts: list[_Reduction]) -> None:
+        true, all_lanes = votes
+        value: Array = (
+            np.full((1, 1), true, np.uint32)
+            if mode == "popc"
+            else np.full((1, 1), true == all_lanes if mode == "and" else true > 0, np.bool_)
+        )
+        for part in parts:
+            self.machine.batch_of(np.array([part.warp], np.intp), part.lanes[None]).write(part.result, value)
+
+    def _suspend(self, batch: Batch, keys: Array, waits: Array) -> None:
+        rows = batch.suspend(waits, self.machine.pc + 1, State.WAITING)
+        for row, key in zip(rows, keys[waits], strict=True):
+            self.waiting.setdefault(int(key), []).append(int(row))
+
+    # Cluster barrier --------------------------------------------------------------------------------------
+
+    def cluster_arrive(self, batch: Batch) -> None:
+        """Arrive at the barrier of the cluster."""
+        clusters = batch.place.cta // self.machine.cluster_size
+        active = batch.active()
+        again = active & (self.cluster_joined[batch.warp_index] >= 0)
+        if again.any():
+            raise Fault(
+                "emulator.cluster-barrier",
+                "a thread arrives at the cluster barrier again before it has waited for its last arrival",
+                int(np.flatnonzero(again)[0]),
+            )
+        phases = np.broadcast_to(self.cluster_phase[clusters][:, None], active.shape)
+        warps, lanes = np.nonzero(active)
+        self.cluster_joined[batch.warp_index[warps], lanes] = phases[active]
+        if self.machine.watch is not None:
+            self.machine.watch.cluster_arrive(batch, clusters)
+        self._complete_clusters(np.unique(clusters))
+
+    def cluster_wait(self, batch: Batch) -> None:
+        """Suspend strands until the phase they arrived in is complete."""
+        clusters = batch.place.cta // self.machine.cluster_size
+        active = batch.active()
+        joined = self.cluster_joined[batch.warp_index]
+        absent = active & (joined < 0)
+        if absent.any():
+            raise Fault(
+                "emulator.cluster-barrier",
+                "a thread waits at the cluster barrier without having arrived",
+                int(np.flatnonzero(absent)[0]),
+            )
+        if self.machine.watch is not None:
+            self.machine.watch.cluster_wait(batch, clusters)
+        waits = self.cluster_waits(batch, clusters)
+        for warp, lanes in zip(batch.warp_index[~waits], active[~waits], strict=True):
+            self.cluster_joined[warp, lanes] = -1
+        if waits.any():
+            held, of = active[waits].copy(), clusters[waits]
+            rows = batch.suspend(waits, self.machine.pc + 1, State.WAITING)
+            for row, lanes, cluster in zip(rows, held, of, strict=True):
+                self.cluster_waiting.setdefault(int(cluster), []).append((int(row), lanes))
+
+    def cluster_waits(self, batch: Batch, clusters: Array) -> Array:
+        """Which warps of a batch arrived in the phase that their cluster's barrier is in. Shapes: (warps,)."""
+        joined = self.cluster_joined[batch.warp_index]
+        return (batch.active() & (joined == self.cluster_phase[clusters][:, None])).any(axis=1)
+
+    def _missing(self) -> tuple[Array, Array]:
+        """Threads of each cluster that its barrier still waits for, and all that have not left the kernel."""
+        machine, clusters = self.machine, len(self.cluster_phase)
+        of_warp = machine.cta_of // machine.cluster_size
+        live = machine.strands.live
+        lacking = live & (self.cluster_joined != self.cluster_phase[of_warp][:, None])
+        missing, present = (np.bincount(of_warp, each.sum(axis=1), clusters) for each in (lacking, live))
+        return missing.astype(np.int64), present.astype(np.int64)
+
+    def _complete_clusters(self, clusters: Array) -> None:
+        strands = self.machine.strands
+        missing, live = self._missing()
+        done = clusters[(missing[clusters] == 0) & (live[clusters] > 0)]
+        self.cluster_phase[done] += 1
+        for cluster in done.tolist():
+            if self.machine.watch is not None:
+                self.machine.watch.cluster_complete(cluster)
+            for slot, lanes in self.cluster_waiting.pop(cluster, ()):
+                self.cluster_joined[strands.warp[slot], lanes] = -1
+                strands.state[slot] = State.READY
+
+    # Exits ------------------------------------------------------------------------------------------------
+
+    def left(self, ctas: Array) -> None:
+        """Threads of these CTAs left the kernel: barriers that waited for them may be complete."""
+        for key, warp in list(self._parts):
+            if self.machine.strands.live[warp].any():
+                self.arrived[key] += self._joined(key, warp, np.zeros(32, np.bool_))
+        keys = (ctas[:, None] * BARRIERS + np.arange(BARRIERS)[None, :]).reshape(-1)
+        keys = keys[self.arrived[keys] > 0]
+        if len(keys):
+            self._complete(keys)
+        if (self.cluster_joined >= 0).any():
+            self._complete_clusters(np.unique(ctas // self.machine.cluster_size))
+
+    def awaited(self, slot: int) -> Awaited | None:
+        """What a strand waits for; None when it waits elsewhere."""
+        for key, slots in self.waiting.items():
+            if slot in slots:
+                number, arrived = key % BARRIERS, int(self.arrived[key])
+                needed = int(self.needed(np.array([key]))[0])
+                state = (("number", number), ("arrived", arrived), ("needed", needed))
+                rest = f", where {arrived} of {needed} threads have arrived"
+                return Awaited("barrier", f"barrier {number}", rest, state)
+        for cluster, held in self.cluster_waiting.items():
+            if any(row == slot for row, _ in held):
+                missing, live = (int(each[cluster]) for each in self._missing())
+                state = (("arrived", live - missing), ("needed", live))
+                rest = f", where {live - missing} of {live} threads have arrived"
+                return Awaited("cluster barrier", "the cluster barrier", rest, state)
+        return None
+
+
+def _of_each_warp(batch: Batch, value: Array) -> Array:
+    """An operand that is the same for all lanes of a warp: that of each warp's first active lane."""
+    wide = np.broadcast_to(value, (batch.count, 32))
+    if batch.mask is None:
+        return wide[:, 0].astype(np.int64)
+    first = batch.active().argmax(axis=1)
+    return wide[np.arange(batch.count), first].astype(np.int64)

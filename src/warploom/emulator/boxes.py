@@ -1,0 +1,198 @@
+# pyright: reportUnknownMemberType=false
+"""Boxes of tensors between global and shared memory: the compiled copies, and many boxes at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.emulator.memory import CHUNK_MASK, SHARED_START
+from warploom.emulator.watch import READ, WRITE
+from warploom.isa.instructions.bulk import TensorCopy
+from warploom.layout import TensorMapFields, box_bytes, boxes
+from warploom.numerics._compile import njit
+
+if TYPE_CHECKING:
+    from warploom.emulator.emulator import Machine
+
+Array = NDArray[Any]
+
+TF32_WORDS = ("tf32", "tf32.ftz")
+"""Element types whose loads round."""
+
+
+@njit
+def tile_in(
+    arena: Array, base: int, rows: Array, left: int, inside: int, offsets: Array, row_bytes: int, start: int,
+    mask: int, shared: Array, origin: int, fill: np.uint64,
+) -> None:  # fmt: skip
+    """Load a box in chunks of 16 bytes: row r goes to shared addresses start + offsets[r], swizzled.
+
+    Bytes [left, left + inside) of a row come from the arena, at base + rows[r]; the others are `fill`, and so
+    is a row whose rows[r] is negative. Tensor maps keep sources, rows and `left` at multiples of 16 bytes.
+    """
+    from_words = arena.view(np.uint64)
+    to_words = shared.view(np.uint64)
+    for r in range(len(rows)):
+        for chunk in range(0, row_bytes, 16):
+            address = start + offsets[r] + chunk
+            target = origin + (address ^ (((address >> 7) & mask) << 4))
+            source = base + rows[r] + chunk - left
+            if rows[r] >= 0 and left <= chunk and chunk + 16 <= left + inside:
+                to_words[target // 8] = from_words[source // 8]
+                to_words[target // 8 + 1] = from_words[source // 8 + 1]
+                continue
+            to_words[target // 8] = fill
+            to_words[target // 8 + 1] = fill
+            if rows[r] >= 0:
+                for byte in range(max(left - chunk, 0), min(left + inside - chunk, 16)):
+                    shared[target + byte] = arena[source + byte]
+
+
+@njit
+def tile_out(
+    arena: Array, base: int, rows: Array, inside: int, offsets: Array, start: int, mask: int, shared: Array,
+    origin: int,
+) -> None:  # fmt: skip
+    """Store a box: `inside` bytes of each row in bounds, a multiple of 16, go to the arena, at base + rows[r]."""
+    from_words = shared.view(np.uint64)
+    to_words = arena.view(np.uint64)
+    for r in range(len(rows)):
+        if rows[r] < 0:
+            continue
+        for chunk in range(0, inside, 16):
+            address = start + offsets[r] + chunk
+            source = origin + (address ^ (((address >> 7) & mask) << 4))
+            target = base + rows[r] + chunk
+            to_words[target // 8] = from_words[source // 8]
+            to_words[target // 8 + 1] = from_words[source // 8 + 1]
+
+
+@njit
+def _move(
+    arena: Array, bases: Array, rows: Array, offsets: Array, row_bytes: int, starts: Array, mask: int,
+    shared: Array, origins: Array, loads: bool,
+) -> None:  # fmt: skip
+    """Load or store whole boxes: box b at bases[b] of the arena, and at shared addresses from starts[b] on."""
+    far_words = arena.view(np.uint64)
+    near_words = shared.view(np.uint64)
+    for b in range(len(bases)):
+        for r in range(len(rows)):
+            far = np.uint64(bases[b] + rows[r]) >> np.uint64(3)
+            first = starts[b] + offsets[r]
+            for chunk in range(0, row_bytes, 16):
+                address = first + chunk
+                near = np.uint64(origins[b] + (address ^ (((address >> 7) & mask) << 4))) >> np.uint64(3)
+                if loads:
+                    near_words[near] = far_words[far]
+                    near_words[near + np.uint64(1)] = far_words[far + np.uint64(1)]
+                else:
+                    far_words[far] = near_words[near]
+                    far_words[far + np.uint64(1)] = near_words[near + np.uint64(1)]
+                far += np.uint64(2)
+
+
+def chosen(array: Array, positions: Array, lanes: Array) -> Array:
+    """The elements of a request's array, which may be broadcast along either axis, that belong to some lanes."""
+    rows, columns = array.shape
+    return array[positions if rows > 1 else 0 * positions, lanes if columns > 1 else 0 * lanes]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WholeBoxes:
+    """Copies of boxes that are whole and in bounds, here and there, through one tensor map.
+
+    Shapes: `copy` (boxes,) is the copy of the request that a box belongs to, several where it is multicast;
+    `bases`, `starts`, `origins` and `mbarriers` are (boxes,), `rows` and `offsets` (rows of a box,).
+    """
+
+    machine: Machine
+    loads: bool
+    copy: Array
+    bases: Array
+    rows: Array
+    offsets: Array
+    row_bytes: int
+    starts: Array
+    mask: int
+    origins: Array
+    mbarriers: Array | None
+    covered: int
+    transferred: int
+
+    def move(self) -> None:
+        """Copy, and count the bytes off the mbarriers. Errors: Fault, its lane a box."""
+        memory = self.machine.memory
+        if memory.carried is not None:
+            rows = (np.unique(self.bases)[:, None] + self.rows).reshape(-1)  # CTAs share tiles
+            memory.tell(rows, np.full(len(rows), self.row_bytes), READ if self.loads else WRITE)
+        _move(
+            memory.arena.bytes, self.bases, self.rows, self.offsets, self.row_bytes, self.starts, self.mask,
+            memory.shared, self.origins, self.loads,
+        )  # fmt: skip
+        if self.mbarriers is not None:
+            self.machine.mbarriers.complete(self.mbarriers, self.transferred)
+
+
+def whole_boxes(
+    machine: Machine,
+    request: TensorCopy,
+    fields: TensorMapFields,
+    positions: Array,
+    lanes: Array,
+    ctas: Array,
+) -> WholeBoxes | None:
+    """What of a request's copies through one map can be done together.
+
+    What is left out is at the edges of the tensor, or somebody's mistake.
+
+    Shapes: positions, lanes and ctas are (copies,).
+    Errors: Fault and UsageError where no copy can be done in this way.
+    """
+    memory = machine.memory
+    if fields.rank != request.dimensions or request.is_im2col or fields.is_im2col or fields.interleave:
+        return None
+    if request.direction == "load" and fields.element_type in TF32_WORDS:
+        return None
+    coordinates = np.stack([chosen(part, positions, lanes) for part in request.coordinates]).astype(np.int64)
+    found = boxes(fields, coordinates)
+    row_bytes = fields.box[0] * fields.element_bits // 8
+    covered = int(found.shared_offset[-1]) + max(row_bytes, fields.swizzle_span)
+    addresses = chosen(request.shared, positions, lanes).astype(np.int64)
+    starts, rank = addresses & 0xFF_FFFF, addresses >> 24
+    end = SHARED_START + memory.shared_bytes
+    fits = found.inside & (coordinates[0] * fields.element_bits % 128 == 0)
+    fits &= (starts >= SHARED_START) & (starts + covered <= end)
+    fits &= addresses % 128 == 0
+    if request.multicast is None:
+        own = memory.rank[ctas]
+        fits &= (rank == own) | ((rank < memory.cluster_size) & (request.shared_space != "shared::cta"))
+        copy = np.flatnonzero(fits)
+        rank = rank[copy]
+    else:
+        masks = chosen(request.multicast, positions, lanes).astype(np.int64)
+        copy, rank = np.nonzero(fits[:, None] & (masks[:, None] >> np.arange(memory.cluster_size) & 1 == 1))
+    if not len(copy):
+        return None
+    bases = found.global_offset[copy]
+    low = int(bases.min())
+    reach = int(bases.max()) - low + int(found.row_offset[-1]) + row_bytes
+    bases = bases - low + memory.arena.find(fields.global_address + low, reach, "a tensor copy")
+    owner = ctas[copy] - memory.rank[ctas[copy]] + rank
+    origins = owner * memory.shared_stride - SHARED_START
+    mbarriers = None
+    loads = request.direction == "load"
+    if not loads:
+        memory.arena.touch(fields.global_address + low)
+    if request.mbarrier is not None:
+        objects = chosen(request.mbarrier, positions, lanes).astype(np.int64)[copy] & 0xFF_FFFF
+        if (objects < SHARED_START).any() or (objects + 8 > end).any():
+            return None
+        mbarriers = origins + objects
+    return WholeBoxes(
+        machine, loads, copy, bases, found.row_offset, found.shared_offset, row_bytes, starts[copy],
+        CHUNK_MASK[fields.swizzle_span], origins, mbarriers, covered, box_bytes(fields),
+    )  # fmt: skip

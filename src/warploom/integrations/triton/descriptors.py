@@ -1,0 +1,68 @@
+"""Triton's host-side tensor descriptors as tensor maps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from warploom.diagnostics import UsageError
+from warploom.integrations.triton.tensors import Array
+from warploom.layout import TensorMap
+from warploom.layout.tensormap import ELEMENT_TYPES, FILLS, TensorMapFields, five
+
+_ROUNDED = "tf32"
+
+
+def decomposed(descriptor: Any, base: Array) -> list[object]:
+    """A descriptor in its parts, for targets without tensor maps: address, shape, strides, and what newer versions
+    of Triton say of its filling and rounding.
+    """
+    parts: list[object] = [base, *map(int, descriptor.shape), *map(int, descriptor.strides)]
+    if hasattr(descriptor, "padding"):
+        parts.append(int(descriptor.padding == "nan"))
+    if hasattr(descriptor, "round_f32_to_tf32"):
+        parts.append(int(descriptor.round_f32_to_tf32))
+    return parts
+
+
+def tensor_map(name: str, descriptor: Any, base: Array, made: dict[str, Any]) -> TensorMap:
+    """The tensor map of a descriptor; `made` is what the compiler chose: box, swizzle and type of elements.
+
+    Errors: UsageError triton.descriptor.
+    """
+    words = [word for word, _, _ in ELEMENT_TYPES]
+    shape, strides = [int(n) for n in descriptor.shape], [int(n) for n in descriptor.strides]
+    reach = sum((extent - 1) * step for extent, step in zip(shape, strides, strict=True)) + 1
+    if reach > base.size:
+        raise UsageError(
+            f"{name} describes {reach} elements, of shape {tuple(shape)} and strides {tuple(strides)}, in memory of "
+            f"{base.size}",
+            code="triton.descriptor",
+        )
+    if made["fp4_padded"]:
+        shape[-1] *= 2
+    rounded = getattr(descriptor, "round_f32_to_tf32", False)
+    mode: dict[str, Any] = {"box": five([int(n) for n in made["block_size"]][::-1])}
+    steps = [1] * len(shape)
+    if made.get("is_im2col"):
+        pixels, channels = (int(n) for n in made["block_size"])
+        mode = {
+            "im2col_lower": five(descriptor.pixel_box_lower_corner[::-1])[:3],
+            "im2col_upper": five(descriptor.pixel_box_upper_corner[::-1])[:3],
+            "channels_per_pixel": channels,
+            "pixels_per_column": pixels,
+        }
+        steps = [int(n) for n in descriptor.element_strides or steps]
+    fields = TensorMapFields(
+        rank=len(shape),
+        global_dim=five(shape[::-1]),
+        global_stride=five([step * int(made["elem_size"]) for step in strides[-2::-1]])[:4],
+        element_stride=five(steps[::-1]),
+        elemtype=words.index(_ROUNDED) if rounded else int(made["elem_type"]),
+        swizzle=int(made["swizzle"]),
+        fill=FILLS.index(getattr(descriptor, "padding", "zero")),
+        **mode,
+    )
+    complaints = fields.validate()
+    if complaints:
+        raise UsageError(f"{name} cannot be a tensor map: {complaints[0]}", code="triton.descriptor")
+    return TensorMap(base, fields)

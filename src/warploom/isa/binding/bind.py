@@ -1,0 +1,259 @@
+"""From an instruction of the tree to a bound form: which form, which slots, which operand in which place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import islice
+
+from warploom.diagnostics import Diagnostic, Source
+from warploom.isa.binding.nearest import Fix, fixes, reordered, respell
+from warploom.isa.binding.operands import (
+    BoundOperand,
+    Problem,
+    Where,
+    list_values,
+    place_operands,
+    takes_count,
+    unparenthesised,
+    wrong_constants,
+)
+from warploom.isa.binding.unjudged import is_unjudged
+from warploom.isa.model.form import LONGEST_OPCODE, Form, Match, heads, match_opcode
+from warploom.ptx import (
+    Address,
+    Float,
+    Instruction,
+    Integer,
+    Name,
+    Operand,
+    Pair,
+    Tuple,
+    Vector,
+)
+
+_WAYS = 16  # legal words of one slot that operands are laid beside
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """An instruction bound to a form. `slots` maps each slot to its word ("" when absent)."""
+
+    form: Form
+    slots: Mapping[str, str]
+    operands: Mapping[str, BoundOperand]
+
+
+def bind(instruction: Instruction, source: Source | None = None) -> Binding | Diagnostic:
+    """Bind an instruction, or say in one sentence why no form takes it. Words after its name stand in any
+    order.
+
+    Errors: isa.unknown (no such opcode), <form>/<slot> (a modifier no row allows), <form>/<operand>.
+    """
+    outline = (instruction.opcode, *map(_outline, instruction.operands))
+    if (known := _BOUND.get(outline)) is not None:
+        return _bound_like(known, instruction.operands)
+    best: list[Problem] = []
+    least: tuple[bool, int] = (True, len(instruction.operands) + 2)
+    matches = match_opcode(instruction.opcode) or tuple(match for _, match in reordered(instruction.opcode))
+    for match in matches:
+        bound = place_operands(match, instruction.operands)
+        problems = bound if isinstance(bound, list) else wrong_constants(match, bound)
+        if not isinstance(bound, list) and not problems:
+            binding = Binding(match.form, match.slots, bound)
+            if all(place.values is None for place in match.form.operands.values()):
+                _BOUND[outline] = binding
+            return binding
+        if (rank := (isinstance(bound, list), len(problems))) < least:
+            best, least = problems, rank
+    problem = best[0] if best else explain_opcode(instruction)
+    diagnostic = problem.at(instruction)
+    return diagnostic if source is None else replace(diagnostic, source=source)
+
+
+_BOUND: dict[tuple[object, ...], Binding] = {}
+"""The first binding of each opcode with operands of each outline, where no constant is judged by its value."""
+
+
+def _outline(operand: Operand) -> object:
+    """What decides where an operand may stand."""
+    match operand:
+        case Name(text):
+            return text == "_"
+        case Vector(items):
+            return tuple(_outline(item) for item in items)
+        case Pair(first, second):
+            return Pair, _outline(first), _outline(second)
+        case Address(_, _, extra):
+            return Address, *map(_outline, extra)
+        case Tuple((Integer() | Float() as constant,)):
+            return Tuple, type(constant)
+        case _:
+            return type(operand)
+
+
+def _bound_like(known: Binding, operands: tuple[Operand, ...]) -> Binding:
+    """A binding as one of the same opcode and outlines was made."""
+    bound: dict[str, BoundOperand] = {}
+    for name, like in known.operands.items():
+        operand: Operand = operands[like.at[0]]
+        if len(like.at) > 1:
+            assert isinstance(operand, (Vector, Pair))
+            operand = (
+                operand.items[like.at[1]] if isinstance(operand, Vector) else _of_pair(operand, like.at[1])
+            )
+        elif isinstance(operand, Vector) and not isinstance(like.operand, Vector):
+            operand = operand.items[0]
+        if like.place.kind != "tuple":
+            operand = unparenthesised(operand)
+        bound[name] = BoundOperand(operand, like.place, like.type, like.registers, like.at)
+    return Binding(known.form, known.slots, bound)
+
+
+def _of_pair(pair: Pair, k: int) -> Operand:
+    return pair.second if k else pair.first
+
+
+# Opcodes ----------------------------------------------------------------------------------------------------
+
+
+def explain_opcode(instruction: Instruction, misfits: Callable[[Match], int] | None = None) -> Problem:
+    """Why no row of any form allows an opcode. `misfits` counts how badly the operands, as they are declared,
+    suit a form that is as near as another.
+
+    Errors: isa.unknown, <form>/<slot>
+    """
+    opcode, operands = instruction.opcode, instruction.operands
+    if is_unjudged(opcode):
+        return Problem("isa.unjudged", f"'{opcode}' is an instruction that has no form here", ("opcode",))
+    if len(opcode) > LONGEST_OPCODE:
+        opcode = ".".join(word[:_LONGEST_WORD] for word in opcode.split(".")[:_MOST_WORDS])
+    found = nearest_fixes(opcode, operands)
+    if not found:
+        like = _like(opcode.partition(".")[0])
+        hint = f"did you mean '{like}'?" if like else ""
+        return Problem("isa.unknown", f"'{opcode}' is no instruction", ("opcode",), hint)
+    if misfits is not None and len({fix.match.form.name for fix in found}) > 1:
+        found = sorted(found, key=lambda fix: min(map(misfits, _ways(fix))))
+    fix = found[0]
+    form = fix.match.form
+    hint = ""
+    others = dict.fromkeys(_expectation(other) for other in found[1:] if other.slot != fix.slot)
+    if fix.nearest:
+        hint = f"the nearest that is legal: {fix.nearest}"
+    elif others:
+        hint = "or " + "; or ".join(list(others)[:3])
+    return Problem(f"{form.name}/{_slot_of(fix)}", _sentence(opcode, fix), _place_of(fix), hint, form.source)
+
+
+_MOST_WORDS, _LONGEST_WORD = 32, 64
+"""What is explained of an opcode that no form could have."""
+
+
+@lru_cache(maxsize=1024)
+def nearest_fixes(opcode: str, operands: tuple[Operand, ...]) -> list[Fix]:
+    """The changes that would make an opcode legal; of those alike, the ones after which its operands fit
+    best.
+    """
+    found = fixes(opcode)
+    likest = max((fix.likeness for fix in found), default=0.0)
+    misfits = [(_misfit(fix, operands), fix) for fix in found]
+    ranked = [
+        (misfit, fix)
+        for misfit, fix in misfits
+        if fix.is_known or fix.likeness >= likest - 0.5 or (fix.kind == "missing" and misfit == 0)
+    ]
+    least = min((misfit for misfit, _ in ranked), default=0)
+    return [fix for misfit, fix in ranked if misfit == least]
+
+
+def _misfit(fix: Fix, operands: tuple[Operand, ...]) -> int:
+    """How badly operands fit the opcode after a change, with the legal word that suits them best."""
+    return min(_misfit_of(match, operands) for match in _ways(fix))
+
+
+def _ways(fix: Fix) -> Iterator[Match]:
+    form, slots = fix.match.form, fix.match.slots
+    yield fix.match
+    if fix.slot in form.columns:
+        for word in islice(fix.legal, _WAYS):
+            changed = respell(form, {**slots, fix.slot: word})
+            yield Match(form, changed, form.rows_of(changed))
+
+
+def _misfit_of(match: Match, operands: tuple[Operand, ...]) -> int:
+    if not takes_count(match, len(operands)):
+        return len(operands) + 1
+    bound = place_operands(match, operands)
+    return len(bound) if isinstance(bound, list) else 0
+
+
+def _slot_of(fix: Fix) -> str:
+    """The slot at fault; of a word too much the one that has it already, or "extra" where none may have it."""
+    form = fix.match.form
+    if fix.kind not in ("doubled", "extra") or fix.slot in form.slot_names:
+        return fix.slot
+    return next((slot for slot, word in fix.match.slots.items() if word == fix.found), "extra")
+
+
+def _place_of(fix: Fix) -> Where:
+    return ("word", fix.position)
+
+
+def _sentence(opcode: str, fix: Fix) -> str:
+    match fix.kind:
+        case "doubled":
+            return f"'{opcode}' has '.{fix.found}' twice"
+        case "extra":
+            return f"'{opcode}' has '.{fix.found}', which does not belong there"
+        case _:
+            return f"'{opcode}' has {_found(fix)}; expected {_words(fix)}"
+
+
+def _found(fix: Fix) -> str:
+    if fix.slot in fix.match.form.parts:
+        return f"{fix.slot} = {fix.found}"
+    literal = fix.legal == (fix.slot,)
+    if not fix.found:
+        return f"no '.{fix.slot}'"
+    return f"'.{fix.found}'" if literal else f"'.{fix.found}' for {fix.slot}"
+
+
+def _words(fix: Fix) -> str:
+    if fix.slot in fix.match.form.parts:
+        return list_values(fix.legal)
+    if not fix.legal:
+        return "none"
+    return list_values([f"'.{word}'" if word else "none" for word in fix.legal])
+
+
+def _expectation(fix: Fix) -> str:
+    if fix.kind in ("word", "missing"):
+        return f"{_words(fix)} for {fix.slot}"
+    return f"no '.{fix.found}'"
+
+
+@lru_cache(maxsize=1024)
+def _like(head: str) -> str:
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(head, list(heads()), 1, 0.6)), "")
+
+
+def changes_of_one_word(match: Match) -> Iterator[tuple[str, Match]]:
+    """The legal opcodes that differ from one in the word of one slot, and how a message names the change."""
+    form, slots = match.form, match.slots
+    for column in reversed(form.columns):
+        words = dict.fromkeys(word for row in form.rows for word in row.cells[column])
+        for word in words:
+            if word == slots.get(column, ""):
+                continue
+            changed = respell(form, {**slots, column: word})
+            rows = form.rows_of(changed)
+            if rows:
+                quoted = f"{column} = {word}" if column in form.parts else f"'.{word}' for {column}"
+                yield quoted if word else f"no {column}", Match(form, changed, rows)
+
+
+# Words of messages ------------------------------------------------------------------------------------------

@@ -1,0 +1,445 @@
+"""For an opcode that no row allows: the nearest one that is, and the word at fault.
+
+First every single change that makes the opcode legal is tried: another word in one place, a word more, a word
+less. Where none does, the opcode is laid beside the syntax lines with as few changes as may be.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import cache, lru_cache
+from itertools import product
+
+from warploom.isa.model.form import (
+    LONGEST_OPCODE,
+    NAME_WHERE_THEY_STAND,
+    Form,
+    Match,
+    forms,
+    forms_of,
+    lenient_of,
+)
+from warploom.isa.model.syntax import Word, bind_word
+from warploom.isa.model.table import Row
+from warploom.isa.model.types import TYPES
+
+_INTEGERS = "us"
+_DIGITS = re.compile(r"\d+")
+_FORMAT = re.compile(r"b\d+x\d+(_p\d+)?")
+_KINDS = ("doubled", "missing", "word", "extra")
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """One change: what is wrong with an opcode, and what it would be without that.
+
+    `kind` is "word" (another word in its place), "missing", "extra" or "doubled". `slot` is the slot or the
+    literal word at fault, `position` the word's place in the opcode, `found` what stands there and `legal`
+    what may. `match` is the opcode after the change; `nearest` spells it where further changes were needed.
+    """
+
+    kind: str
+    slot: str
+    position: int
+    found: str
+    legal: tuple[str, ...]
+    match: Match
+    nearest: str = ""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the form knows every word in its slot, and only not beside the others."""
+        form = self.match.form
+        return self.slot in form.columns and (self.kind != "word" or self.found in form.vocabulary[self.slot])
+
+    @property
+    def likeness(self) -> float:
+        """How like what was found is to the likest that is legal; more where other forms have it in such
+        a slot.
+        """
+        if not self.found or self.kind != "word":
+            return 0.0
+        alike = max((_alike(self.found, word) for word in self.legal if word), default=0.0)
+        if self.legal == (self.slot,):
+            return alike / 2  # a word of its own is seldom what was meant
+        return alike + 2 * (self.found in _spoken().get(self.slot, ()))
+
+
+@lru_cache(maxsize=4096)
+def fixes(opcode: str) -> tuple[Fix, ...]:
+    """Every single change that would make an opcode legal, the likeliest kind first; or the nearest
+    opcode.
+    """
+    words = tuple(opcode.split("."))
+    family = forms_of(words[0])
+    found = [fix for form in family for order in form.orders for fix in _single_changes(form, order, words)]
+    if not found:
+        ways = [_least_changes(form, order, words) for form in family for order in form.orders]
+        ways.sort(key=lambda way: way[0])
+        found = [fix for _, fix in ways[:1]]
+    best: dict[tuple[str, str], Fix] = {}
+    for fix in sorted(
+        found, key=lambda fix: (min(1, _KINDS.index(fix.kind)), not fix.is_known, -fix.likeness)
+    ):
+        best.setdefault((fix.match.form.name, fix.slot), fix)
+    forms: dict[str, list[Fix]] = {}
+    for fix in best.values():
+        forms.setdefault(fix.match.form.name, []).append(fix)
+    return tuple(fix for group in forms.values() for fix in sorted(group, key=_rank))
+
+
+@lru_cache(maxsize=4096)
+def reordered(opcode: str, *, lenient: bool = False) -> tuple[tuple[str, Match], ...]:
+    """The legal opcodes that have the words of another in another order: the name first, types as they
+    were. With `lenient`, those of forms that only assemblers take too.
+    """
+    if len(opcode) > LONGEST_OPCODE:
+        return ()
+    words = tuple(opcode.split("."))
+    known = forms_of(words[0]) + (lenient_of(words[0]) if lenient else ())
+    ways = (way for form in known for order in form.orders for way in _reordered(form, order, words))
+    return tuple({way[1].form.name: way for way in ways}.values())
+
+
+def name_of(words: tuple[str, ...]) -> str:
+    """The words of an opcode that name its instruction: as many as some form has in its name."""
+    return ".".join(words[: max((named_words(form, words) for form in forms_of(words[0])), default=1)])
+
+
+def named_words(form: Form, words: tuple[str, ...]) -> int:
+    """How many words of an opcode are the name of a form; 0 where it is another's."""
+    count = named = 0
+    for word in form.syntax.words:
+        if named == form.name_words and word.slot not in NAME_WHERE_THEY_STAND:
+            break
+        if count < len(words) and bind_word(word, words[count], form.vocabulary) is not None:
+            count += 1
+        elif word.optional:
+            continue
+        else:
+            return 0
+        named += not word.optional
+    return count
+
+
+def is_named_alike(form: Form, one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether an opcode begins with the words that name a form in another, which follows it."""
+    count = named_words(form, other)
+    return one[:count] == other[:count]
+
+
+def _is_type(word: str) -> bool:
+    return word in TYPES or word == "b128" or _FORMAT.fullmatch(word) is not None
+
+
+def _is_layout(word: str) -> bool:
+    return word in ("row", "col")
+
+
+def _is_space(word: str) -> bool:
+    return word.partition("::")[0] in ("global", "shared")
+
+
+def _is_bit_operation(word: str) -> bool:
+    return word in ("and", "or", "xor", "popc")
+
+
+_ORDERED = (_is_type, _is_layout, _is_space, _is_bit_operation)
+"""Words of one of these kinds keep their order wherever they stand."""
+
+
+def _rank(fix: Fix) -> tuple[int, int, float]:
+    """Within a form: of known words that do not go together, the last is at fault; of others, the likest."""
+    kind = _KINDS.index(fix.kind)
+    return (
+        (min(1, kind), -fix.match.form.columns.index(fix.slot), 0.0)
+        if fix.is_known
+        else (kind, 0, -fix.likeness)
+    )
+
+
+@cache
+def _spoken() -> dict[str, frozenset[str]]:
+    """The words of each slot, of whatever form."""
+    found: dict[str, frozenset[str]] = {}
+    for form in forms():
+        for slot, words in form.vocabulary.items():
+            found[slot] = found.get(slot, frozenset()) | words
+    return found
+
+
+def _single_changes(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> Iterator[Fix]:
+    """Changes of one word that bring an opcode to a row of a form."""
+    for change in _one_off(form, order, words):
+        kind, pattern_at, position, slots = change
+        word = order[pattern_at] if pattern_at >= 0 else None
+        if kind in ("extra", "doubled"):
+            if rows := form.rows_of(slots):
+                yield Fix(kind, words[position], position, words[position], (), Match(form, slots, rows))
+        elif kind == "row":
+            yield from _row_changes(form, order, words, slots)
+        elif word is not None:
+            legal = _legal_words(form, word, slots)
+            if legal:
+                chosen = slots | _bound(form, word, legal[0])
+                found = words[position] if kind == "word" else ""
+                name = word.slot or word.literal
+                at = min(position, len(words) - 1)
+                yield Fix(kind, name, at, found, legal, Match(form, chosen, form.rows_of(chosen)))
+
+
+def _one_off(
+    form: Form, order: tuple[Word, ...], words: tuple[str, ...]
+) -> Iterator[tuple[str, int, int, dict[str, str]]]:
+    """Ways to lay words beside a pattern with at most one change: kind, pattern word, position, slots."""
+
+    def walk(
+        p: int, w: int, slots: dict[str, str], change: tuple[str, int, int] | None
+    ) -> Iterator[tuple[str, int, int, dict[str, str]]]:
+        if p == len(order) and w == len(words):
+            kind, pattern_at, position = change or ("row", -1, -1)
+            yield kind, pattern_at, position, slots
+            return
+        if p < len(order):
+            word = order[p]
+            bound = bind_word(word, words[w], form.vocabulary) if w < len(words) else None
+            if bound is not None:
+                yield from walk(p + 1, w + 1, slots | bound, change)
+            elif change is None and 0 < w < len(words):
+                yield from walk(p + 1, w + 1, slots, ("word", p, w))
+            if word.optional:
+                yield from walk(p + 1, w, slots | {word.slot: ""}, change)
+            elif change is None and w > 0 and bound is None and not word.slot.endswith("variant"):
+                yield from walk(p + 1, w, slots, ("missing", p, w))
+        if change is None and 0 < w < len(words):
+            kind = "doubled" if words[w] in words[:w] + words[w + 1 :] else "extra"
+            yield from walk(p, w + 1, slots, (kind, -1, w))
+
+    yield from walk(0, 0, {}, None)
+
+
+def _row_changes(
+    form: Form, order: tuple[Word, ...], words: tuple[str, ...], slots: Mapping[str, str]
+) -> Iterator[Fix]:
+    """The columns whose word alone keeps slots from every row."""
+    for column in form.columns:
+        legal = _legal_cells(form, column, slots)
+        if not legal:
+            continue
+        found = slots.get(column, "")
+        position = _position(order, words, form, column)
+        chosen = {
+            **slots,
+            column: max(legal, key=lambda word: _alike(found, word) if found and word else 0.0),
+        }
+        kind = (
+            "missing"
+            if not found
+            else "word"
+            if any(legal)
+            else "doubled"
+            if words.count(found) > 1
+            else "extra"
+        )
+        match = Match(form, respell(form, chosen), form.rows_of(chosen))
+        yield Fix(kind, column, position, found, legal, match)
+
+
+def _legal_cells(form: Form, column: str, slots: Mapping[str, str]) -> tuple[str, ...]:
+    legal = (
+        word
+        for row in form.rows
+        if column in row.cells and all(row.allows(c, slots.get(c, "")) for c in row.cells if c != column)
+        for word in row.cells[column]
+    )
+    return tuple(dict.fromkeys(legal))
+
+
+def _legal_words(form: Form, word: Word, slots: Mapping[str, str]) -> tuple[str, ...]:
+    """What may stand at a word of the pattern, the other slots being as they are."""
+    if word.composite is None:
+        if word.literal:
+            with_it = {**slots, word.slot: word.literal} if word.slot else slots
+            return (word.literal,) if form.rows_of(with_it) else ()
+        return tuple(text for text in _legal_cells(form, word.slot, slots) if text)
+    parts = tuple(word.composite.groupindex)
+    spelled: dict[str, None] = {}
+    for row in form.rows:
+        if all(row.allows(c, slots.get(c, "")) for c in row.cells if c not in parts):
+            for cells in product(*(row.cells[part] for part in parts)):
+                values = dict(zip(parts, cells, strict=True))
+                spelled[form.composites[word.slot].format(**values)] = None
+    return tuple(spelled)
+
+
+def _bound(form: Form, word: Word, text: str) -> dict[str, str]:
+    return bind_word(word, text, form.vocabulary) or {}
+
+
+def respell(form: Form, slots: Mapping[str, str]) -> dict[str, str]:
+    """Slots whose composite words are spelled again from their parts."""
+    spelled = dict(slots)
+    for slot, pattern in form.composites.items():
+        spelled[slot] = pattern.format(**{name: slots.get(name, "") for name in form.parts})
+    return spelled
+
+
+def _position(order: tuple[Word, ...], words: tuple[str, ...], form: Form, column: str) -> int:
+    """Where the word of a column stands in an opcode that follows the pattern; where it would, if it has
+    none.
+    """
+    position = 0
+    for place, word in enumerate(order):
+        names = {word.slot, *(word.composite.groupindex if word.composite else ())}
+        if column in names:
+            return min(position, len(words) - 1)
+        bound = position < len(words) and bind_word(word, words[position], form.vocabulary) is not None
+        if bound and _rest_follows(order[place + 1 :], words[position + 1 :], form):
+            position += 1
+    return len(words) - 1
+
+
+def _rest_follows(order: tuple[Word, ...], words: tuple[str, ...], form: Form) -> bool:
+    if not order:
+        return not words
+    first, rest = order[0], order[1:]
+    if (
+        words
+        and bind_word(first, words[0], form.vocabulary) is not None
+        and _rest_follows(rest, words[1:], form)
+    ):
+        return True
+    return first.optional and _rest_follows(rest, words, form)
+
+
+def _reordered(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> Iterator[tuple[str, Match]]:
+    """An opcode whose words would be legal in the order of the pattern; words of one kind keep theirs."""
+    left = list(words)
+    slots: dict[str, str] = {}
+    arranged: list[str] = []
+    for word in order:
+        text = next((text for text in left if bind_word(word, text, form.vocabulary) is not None), None)
+        if text is not None:
+            left.remove(text)
+            arranged.append(text)
+            slots |= _bound(form, word, text)
+        elif word.optional:
+            slots[word.slot] = ""
+        else:
+            return
+    rows = form.rows_of(slots)
+    if left or not rows or tuple(arranged) == words or not is_named_alike(form, words, tuple(arranged)):
+        return
+    if all([w for w in words if kind(w)] == [w for w in arranged if kind(w)] for kind in _ORDERED):
+        yield ".".join(arranged), Match(form, slots, rows)
+
+
+def _least_changes(form: Form, order: tuple[Word, ...], words: tuple[str, ...]) -> tuple[float, Fix]:
+    """The opcode laid beside a pattern with as few changes as may be, then beside the row that fits best."""
+    m, n = len(order), len(words)
+    cost = [[0.0] * (n + 1) for _ in range(m + 1)]
+    step = [[""] * (n + 1) for _ in range(m + 1)]
+    for p in range(m, -1, -1):
+        for w in range(n, -1, -1):
+            if p == m and w == n:
+                continue
+            ways: list[tuple[float, str]] = []
+            if p < m and w < n:
+                fits = bind_word(order[p], words[w], form.vocabulary) is not None
+                ways.append((cost[p + 1][w + 1] + (0.0 if fits else 1.0), "both"))
+            if p < m:
+                ways.append((cost[p + 1][w] + (0.0 if order[p].optional else 1.0), "skip"))
+            if w < n:
+                ways.append((cost[p][w + 1] + 1.1, "drop"))
+            cost[p][w], step[p][w] = min(ways)
+    slots: dict[str, str] = {}
+    faults: list[tuple[str, str, int, str]] = []
+    p = w = 0
+    while p < m or w < n:
+        way = step[p][w]
+        word = order[p] if p < m else None
+        if way == "both" and word is not None:
+            bound = bind_word(word, words[w], form.vocabulary)
+            if bound is None:
+                faults.append(("word", word.slot or word.literal, w, words[w]))
+            slots |= bound or {}
+            p, w = p + 1, w + 1
+        elif way == "skip" and word is not None:
+            if word.optional:
+                slots[word.slot] = ""
+            else:
+                faults.append(("missing", word.slot or word.literal, min(w, n - 1), ""))
+            p += 1
+        else:
+            kind = "doubled" if words.count(words[w]) > 1 else "extra"
+            faults.append((kind, words[w], w, words[w]))
+            w += 1
+    row = min(form.rows, key=lambda row: _distance(row, slots))
+    chosen = _complete(form, row, slots)
+    wrong = [
+        ("word", column, _position(order, words, form, column), slots[column])
+        for column in form.columns
+        if column in slots and slots[column] not in row.cells[column] and slots[column]
+    ]
+    total = cost[0][0] + _distance(row, slots)
+    kind, slot, position, found = (
+        faults or wrong or [("word", form.columns[0] if form.columns else "", 0, "")]
+    )[0]
+    legal = _legal_in(form, slot, row)
+    fix = Fix(
+        kind, slot, position, found, legal, Match(form, chosen, form.rows_of(chosen)), _spell(order, chosen)
+    )
+    return total - fix.likeness / 100, fix
+
+
+def _legal_in(form: Form, slot: str, row: Row) -> tuple[str, ...]:
+    if slot in row.cells:
+        return row.cells[slot]
+    if slot in form.composites:
+        parts = sorted(form.parts & set(form.columns))
+        cells = product(*(row.cells[part] for part in parts))
+        return tuple(form.composites[slot].format(**dict(zip(parts, c, strict=True))) for c in cells)
+    return (slot,) if slot else ()
+
+
+def _distance(row: Row, slots: Mapping[str, str]) -> float:
+    return sum(1.0 for column, words in row.cells.items() if slots.get(column, "") not in words)
+
+
+def _complete(form: Form, row: Row, slots: Mapping[str, str]) -> dict[str, str]:
+    """Slots as a row has them, and as they were wherever it allows that."""
+    chosen = dict(slots)
+    for column, words in row.cells.items():
+        found = slots.get(column, "")
+        if found in words:
+            chosen[column] = found
+        else:
+            chosen[column] = max(words, key=lambda word: _alike(found, word) if found and word else not word)
+    for word in form.syntax.words:
+        if word.slot and word.optional and word.slot not in form.columns:
+            chosen.setdefault(word.slot, "")
+    return respell(form, chosen)
+
+
+def _spell(order: tuple[Word, ...], slots: Mapping[str, str]) -> str:
+    """An opcode from its pattern and slots."""
+    words = (slots.get(word.slot, "") if word.slot else word.literal for word in order)
+    return ".".join(word for word in words if word)
+
+
+def spell(match: Match) -> str:
+    """The opcode of a match, as its syntax line has it."""
+    return _spell(match.form.syntax.words, match.slots)
+
+
+@lru_cache(maxsize=4096)
+def _alike(one: str, other: str) -> float:
+    near = SequenceMatcher(None, _DIGITS.sub("8", one), _DIGITS.sub("8", other)).ratio() + (
+        one[0] == other[0]
+    )
+    if one in TYPES and other in TYPES:
+        near += (TYPES[one].bits == TYPES[other].bits) + (one[0] in _INTEGERS and other[0] in _INTEGERS)
+    return near

@@ -1,0 +1,152 @@
+"""Approximations of elementary functions (PTX ISA 9.7.3.8-22, 9.7.4.9-10)."""
+
+from __future__ import annotations
+
+from warploom.isa.model.form import Form
+from warploom.isa.model.operands import arg, out
+from warploom.isa.model.semantics import Bound, Warps
+from warploom.numerics import approximate
+from warploom.numerics.formats import FORMATS
+
+FUNCTION = Form(
+    name="approximate.function",
+    syntax="op.approx{.ftz}.type  d, a;",
+    rows="""
+        op                              ftz    type  ptx
+        ex2,lg2,sin,cos,rcp,sqrt,rsqrt  -,ftz  f32   1.0
+        rsqrt                           -,ftz  f64   1.4
+    """,
+    operands={"d": out("type"), "a": arg("type")},
+    source="PTX ISA 9.7.3.21",
+)
+
+_FUNCTIONS = {
+    "ex2": approximate.ex2,
+    "lg2": approximate.lg2,
+    "sin": approximate.sin,
+    "cos": approximate.cos,
+    "rcp": approximate.rcp,
+    "sqrt": approximate.sqrt,
+    "rsqrt": approximate.rsqrt,
+}
+
+
+@FUNCTION.meaning
+def function(warps: Warps, i: Bound) -> None:
+    # READ
+    a = warps.read(i.a)
+    # COMPUTE
+    d = _FUNCTIONS[i.op](a, ftz=bool(i.ftz))
+    # WRITE
+    warps.write(i.d, d)
+
+
+RCP64 = Form(
+    name="approximate.rcp64",
+    syntax="rcp.approx.ftz.f64  d, a;",
+    rows="ptx target\n2.1 sm_20",
+    operands={"d": out("f64"), "a": arg("f64")},
+    source="PTX ISA 9.7.3.14",
+)
+
+
+@RCP64.meaning
+def rcp64(warps: Warps, i: Bound) -> None:
+    # READ
+    a = warps.read(i.a)
+    # COMPUTE
+    d = approximate.rcp64(a)
+    # WRITE
+    warps.write(i.d, d)
+
+
+TANH = Form(
+    name="approximate.tanh",
+    syntax="tanh.approx.type  d, a;",
+    rows="""
+        type  ptx  target
+        f32   7.0  sm_75
+    """,
+    operands={"d": out("f32"), "a": arg("f32")},
+    source="PTX ISA 9.7.3.22",
+)
+
+
+@TANH.meaning
+def tanh(warps: Warps, i: Bound) -> None:
+    # READ
+    a = warps.read(i.a)
+    # COMPUTE
+    d = approximate.tanh(a)
+    # WRITE
+    warps.write(i.d, d)
+
+
+HALF = Form(
+    name="approximate.half",
+    syntax="op.approx{.ftz}.type  d, a;",
+    rows="""
+        op    ftz  type         ptx  target
+        ex2   -    f16,f16x2    7.0  sm_75
+        ex2   ftz  bf16,bf16x2  7.8  sm_90
+        tanh  -    f16,f16x2    7.0  sm_75
+        tanh  -    bf16,bf16x2  7.8  sm_90
+    """,
+    operands={"d": out("type"), "a": arg("type")},
+    source="PTX ISA 9.7.4.10",
+)
+
+
+@HALF.meaning
+def half(warps: Warps, i: Bound) -> None:
+    # READ
+    a = warps.read(i.a)
+    # COMPUTE
+    fmt = FORMATS[i.type.removesuffix("x2")]
+    d = approximate.tanh_half(a, fmt) if i.op == "tanh" else approximate.ex2_half(a, fmt, ftz=bool(i.ftz))
+    # WRITE
+    warps.write(i.d, d)
+
+
+DIV = Form(
+    name="approximate.div",
+    syntax="div.approx{.ftz}.f32  d, a, b;",
+    rows="""
+        ftz    ptx
+        -,ftz  1.4
+    """,
+    operands={"d": out("f32"), "a": arg("f32"), "b": arg("f32")},
+    source="PTX ISA 9.7.3.8",
+)
+
+
+@DIV.meaning
+def div(warps: Warps, i: Bound) -> None:
+    # READ
+    a, b = warps.read(i.a), warps.read(i.b)
+    # COMPUTE
+    d = approximate.div(a, b, ftz=bool(i.ftz))
+    # WRITE
+    warps.write(i.d, d)
+
+
+DIV_FULL = Form(
+    name="approximate.div_full",
+    syntax="div.full{.ftz}.f32  d, a, b;",
+    rows="""
+        ftz    ptx
+        -,ftz  1.4
+    """,
+    operands={"d": out("f32"), "a": arg("f32"), "b": arg("f32")},
+    source="PTX ISA 9.7.3.8",
+)
+
+
+@DIV_FULL.meaning
+def div_full(warps: Warps, i: Bound) -> None:
+    # READ
+    a, b = warps.read(i.a), warps.read(i.b)
+    # COMPUTE
+    d = approximate.div_full(a, b, ftz=bool(i.ftz))
+    # WRITE
+    warps.write(i.d, d)

@@ -1,0 +1,149 @@
+"""Asynchronous copies of single threads (PTX ISA 9.7.9.25.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+import numpy as np
+
+from warploom.isa.instructions.lanes import spread
+from warploom.isa.model.form import Form
+from warploom.isa.model.operands import NARROW, Slots, address, amount_or_predicate, immediate, inp
+from warploom.isa.model.semantics import Array, Bound, Warps
+
+
+def _sizes(slots: Slots) -> tuple[int, ...]:
+    return (4, 8, 16) if slots["cop"] == "ca" else (16,)
+
+
+CP_ASYNC = Form(
+    name="async_copy.cp_async",
+    syntax=(
+        "cp.async.cop.shared_space.global{.level::cache_hint}{.level::prefetch_size}"
+        "  [dst], [src], cp-size{, src-size}{, cache-policy};"
+    ),
+    rows="""
+        cop    shared_space        level::cache_hint  level::prefetch_size         ptx target
+        ca,cg  shared,shared::cta  -                  -                            7.0 sm_80
+        ca,cg  shared,shared::cta  -,L2::cache_hint   -,L2::64B,L2::128B,L2::256B  7.4 sm_80
+    """,
+    operands={
+        "dst": address(space="shared"),
+        "src": address(space="global"),
+        "cp_size": immediate(values=_sizes),
+        "src_size": amount_or_predicate("u32", upto="cp_size"),  # bytes to read, or a predicate: read none
+        "cache_policy": inp("u64", when="level::cache_hint"),
+    },
+    touches="async",
+    early="shared::cta",
+    source="PTX ISA 9.7.9.25.3.1",
+)
+
+# The elements in which a copy of a size is made: one access, aligned to its size.
+_ELEMENTS = {4: ("b32", 1), 8: ("b64", 1), 16: ("b64", 2)}
+
+
+@CP_ASYNC.meaning
+def copy(warps: Warps, i: Bound) -> None:
+    # READ
+    amount = np.uint32(i.cp_size)
+    if i.src_size is not None:
+        amount = warps.read(i.src_size)
+        if amount.dtype == np.bool_:
+            amount = np.where(amount, 0, i.cp_size)
+    captured = {
+        "source": spread(warps, warps.addresses(i.src)),
+        "destination": spread(warps, warps.addresses(i.dst)),
+        "amount": spread(warps, np.minimum(amount, np.uint32(i.cp_size))),
+    }
+    # WRITE
+    warps.defer("copy", partial(_carry_out, i.cp_size), captured)
+
+
+def _carry_out(size: int, warps: Warps, captured: Mapping[str, Array]) -> None:
+    source, destination, amount = captured["source"], captured["destination"], captured["amount"]
+    if ((amount == 0) | (amount == size)).all():
+        element, count = _ELEMENTS[size]
+        values = warps.load("global", source, element, count, lanes=amount > 0)
+        warps.store("shared", destination, element, values)
+        return
+    loaded = [warps.load("global", source + np.uint64(n), "b8", lanes=amount > n) for n in range(size)]
+    warps.store("shared", destination, "b8", np.concatenate(loaded))
+
+
+COMMIT = Form(
+    name="async_copy.commit_group",
+    syntax="cp.async.commit_group;",
+    rows="ptx target\n7.0 sm_80",
+    operands={},
+    touches="async",
+    source="PTX ISA 9.7.9.25.3.2",
+)
+
+
+@COMMIT.meaning
+def commit(warps: Warps, i: Bound) -> None:
+    warps.commit("copy")
+
+
+WAIT_GROUP = Form(
+    name="async_copy.wait_group",
+    syntax="cp.async.wait_group  N;",
+    rows="ptx target\n7.0 sm_80",
+    operands={"N": immediate("u32")},
+    touches="async",
+    source="PTX ISA 9.7.9.25.3.3",
+)
+
+
+@WAIT_GROUP.meaning
+def wait_group(warps: Warps, i: Bound) -> None:
+    warps.wait("copy", i.N)
+
+
+WAIT_ALL = Form(
+    name="async_copy.wait_all",
+    syntax="cp.async.wait_all;",
+    rows="ptx target\n7.0 sm_80",
+    operands={},
+    touches="async",
+    source="PTX ISA 9.7.9.25.3.3",
+)
+
+
+@WAIT_ALL.meaning
+def wait_all(warps: Warps, i: Bound) -> None:
+    warps.commit("copy")
+    warps.wait("copy", 0)
+
+
+def _barred(slots: Slots, target: int) -> tuple[int, ...]:
+    return () if slots["space"] else NARROW
+
+
+ARRIVE = Form(
+    name="async_copy.mbarrier_arrive",
+    syntax="cp.async.mbarrier.arrive{.noinc}{.space}.b64  [addr];",
+    rows="""
+        space                 ptx target
+        -,shared,shared::cta  7.0 sm_80
+    """,
+    operands={"addr": address(barred=_barred)},
+    touches="async",
+    source="PTX ISA 9.7.13.15.14",
+)
+
+
+@ARRIVE.meaning
+def arrive(warps: Warps, i: Bound) -> None:
+    # READ
+    where = spread(warps, warps.addresses(i.addr))
+    # WRITE: the arrival follows the lane's earlier copies; unless told otherwise, the phase waits for it
+    if not i.noinc:
+        warps.mbarrier(i.space, where, "increment", 1)
+    warps.defer("copy", partial(_arrive_now, i.space), {"where": where})
+
+
+def _arrive_now(space: str, warps: Warps, captured: Mapping[str, Array]) -> None:
+    warps.mbarrier(space, captured["where"], "arrive", 1)

@@ -1,0 +1,257 @@
+"""Atomic operations (PTX ISA 9.7.13.5 to 9.7.13.7).
+
+Memory order and scope have no effect: an atomic acts at once, and lanes that name the same address follow
+one another.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import partial
+from itertools import permutations
+
+import numpy as np
+
+from warploom.isa.instructions.lanes import spread
+from warploom.isa.instructions.remote import later
+from warploom.isa.model.form import Form
+from warploom.isa.model.operands import NARROW, Slots, address, arg, inp, memory, out
+from warploom.isa.model.semantics import Array, Bound, Warps
+from warploom.isa.model.types import TYPES
+
+_WITHIN = "-,cta,cluster,gpu"
+_SCOPES = f"{_WITHIN},sys"
+_SPACES = "-,global,shared,shared::cta,shared::cluster"
+_GLOBAL = "-,global"
+_SHARED = "shared,shared::cta,shared::cluster"
+_HINT = "-,L2::cache_hint"
+_ARITHMETIC = """
+    and,or,xor  -      b32,b64          3.1 sm_32
+    add         -      u32,s32,u64,f32  1.1 sm_20
+    add         -      f64              5.0 sm_60
+    add         noftz  f16              6.3 sm_70
+    add         noftz  f16x2            6.2 sm_70
+    add         noftz  bf16,bf16x2      7.8 sm_90
+    inc,dec     -      u32              1.1 sm_20
+    min,max     -      u32,s32,u64,s64  3.1 sm_32
+"""
+_VECTOR = f"""
+        sem    scope      op           noftz  level::cache_hint  vec       type          space    ptx target
+        {{sem}}  {_SCOPES}  add          -      {_HINT}            v2,v4     f32           -,global  8.1 sm_90
+        {{sem}}  {_SCOPES}  add,min,max  noftz  {_HINT}            v2,v4,v8  f16,bf16      -,global  8.1 sm_90
+        {{sem}}  {_SCOPES}  add,min,max  noftz  {_HINT}            v2,v4     f16x2,bf16x2  -,global  8.1 sm_90
+"""
+
+
+def _spellings(line: str) -> tuple[str, ...]:
+    """Order, scope, space and operation in every order: assemblers take them all, compilers write several."""
+    head, *words, rest = re.split(r"(\{\.sem\})(\{\.scope\})(\{\.space\})(\.\w+)", line)
+    return tuple(f"{head}{''.join(order)}{rest}" for order in permutations(words))[1:]
+
+
+def _table(sem: str, more: str = "") -> str:
+    """The table of the operations; a cache hint is for global memory, and 128 bits are younger of the system."""
+    rows = [
+        f"{sem} {scope} {op} {noftz} {kind} {space} {hint} {since} {target}"
+        for op, noftz, kind, ptx, target in (
+            line.split() for line in (_ARITHMETIC + more).splitlines() if line.strip()
+        )
+        for scope, since in (((_WITHIN, ptx), ("sys", "8.4")) if kind == "b128" else ((_SCOPES, ptx),))
+        for space, hint in ((_GLOBAL, _HINT), (_SHARED, "-"))
+    ]
+    return "\n".join(("sem scope op noftz type space level::cache_hint ptx target", *rows))
+
+
+ATOM = Form(
+    name="atomic.atom",
+    syntax="atom{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.type  d, [a], b{, cache-policy};",
+    spellings=_spellings("atom{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.type"),
+    rows=_table("-,relaxed,acquire,release,acq_rel", "exch - b32,b64 1.1 sm_20\nexch - b128 8.3 sm_90"),
+    operands={
+        "d": out("type", also="sink"),
+        "a": memory(also="unified"),
+        "b": arg("type"),
+        "cache_policy": inp("u64", when="level::cache_hint"),
+    },
+    touches="listens",
+    source="PTX ISA 9.7.13.5",
+)
+
+
+@ATOM.meaning
+def atom(warps: Warps, i: Bound) -> None:
+    # READ
+    where, b = warps.addresses(i.a), warps.read(i.b)
+    # COMPUTE
+    old = warps.atomic(i.space, where, i.op, i.type, b)
+    # WRITE
+    warps.write(i.d, old)
+
+
+CAS = Form(
+    name="atomic.cas",
+    syntax="atom{.sem}{.scope}{.space}.cas.type  d, [a], b, c;",
+    spellings=_spellings("atom{.sem}{.scope}{.space}.cas.type"),
+    rows=f"""
+        sem                                scope      space                type     ptx target
+        -,relaxed,acquire,release,acq_rel  {_SCOPES}  {_GLOBAL},{_SHARED}  b32,b64  1.1 sm_20
+        -,relaxed,acquire,release,acq_rel  {_SCOPES}  {_GLOBAL},{_SHARED}  b16      6.3 sm_70
+        -,relaxed,acquire,release,acq_rel  {_WITHIN}  {_GLOBAL},{_SHARED}  b128     8.3 sm_90
+        -,relaxed,acquire,release,acq_rel  sys        {_GLOBAL},{_SHARED}  b128     8.4 sm_90
+    """,
+    operands={"d": out("type", also="sink"), "a": memory(also="unified"), "b": arg("type"), "c": arg("type")},
+    touches="listens",
+    source="PTX ISA 9.7.13.5",
+)
+
+
+@CAS.meaning
+def compare_and_swap(warps: Warps, i: Bound) -> None:
+    # READ
+    where, b, c = warps.addresses(i.a), warps.read(i.b), warps.read(i.c)
+    # COMPUTE
+    old = warps.atomic(i.space, where, "cas", i.type, c, b)
+    # WRITE
+    warps.write(i.d, old)
+
+
+RED = Form(
+    name="atomic.red",
+    syntax="red{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.type  [a], b{, cache-policy};",
+    spellings=_spellings("red{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.type"),
+    rows=_table("-,relaxed,release"),
+    operands={"a": memory(), "b": arg("type"), "cache_policy": inp("u64", when="level::cache_hint")},
+    source="PTX ISA 9.7.13.6",
+)
+
+
+@RED.meaning
+def red(warps: Warps, i: Bound) -> None:
+    # READ
+    where, b = warps.addresses(i.a), warps.read(i.b)
+    # WRITE
+    warps.atomic(i.space, where, i.op, i.type, b)
+
+
+ATOM_VECTOR = Form(
+    name="atomic.atom_vector",
+    syntax="atom{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.vec.type  d, [a], b{, cache-policy};",
+    spellings=_spellings("atom{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.vec.type"),
+    rows=_VECTOR.format(sem="-,relaxed,acquire,release,acq_rel"),
+    operands={
+        "d": out("type", "vec", also="sink integers"),
+        "a": memory(also="unified"),
+        "b": inp("type", "vec", also="integers"),
+        "cache_policy": inp("u64", when="level::cache_hint"),
+    },
+    touches="listens",
+    source="PTX ISA 9.7.13.5",
+)
+
+RED_VECTOR = Form(
+    name="atomic.red_vector",
+    syntax="red{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.vec.type  [a], b{, cache-policy};",
+    spellings=_spellings("red{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.vec.type"),
+    rows=_VECTOR.format(sem="-,relaxed,release"),
+    operands={
+        "a": memory(),
+        "b": inp("type", "vec", also="integers"),
+        "cache_policy": inp("u64", when="level::cache_hint"),
+    },
+    source="PTX ISA 9.7.13.6",
+)
+
+
+def _each_element(warps: Warps, i: Bound) -> Array:
+    """A vector atomic is atomic for each of its elements."""
+    where, b = warps.addresses(i.a), warps.read_vector(i.b)
+    step = TYPES[i.type].bytes
+    olds = [
+        warps.atomic(i.space, element, i.op, i.type, values)
+        for element, values in ((where + np.uint64(n * step), values) for n, values in enumerate(b))
+    ]
+    return np.stack(olds)
+
+
+@ATOM_VECTOR.meaning
+def atom_vector(warps: Warps, i: Bound) -> None:
+    # READ, COMPUTE
+    old = _each_element(warps, i)
+    # WRITE
+    warps.write_vector(i.d, old)
+
+
+@RED_VECTOR.meaning
+def red_vector(warps: Warps, i: Bound) -> None:
+    _each_element(warps, i)
+
+
+_ASYNC = """
+    inc,dec      u32
+    min,max,add  u32,s32
+    add          u64,s64
+    and,or,xor   b32
+"""
+
+
+def _async_table(columns: str, *cells: str) -> str:
+    rows = [
+        f"{before} {row} {after}"
+        for row in (" ".join(line.split()) for line in _ASYNC.splitlines() if line.strip())
+        for before, _, after in (cell.partition(" | ") for cell in cells)
+    ]
+    return "\n".join((f"{columns} op type ptx target", *rows))
+
+
+RED_ASYNC = Form(
+    name="atomic.red_async",
+    syntax="red.async.relaxed.cluster{.ss}.mbarrier::complete_tx::bytes.op.type  [a], b, [mbar];",
+    rows=_async_table("ss", "-,shared::cluster | 8.1 sm_90"),
+    operands={
+        "a": address(barred=NARROW),
+        "b": arg("type"),
+        "mbar": address(barred=NARROW),
+    },
+    touches="async",
+    source="PTX ISA 9.7.13.7",
+)
+
+
+def of_integers(slots: Slots) -> str:
+    """Bits are held as integers are."""
+    return slots["type"].replace("b", "u")
+
+
+RED_ASYNC_RELEASE = Form(
+    name="atomic.red_async_release",
+    syntax="red.async{.mmio}.release.scope{.space}.op.type  [a], b;",
+    rows=_async_table(
+        "mmio scope space", "- gpu,sys -,global | 8.7 sm_100", "mmio sys -,global | 8.7 sm_100"
+    ),
+    operands={"a": address(barred=NARROW), "b": inp(of_integers)},
+    touches="async",
+    source="PTX ISA 9.7.13.7",
+)
+
+
+@RED_ASYNC_RELEASE.meaning
+def red_release(warps: Warps, i: Bound) -> None:
+    # READ
+    where, b = warps.addresses(i.a), warps.read(i.b)
+    # WRITE
+    warps.atomic(i.space, where, i.op, i.type, b)
+
+
+@RED_ASYNC.meaning
+def red_async(warps: Warps, i: Bound) -> None:
+    # READ
+    b = spread(warps, warps.read(i.b))
+    # WRITE, later
+    later(warps, i, TYPES[i.type].bytes, partial(_reduce_now, i.ss, i.op, i.type), {"b": b})
+
+
+def _reduce_now(
+    space: str, op: str, type: str, warps: Warps, where: Array, captured: Mapping[str, Array]
+) -> None:
+    warps.atomic(space, where, op, type, captured["b"])

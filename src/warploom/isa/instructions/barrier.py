@@ -1,0 +1,244 @@
+"""Barriers and fences (PTX ISA 9.7.13.1 to 9.7.13.4).
+
+Fences have no effect here: every thread sees all writes in the order in which they take effect, whichever
+proxy they go through.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from warploom.isa.model.form import Form, no_effect
+from warploom.isa.model.operands import address, immediate, inp, out, pred_in
+from warploom.isa.model.semantics import Bound, Warps
+
+_NUMBER = inp("u32", values=range(16), bits=32)
+_THREADS = inp("u32", values=range(0, 1 << 32, 32), bits=32)
+
+BARRIER_SYNC = Form(
+    name="barrier.sync",
+    syntax="barrier{.cta}.sync{.aligned}  a{, b};",
+    rows="""
+        barrier  cta  aligned    ptx
+        bar      -    -          1.0
+        bar      cta  -          7.8
+        barrier  -    -,aligned  6.0
+        barrier  cta  -,aligned  7.8
+    """,
+    operands={"a": _NUMBER, "b": _THREADS},
+    touches="waits",
+    source="PTX ISA 9.7.13.1",
+)
+
+
+def _meet(warps: Warps, i: Bound) -> None:
+    """Bring the lanes of an aligned barrier together; the short spelling is always aligned."""
+    if i.aligned or i.barrier == "bar":
+        warps.gather_warp()
+
+
+@BARRIER_SYNC.meaning
+def synchronise(warps: Warps, i: Bound) -> None:
+    # READ
+    _meet(warps, i)
+    number = warps.read(i.a)
+    threads = None if i.b is None else warps.read(i.b)
+    # WRITE
+    warps.cta_barrier(number, threads, "sync")
+
+
+BARRIER_ARRIVE = Form(
+    name="barrier.arrive",
+    syntax="barrier{.cta}.arrive{.aligned}  a, b;",
+    rows="""
+        barrier  cta  aligned    ptx
+        bar      -    -          1.0
+        bar      cta  -          7.8
+        barrier  -    -,aligned  6.0
+        barrier  cta  -,aligned  7.8
+    """,
+    operands={"a": _NUMBER, "b": inp("u32", values=range(32, 1 << 64, 32), bits=64)},
+    touches="arrives",
+    source="PTX ISA 9.7.13.1",
+)
+
+
+@BARRIER_ARRIVE.meaning
+def arrive(warps: Warps, i: Bound) -> None:
+    # READ
+    _meet(warps, i)
+    number, threads = warps.read(i.a), warps.read(i.b)
+    # WRITE
+    warps.cta_barrier(number, threads, "arrive")
+
+
+BARRIER_RED = Form(
+    name="barrier.red",
+    syntax="barrier{.cta}.red.op{.aligned}.type  d, a{, b}, {!}c;",
+    rows="""
+        barrier  cta  op      aligned    type  ptx
+        bar      -    popc    -          u32   2.0
+        bar      -    and,or  -          pred  2.0
+        bar      cta  popc    -          u32   7.8
+        bar      cta  and,or  -          pred  7.8
+        barrier  -    popc    -,aligned  u32   6.0
+        barrier  -    and,or  -,aligned  pred  6.0
+        barrier  cta  popc    -,aligned  u32   7.8
+        barrier  cta  and,or  -,aligned  pred  7.8
+    """,
+    operands={
+        "d": out("type", eased="packed"),
+        "a": _NUMBER,
+        "b": _THREADS,
+        "c": pred_in(),
+    },
+    touches="waits",
+    source="PTX ISA 9.7.13.1",
+)
+
+
+@BARRIER_RED.meaning
+def reduce(warps: Warps, i: Bound) -> None:
+    # READ
+    _meet(warps, i)
+    number, predicate = warps.read(i.a), warps.read(i.c)
+    threads = None if i.b is None else warps.read(i.b)
+    # WRITE
+    warps.cta_reduce(number, threads, predicate, i.op, i.d)
+
+
+CLUSTER_ARRIVE = Form(
+    name="barrier.cluster_arrive",
+    syntax="barrier.cluster.arrive{.sem}{.aligned};",
+    rows="""
+        sem              ptx target
+        -                7.8 sm_90
+        release,relaxed  8.0 sm_90
+    """,
+    operands={},
+    touches="arrives",
+    source="PTX ISA 9.7.13.3",
+)
+
+
+@CLUSTER_ARRIVE.meaning
+def arrive_in_cluster(warps: Warps, i: Bound) -> None:
+    if i.aligned:
+        warps.gather_warp()
+    warps.cluster_arrive()
+
+
+CLUSTER_WAIT = Form(
+    name="barrier.cluster_wait",
+    syntax="barrier.cluster.wait{.acquire}{.aligned};",
+    rows="""
+        acquire  ptx target
+        -        7.8 sm_90
+        acquire  8.0 sm_90
+    """,
+    operands={},
+    touches="waits",
+    source="PTX ISA 9.7.13.3",
+)
+
+
+@CLUSTER_WAIT.meaning
+def wait_for_cluster(warps: Warps, i: Bound) -> None:
+    if i.aligned:
+        warps.gather_warp()
+    warps.cluster_wait()
+
+
+# Fences ---------------------------------------------------------------------------------------------------
+
+FENCE = Form(
+    name="barrier.fence",
+    syntax="fence{.sem}.scope;",
+    rows="""
+        sem              scope                ptx target
+        -,sc,acq_rel     cta,gpu,sys          6.0 sm_70
+        -,sc,acq_rel     cluster              7.8 sm_90
+        acquire,release  cta,cluster,gpu,sys  8.6 sm_90
+    """,
+    operands={},
+    source="PTX ISA 9.7.13.4",
+)
+
+FENCE_RESTRICTED = Form(
+    name="barrier.fence_restricted",
+    syntax="fence{.op_restrict}.sem{.sync_restrict}.scope;",
+    rows="""
+        op_restrict    sem      sync_restrict                   scope    ptx target
+        mbarrier_init  release  -                               cluster  8.0 sm_90
+        -              acquire  sync_restrict::shared::cluster  cluster  8.6 sm_90
+        -              release  sync_restrict::shared::cta      cluster  8.6 sm_90
+    """,
+    operands={},
+    source="PTX ISA 9.7.13.4",
+)
+
+FENCE_PROXY = Form(
+    name="barrier.fence_proxy",
+    syntax="fence.proxy.proxykind{.space};",
+    rows="""
+        proxykind  space                                       ptx target
+        alias      -                                           7.5 sm_70
+        async      -,global,shared::cta,shared::cluster        8.0 sm_90
+    """,
+    operands={},
+    source="PTX ISA 9.7.13.4",
+)
+
+FENCE_PROXY_TO = Form(
+    name="barrier.fence_proxy_release",
+    syntax="fence.proxy.to_proxykind::from_proxykind.sem{.sync_restrict}.scope;",
+    rows="""
+        to_proxykind::from_proxykind  sem      sync_restrict                   scope                ptx target
+        tensormap::generic            release  -                               cta,cluster,gpu,sys  8.3 sm_90
+        async::generic                release  sync_restrict::shared::cta      cluster              8.6 sm_90
+        async::generic                acquire  sync_restrict::shared::cluster  cluster              8.6 sm_90
+    """,
+    operands={},
+    source="PTX ISA 9.7.13.4",
+)
+
+FENCE_PROXY_TENSORMAP = Form(
+    name="barrier.fence_proxy_acquire",
+    syntax="fence.proxy.tensormap::generic.acquire.scope  [addr], size;",
+    rows="""
+        scope                ptx target
+        cta,cluster,gpu,sys  8.3 sm_90
+    """,
+    operands={"addr": replace(address(), eased="base"), "size": immediate(values=(128,), bits=32)},
+    source="PTX ISA 9.7.13.4",
+)
+
+MEMBAR = Form(
+    name="barrier.membar",
+    syntax="membar.level;",
+    rows="""
+        level       ptx
+        cta,gl,sys  1.4
+    """,
+    operands={},
+    source="PTX ISA 9.7.13.4",
+)
+
+MEMBAR_PROXY = Form(
+    name="barrier.membar_proxy",
+    syntax="membar.proxy.proxykind;",
+    rows="""
+        proxykind  ptx target
+        alias      7.5 sm_70
+    """,
+    operands={},
+    source="PTX ISA 9.7.13.4",
+)
+
+FENCE.meaning(no_effect)
+FENCE_RESTRICTED.meaning(no_effect)
+FENCE_PROXY.meaning(no_effect)
+FENCE_PROXY_TO.meaning(no_effect)
+FENCE_PROXY_TENSORMAP.meaning(no_effect)
+MEMBAR.meaning(no_effect)
+MEMBAR_PROXY.meaning(no_effect)

@@ -1,0 +1,137 @@
+"""Control flow, and the instructions that only wait or tune (PTX ISA 9.7.12, 9.7.19)."""
+
+from __future__ import annotations
+
+from warploom.isa.model.form import Form, no_effect
+from warploom.isa.model.operands import arguments, function, immediate, inp, label, table
+from warploom.isa.model.semantics import Bound, Warps
+from warploom.ptx import Instruction
+
+BRA = Form(
+    name="control.bra",
+    syntax="bra{.uni}  tgt;",
+    operands={"tgt": label()},
+    touches="jumps",
+    source="PTX ISA 9.7.12.3",
+)
+
+
+@BRA.meaning
+def branch(warps: Warps, i: Bound) -> None:
+    warps.branch(i.tgt)
+
+
+BRX = Form(
+    name="control.brx",
+    syntax="brx.idx{.uni}  index, tlist;",
+    rows="ptx target\n6.0 sm_30",
+    operands={"index": inp("u32"), "tlist": table(".branchtargets")},
+    touches="jumps",
+    source="PTX ISA 9.7.12.4",
+)
+
+
+@BRX.meaning
+def branch_indexed(warps: Warps, i: Bound) -> None:
+    # READ
+    index = warps.read(i.index)
+    # WRITE
+    warps.branch_table(i.tlist, index)
+
+
+CALL = Form(
+    name="control.call",
+    syntax="call{.uni}  {(ret-param),} func{, (param-list)}{, targets};",
+    operands={
+        "ret_param": arguments("write"),
+        "func": function(),
+        "param_list": arguments("read"),
+        "targets": table(".callprototype", ".calltargets"),  # for a call through a register
+    },
+    touches="calls",
+    source="PTX ISA 9.7.12.5",
+)
+
+
+@CALL.meaning
+def call(warps: Warps, i: Bound) -> None:
+    warps.call(i.func, i.ret_param, i.param_list)
+
+
+RET = Form(name="control.ret", syntax="ret{.uni};", operands={}, touches="leaves", source="PTX ISA 9.7.12.6")
+
+
+@RET.meaning
+def leave_function(warps: Warps, i: Bound) -> None:
+    warps.leave(whole_kernel=False)
+
+
+IMPLIED = Instruction(None, "ret")
+"""What assemblers add to a body that runs past its end."""
+
+EXIT = Form(name="control.exit", syntax="exit;", operands={}, touches="leaves", source="PTX ISA 9.7.12.7")
+
+
+@EXIT.meaning
+def leave_kernel(warps: Warps, i: Bound) -> None:
+    warps.leave(whole_kernel=True)
+
+
+TRAP = Form(name="control.trap", syntax="trap;", operands={}, touches="leaves", source="PTX ISA 9.7.19.4")
+
+
+@TRAP.meaning
+def trap(warps: Warps, i: Bound) -> None:
+    warps.trap("the kernel executed 'trap'")
+
+
+BRKPT = Form(name="control.brkpt", syntax="brkpt;", operands={}, source="PTX ISA 9.7.19.1")
+
+PMEVENT = Form(
+    name="control.pmevent",
+    syntax="pmevent{.mask}  a;",
+    operands={"a": immediate("u16", lambda slots: range(1 << 16) if slots["mask"] else range(16))},
+    source="PTX ISA 9.7.19.3",
+)
+
+NANOSLEEP = Form(
+    name="control.nanosleep",
+    syntax="nanosleep.u32  t;",
+    rows="ptx target\n6.2 sm_70",
+    operands={"t": inp("u32")},
+    source="PTX ISA 9.7.19.2",
+)
+
+SETMAXNREG = Form(
+    name="control.setmaxnreg",
+    syntax="setmaxnreg.action.sync.aligned.u32  imm-reg-count;",
+    rows="""
+        action   ptx target
+        inc,dec  8.0 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
+    """,
+    operands={"imm_reg_count": immediate("u32", range(24, 257, 8))},
+    touches="warp waits",
+    source="PTX ISA 9.7.19.5",
+)
+
+
+@SETMAXNREG.meaning
+def change_registers(warps: Warps, i: Bound) -> None:
+    warps.change_registers(i.imm_reg_count, take=i.action == "inc")
+
+
+GRIDDEPCONTROL = Form(
+    name="control.griddepcontrol",
+    syntax="griddepcontrol.action;",
+    rows="""
+        action                  ptx target
+        launch_dependents,wait  7.8 sm_90
+    """,
+    operands={},
+    source="PTX ISA 9.7.13.13",
+)
+
+BRKPT.meaning(no_effect)
+PMEVENT.meaning(no_effect)
+NANOSLEEP.meaning(no_effect)
+GRIDDEPCONTROL.meaning(no_effect)

@@ -1,0 +1,419 @@
+"""Conversions between number types (PTX ISA 9.7.9.21-22)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from warploom.isa.model.form import Form
+from warploom.isa.model.operands import Place, Slots, arg, inp, out
+from warploom.isa.model.semantics import Array, Bound, Warps
+from warploom.numerics import convert
+from warploom.numerics.formats import FORMATS, Format
+
+
+def _format(word: str) -> Format:
+    """The format of a number, or of each number of a pair."""
+    return FORMATS[word.removesuffix("x2")]
+
+
+def _by_format(slots: Slots) -> dict[str, str]:
+    """Registers wider than the type may hold what is converted, except beside bf16.
+
+    Assemblers take the address of a function beside bf16, and fail at it elsewhere.
+    """
+    halves = any(word.startswith("bf16") for word in slots.values())
+    return {"accepts": "same", "eased": "function"} if halves else {"accepts": "wide"}
+
+
+def _by_rounding(slots: Slots) -> dict[str, str]:
+    """Rounding away begins with a move of the bits."""
+    return {"accepts": "coded"} if slots["rnd"] == "rna" else {}
+
+
+def _converted(type: str) -> Place:
+    return replace(inp(type), by=_by_format)
+
+
+def _result(type: str) -> Place:
+    return replace(out(type), by=_by_format)
+
+
+def _lower() -> Place:
+    """The second of two numbers: assemblers take the address of a function for it always."""
+    return replace(arg("f32", "wide"), by=_by_format)
+
+
+INTEGER = Form(
+    name="convert.integer",
+    syntax="cvt{.sat}.dtype.atype  d, a;",
+    rows="""
+        sat    dtype                            atype
+        -      u8,u16,u32,u64,s8,s16,s32,s64    u8,u16,u32,u64,s8,s16,s32,s64
+        sat    s8                               u8
+        sat    u8,s8,s16                        u16
+        sat    u8,u16,s8,s16,s32                u32
+        sat    u8,u16,u32,s8,s16,s32,s64        u64
+        sat    u8,u16,u32,u64                   s8
+        sat    u8,u16,u32,u64,s8                s16
+        sat    u8,u16,u32,u64,s8,s16            s32
+        sat    u8,u16,u32,u64,s8,s16,s32        s64
+    """,
+    operands={"d": out("dtype", accepts="wide"), "a": inp("atype", accepts="wide", also="special")},
+    source="PTX ISA 9.7.9.21",
+)
+
+CVT = Form(
+    name="convert.cvt",
+    syntax="cvt{.rnd}{.ftz}{.sat}.dtype.atype  d, a;",
+    rows="""
+        rnd                ftz    sat    dtype                            atype                            ptx  target
+        rni,rzi,rmi,rpi    -      -,sat  u8,u16,u32,u64,s8,s16,s32,s64    f16,f64                          1.0  -
+        rni,rzi,rmi,rpi    -,ftz  -,sat  u8,u16,u32,u64,s8,s16,s32,s64    f32                              1.0  -
+        rni,rzi,rmi,rpi    -      -      u8,u16,u32,u64,s8,s16,s32,s64    bf16                             7.8  sm_90
+        rn,rz,rm,rp        -      -,sat  f16,f64                          u8,u16,u32,u64,s8,s16,s32,s64    1.0  -
+        rn,rz,rm,rp        -,ftz  -,sat  f32                              u8,u16,u32,u64,s8,s16,s32,s64    1.0  -
+        rn,rz,rm,rp        -      -      bf16                             u8,u16,u32,u64,s8,s16,s32,s64    7.8  sm_90
+        -,rni,rzi,rmi,rpi  -      -,sat  f16                              f16                              1.0  -
+        -,rni,rzi,rmi,rpi  -,ftz  -,sat  f32                              f32                              1.0  -
+        -,rni,rzi,rmi,rpi  -      -,sat  f64                              f64                              1.0  -
+        -,rni,rzi,rmi,rpi  -      -      bf16                             bf16                             7.8  sm_90
+        -                  -,ftz  -,sat  f32                              f16                              1.0  -
+        -                  -,ftz  -,sat  f64                              f32                              1.0  -
+        -                  -      -,sat  f64                              f16                              1.0  -
+        -,rn,rz,rm,rp      -      -      f32                              bf16                             7.1  sm_80
+        -,rn,rz,rm,rp      ftz    -      f32                              bf16                             7.8  sm_90
+        -,rn,rz,rm,rp      -      -      f64                              bf16                             7.8  sm_90
+        rn,rz,rm,rp        -      -,sat  f16                              f64                              1.0  -
+        rn,rz,rm,rp        -,ftz  -,sat  f16                              f32                              1.0  -
+        rn,rz,rm,rp        -,ftz  -,sat  f32                              f64                              1.0  -
+        rn,rz,rm,rp        -,ftz  -      bf16                             f32                              7.0  sm_80
+        rn,rz,rm,rp        -      -      bf16                             f64                              7.8  sm_90
+        -,rn,rz,rm,rp      -      -      f16                              bf16                             7.8  sm_90
+        -,rn,rz,rm,rp      -      -      bf16                             f16                              7.8  sm_90
+    """,
+    operands={"d": _result("dtype"), "a": _converted("atype")},
+    source="PTX ISA 9.7.9.21",
+)
+
+
+@INTEGER.meaning
+def integer(warps: Warps, i: Bound) -> None:
+    # READ
+    a = warps.read(i.a)
+    # COMPUTE
+    d = convert.convert(a, i.atype, i.dtype, "", sat=bool(i.sat))
+    # WRITE
+    warps.write(i.d, d)
+
+
+@CVT.meaning
+def cvt(warps: Warps, i: Bound) -> None:
+    # READ
+    a = warps.read(i.a)
+    # COMPUTE
+    d = convert.convert(a, i.atype, i.dtype, i.rnd, ftz=bool(i.ftz), sat=bool(i.sat))
+    # WRITE
+    warps.write(i.d, d)
+
+
+HALF = Form(
+    name="convert.half",
+    syntax="cvt.rnd{.relu}{.satfinite}.dtype.f32  d, a;",
+    rows="""
+        rnd    relu    satfinite  dtype     ptx  target
+        rn,rz  relu    -          f16,bf16  7.0  sm_80
+        rn,rz  -       satfinite  f16       8.1  -
+        rn,rz  -       satfinite  bf16      8.1  sm_80
+        rn,rz  relu    satfinite  f16,bf16  8.1  sm_80
+    """,
+    operands={"d": _result("dtype"), "a": _converted("f32")},
+    source="PTX ISA 9.7.9.21",
+)
+
+
+@HALF.meaning
+def half(warps: Warps, i: Bound) -> None:
+    # READ
+    a = warps.read(i.a)
+    # COMPUTE
+    d = convert.half_from_float(a, _format(i.dtype), i.rnd, relu=bool(i.relu), satfinite=bool(i.satfinite))
+    # WRITE
+    warps.write(i.d, d)
+
+
+HALVES = Form(
+    name="convert.halves",
+    syntax="cvt.rnd{.relu}{.satfinite}.dtype.f32  d, a, b;",
+    rows="""
+        rnd    relu    satfinite  dtype         ptx  target
+        rn,rz  -,relu  -          f16x2,bf16x2  7.0  sm_80
+        rn,rz  -,relu  satfinite  f16x2,bf16x2  8.1  sm_80
+    """,
+    operands={
+        "d": _result("dtype"),
+        "a": _converted("f32"),
+        "b": _lower(),
+    },
+    source="PTX ISA 9.7.9.21",
+)
+
+
+@HALVES.meaning
+def halves(warps: Warps, i: Bound) -> None:
+    # READ
+    a, b = warps.read(i.a), warps.read(i.b)
+    # COMPUTE
+    fmt, modifiers = _format(i.dtype), {"relu": bool(i.relu), "satfinite": bool(i.satfinite)}
+    d = convert.pair_from_floats(a, b, fmt, i.rnd, **modifiers)
+    # WRITE
+    warps.write(i.d, d)
+
+
+HALVES_STOCHASTIC = Form(
+    name="convert.halves_stochastic",
+    syntax="cvt.rs{.relu}{.satfinite}.dtype.f32  d, a, b, rbits;",
+    rows="""
+        relu    satfinite    dtype         ptx  target
+        -,relu  -,satfinite  f16x2,bf16x2  8.7  sm_100a,sm_103a
+    """,
+    operands={
+        "d": _result("dtype"),
+        "a": _converted("f32"),
+        "b": _lower(),
+        "rbits": inp("b32", accepts="bits"),
+    },
+    source="PTX ISA 9.7.9.21",
+)
+
+
+TF32 = Form(
+    name="convert.tf32",
+    syntax="cvt.rnd{.satfinite}{.relu}.tf32.f32  d, a;",
+    rows="""
+        rnd    satfinite  relu    ptx  target
+        rna    -          -       7.0  sm_80
+        rna    satfinite  -       8.1  sm_80
+        rn,rz  -          -,relu  7.8  sm_90
+        rn,rz  satfinite  -,relu  8.6  sm_100
+    """,
+    operands={"d": out("b32", accepts="bits"), "a": replace(arg("f32"), by=_by_rounding)},
+    source="PTX ISA 9.7.9.21",
+)
+
+
+@TF32.meaning
+def tf32(warps: Warps, i: Bound) -> None:
+    # READ
+    a = warps.read(i.a)
+    # COMPUTE
+    d = convert.tf32_from_float(a, i.rnd, relu=bool(i.relu), satfinite=bool(i.satfinite))
+    # WRITE
+    warps.write(i.d, d)
+
+
+NARROW = Form(
+    name="convert.narrow",
+    syntax="cvt.rnd{.satfinite}{.relu}.dtype.f32  d, a, b;",
+    rows="""
+        rnd    satfinite    relu    dtype                 ptx  target
+        rn     satfinite    -,relu  e4m3x2,e5m2x2         7.8  sm_90
+        rn     satfinite    -,relu  e4m3x2,e5m2x2         8.1  sm_89
+        rn     satfinite    -,relu  e2m3x2,e3m2x2,e2m1x2  8.6  sm_100f,sm_110f,sm_120f
+        rz,rp  -,satfinite  -       ue8m0x2               8.6  sm_100f,sm_110f,sm_120f
+    """,
+    operands={"d": out("dtype"), "a": arg("f32"), "b": arg("f32")},
+    source="PTX ISA 9.7.9.21",
+)
+
+
+@NARROW.meaning
+def narrow(warps: Warps, i: Bound) -> None:
+    # READ
+    a, b = warps.read(i.a), warps.read(i.b)
+    # COMPUTE
+    d = convert.narrow_pair(a, b, _format(i.dtype), i.rnd, relu=bool(i.relu))
+    # WRITE
+    warps.write(i.d, d)
+
+
+def _by_pair(slots: Slots) -> dict[str, str]:
+    """Assemblers take the address of a function for every pair but that of bf16 that becomes e2m1x2."""
+    return {} if (slots["dtype"], slots["atype"]) == ("e2m1x2", "bf16x2") else {"eased": "function"}
+
+
+NARROW_HALVES = Form(
+    name="convert.narrow_halves",
+    syntax="cvt.rnd{.satfinite}{.relu}.dtype.atype  d, a;",
+    rows="""
+        rnd    satfinite    relu    dtype                 atype         ptx  target
+        rn     satfinite    -,relu  e4m3x2,e5m2x2         f16x2         7.8  sm_90
+        rn     satfinite    -,relu  e4m3x2,e5m2x2         f16x2         8.1  sm_89
+        rn     satfinite    -,relu  e4m3x2,e5m2x2         bf16x2        9.1  sm_100f,sm_110f,sm_120f
+        rn     satfinite    -,relu  e2m3x2,e3m2x2,e2m1x2  f16x2,bf16x2  9.1  sm_100f,sm_110f,sm_120f
+        rz,rp  -,satfinite  -       ue8m0x2               bf16x2        8.6  sm_100f,sm_110f,sm_120f
+    """,
+    operands={"d": out("dtype"), "a": replace(inp("atype"), by=_by_pair)},
+    source="PTX ISA 9.7.9.21",
+)
+
+
+@NARROW_HALVES.meaning
+def narrow_halves(warps: Warps, i: Bound) -> None:
+    # READ
+    a = warps.read(i.a)
+    # COMPUTE
+    source, fmt = _format(i.atype), _format(i.dtype)
+    d = convert.narrow_pair_from_halves(a, source, fmt, i.rnd, relu=bool(i.relu))
+    # WRITE
+    warps.write(i.d, d)
+
+
+FOUR_STOCHASTIC = Form(
+    name="convert.four_stochastic",
+    syntax="cvt.rs{.relu}.satfinite.dtype.f32  d, a, rbits;",
+    rows="""
+        relu    dtype                                ptx  target
+        -,relu  e4m3x4,e5m2x4,e2m3x4,e3m2x4,e2m1x4   8.7  sm_100a,sm_103a
+    """,
+    operands={"d": out("dtype"), "a": inp("f32", 4), "rbits": inp("b32", accepts="bits")},
+    source="PTX ISA 9.7.9.21",
+)
+
+
+def _by_scaling(slots: Slots) -> dict[str, str]:
+    """Assemblers take a vector where nothing is scaled."""
+    return {} if slots["scaling"] else {"eased": "vector"}
+
+
+FIXED = Form(
+    name="convert.fixed",
+    syntax="cvt.rn.satfinite{.scaling}{.relu}.s2f6x2.f32  d, a, b{, scale-factor};",
+    rows="""
+        scaling              relu    ptx  target
+        -,scaled::n2::ue8m0  -,relu  9.1  sm_100a,sm_103a,sm_110a,sm_120a,sm_121a
+    """,
+    operands={
+        "d": replace(out("b16"), by=_by_scaling),
+        "a": arg("f32"),
+        "b": arg("f32"),
+        "scale_factor": inp("b16", when="scaling", accepts="bits"),
+    },
+    source="PTX ISA 9.7.9.21",
+)
+
+FIXED_HALVES = Form(
+    name="convert.fixed_halves",
+    syntax="cvt.rn.satfinite{.scaling}{.relu}.s2f6x2.bf16x2  d, a{, scale-factor};",
+    rows="""
+        scaling              relu    ptx  target
+        -,scaled::n2::ue8m0  -,relu  9.1  sm_100a,sm_103a,sm_110a,sm_120a,sm_121a
+    """,
+    operands={
+        "d": out("b16"),
+        "a": arg("bf16x2"),
+        "scale_factor": inp("b16", when="scaling", accepts="bits"),
+    },
+    source="PTX ISA 9.7.9.21",
+)
+
+FIXED_WIDEN = Form(
+    name="convert.fixed_widen",
+    syntax="cvt.rn{.satfinite}{.scaling}{.relu}.bf16x2.s2f6x2  d, a{, scale-factor};",
+    rows="""
+        satfinite    scaling              relu    ptx  target
+        -,satfinite  -,scaled::n2::ue8m0  -,relu  9.1  sm_100a,sm_103a,sm_110a,sm_120a,sm_121a
+    """,
+    operands={
+        "d": out("bf16x2"),
+        "a": inp("s2f6x2"),
+        "scale_factor": inp("b16", when="scaling", accepts="bits"),
+    },
+    source="PTX ISA 9.7.9.21",
+)
+
+WIDEN = Form(
+    name="convert.widen",
+    syntax="cvt.rn{.relu}.dtype.atype  d, a;",
+    rows="""
+        relu    dtype   atype                 ptx  target
+        -,relu  f16x2   e4m3x2,e5m2x2         7.8  sm_90
+        -,relu  f16x2   e4m3x2,e5m2x2         8.1  sm_89
+        -,relu  f16x2   e2m3x2,e3m2x2,e2m1x2  8.6  sm_100f,sm_110f,sm_120f
+        -       bf16x2  ue8m0x2               8.6  sm_100f,sm_110f,sm_120f
+        -,relu  bf16x2  e4m3x2,e5m2x2         9.2  sm_100a,sm_120a
+        -,relu  bf16x2  e2m3x2,e3m2x2,e2m1x2  9.2  sm_100a,sm_120a
+    """,
+    operands={"d": out("dtype"), "a": inp("atype")},
+    source="PTX ISA 9.7.9.21",
+)
+
+
+@WIDEN.meaning
+def widen(warps: Warps, i: Bound) -> None:
+    # READ
+    a = warps.read(i.a)
+    # COMPUTE
+    d = convert.halves_from_narrow_pair(a, _format(i.atype), _format(i.dtype), relu=bool(i.relu))
+    # WRITE
+    warps.write(i.d, d)
+
+
+def _pack(a: Array, b: Array, word: str) -> Array:
+    """Two s32 clamped to an integer type, `a` above `b`, in the low bits."""
+    signed, bits = word[0] == "s", int(word[1:])
+    low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
+    upper, lower = (np.clip(x, low, high).view(np.uint32) & np.uint32((1 << bits) - 1) for x in (a, b))
+    return upper << np.uint32(bits) | lower
+
+
+PACK = Form(
+    name="convert.pack",
+    syntax="cvt.pack.sat.dtype.s32  d, a, b;",
+    rows="""
+        dtype    ptx  target
+        u16,s16  6.5  sm_72
+    """,
+    operands={"d": out("u32", accepts="wide"), "a": arg("s32", "wide"), "b": arg("s32", "wide")},
+    source="PTX ISA 9.7.9.22",
+)
+
+
+@PACK.meaning
+def pack(warps: Warps, i: Bound) -> None:
+    # READ
+    a, b = warps.read(i.a), warps.read(i.b)
+    # COMPUTE
+    d = _pack(a, b, i.dtype)
+    # WRITE
+    warps.write(i.d, d)
+
+
+PACK_ONTO = Form(
+    name="convert.pack_onto",
+    syntax="cvt.pack.sat.dtype.s32.b32  d, a, b, c;",
+    rows="""
+        dtype        ptx  target
+        u8,s8        6.5  sm_72
+        u4,s4,u2,s2  6.5  sm_75
+    """,
+    operands={
+        "d": out("u32", accepts="wide"),
+        "a": arg("s32", "wide"),
+        "b": arg("s32", "wide"),
+        "c": arg("b32", "wide"),
+    },
+    source="PTX ISA 9.7.9.22",
+)
+
+
+@PACK_ONTO.meaning
+def pack_onto(warps: Warps, i: Bound) -> None:
+    # READ
+    a, b, c = warps.read(i.a), warps.read(i.b), warps.read(i.c)
+    # COMPUTE
+    width = np.uint32(2 * int(i.dtype[1:]))
+    d = _pack(a, b, i.dtype) | c << width
+    # WRITE
+    warps.write(i.d, d)

@@ -1,0 +1,15 @@
+"""Operands that outlive their instruction."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom.isa.model.semantics import Array, Warps
+
+
+def spread(warps: Warps, operand: Array) -> Array:
+    """A copy of an operand with one element per lane, which later writes to registers leave alone.
+
+    Shapes: anything that broadcasts to (warps, 32), to (warps, 32).
+    """
+    return np.array(np.broadcast_to(operand, (warps.count, 32)))

@@ -1,0 +1,194 @@
+"""Matrices between registers and shared memory, and across lanes (PTX ISA 9.7.14.5.15 to 17)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.isa.model import register_constraints as holds
+from warploom.isa.model.form import Form
+from warploom.isa.model.operand_layout import Given, Lying
+from warploom.isa.model.operands import NARROW, Slots, address, inp, out
+from warploom.isa.model.semantics import Bound, Lanes, Warps
+from warploom.layout import FragmentMap, maps
+
+_ROW_BYTES = 16
+_MATRIX_ROWS = {"m8n8": 8, "m8n16": 8, "m16n16": 16, "m16n8": 8}
+
+
+def _registers(slots: Slots) -> int:
+    """A matrix takes one register of each lane for every 128 bytes that it fills once in registers."""
+    return int(slots["num"].lstrip("x")) * _MATRIX_ROWS[slots["shape"]] // 8
+
+
+def _row_lanes(i: Bound) -> Lanes:
+    """The lanes that give the addresses of rows: eight or sixteen for each matrix."""
+    return np.arange(32)[None, :] < int(i.num.lstrip("x")) * _MATRIX_ROWS[i.shape]
+
+
+def _fragment(i: Bound, family: str) -> FragmentMap:
+    return _map(family, i.shape, getattr(i, "dst_fmt", "") or i.type, i.num, i.trans)
+
+
+def _map(family: str, shape: str, element: str, num: str, trans: str) -> FragmentMap:
+    return maps.fragment(family, "D", shape, element, num=int(num.lstrip("x")), trans=bool(trans))
+
+
+def _lying(family: str) -> Lying:
+    """How matrices lie in the registers that they are loaded into or stored from."""
+
+    def held(slots: Slots, _: Given) -> FragmentMap:
+        element = slots.get("dst_fmt", "") or slots["type"]
+        return _map(family, slots["shape"], element, slots["num"], slots.get("trans", ""))
+
+    return Lying("R", held)
+
+
+def _turned(operand: str) -> Lying:
+    """How the matrix that is turned lies before, "A", and after, "D"."""
+    return Lying(operand, lambda slots, _: maps.fragment("movmatrix", operand, slots["shape"], slots["type"]))
+
+
+def _load_rows(warps: Warps, i: Bound) -> NDArray[np.uint8]:
+    """The bytes of every addressed row. Shapes: (warps, rows, 16)."""
+    lanes = _row_lanes(i)
+    words = warps.load(i.ss, warps.addresses(i.p), "b32", 4, lanes=lanes)
+    rows = words.transpose(1, 2, 0)[:, : int(lanes.sum())]
+    return np.ascontiguousarray(rows).view(np.uint8)
+
+
+def _write(warps: Warps, i: Bound, matrix: NDArray[Any]) -> None:
+    """Write the matrices of each warp, one upon the other. Shapes: (warps, rows, columns)."""
+    order = _fragment(i, "ldmatrix").order()
+    assert order is not None
+    warps.write_fragment(i.r, order, matrix.reshape(warps.count, -1).view(order.dtype))
+
+
+def _barred(slots: Slots, target: int) -> tuple[int, ...]:
+    return () if slots["ss"] else NARROW
+
+
+ROWS = address(barred=_barred)
+_LOADED = replace(out("b32", _registers, eased="predicate"), hold=holds.loaded, lying=_lying("ldmatrix"))
+
+LDMATRIX = Form(
+    name="matrix.ldmatrix",
+    syntax="ldmatrix.sync.aligned.shape.num{.trans}{.ss}.type  r, [p];",
+    rows="""
+        shape   num       trans    ss                    type  ptx  target
+        m8n8    x1,x2,x4  -,trans  -,shared,shared::cta  b16   6.5  sm_75
+        m16n16  x1,x2     trans    -,shared,shared::cta  b8    8.6  sm_100a,sm_100f,sm_110a,sm_110f,sm_120a,sm_120f
+    """,
+    operands={"r": _LOADED, "p": ROWS},
+    spellings=("ldmatrix.sync.aligned.shape.num{.ss}{.trans}.type",),
+    touches="warp",
+    source="PTX ISA 9.7.14.5.15",
+)
+
+
+@LDMATRIX.meaning
+def load_matrices(warps: Warps, i: Bound) -> None:
+    # READ
+    rows = _load_rows(warps, i)
+    # COMPUTE
+    matrix = rows.view(np.uint16) if i.type == "b16" else rows
+    # WRITE
+    _write(warps, i, matrix)
+
+
+LDMATRIX_WIDENED = Form(
+    name="matrix.ldmatrix-widened",
+    syntax="ldmatrix.sync.aligned.shape.num{.trans}{.ss}.dst_fmt.src_fmt  r, [p];",
+    rows="""
+        shape   num       trans  ss                    dst_fmt  src_fmt              ptx  target
+        m8n16   x1,x2,x4  -      -,shared,shared::cta  b8x16    b6x16_p32,b4x16_p64  8.6  sm_100a,sm_100f,sm_110a,sm_110f,sm_120a,sm_120f
+        m16n16  x1,x2     trans  -,shared,shared::cta  b8x16    b6x16_p32,b4x16_p64  8.6  sm_100a,sm_100f,sm_110a,sm_110f,sm_120a,sm_120f
+    """,  # noqa: E501
+    operands={"r": _LOADED, "p": ROWS},
+    touches="warp",
+    source="PTX ISA 9.7.14.5.15",
+)
+
+
+@LDMATRIX_WIDENED.meaning
+def load_widened_matrices(warps: Warps, i: Bound) -> None:
+    # READ
+    rows = _load_rows(warps, i)
+    # COMPUTE
+    matrix = _WIDEN[i.src_fmt](rows)
+    # WRITE
+    _write(warps, i, matrix)
+
+
+def _widen_fours(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Sixteen 4-bit elements in the first 8 bytes of a row, each into the low bits of a byte."""
+    packed = rows[..., :8, None] >> np.array([0, 4], np.uint8) & np.uint8(15)
+    return packed.reshape(*rows.shape[:-1], _ROW_BYTES)
+
+
+def _widen_sixes(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Sixteen 6-bit elements in the first 12 bytes of a row, each into the low bits of a byte."""
+    triples = rows[..., :12].reshape(*rows.shape[:-1], 4, 3).astype(np.uint32)
+    words = triples[..., 0] | triples[..., 1] << 8 | triples[..., 2] << 16
+    spread = words[..., None] >> np.array([0, 6, 12, 18], np.uint32) & 63
+    return spread.astype(np.uint8).reshape(*rows.shape[:-1], _ROW_BYTES)
+
+
+_WIDEN: dict[str, Any] = {"b4x16_p64": _widen_fours, "b6x16_p32": _widen_sixes}
+
+
+STMATRIX = Form(
+    name="matrix.stmatrix",
+    syntax="stmatrix.sync.aligned.shape.num{.trans}{.ss}.type  [p], r;",
+    rows="""
+        shape  num       trans    ss                    type  ptx  target
+        m8n8   x1,x2,x4  -,trans  -,shared,shared::cta  b16   7.8  sm_90
+        m16n8  x1,x2,x4  trans    -,shared,shared::cta  b8    8.6  sm_100a,sm_100f,sm_110a,sm_110f,sm_120a,sm_120f
+    """,
+    operands={"p": ROWS, "r": replace(inp("b32", _registers), hold=holds.stored, lying=_lying("stmatrix"))},
+    spellings=("stmatrix.sync.aligned.shape.num{.ss}{.trans}.type",),
+    touches="warp",
+    source="PTX ISA 9.7.14.5.16",
+)
+
+
+@STMATRIX.meaning
+def store_matrices(warps: Warps, i: Bound) -> None:
+    # READ
+    addresses, registers = warps.addresses(i.p), warps.read_vector(i.r)
+    # COMPUTE
+    matrix = _fragment(i, "stmatrix").gather(registers.transpose(1, 0, 2))
+    words = np.zeros((4, warps.count, 32), np.uint32)
+    words[:, :, : matrix.shape[1]] = matrix.view(np.uint32).transpose(2, 0, 1)
+    # WRITE
+    warps.store(i.ss, addresses, "b32", words, lanes=_row_lanes(i))
+
+
+MOVMATRIX = Form(
+    name="matrix.movmatrix",
+    syntax="movmatrix.sync.aligned.shape.trans.type  d, a;",
+    rows="""
+        shape  type  ptx  target
+        m8n8   b16   7.8  sm_75
+    """,
+    operands={
+        "d": replace(out("b32", eased="predicate"), lying=_turned("D")),
+        "a": replace(inp("b32", values=(), eased="predicate"), lying=_turned("A")),
+    },
+    touches="warp",
+    source="PTX ISA 9.7.14.5.17",
+)
+
+
+@MOVMATRIX.meaning
+def transpose_matrix(warps: Warps, i: Bound) -> None:
+    # READ
+    a = np.broadcast_to(warps.read(i.a), (warps.count, 32))
+    # COMPUTE
+    matrix = maps.fragment("movmatrix", "A", i.shape, i.type).gather(a[:, None, :])
+    d = maps.fragment("movmatrix", "D", i.shape, i.type).scatter(matrix)
+    # WRITE
+    warps.write(i.d, d[:, 0, :])

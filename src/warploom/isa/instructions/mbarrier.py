@@ -1,0 +1,294 @@
+"""Memory barrier objects (PTX ISA 9.7.13.15)."""
+
+from __future__ import annotations
+
+from warploom.isa.model.form import Form
+from warploom.isa.model.operands import Slots, address, inp, out, pred_out, sink
+from warploom.isa.model.semantics import Bound, Warps
+
+_LOCAL = "-,shared,shared::cta"
+_ANYWHERE = "-,shared,shared::cta,shared::cluster"
+
+
+def _barred(slots: Slots, target: int) -> tuple[int, ...]:
+    """A generic address has 64 bits; half a word is widened, and so stands for one."""
+    return () if slots["space"] else (32,)
+
+
+_OBJECT = address(space="shared", barred=_barred)
+_COUNT = inp("u32", values=range(1, 1 << 63), eased="vector")
+
+INIT = Form(
+    name="mbarrier.init",
+    syntax="mbarrier.init{.space}.b64  [addr], count;",
+    rows=f"""
+        space     ptx target
+        {_LOCAL}  7.0 sm_80
+    """,
+    operands={"addr": _OBJECT, "count": inp("u32", values=range(1, 1 << 20), bits=32)},
+    source="PTX ISA 9.7.13.15.9",
+)
+
+
+@INIT.meaning
+def initialise(warps: Warps, i: Bound) -> None:
+    # READ
+    count = warps.read(i.count)
+    # WRITE
+    warps.mbarrier(i.space, warps.addresses(i.addr), "init", count)
+
+
+INVAL = Form(
+    name="mbarrier.inval",
+    syntax="mbarrier.inval{.space}.b64  [addr];",
+    rows=f"""
+        space     ptx target
+        {_LOCAL}  7.0 sm_80
+    """,
+    operands={"addr": _OBJECT},
+    source="PTX ISA 9.7.13.15.10",
+)
+
+
+@INVAL.meaning
+def invalidate(warps: Warps, i: Bound) -> None:
+    warps.mbarrier(i.space, warps.addresses(i.addr), "inval")
+
+
+TRANSACTIONS = Form(
+    name="mbarrier.transactions",
+    syntax="mbarrier.op{.sem}{.scope}{.space}.b64  [addr], txCount;",
+    rows=f"""
+        op                     sem      scope        space        ptx target
+        expect_tx,complete_tx  -        -            {_ANYWHERE}  8.0 sm_90
+        expect_tx,complete_tx  relaxed  cta,cluster  {_ANYWHERE}  8.0 sm_90
+    """,
+    operands={"addr": _OBJECT, "txCount": inp("u32")},
+    source="PTX ISA 9.7.13.15.11",
+)
+
+
+@TRANSACTIONS.meaning
+def count_transactions(warps: Warps, i: Bound) -> None:
+    # READ
+    transactions = warps.read(i.txCount)
+    # WRITE
+    warps.mbarrier(i.space, warps.addresses(i.addr), i.op, transactions=transactions)
+
+
+# Arriving -------------------------------------------------------------------------------------------------
+
+
+_ORDERED = """
+        arrive,arrive_drop  release  cta          {space}  8.0  {target}
+        arrive,arrive_drop  release  cluster      {space}  8.0  sm_90
+        arrive,arrive_drop  relaxed  cta,cluster  {space}  8.6  sm_90
+"""
+
+
+def _arrivals(space: str, target: str, arrive: str, drop: str) -> str:
+    """Rows of arrivals: the first versions of `arrive` and `arrive_drop`, and with an order."""
+    return f"""
+        op           sem  scope  space    ptx       target
+        arrive       -    -      {space}  {arrive}  {target}
+        arrive_drop  -    -      {space}  {drop}    {target}
+    """ + _ORDERED.format(space=space, target=target)
+
+
+ARRIVE = Form(
+    name="mbarrier.arrive",
+    syntax="mbarrier.op{.sem}{.scope}{.space}.b64  state, [addr];",
+    rows=_arrivals(_LOCAL, "sm_80", "7.0", "7.0"),
+    operands={"state": out("u64"), "addr": _OBJECT},
+    source="PTX ISA 9.7.13.15.13",
+)
+
+ARRIVE_DISCARD = Form(
+    name="mbarrier.arrive_discard",
+    syntax="mbarrier.op{.sem}{.scope}{.space}.b64  _, [addr];",
+    rows=_arrivals(_LOCAL, "sm_80", "7.1", "7.0"),
+    operands={"_": sink(), "addr": _OBJECT},
+    source="PTX ISA 9.7.13.15.13",
+)
+
+ARRIVE_COUNT = Form(
+    name="mbarrier.arrive_count",
+    syntax="mbarrier.op{.sem}{.scope}{.space}.b64  state, [addr], count;",
+    rows=_arrivals(_LOCAL, "sm_90", "7.8", "7.8"),
+    operands={"state": out("u64", also="sink"), "addr": _OBJECT, "count": _COUNT},
+    source="PTX ISA 9.7.13.15.13",
+)
+
+ARRIVE_REMOTE = Form(
+    name="mbarrier.arrive_remote",
+    syntax="mbarrier.op{.sem}{.scope}{.space}.b64  _, [addr]{, count};",
+    rows=_arrivals("shared::cluster", "sm_90", "8.0", "8.0"),
+    operands={"_": sink(), "addr": _OBJECT, "count": _COUNT},
+    source="PTX ISA 9.7.13.15.13",
+)
+
+
+@ARRIVE.meaning
+@ARRIVE_DISCARD.meaning
+@ARRIVE_COUNT.meaning
+@ARRIVE_REMOTE.meaning
+def arrive(warps: Warps, i: Bound) -> None:
+    # READ
+    given = getattr(i, "count", None)
+    count = 1 if given is None else warps.read(given)
+    # WRITE
+    state = warps.mbarrier(i.space, warps.addresses(i.addr), i.op, count)
+    if (kept := getattr(i, "state", None)) is not None:
+        warps.write(kept, state)
+
+
+def _without_completion(arrive: str) -> str:
+    return f"""
+        op                  sem      scope  space     ptx       target
+        arrive              -        -      {_LOCAL}  {arrive}  sm_80
+        arrive_drop         -        -      {_LOCAL}  7.0       sm_80
+        arrive,arrive_drop  release  cta    {_LOCAL}  8.0       sm_80
+    """
+
+
+ARRIVE_NO_COMPLETE = Form(
+    name="mbarrier.arrive_no_complete",
+    syntax="mbarrier.op.noComplete{.sem}{.scope}{.space}.b64  state, [addr], count;",
+    rows=_without_completion("7.0"),
+    operands={"state": out("u64"), "addr": _OBJECT, "count": _COUNT},
+    source="PTX ISA 9.7.13.15.13",
+)
+
+ARRIVE_NO_COMPLETE_DISCARD = Form(
+    name="mbarrier.arrive_no_complete_discard",
+    syntax="mbarrier.op.noComplete{.sem}{.scope}{.space}.b64  _, [addr], count;",
+    rows=_without_completion("7.1"),
+    operands={"_": sink(), "addr": _OBJECT, "count": _COUNT},
+    source="PTX ISA 9.7.13.15.13",
+)
+
+
+@ARRIVE_NO_COMPLETE.meaning
+@ARRIVE_NO_COMPLETE_DISCARD.meaning
+def arrive_no_complete(warps: Warps, i: Bound) -> None:
+    # READ
+    count = warps.read(i.count)
+    # WRITE
+    state = warps.mbarrier(i.space, warps.addresses(i.addr), f"{i.op}_no_complete", count)
+    if (kept := getattr(i, "state", None)) is not None:
+        warps.write(kept, state)
+
+
+def _expecting(space: str) -> str:
+    return f"""
+        op                  sem      scope        space    ptx target
+        arrive,arrive_drop  -        -            {space}  8.0 sm_90
+        arrive,arrive_drop  release  cta,cluster  {space}  8.0 sm_90
+        arrive,arrive_drop  relaxed  cta,cluster  {space}  8.6 sm_90
+    """
+
+
+ARRIVE_EXPECT = Form(
+    name="mbarrier.arrive_expect_tx",
+    syntax="mbarrier.op.expect_tx{.sem}{.scope}{.space}.b64  state, [addr], txCount;",
+    rows=_expecting(_LOCAL),
+    operands={"state": out("u64", also="sink"), "addr": _OBJECT, "txCount": inp("u32")},
+    source="PTX ISA 9.7.13.15.13",
+)
+
+ARRIVE_EXPECT_REMOTE = Form(
+    name="mbarrier.arrive_expect_tx_remote",
+    syntax="mbarrier.op.expect_tx{.sem}{.scope}{.space}.b64  _, [addr], txCount;",
+    rows=_expecting("shared::cluster"),
+    operands={"_": sink(), "addr": _OBJECT, "txCount": inp("u32")},
+    source="PTX ISA 9.7.13.15.13",
+)
+
+
+@ARRIVE_EXPECT.meaning
+@ARRIVE_EXPECT_REMOTE.meaning
+def arrive_expect(warps: Warps, i: Bound) -> None:
+    # READ
+    transactions = warps.read(i.txCount)
+    # WRITE
+    state = warps.mbarrier(i.space, warps.addresses(i.addr), i.op, 1, transactions)
+    if i.space != "shared::cluster":
+        warps.write(i.state, state)
+
+
+# Waiting --------------------------------------------------------------------------------------------------
+
+
+def _waits(op: str, ptx: str, parity_ptx: str, target: str) -> str:
+    return f"""
+        op    parity         sem      scope        space     ptx           target
+        {op}  -              -        -            {_LOCAL}  {ptx}         {target}
+        {op}  parity         -        -            {_LOCAL}  {parity_ptx}  {target}
+        {op}  -,parity       acquire  cta          {_LOCAL}  8.0           {target}
+        {op}  -,parity       acquire  cluster      {_LOCAL}  8.0           sm_90
+        {op}  -,parity       relaxed  cta,cluster  {_LOCAL}  8.6           sm_90
+    """
+
+
+def _phase_type(slots: Slots) -> str:
+    return "u32" if slots["parity"] else "u64"
+
+
+_PHASE = inp(_phase_type, values=lambda slots: (0, 1) if slots["parity"] else None, accepts="own", plain=True)
+
+TEST_WAIT = Form(
+    name="mbarrier.test_wait",
+    syntax="mbarrier.op{.parity}{.sem}{.scope}{.space}.b64  waitComplete, [addr], phase;",
+    rows=_waits("test_wait", "7.0", "7.1", "sm_80"),
+    operands={"waitComplete": pred_out(also=""), "addr": _OBJECT, "phase": _PHASE},
+    source="PTX ISA 9.7.13.15.16",
+)
+
+TRY_WAIT = Form(
+    name="mbarrier.try_wait",
+    syntax="mbarrier.op{.parity}{.sem}{.scope}{.space}.b64  waitComplete, [addr], phase{, suspendTimeHint};",
+    rows=_waits("try_wait", "7.8", "7.8", "sm_90"),
+    operands={
+        "waitComplete": pred_out(also=""),
+        "addr": _OBJECT,
+        "phase": _PHASE,
+        "suspendTimeHint": inp("u32"),
+    },
+    touches="waits",
+    source="PTX ISA 9.7.13.15.16",
+)
+
+
+@TEST_WAIT.meaning
+@TRY_WAIT.meaning
+def wait(warps: Warps, i: Bound) -> None:
+    # READ
+    phase = warps.read(i.phase)
+    # WRITE
+    warps.mbarrier_wait(
+        i.space,
+        warps.addresses(i.addr),
+        phase,
+        parity=i.parity != "",
+        blocking=i.op == "try_wait",
+        result=i.waitComplete,
+    )
+
+
+PENDING_COUNT = Form(
+    name="mbarrier.pending_count",
+    syntax="mbarrier.pending_count.b64  count, state;",
+    rows="ptx target\n7.0 sm_80",
+    operands={"count": out("u32"), "state": inp("u64", plain=True)},
+    source="PTX ISA 9.7.13.15.17",
+)
+
+
+@PENDING_COUNT.meaning
+def pending_count(warps: Warps, i: Bound) -> None:
+    # READ
+    state = warps.read(i.state)
+    # COMPUTE
+    count = warps.pending_count(state)
+    # WRITE
+    warps.write(i.count, count)

@@ -1,0 +1,575 @@
+"""Loads, stores and addresses (PTX ISA 9.7.9.8 to 9.7.9.24).
+
+Memory order and scope, caching, eviction and prefetching have no effect here: the machine performs every
+access in program order, and all threads see it at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from warploom.isa.instructions.lanes import spread
+from warploom.isa.instructions.remote import later
+from warploom.isa.model.form import Form, no_effect
+from warploom.isa.model.operands import NARROW, Place, Slots, address, arg, immediate, inp, memory, out
+from warploom.isa.model.semantics import Array, Bound, Warps
+from warploom.isa.model.types import TYPES, bits_of
+
+_NARROW = "b8,b16,b32,u8,u16,u32,s8,s16,s32,f32"
+_WIDE = "b64,u64,s64,f64"
+_WORD = "b32,u32,s32,f32"
+_SMALL = "b8,b16,u8,u16,s8,s16"
+_CACHED = "-,global"
+_SHARED = "shared,shared::cta,shared::cluster"
+_PARAMETERS = "param,param::entry,param::func"
+_LEVEL1 = "L1::evict_normal,L1::evict_unchanged,L1::evict_first,L1::evict_last,L1::no_allocate"
+_LEVEL2 = "-,L2::evict_normal,L2::evict_first,L2::evict_last"
+_HINT = "-,L2::cache_hint"
+_PREFETCH = "-,L2::64B,L2::128B,L2::256B"
+_FIRST = {
+    (_CACHED, True): ("6.0 sm_70", "8.3 sm_70"),
+    (_SHARED, True): ("6.0 sm_70", "8.3 sm_70"),
+    ("local", False): ("9.1 sm_75", "9.1 sm_75"),
+}
+"""Where accesses begin that do not with the first target: ordered ones, and those to local memory alone, which
+are the volatile.
+"""
+
+
+def _table(columns: str, *accesses: tuple[str, str], sem: bool = False) -> str:
+    """Table of the vectors of each type, 128 bits in all or 256 in global memory, for cells of some columns and
+    their spaces. With `sem` the accesses are ordered, of every scope.
+    """
+    lines = [f"{columns} level2::eviction_priority ss vec type scope ptx target"]
+    if not sem:
+        lines = [lines[0].replace(" scope", "")]
+    for cells, spaces in accesses:
+        narrow, whole = _FIRST.get((spaces, sem), ("1.0 -", "8.3 sm_70"))
+        for scope, first in (("cta,cluster,gpu", whole), ("sys", "8.4 sm_70")) if sem else (("", whole),):
+            lines += [
+                f"{cells} - {spaces} -,v2 {_NARROW},{_WIDE} {scope} {narrow}",
+                f"{cells} - {spaces} v4 {_NARROW} {scope} {narrow}",
+                f"{cells} - {spaces} - b128 {scope} {first}",
+            ]
+            if spaces in (_CACHED, "global"):
+                lines += [
+                    f"{cells} {_LEVEL2} {spaces} v4 {_WIDE} {scope} 8.8 sm_100",
+                    f"{cells} {_LEVEL2} {spaces} v8 {_WORD} {scope} 8.8 sm_100",
+                ]
+    return "\n".join(lines)
+
+
+def _loaded() -> Place:
+    return out("type", "vec", "wide", "braces integers")
+
+
+def _with_gaps(slots: Slots) -> dict[str, str]:
+    """A store of 256 bits may leave elements out."""
+    return (
+        {"also": "braces integers gap"} if int(slots["vec"][1:] or 1) * bits_of(slots["type"]) == 256 else {}
+    )
+
+
+def _stored() -> Place:
+    return inp("type", "vec", accepts="wide", also="braces integers", eased="function", by=_with_gaps)
+
+
+def _policy() -> Place:
+    return inp("u64", when="level::cache_hint")
+
+
+_LD_CACHED = "level1::eviction_priority level::cache_hint level::prefetch_size"
+_ST_CACHED = "level1::eviction_priority level::cache_hint"
+
+LD = Form(
+    name="memory.ld",
+    syntax=(
+        "ld{.weak}{.ss}{.cop}{.level1::eviction_priority}{.level2::eviction_priority}{.level::cache_hint}"
+        "{.level::prefetch_size}{.vec}.type  d, [a]{, cache-policy};"
+    ),
+    rows=_table(
+        f"cop {_LD_CACHED}",
+        (f"-,ca,cg,cs,lu,cv - {_HINT} {_PREFETCH}", _CACHED),
+        (f"- {_LEVEL1} {_HINT} {_PREFETCH}", _CACHED),
+        ("-,ca,cg,cs,lu,cv - - -", f"const,local,{_PARAMETERS},{_SHARED}"),
+    ),
+    operands={"d": _loaded(), "a": memory(also="unified", eased="special"), "cache_policy": _policy()},
+    source="PTX ISA 9.7.9.8",
+)
+
+LD_ORDERED = Form(
+    name="memory.ld_ordered",
+    syntax=(
+        "ld.sem.scope{.ss}{.level1::eviction_priority}{.level2::eviction_priority}{.level::cache_hint}"
+        "{.level::prefetch_size}{.vec}.type  d, [a]{, cache-policy};"
+    ),
+    rows=_table(
+        f"sem {_LD_CACHED}",
+        (f"relaxed,acquire -,{_LEVEL1} {_HINT} {_PREFETCH}", _CACHED),
+        ("relaxed,acquire - - -", _SHARED),
+        sem=True,
+    ),
+    operands={"d": _loaded(), "a": memory(also="unified", eased="special"), "cache_policy": _policy()},
+    touches="listens",
+    source="PTX ISA 9.7.9.8",
+)
+
+LD_VOLATILE = Form(
+    name="memory.ld_volatile",
+    syntax="ld.volatile{.ss}{.level2::eviction_priority}{.level::prefetch_size}{.vec}.type  d, [a];",
+    rows=_table("level::prefetch_size", (_PREFETCH, _CACHED), ("-", _SHARED), ("-", "local")),
+    operands={"d": _loaded(), "a": memory(also="unified", eased="special")},
+    touches="listens",
+    source="PTX ISA 9.7.9.8",
+)
+
+LD_MMIO = Form(
+    name="memory.ld_mmio",
+    syntax="ld.mmio.relaxed.sys{.ss}.type  d, [a];",
+    rows=f"""
+        ss        type               ptx target
+        -,global  {_NARROW},{_WIDE}  8.2 sm_70
+        -,global  b128               8.4 sm_70
+    """,
+    operands={"d": out("type", 0, "wide", "braces"), "a": memory(also="unified", eased="special")},
+    touches="listens",
+    source="PTX ISA 9.7.9.8",
+)
+
+LD_NC = Form(
+    name="memory.ld_nc",
+    syntax=(
+        "ld.ss{.cop}.nc{.level1::eviction_priority}{.level2::eviction_priority}{.level::cache_hint}"
+        "{.level::prefetch_size}{.vec}.type  d, [a]{, cache-policy};"
+    ),
+    rows=_table(
+        f"cop {_LD_CACHED}",
+        (f"-,ca,cg,cs - {_HINT} {_PREFETCH}", "global"),
+        (f"- {_LEVEL1} {_HINT} {_PREFETCH}", "global"),
+    ),
+    operands={"d": _loaded(), "a": memory(also="unified", eased="special"), "cache_policy": _policy()},
+    source="PTX ISA 9.7.9.9",
+)
+
+LDU = Form(
+    name="memory.ldu",
+    syntax="ldu{.ss}{.vec}.type  d, [a];",
+    rows=f"""
+        ss        vec   type               ptx target
+        -,global  -,v2  {_NARROW},{_WIDE}  2.0 -
+        -,global  v4    {_NARROW}          2.0 -
+        -,global  -     b128               8.3 sm_70
+    """,
+    operands={"d": _loaded(), "a": memory(also="unified", eased="special")},
+    source="PTX ISA 9.7.9.10",
+)
+
+
+@LD.meaning
+@LD_ORDERED.meaning
+@LD_VOLATILE.meaning
+@LD_NC.meaning
+@LDU.meaning
+def load(warps: Warps, i: Bound) -> None:
+    # READ
+    values = warps.load(i.ss, warps.addresses(i.a), i.type, int(i.vec[1:] or 1))
+    # WRITE
+    if i.vec:
+        warps.write_vector(i.d, values)
+    else:
+        warps.write(i.d, values[0])
+
+
+@LD_MMIO.meaning
+def load_one(warps: Warps, i: Bound) -> None:
+    # READ
+    value = warps.load(i.ss, warps.addresses(i.a), i.type, 1)[0]
+    # WRITE
+    warps.write(i.d, value)
+
+
+ST = Form(
+    name="memory.st",
+    syntax=(
+        "st{.weak}{.ss}{.cop}{.level1::eviction_priority}{.level2::eviction_priority}{.level::cache_hint}"
+        "{.vec}.type  [a], b{, cache-policy};"
+    ),
+    rows=_table(
+        f"cop {_ST_CACHED}",
+        (f"-,wb,cg,cs,wt - {_HINT}", _CACHED),
+        (f"- {_LEVEL1} {_HINT}", _CACHED),
+        ("-,wb,cg,cs,wt - -", f"local,param,param::func,{_SHARED}"),
+    ),
+    operands={"a": memory(also="output"), "b": _stored(), "cache_policy": _policy()},
+    source="PTX ISA 9.7.9.11",
+)
+
+ST_ORDERED = Form(
+    name="memory.st_ordered",
+    syntax=(
+        "st.sem.scope{.ss}{.level1::eviction_priority}{.level2::eviction_priority}{.level::cache_hint}"
+        "{.vec}.type  [a], b{, cache-policy};"
+    ),
+    rows=_table(
+        f"sem {_ST_CACHED}",
+        (f"relaxed,release -,{_LEVEL1} {_HINT}", _CACHED),
+        ("relaxed,release - -", _SHARED),
+        sem=True,
+    ),
+    operands={"a": memory(also="output"), "b": _stored(), "cache_policy": _policy()},
+    source="PTX ISA 9.7.9.11",
+)
+
+ST_VOLATILE = Form(
+    name="memory.st_volatile",
+    syntax="st.volatile{.ss}{.level2::eviction_priority}{.vec}.type  [a], b;",
+    rows=_table("", ("", _CACHED), ("", _SHARED), ("", "local")),
+    operands={"a": memory(also="output"), "b": _stored()},
+    source="PTX ISA 9.7.9.11",
+)
+
+ST_MMIO = Form(
+    name="memory.st_mmio",
+    syntax="st.mmio.relaxed.sys{.ss}.type  [a], b;",
+    rows=f"""
+        ss        type               ptx target
+        -,global  {_NARROW},{_WIDE}  8.2 sm_70
+        -,global  b128               8.4 sm_70
+    """,
+    operands={"a": memory(), "b": inp("type", accepts="wide", also="braces", eased="function")},
+    source="PTX ISA 9.7.9.11",
+)
+
+
+@ST.meaning
+@ST_ORDERED.meaning
+@ST_VOLATILE.meaning
+def store(warps: Warps, i: Bound) -> None:
+    # READ
+    values = warps.read_vector(i.b) if i.vec else warps.read(i.b)[np.newaxis]
+    # WRITE
+    warps.store(i.ss, warps.addresses(i.a), i.type, values)
+
+
+@ST_MMIO.meaning
+def store_one(warps: Warps, i: Bound) -> None:
+    # READ
+    value = warps.read(i.b)[np.newaxis]
+    # WRITE
+    warps.store(i.ss, warps.addresses(i.a), i.type, value)
+
+
+def barred_barrier(slots: Slots, target: int) -> tuple[int, ...]:
+    """A generic address is widened from the register; one in shared memory is taken as it is."""
+    return () if slots["ss"] else NARROW
+
+
+ST_ASYNC = Form(
+    name="memory.st_async",
+    syntax="st.async{.weak}{.scope}{.ss}.mbarrier::complete_tx::bytes{.vec}.type  [a], b, [mbar];",
+    rows="\n".join(
+        (
+            "weak scope ss vec type ptx target",
+            *(
+                f"{order} -,shared::cluster {elements} 8.1 sm_90"
+                for order in ("-,weak -", "- cluster")
+                for elements in (f"-,v2 {_WORD},{_WIDE}", f"v4 {_WORD}")
+            ),
+        )
+    ),
+    operands={
+        "a": address(barred=NARROW, eased="special"),
+        "b": inp("type", "vec", also="braces integers", eased="function"),
+        "mbar": address(barred=barred_barrier),
+    },
+    touches="async",
+    source="PTX ISA 9.7.9.12",
+)
+
+
+def _by_width(slots: Slots) -> dict[str, str]:
+    """Assemblers take the address of a function for 16 bits alone."""
+    return {} if TYPES[slots["type"]].bits == 16 else {"eased": ""}
+
+
+ST_ASYNC_RELEASE = Form(
+    name="memory.st_async_release",
+    syntax="st.async{.mmio}.release.scope{.ss}.type  [a], b;",
+    rows=f"""
+        mmio  scope    ss        type                             ptx target
+        -     gpu,sys  -,global  {_SMALL},{_WORD},{_WIDE}         8.7 sm_100
+        mmio  sys      -,global  {_SMALL},{_WORD},{_WIDE}         8.7 sm_100
+    """,
+    operands={
+        "a": address(barred=NARROW, eased="special"),
+        "b": replace(inp("type", eased="function"), by=_by_width),
+    },
+    touches="async",
+    source="PTX ISA 9.7.9.12",
+)
+
+
+@ST_ASYNC.meaning
+def store_async(warps: Warps, i: Bound) -> None:
+    # READ
+    values = warps.read_vector(i.b) if i.vec else spread(warps, warps.read(i.b))[np.newaxis]
+    # WRITE, later
+    size = len(values) * TYPES[i.type].bytes
+    later(warps, i, size, partial(_store_now, i.ss, i.type), {"values": np.moveaxis(values, 0, -1)})
+
+
+def _store_now(space: str, type: str, warps: Warps, where: Array, captured: Mapping[str, Array]) -> None:
+    warps.store(space, where, type, np.moveaxis(captured["values"], -1, 0))
+
+
+@ST_ASYNC_RELEASE.meaning
+def store_release(warps: Warps, i: Bound) -> None:
+    # READ
+    value = warps.read(i.b)[np.newaxis]
+    # WRITE
+    warps.store(i.ss, warps.addresses(i.a), i.type, value)
+
+
+# Addresses ------------------------------------------------------------------------------------------------
+
+_WINDOWS = """
+        space                                          size  ptx target gone
+        const,global,local,shared                      u64   2.0 sm_20  -
+        shared::cta,shared::cluster                    u64   7.8 sm_20  -
+        param                                          u64   7.7 sm_20  -
+        param::entry                                   u64   8.3 sm_20  -
+        const,global,local,shared                      u32   2.0 sm_20  1.0@sm_50
+        shared::cta,shared::cluster,param,param::entry u32   7.7 sm_20  1.0@sm_50
+"""
+"""Spaces with generic addresses; addresses of 32 bits are no more, whatever the version."""
+
+CVTA = Form(
+    name="memory.cvta",
+    syntax="cvta.space.size  p, a;",
+    rows=_WINDOWS,
+    operands={"p": out("size"), "a": inp("size", also="symbol")},
+    source="PTX ISA 9.7.9.20",
+)
+
+
+@CVTA.meaning
+def to_generic(warps: Warps, i: Bound) -> None:
+    # READ
+    a = warps.read(i.a)
+    # COMPUTE
+    p = warps.to_generic(i.space, a)
+    # WRITE
+    warps.write(i.p, p)
+
+
+CVTA_TO = Form(
+    name="memory.cvta_to",
+    syntax="cvta.to.space.size  p, a;",
+    rows=_WINDOWS,
+    operands={"p": out("size"), "a": arg("size")},
+    source="PTX ISA 9.7.9.20",
+)
+
+
+@CVTA_TO.meaning
+def from_generic(warps: Warps, i: Bound) -> None:
+    # READ
+    a = warps.read(i.a)
+    # COMPUTE
+    p = warps.from_generic(i.space, a)
+    # WRITE
+    warps.write(i.p, p)
+
+
+_IN_SPACE = """
+        space                   ptx target
+        global,local,shared     2.0 sm_20
+        const                   3.1 sm_20
+        shared::cta             7.8 sm_30
+        shared::cluster         7.8 sm_90
+        param                   7.7 sm_70
+        param::entry            8.3 sm_70
+"""
+
+ISSPACEP = Form(
+    name="memory.isspacep",
+    syntax="isspacep.space  p, a;",
+    rows=_IN_SPACE,
+    operands={"p": out("pred"), "a": inp("u64")},
+    source="PTX ISA 9.7.9.19",
+)
+
+ISSPACEP_NARROW = Form(
+    name="memory.isspacep_narrow",
+    syntax="isspacep.space  p, a;",
+    rows=_IN_SPACE,
+    operands={"p": out("pred"), "a": inp("u32")},
+    source="PTX ISA 9.7.9.19",
+)
+
+
+@ISSPACEP.meaning
+@ISSPACEP_NARROW.meaning
+def is_space(warps: Warps, i: Bound) -> None:
+    # READ
+    a = warps.read(i.a)
+    # COMPUTE
+    p = warps.is_space(i.space, a)
+    # WRITE
+    warps.write(i.p, p)
+
+
+MAPA = Form(
+    name="memory.mapa",
+    syntax="mapa{.space}.type  d, a, b;",
+    rows="""
+        space              type     ptx target
+        -,shared::cluster  u32,u64  7.8 sm_90
+    """,
+    operands={
+        "d": out("type"),
+        "a": inp("type", also="symbol", space="shared", eased="function"),
+        "b": inp("u32"),
+    },
+    source="PTX ISA 9.7.9.23",
+)
+
+
+@MAPA.meaning
+def map_address(warps: Warps, i: Bound) -> None:
+    # READ
+    a, b = warps.read(i.a), warps.read(i.b)
+    # COMPUTE
+    d = warps.map_rank(a, b, generic=i.space == "")
+    # WRITE
+    warps.write(i.d, d)
+
+
+GETCTARANK = Form(
+    name="memory.getctarank",
+    syntax="getctarank{.space}.type  d, a;",
+    rows="""
+        space              type     ptx target
+        -,shared::cluster  u32,u64  7.8 sm_90
+    """,
+    operands={"d": out("u32"), "a": inp("type", also="symbol", space="shared", eased="function")},
+    source="PTX ISA 9.7.9.24",
+)
+
+
+@GETCTARANK.meaning
+def rank_of(warps: Warps, i: Bound) -> None:
+    # READ
+    a = warps.read(i.a)
+    # COMPUTE
+    d = warps.rank_of(a, generic=i.space == "")
+    # WRITE
+    warps.write(i.d, d)
+
+
+# Caches ---------------------------------------------------------------------------------------------------
+
+
+def _global(slots: Slots) -> str:
+    return slots["global"]
+
+
+def _barred_level(slots: Slots, target: int) -> tuple[int, ...]:
+    """The address of a tensor map is widened from the register."""
+    return NARROW if slots["level"] == "tensormap" else (32,) if slots["space"] != "local" else ()
+
+
+PREFETCH = Form(
+    name="memory.prefetch",
+    syntax="prefetch{.space}.level  [a];",
+    rows="""
+        space           level                            ptx target
+        -,global,local  L1,L2                            2.0 sm_20
+        -,global        L2::evict_last,L2::evict_normal  7.4 sm_80
+        -,const,param   tensormap                        8.0 sm_90
+    """,
+    operands={"a": address(barred=_barred_level)},
+    source="PTX ISA 9.7.9.15",
+)
+
+PREFETCHU = Form(
+    name="memory.prefetchu",
+    syntax="prefetchu.L1  [a];",
+    rows="ptx target\n2.0 sm_20",
+    operands={"a": address(space="global", barred=(32,))},
+    source="PTX ISA 9.7.9.15",
+)
+
+APPLYPRIORITY = Form(
+    name="memory.applypriority",
+    syntax="applypriority{.global}.L2::evict_normal  [a], size;",
+    rows="ptx target\n7.4 sm_80",
+    operands={"a": address(space=_global, barred=(32,)), "size": immediate(values=(128,))},
+    source="PTX ISA 9.7.9.16",
+)
+
+DISCARD = Form(
+    name="memory.discard",
+    syntax="discard{.global}.L2  [a], size;",
+    rows="ptx target\n7.4 sm_80",
+    operands={"a": address(space=_global, barred=(32,)), "size": immediate(values=(128,))},
+    source="PTX ISA 9.7.9.17",
+)
+
+PREFETCH.meaning(no_effect)
+PREFETCHU.meaning(no_effect)
+APPLYPRIORITY.meaning(no_effect)
+DISCARD.meaning(no_effect)
+
+_PRIMARY = "L2::evict_last,L2::evict_normal,L2::evict_first,L2::evict_unchanged"
+
+CREATEPOLICY = Form(
+    name="memory.createpolicy",
+    syntax="createpolicy.fractional.primary_priority{.secondary_priority}.b64  d{, fraction};",
+    rows=f"""
+        primary_priority  secondary_priority                   ptx target
+        {_PRIMARY}        -,L2::evict_first,L2::evict_unchanged  7.4 sm_80
+    """,
+    operands={"d": out("u64"), "fraction": inp("f32")},
+    source="PTX ISA 9.7.9.18",
+)
+
+CREATEPOLICY_RANGE = Form(
+    name="memory.createpolicy_range",
+    syntax=(
+        "createpolicy.range{.global}.primary_priority{.secondary_priority}.b64"
+        "  d, [a], primary-size, total-size;"
+    ),
+    rows=f"""
+        primary_priority  secondary_priority                   ptx target
+        {_PRIMARY}        -,L2::evict_first,L2::evict_unchanged  7.4 sm_80
+    """,
+    operands={
+        "d": out("u64"),
+        "a": address(space=_global, barred=NARROW, also="unified", eased="special"),
+        "primary_size": inp("u32"),
+        "total_size": inp("u32"),
+    },
+    source="PTX ISA 9.7.9.18",
+)
+
+CREATEPOLICY_CVT = Form(
+    name="memory.createpolicy_cvt",
+    syntax="createpolicy.cvt.L2.b64  d, access-property;",
+    rows="ptx target\n7.4 sm_80",
+    operands={"d": out("u64"), "access_property": inp("u64")},
+    source="PTX ISA 9.7.9.18",
+)
+
+
+@CREATEPOLICY.meaning
+@CREATEPOLICY_RANGE.meaning
+@CREATEPOLICY_CVT.meaning
+def create_policy(warps: Warps, i: Bound) -> None:
+    # WRITE: a policy is opaque, and no policy has an effect
+    policy: Array = np.zeros((1, 1), np.uint64)
+    warps.write(i.d, policy)

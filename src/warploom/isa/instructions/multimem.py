@@ -1,0 +1,155 @@
+"""Addresses of memory that several devices share (PTX ISA 9.7.9.14, 9.7.9.25.7 and 9.7.9.25.8).
+
+The abstract machine is one device, so nothing here is executed.
+"""
+
+from __future__ import annotations
+
+from warploom.isa.instructions.bulk import SIZES
+from warploom.isa.model.form import Form
+from warploom.isa.model.operands import Slots, address, inp, out
+from warploom.isa.model.types import TYPES
+
+_SCOPES = "cta,cluster,gpu,sys"
+EIGHTS = "sm_100f,sm_110f,sm_120a,sm_121a"
+"""The targets that have floats of 8 bits here."""
+
+_ADDRESS = address(barred=(32,))  # of 64 bits, or assemblers refuse the module
+
+
+def _held(slots: Slots) -> str:
+    """Floats of 8 bits are held as bits."""
+    word = slots["type"]
+    return f"b{TYPES[word].bits}" if word.startswith(("e4m3", "e5m2")) else word
+
+
+LD_REDUCE = Form(
+    name="multimem.ld_reduce",
+    syntax="multimem.ld_reduce{.sem}{.scope}{.ss}.op.type  d, [a];",
+    rows="sem scope ss op type ptx target"
+    + "".join(
+        f"""
+        {sem}  {scope}  -,global  min,max,add  u32,s32,u64  8.1 sm_90
+        {sem}  {scope}  -,global  min,max      s64          8.1 sm_90
+        {sem}  {scope}  -,global  and,or,xor   b32,b64      8.1 sm_90
+        """
+        for sem, scope in (("-,weak", "-"), ("relaxed,acquire", _SCOPES))
+    ),
+    operands={"d": out("type"), "a": _ADDRESS},
+    source="PTX ISA 9.7.9.14",
+)
+
+LD_REDUCE_FLOAT = Form(
+    name="multimem.ld_reduce_float",
+    syntax="multimem.ld_reduce{.sem}{.scope}{.ss}.op{.acc}{.vec}.type  d, [a];",
+    rows="sem scope ss op acc vec type ptx target"
+    + "".join(
+        f"""
+        {sem}  {scope}  -,global  add          -         -         f64            8.1 sm_90
+        {sem}  {scope}  -,global  add          -         -,v2,v4   f32            8.1 sm_90
+        {sem}  {scope}  -,global  min,max,add  -         v2,v4,v8  f16,bf16       8.1 sm_90
+        {sem}  {scope}  -,global  min,max,add  -         -,v2,v4   f16x2,bf16x2   8.1 sm_90
+        {sem}  {scope}  -,global  add          acc::f32  v2,v4,v8  f16,bf16       8.2 sm_90
+        {sem}  {scope}  -,global  add          acc::f32  -,v2,v4   f16x2,bf16x2   8.2 sm_90
+        {sem}  {scope}  -,global  min,max,add  -         v4,v8     e4m3,e5m2      8.6 {EIGHTS}
+        {sem}  {scope}  -,global  min,max,add  -         v2,v4,v8  e4m3x2,e5m2x2  8.6 {EIGHTS}
+        {sem}  {scope}  -,global  min,max,add  -         -,v2,v4   e4m3x4,e5m2x4  8.6 {EIGHTS}
+        {sem}  {scope}  -,global  add          acc::f16  v4,v8     e4m3,e5m2      8.6 {EIGHTS}
+        {sem}  {scope}  -,global  add          acc::f16  v2,v4,v8  e4m3x2,e5m2x2  8.6 {EIGHTS}
+        {sem}  {scope}  -,global  add          acc::f16  -,v2,v4   e4m3x4,e5m2x4  8.6 {EIGHTS}
+        """
+        for sem, scope in (("-,weak", "-"), ("relaxed,acquire", _SCOPES))
+    ),
+    operands={"d": out(_held, "vec", also="braces integers"), "a": _ADDRESS},
+    source="PTX ISA 9.7.9.14",
+)
+
+ST = Form(
+    name="multimem.st",
+    syntax="multimem.st{.sem}{.scope}{.ss}.type  [a], b;",
+    rows=f"""
+        sem              scope      ss        type                     ptx target
+        -,weak           -          -,global  b32,b64,u32,u64,s32,s64  8.1 sm_90
+        relaxed,release  {_SCOPES}  -,global  b32,b64,u32,u64,s32,s64  8.1 sm_90
+    """,
+    operands={"a": _ADDRESS, "b": inp("type", eased="function")},
+    source="PTX ISA 9.7.9.14",
+)
+
+ST_FLOAT = Form(
+    name="multimem.st_float",
+    syntax="multimem.st{.sem}{.scope}{.ss}{.vec}.type  [a], b;",
+    rows="sem scope ss vec type ptx target"
+    + "".join(
+        f"""
+        {sem}  {scope}  -,global  -         f64            8.1 sm_90
+        {sem}  {scope}  -,global  -,v2,v4   f32            8.1 sm_90
+        {sem}  {scope}  -,global  -,v2,v4   f16x2,bf16x2   8.1 sm_90
+        {sem}  {scope}  -,global  v2,v4,v8  f16,bf16       8.1 sm_90
+        {sem}  {scope}  -,global  v4,v8     e4m3,e5m2      8.6 {EIGHTS}
+        {sem}  {scope}  -,global  v2,v4,v8  e4m3x2,e5m2x2  8.6 {EIGHTS}
+        {sem}  {scope}  -,global  -,v2,v4   e4m3x4,e5m2x4  8.6 {EIGHTS}
+        """
+        for sem, scope in (("-,weak", "-"), ("relaxed,release", _SCOPES))
+    ),
+    operands={"a": _ADDRESS, "b": inp(_held, "vec", also="braces integers", eased="function")},
+    source="PTX ISA 9.7.9.14",
+)
+
+RED = Form(
+    name="multimem.red",
+    syntax="multimem.red{.sem}{.scope}{.ss}.op{.vec}.type  [a], b;",
+    rows="sem scope ss op vec type ptx target"
+    + "".join(
+        f"""
+        {sem}  {scope}  -,global  min,max,add  -         u32,s32,u64   8.1 sm_90
+        {sem}  {scope}  -,global  min,max      -         s64           8.1 sm_90
+        {sem}  {scope}  -,global  and,or,xor   -         b32,b64       8.1 sm_90
+        {sem}  {scope}  -,global  add          -         f64           8.1 sm_90
+        {sem}  {scope}  -,global  add          -,v2,v4   f32           8.1 sm_90
+        {sem}  {scope}  -,global  add          v2,v4,v8  f16,bf16      8.1 sm_90
+        {sem}  {scope}  -,global  add          -,v2,v4   f16x2,bf16x2  8.1 sm_90
+        """
+        for sem, scope in (("-", "-"), ("relaxed,release", _SCOPES))
+    ),
+    operands={"a": address(barred=(8, 16, 32)), "b": inp(_held, "vec", also="integers", eased="function")},
+    source="PTX ISA 9.7.9.14",
+)
+
+COPY = Form(
+    name="multimem.copy",
+    syntax="multimem.cp.async.bulk.dst.src.bulk_group{.cp_mask}  [dstMem], [srcMem], size{, byteMask};",
+    rows="""
+        dst     src          cp_mask  ptx target
+        global  shared::cta  -        9.1 sm_90
+        global  shared::cta  cp_mask  9.1 sm_100
+    """,
+    operands={
+        "dstMem": address(space="global"),
+        "srcMem": address(space="shared"),
+        "size": inp("u32", values=SIZES, bits=32),
+        "byteMask": inp("u16", when="cp_mask", eased="vector"),
+    },
+    touches="async",
+    source="PTX ISA 9.7.9.25.7",
+)
+
+REDUCE = Form(
+    name="multimem.reduce",
+    syntax="multimem.cp.reduce.async.bulk.dst.src.bulk_group.redOp{.noftz}.type  [dstMem], [srcMem], size;",
+    rows="""
+        dst     src          redOp       noftz  type                      ptx target
+        global  shared::cta  and,or,xor  -      b32,b64                   9.1 sm_90
+        global  shared::cta  add         -      u32,s32,u64,f32,f64       9.1 sm_90
+        global  shared::cta  add         noftz  f16,bf16                  9.1 sm_90
+        global  shared::cta  inc,dec     -      u32                       9.1 sm_90
+        global  shared::cta  min,max     -      u32,s32,u64,s64,f16,bf16  9.1 sm_90
+    """,
+    operands={
+        "dstMem": address(space="global"),
+        "srcMem": address(space="shared"),
+        "size": inp("u32", values=SIZES, bits=32),
+    },
+    touches="async",
+    source="PTX ISA 9.7.9.25.8",
+)

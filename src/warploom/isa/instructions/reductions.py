@@ -1,0 +1,108 @@
+"""What the reduction words of atomics and bulk reductions compute, once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, partial
+
+import numpy as np
+
+from warploom.isa.model.semantics import Array
+from warploom.isa.model.types import TYPES
+from warploom.numerics import floats, integers, packed
+from warploom.numerics.formats import BF16, F16
+
+Combine = Callable[[Array, Array], Array]
+"""New contents of memory from the old ones and the operand."""
+
+HALVES = {"f16": F16, "f16x2": F16, "bf16": BF16, "bf16x2": BF16}
+"""The formats of types that hold numbers of 16 bits."""
+
+_BITS = ("u32", "s32", "u64")
+_WHOLE = (*_BITS, "s64")
+_COMMUTING = ("add", "and", "or", "xor", "min", "max")
+_OF_TENSORS = {
+    "add": ("u32", "s32", "u64", "f16", "bf16", "f32", "f32.ftz", "f64", "tf32", "tf32.ftz"),
+    "min": (*_WHOLE, "f16", "bf16"),
+    "max": (*_WHOLE, "f16", "bf16"),
+    "inc": ("u32",),
+    "dec": ("u32",),
+    "and": _BITS,
+    "or": _BITS,
+    "xor": _BITS,
+}
+
+
+def of_tensors(op: str) -> tuple[str, ...]:
+    """The element types of tensor maps that a reduction of tensors has."""
+    return _OF_TENSORS[op]
+
+
+def combine_bulk(op: str, type: str) -> Combine:
+    """The function of a reduction word on what bulk copies bring: their types, and those of tensor maps.
+
+    An f32 sum keeps subnormals but for f32.ftz; one of tf32 is one of f32. An f64 sum hands a NaN on as it is.
+    """
+    if (op, type) in (("add", "f32"), ("add", "tf32")):
+        return floats.add
+    if (op, type) == ("add", "f64"):
+        return _add_doubles
+    return combine(op, "f32" if type.startswith("tf32") else type.removesuffix(".ftz"))
+
+
+def commutes(op: str, type: str) -> bool:
+    """Whether elements of a type are left the same in whatever order a reduction word is applied to them.
+
+    Sums of floats round, and a maximum of NaNs is the last one's; counters wrap at what each operand says.
+    """
+    return op in _COMMUTING and TYPES[type.removesuffix(".ftz")].kind in ("bits", "unsigned", "signed")
+
+
+def _increment(old: Array, value: Array) -> Array:
+    return np.where(old >= value, 0, old + 1).astype(old.dtype)
+
+
+def _decrement(old: Array, value: Array) -> Array:
+    return np.where((old == 0) | (old > value), value, old - 1).astype(old.dtype)
+
+
+def _add_doubles(old: Array, value: Array) -> Array:
+    handed_on = np.where(np.isnan(value), value.view(np.uint64), old.view(np.uint64)).view(np.float64)
+    return np.where(np.isnan(value) | np.isnan(old), handed_on, floats.add(old, value))
+
+
+def _exchange(old: Array, value: Array) -> Array:
+    return np.broadcast_to(value, old.shape)
+
+
+_ANY: dict[str, Combine] = {
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "inc": _increment,
+    "dec": _decrement,
+    "exch": _exchange,
+}
+_INTEGER: dict[str, Combine] = {"add": np.add, "min": integers.minimum, "max": integers.maximum}
+_FLOAT: dict[str, Combine] = {"add": floats.add, "min": floats.minimum, "max": floats.maximum}
+_HALF: dict[str, Callable[..., Array]] = {"add": packed.add, "min": packed.minimum, "max": packed.maximum}
+
+
+@cache
+def combine(op: str, type: str, space: str = "global") -> Combine:
+    """The function of a reduction word on elements of a type that lie in a state space.
+
+    An f32 sum in global memory flushes subnormal operands and results; in shared memory it keeps them.
+
+    Shapes: 1-D, or any that broadcast together; in the NumPy dtype of the type.
+    Source: PTX ISA 9.7.13.5, 9.7.9.25.5.
+    """
+    if op in _ANY:
+        return _ANY[op]
+    if type in HALVES:
+        return partial(_HALF[op], fmt=HALVES[type])
+    if TYPES[type].kind != "float":
+        return _INTEGER[op]
+    if (op, type) == ("add", "f32") and not space.startswith("shared"):
+        return partial(floats.add, ftz=True)
+    return _FLOAT[op]

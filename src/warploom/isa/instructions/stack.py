@@ -1,0 +1,34 @@
+"""The stack of a thread: allocation in local memory (PTX ISA 9.7.17)."""
+
+from __future__ import annotations
+
+from warploom.isa.model.form import Form
+from warploom.isa.model.operands import Place, arg, immediate, out
+
+ALLOCA = Form(
+    name="stack.alloca",
+    syntax="alloca.type  ptr, size{, immAlign};",
+    rows="type ptx target\nu32,u64 7.3 sm_52",
+    operands={
+        "ptr": out("type"),
+        "size": arg("type"),
+        "immAlign": immediate(values=tuple(1 << power for power in range(24))),
+    },
+    source="PTX ISA 9.7.17.3",
+)
+
+STACKSAVE = Form(
+    name="stack.stacksave",
+    syntax="stacksave.type  d;",
+    rows="type ptx target\nu32,u64 7.3 sm_52",
+    operands={"d": out("type")},
+    source="PTX ISA 9.7.17.1",
+)
+
+STACKRESTORE = Form(
+    name="stack.stackrestore",
+    syntax="stackrestore.type  a;",
+    rows="type ptx target\nu32,u64 7.3 sm_52",
+    operands={"a": Place("register", "both", "type")},
+    source="PTX ISA 9.7.17.2",
+)

@@ -1,0 +1,272 @@
+"""Multiplication of matrices in tensor memory, dense and sparse, block-scaled and weight-stationary.
+
+A comes from tensor memory or from shared memory behind a descriptor, B from shared memory; D is in tensor
+memory. Shapes and exact types are in the instruction descriptor, a value of the run; how matrices lie is known
+where it is given. Nothing here is executed.
+
+Source: PTX ISA 9.7.16.10
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from warploom.diagnostics import UsageError
+from warploom.isa.model.form import Form
+from warploom.isa.model.operand_layout import Given, Lying
+from warploom.isa.model.operands import Place, Slots, immediate, inp, pred_in, tensor_address
+from warploom.layout import InstructionDescriptor, SharedMap, TensorMemoryMap, UmmaDescriptor
+from warploom.layout.tensor_memory import accumulator, data_path, multiplicand, refuse_k96, scales, sparsity
+
+_GROUPS = "cta_group::1,cta_group::2"
+_FAMILY = "sm_100f,sm_110f"
+_EXACT = "sm_100a,sm_103a,sm_110a"
+_INTEGER = "sm_100a,sm_110a"
+_KEPT = "-,collector::a::fill,collector::a::use,collector::a::lastuse,collector::a::discard"
+_SHIFTED = "-,collector::a::lastuse,collector::a::discard"
+_BUFFERS = ",".join(
+    f"collector::b{n}::{use}" for n in range(4) for use in ("fill", "use", "lastuse", "discard")
+)
+_SOURCE = "PTX ISA 9.7.16.10.9"
+
+
+def _lane_masks(slots: Slots) -> int:
+    """A mask of 32 bits for every 32 of the lanes that D lies in: 128 of each CTA."""
+    return 4 * _ctas(slots)
+
+
+def _scales(slots: Slots) -> range:
+    """Powers of two that D may be divided by before the sum."""
+    return range(16 if slots["kind"] in ("kind::f16", "kind::tf32") else 0)
+
+
+def _fields(slots: Slots, given: Given) -> InstructionDescriptor:
+    """The instruction descriptor that is given, as this multiplication reads it."""
+    kind = slots["kind"].removeprefix("kind::")
+    found = given.idesc
+    if found is None:
+        raise UsageError(
+            "the shape and the types of a multiplication in tensor memory are in its instruction descriptor;"
+            " expected one, as idesc= or --idesc",
+            hint='wl.InstructionDescriptor("f16", 128, 64, "f16", "f16").encode() makes one',
+        )
+    if isinstance(found, int):
+        found = InstructionDescriptor.decode(found, kind)
+    if found.kind != kind:
+        raise UsageError(f"the instruction descriptor is of kind {found.kind}; expected kind {kind}")
+    if found.sparse != bool(slots["sp"]):
+        words = ("dense", "sparse")
+        raise UsageError(
+            f"A is {words[found.sparse]} in the instruction descriptor; the opcode is that of a"
+            f" {words[not found.sparse]} A"
+        )
+    return found
+
+
+def _ctas(slots: Slots) -> int:
+    return int(slots["cta_group"][-1])
+
+
+def _in_tensor(
+    operand: str, found: Callable[..., TensorMemoryMap], place: Place, *, stationary: bool
+) -> Place:
+    """An operand in tensor memory, and the formula of where it lies."""
+
+    def held(slots: Slots, given: Given) -> TensorMemoryMap:
+        return found(_fields(slots, given), _ctas(slots), stationary=stationary)
+
+    return replace(place, lying=Lying(operand, held, ("idesc",)))
+
+
+def _behind_descriptor(operand: str, *, stationary: bool) -> Place:
+    """The descriptor of A or B in shared memory: of a pair of CTAs each has half of the rows."""
+
+    def read(slots: Slots, given: Given) -> SharedMap:
+        fields, ctas = _fields(slots, given), _ctas(slots)
+        data_path(fields, ctas, stationary=stationary)  # refuses what is no shape
+        refuse_k96(fields, operand)
+        if operand == "A":
+            rows, k, element, major = fields.m // ctas, fields.stored_k, fields.atype, fields.a_major
+        else:
+            rows, k, element, major = fields.n // ctas, fields.k, fields.btype, fields.b_major
+        found = given.descriptor_of_umma() or UmmaDescriptor.packed(
+            rows, k, element, swizzle=given.swizzle, major=major
+        )
+        tile = found.tile(rows, k, element, major, padded=not fields.is_short)
+        shape = f"m{fields.m}n{fields.n}k{fields.k}"
+        name = f"tcgen05{' sparse' if fields.sparse else ''} {shape} {element} {operand}"
+        return replace(tile, name=f"{name}{' of each CTA of a pair' if ctas == 2 else ''}")
+
+    return replace(inp("u64", plain=True), lying=Lying(operand, read, ("idesc", "descriptor", "swizzle")))
+
+
+def _factors(slots: Slots) -> int:
+    """Scale factors of a row of A: the digit of `scale_vec::2X`, what a block of 16 or 32 makes, or the kind's own."""
+    word = slots["scale_vectorsize"]
+    if word.startswith("scale_vec"):
+        return int(word[-2])
+    return 4 if word == "block16" else 1 if slots["kind"] == "kind::mxf8f6f4" else 2
+
+
+def _scale(operand: str) -> Place:
+    """The scale factors of A or B in tensor memory."""
+
+    def held(slots: Slots, given: Given) -> TensorMemoryMap:
+        return scales(_fields(slots, given), operand, _factors(slots), _ctas(slots))
+
+    return replace(tensor_address("bits"), lying=Lying(f"scale {operand}", held, ("idesc",)))
+
+
+def _operands(*more: str, tensor: bool) -> dict[str, Place]:
+    """The operands of every multiplication, and more of them."""
+    taddr, descriptor = tensor_address("bits"), inp("u64", plain=True)
+    stationary = "zero_column_mask_desc" in more
+    places = {
+        "d_tmem": _in_tensor("D", accumulator, taddr, stationary=stationary),
+        "a_tmem" if tensor else "a_desc": _in_tensor("A", multiplicand, taddr, stationary=stationary)
+        if tensor
+        else _behind_descriptor("A", stationary=stationary),
+        "b_desc": _behind_descriptor("B", stationary=stationary),
+        "sp_meta_tmem": _in_tensor(
+            "metadata", sparsity, tensor_address("bits", when="sp"), stationary=stationary
+        ),
+        "idesc": inp("u32", plain=True),
+    }
+    others = {
+        "enable_input_d": pred_in(),
+        "disable_output_lane": inp("b32", _lane_masks, eased="special", plain=True),
+        "scale_input_d": immediate(values=_scales, bits=32, target="sm_100f"),
+        "scale_A_tmem": _scale("A"),
+        "scale_B_tmem": _scale("B"),
+        "zero_column_mask_desc": descriptor,
+        "disable_lane": pred_in(values=()),
+        "any_scale": immediate(),
+    }
+    return places | {name: others[name] for name in more}
+
+
+_PLAIN = ("disable_output_lane", "enable_input_d", "scale_input_d")
+_WEIGHTS = ("enable_input_d", "zero_column_mask_desc")
+_BLOCK = ("scale_A_tmem", "scale_B_tmem", "enable_input_d")
+
+MMA = Form(
+    name="tcgen05.mma",
+    syntax="tcgen05.mma{.sp}.cta_group.kind{.collector_usage}  [d-tmem], a-desc, b-desc{, [sp-meta-tmem]}, idesc"
+    "{, disable-output-lane}, enable-input-d{, scale-input-d};",
+    rows=f"""
+        sp     cta_group  kind                             collector_usage  ptx  target
+        -,sp   {_GROUPS}  kind::f16,kind::tf32,kind::f8f6f4  {_KEPT}        8.6  {_FAMILY}
+        -,sp   {_GROUPS}  kind::i8                         {_KEPT}          8.6  {_INTEGER}
+    """,
+    operands=_operands(*_PLAIN, tensor=False),
+    touches="tensor async",
+    source=_SOURCE,
+)
+
+MMA_TENSOR = Form(
+    name="tcgen05.mma-tensor",
+    syntax="tcgen05.mma{.sp}.cta_group.kind{.ashift}{.collector_usage}"
+    "  [d-tmem], [a-tmem], b-desc{, [sp-meta-tmem]}, idesc"
+    "{, disable-output-lane}, enable-input-d{, scale-input-d};",
+    rows=f"""
+        sp    cta_group  kind                               ashift  collector_usage  ptx  target
+        -,sp  {_GROUPS}  kind::f16,kind::tf32,kind::f8f6f4  -       {_KEPT}          8.6  {_FAMILY}
+        -,sp  {_GROUPS}  kind::f16,kind::tf32,kind::f8f6f4  ashift  {_SHIFTED}       8.6  {_FAMILY}
+        -,sp  {_GROUPS}  kind::i8                           -       {_KEPT}          8.6  {_INTEGER}
+        -,sp  {_GROUPS}  kind::i8                           ashift  {_SHIFTED}       8.6  {_INTEGER}
+    """,
+    operands=_operands(*_PLAIN, tensor=True),
+    spellings=("tcgen05.mma{.sp}.cta_group.kind{.collector_usage}{.ashift}",),
+    touches="tensor async",
+    source=_SOURCE,
+)
+
+_BLOCK_ROWS = f"""
+    sp    cta_group  kind            scale_vectorsize             collector_usage  ptx  target
+    -,sp  {_GROUPS}  kind::mxf8f6f4  -                            {_KEPT}          8.6  {_FAMILY}
+    -,sp  {_GROUPS}  kind::mxf8f6f4  scale_vec::1X                {_KEPT}          8.6  {_EXACT}
+    -,sp  {_GROUPS}  kind::mxf8f6f4  block32                      {_KEPT}          8.8  {_FAMILY}
+    -     {_GROUPS}  kind::mxf4      -                            {_KEPT}          8.6  {_FAMILY}
+    sp    {_GROUPS}  kind::mxf4      -                            {_KEPT}          8.6  {_EXACT}
+    -,sp  {_GROUPS}  kind::mxf4      scale_vec::2X                {_KEPT}          8.6  {_EXACT}
+    -     {_GROUPS}  kind::mxf4      block32                      {_KEPT}          8.8  {_FAMILY}
+    sp    {_GROUPS}  kind::mxf4      block32                      {_KEPT}          8.8  {_EXACT}
+    -,sp  {_GROUPS}  kind::mxf4nvf4  scale_vec::2X,scale_vec::4X  {_KEPT}          8.7  {_EXACT}
+    -     {_GROUPS}  kind::mxf4nvf4  block16,block32              {_KEPT}          8.8  {_FAMILY}
+    sp    {_GROUPS}  kind::mxf4nvf4  block16,block32              {_KEPT}          8.8  {_EXACT}
+"""
+
+BLOCK = Form(
+    name="tcgen05.block",
+    syntax="tcgen05.mma{.sp}.cta_group.kind.block_scale{.scale_vectorsize}{.collector_usage}"
+    "  [d-tmem], a-desc, b-desc{, [sp-meta-tmem]}, idesc, [scale-A-tmem], [scale-B-tmem], enable-input-d;",
+    rows=_BLOCK_ROWS,
+    operands=_operands(*_BLOCK, tensor=False),
+    touches="tensor async",
+    source=_SOURCE,
+)
+
+BLOCK_TENSOR = Form(
+    name="tcgen05.block-tensor",
+    syntax="tcgen05.mma{.sp}.cta_group.kind.block_scale{.scale_vectorsize}{.collector_usage}"
+    "  [d-tmem], [a-tmem], b-desc{, [sp-meta-tmem]}, idesc, [scale-A-tmem], [scale-B-tmem], enable-input-d;",
+    rows=_BLOCK_ROWS,
+    operands=_operands(*_BLOCK, tensor=True),
+    touches="tensor async",
+    source=_SOURCE,
+)
+
+_STATIONARY_ROWS = f"""
+    sp    cta_group     kind                               collector_usage  ptx  target
+    -,sp  cta_group::1  kind::f16,kind::tf32,kind::f8f6f4  -,{_BUFFERS}     8.6  {_FAMILY}
+    -,sp  cta_group::1  kind::i8                           -,{_BUFFERS}     8.6  {_INTEGER}
+"""
+
+STATIONARY = Form(
+    name="tcgen05.ws",
+    syntax="tcgen05.mma.ws{.sp}.cta_group.kind{.collector_usage}"
+    "  [d-tmem], a-desc, b-desc{, [sp-meta-tmem]}, idesc, enable-input-d{, zero-column-mask-desc};",
+    rows=_STATIONARY_ROWS,
+    operands=_operands(*_WEIGHTS, tensor=False),
+    touches="tensor async",
+    source=_SOURCE,
+)
+
+STATIONARY_TENSOR = Form(
+    name="tcgen05.ws-tensor",
+    syntax="tcgen05.mma.ws{.sp}.cta_group.kind{.collector_usage}"
+    "  [d-tmem], [a-tmem], b-desc{, [sp-meta-tmem]}, idesc, enable-input-d{, zero-column-mask-desc};",
+    rows=_STATIONARY_ROWS,
+    operands=_operands(*_WEIGHTS, tensor=True),
+    touches="tensor async",
+    source=_SOURCE,
+)
+
+# What only assemblers take: a predicate in place of the lane masks, and integers scaled ---------------------
+
+_LOOSE = (
+    ("lane", "disable-lane, enable-input-d, scale-input-d", "-,sp", "kind::f16,kind::tf32", "sm_100f"),
+    ("lane", "disable-lane, enable-input-d", "-,sp", "kind::i8", _INTEGER),
+    ("lane", "disable-lane, enable-input-d, any-scale", "-", "kind::i8", _INTEGER),
+    ("scale", "disable-output-lane, enable-input-d, any-scale", "-", "kind::i8", _INTEGER),
+    ("scale", "enable-input-d, any-scale", "-,sp", "kind::i8", _INTEGER),
+)
+
+LOOSE = tuple(
+    Form(
+        name=f"lenient.{what}_{k}{a.strip('[]')[1:]}",
+        syntax=f"tcgen05.mma{{.sp}}.cta_group.kind{{.ashift}}{{.collector_usage}}"
+        f"  [d-tmem], {a}, b-desc{{, [sp-meta-tmem]}}, idesc, {last};",
+        rows=f"""
+            sp    cta_group  kind     ashift      collector_usage  ptx  target
+            {sp}  {_GROUPS}  {kinds}  -           {_KEPT}          8.6  {targets}
+        """
+        + (f"{sp} {_GROUPS} {kinds} ashift {_SHIFTED} 8.6 {targets}" if a == "[a-tmem]" else ""),
+        operands=_operands(*last.replace("-", "_").split(", "), tensor=a == "[a-tmem]"),
+        lenient=True,
+        source=f"{_SOURCE}.1",
+    )
+    for k, (what, last, sp, kinds, targets) in enumerate(_LOOSE)
+    for a in ("a-desc", "[a-tmem]")
+)

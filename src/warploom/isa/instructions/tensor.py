@@ -1,0 +1,391 @@
+"""Bulk copies of tensors (PTX ISA 9.7.9.25.5.2 and 9.7.9.27). Those that sm_90 has are executed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.diagnostics import UsageError
+from warploom.isa.instructions.bulk import TensorCopy, address_of, barred_in_cluster, mask_of
+from warploom.isa.instructions.lanes import spread
+from warploom.isa.model.form import Form, no_effect
+from warploom.isa.model.operand_layout import Given, Lying
+from warploom.isa.model.operands import Slots, address, inp
+from warploom.isa.model.semantics import Address, Bound, Warps
+from warploom.layout import SharedMap, box_map
+
+_DIMENSIONS = "1d,2d,3d,4d,5d"
+_VOLUMES = "3d,4d,5d"
+_CTA_GROUPS = "cta_group::1,cta_group::2"
+_PAIRED = "sm_100f,sm_110f"
+"""The targets whose CTAs pair up; what gathers and strides came with them."""
+
+
+def _rank(slots: Slots) -> int:
+    return int(slots["dim"][0])
+
+
+def _rows_of_four(slots: Slots) -> int:
+    return 5  # a column, and four rows
+
+
+def _offsets(slots: Slots) -> int:
+    """An offset into the filter for each of its dimensions; of im2col::w, the halo and the offset."""
+    return 2 if slots["load_mode"].startswith("im2col::w") else _rank(slots) - 2
+
+
+def _coordinates(warps: Warps, tensor: Address) -> NDArray[np.int32]:
+    """Coordinates of an address operand. Shapes: (dimensions, warps, 32), innermost first."""
+    return warps.read_vector(tensor.extra[0]).astype(np.int32)
+
+
+def _box(slots: Slots, given: Given) -> SharedMap:
+    if given.tensor_map is None:
+        raise UsageError("a box lies in shared memory as its tensor map says; expected the fields of one")
+    if given.tensor_map.rank != _rank(slots):
+        raise UsageError(
+            f"a tensor map of rank {given.tensor_map.rank} for a copy of {_rank(slots)} dimensions;"
+            f" expected rank {_rank(slots)}"
+        )
+    return box_map(given.tensor_map)
+
+
+_BOX = Lying("box", _box, ("tensor_map",))
+_IN_SHARED = address(space="shared", eased="bare", barred=barred_in_cluster)
+_FROM_SHARED = address(space="shared", eased="bare")
+DESTINATION = {
+    "dstMem": replace(_IN_SHARED, lying=_BOX),
+    "tensorMap": address(_rank, space="global", eased="untyped", barred=barred_in_cluster),
+    "mbar": _IN_SHARED,
+    "ctaMask": inp("u16", when="multicast"),
+    "cache_policy": inp("u64", when="level::cache_hint"),
+}
+SOURCE = {
+    "tensorMap": address(_rank, space="global", eased="untyped"),
+    "srcMem": replace(_FROM_SHARED, lying=_BOX),
+    "cache_policy": inp("u64", when="level::cache_hint"),
+}
+PREFETCHED = {
+    "tensorMap": address(_rank, space="global", eased="untyped"),
+    "cache_policy": inp("u64", when="level::cache_hint"),
+}
+OFFSETS = {"im2colInfo": inp("u16", _offsets)}
+
+LOAD = Form(
+    name="tensor.load",
+    syntax=(
+        "cp.async.bulk.tensor.dim.dst.global{.tile}.mbarrier::complete_tx::bytes{.multicast}{.cta_group}"
+        "{.level::cache_hint}  [dstMem], [tensorMap, tensorCoords], [mbar]{, ctaMask}{, cache-policy};"
+    ),
+    rows=f"""
+        dim            dst              multicast             cta_group      level::cache_hint  ptx target
+        {_DIMENSIONS}  shared::cta      -                     -              -,L2::cache_hint   8.6 sm_90
+        {_DIMENSIONS}  shared::cta      -                     {_CTA_GROUPS}  -,L2::cache_hint   8.6 {_PAIRED}
+        {_DIMENSIONS}  shared::cluster  -,multicast::cluster  -              -,L2::cache_hint   8.0 sm_90
+        {_DIMENSIONS}  shared::cluster  -,multicast::cluster  {_CTA_GROUPS}  -,L2::cache_hint   8.6 {_PAIRED}
+    """,
+    operands=DESTINATION,
+    spellings=(
+        (
+            "cp.async.bulk.tensor.dim.dst.global{.tile}.mbarrier::complete_tx::bytes{.multicast}"
+            "{.level::cache_hint}{.cta_group}"
+        ),
+    ),
+    touches="async",
+    source="PTX ISA 9.7.9.27.1.2",
+)
+
+
+def _load(warps: Warps, i: Bound, *, is_im2col: bool) -> None:
+    warps.bulk(
+        TensorCopy(
+            direction="load",
+            dimensions=int(i.dim[0]),
+            tensor_map=spread(warps, warps.addresses(i.tensorMap)),
+            coordinates=_coordinates(warps, i.tensorMap),
+            shared_space=i.dst,
+            shared=spread(warps, warps.addresses(i.dstMem)),
+            completion="mbarrier",
+            mbarrier=address_of(warps, i.mbar),
+            multicast=mask_of(warps, i.ctaMask),
+            is_im2col=is_im2col,
+            offsets=warps.read_vector(i.im2colInfo).astype(np.uint16) if is_im2col else None,
+            cta_group=2 if i.cta_group == "cta_group::2" else 1,
+        )
+    )
+
+
+@LOAD.meaning
+def load(warps: Warps, i: Bound) -> None:
+    _load(warps, i, is_im2col=False)
+
+
+STORE = Form(
+    name="tensor.store",
+    syntax=(
+        "cp.async.bulk.tensor.dim.global.src{.tile}.bulk_group{.level::cache_hint}"
+        "  [tensorMap, tensorCoords], [srcMem]{, cache-policy};"
+    ),
+    rows=f"""
+        dim            src          level::cache_hint  ptx target
+        {_DIMENSIONS}  shared::cta  -,L2::cache_hint   8.0 sm_90
+    """,
+    operands=SOURCE,
+    touches="async",
+    source="PTX ISA 9.7.9.27.1.2",
+)
+
+REDUCE = Form(
+    name="tensor.reduce",
+    syntax=(
+        "cp.reduce.async.bulk.tensor.dim.global.src.redOp{.tile}.bulk_group{.level::cache_hint}"
+        "  [tensorMap, tensorCoords], [srcMem]{, cache-policy};"
+    ),
+    rows=f"""
+        dim            src          redOp                           level::cache_hint  ptx target
+        {_DIMENSIONS}  shared::cta  add,min,max,inc,dec,and,or,xor  -,L2::cache_hint   8.0 sm_90
+    """,
+    operands=SOURCE,
+    touches="async",
+    source="PTX ISA 9.7.9.27.1.3",
+)
+
+
+def _store(warps: Warps, i: Bound, reduction: str, *, is_im2col: bool = False) -> None:
+    warps.bulk(
+        TensorCopy(
+            direction="store",
+            dimensions=int(i.dim[0]),
+            tensor_map=spread(warps, warps.addresses(i.tensorMap)),
+            coordinates=_coordinates(warps, i.tensorMap),
+            shared_space=i.src,
+            shared=spread(warps, warps.addresses(i.srcMem)),
+            completion="group",
+            reduction=reduction,
+            is_im2col=is_im2col,
+        )
+    )
+
+
+@STORE.meaning
+def store(warps: Warps, i: Bound) -> None:
+    _store(warps, i, "")
+
+
+@REDUCE.meaning
+def reduce(warps: Warps, i: Bound) -> None:
+    _store(warps, i, i.redOp)
+
+
+PREFETCH = Form(
+    name="tensor.prefetch",
+    syntax=(
+        "cp.async.bulk.prefetch.tensor.dim.L2.global{.tile}{.level::cache_hint}"
+        "  [tensorMap, tensorCoords]{, cache-policy};"
+    ),
+    rows=f"""
+        dim            level::cache_hint  ptx target
+        {_DIMENSIONS}  -,L2::cache_hint   8.0 sm_90
+    """,
+    operands=PREFETCHED,
+    source="PTX ISA 9.7.9.27.1.4",
+)
+
+
+def _prefetch(warps: Warps, i: Bound, *, is_im2col: bool) -> None:
+    where = spread(warps, warps.addresses(i.tensorMap))
+    warps.prefetch(
+        TensorCopy(
+            direction="load",
+            dimensions=int(i.dim[0]),
+            tensor_map=where,
+            coordinates=_coordinates(warps, i.tensorMap),
+            shared_space="shared::cta",
+            shared=np.zeros_like(where),
+            completion="group",
+            is_im2col=is_im2col,
+        )
+    )
+
+
+@PREFETCH.meaning
+def prefetch(warps: Warps, i: Bound) -> None:
+    _prefetch(warps, i, is_im2col=False)
+
+
+# Four rows at once ------------------------------------------------------------------------------------------
+
+FOUR_ROWS = address(_rows_of_four, space="global", eased="untyped")
+
+GATHER = Form(
+    name="tensor.gather",
+    syntax=(
+        "cp.async.bulk.tensor.dim.dst.global.tile::gather4.mbarrier::complete_tx::bytes{.multicast}{.cta_group}"
+        "{.level::cache_hint}  [dstMem], [tensorMap, tensorCoords], [mbar]{, ctaMask}{, cache-policy};"
+    ),
+    rows=f"""
+        dim  dst              multicast             cta_group        level::cache_hint  ptx target
+        2d   shared::cta      -                     -                -,L2::cache_hint   8.6 sm_100
+        2d   shared::cta      -                     {_CTA_GROUPS}    -,L2::cache_hint   8.6 {_PAIRED}
+        2d   shared::cluster  -,multicast::cluster  -,{_CTA_GROUPS}  -,L2::cache_hint   8.6 {_PAIRED}
+    """,
+    operands=DESTINATION
+    | {
+        "dstMem": _IN_SHARED,
+        "tensorMap": address(_rows_of_four, space="global", eased="untyped", barred=barred_in_cluster),
+    },
+    spellings=(
+        (
+            "cp.async.bulk.tensor.dim.dst.global.tile::gather4.mbarrier::complete_tx::bytes{.multicast}"
+            "{.level::cache_hint}{.cta_group}"
+        ),
+    ),
+    touches="async",
+    source="PTX ISA 9.7.9.27.1.2",
+)
+
+SCATTER = Form(
+    name="tensor.scatter",
+    syntax=(
+        "cp.async.bulk.tensor.dim.global.src.tile::scatter4.bulk_group{.level::cache_hint}"
+        "  [tensorMap, tensorCoords], [srcMem]{, cache-policy};"
+    ),
+    rows=f"""
+        dim  src          level::cache_hint  ptx target
+        2d   shared::cta  -,L2::cache_hint   8.6 {_PAIRED}
+    """,
+    operands=SOURCE | {"tensorMap": FOUR_ROWS, "srcMem": _FROM_SHARED},
+    touches="async",
+    source="PTX ISA 9.7.9.27.1.2",
+)
+
+PREFETCH_ROWS = Form(
+    name="tensor.prefetch_rows",
+    syntax=(
+        "cp.async.bulk.prefetch.tensor.dim.L2.global.tile::gather4{.level::cache_hint}"
+        "  [tensorMap, tensorCoords]{, cache-policy};"
+    ),
+    rows=f"""
+        dim  level::cache_hint  ptx target
+        2d   -,L2::cache_hint   8.6 {_PAIRED}
+    """,
+    operands=PREFETCHED | {"tensorMap": FOUR_ROWS},
+    source="PTX ISA 9.7.9.27.1.4",
+)
+
+PREFETCH_ROWS.meaning(no_effect)
+
+# Columns of images ------------------------------------------------------------------------------------------
+
+
+def _wide(arch: str, slots: Slots) -> str:
+    """The limit of a form that has pixels along W alone among its modes."""
+    mode = slots["load_mode"]
+    return f"columns of mode {mode} are not copied" if mode != "im2col" else ""
+
+
+LOAD_IM2COL = Form(
+    name="tensor.load_im2col",
+    syntax=(
+        "cp.async.bulk.tensor.dim.dst.global.load_mode.mbarrier::complete_tx::bytes{.multicast}{.cta_group}"
+        "{.level::cache_hint}"
+        "  [dstMem], [tensorMap, tensorCoords], [mbar], im2colInfo{, ctaMask}{, cache-policy};"
+    ),
+    rows=f"""
+        dim         dst              load_mode       multicast             cta_group        level::cache_hint  ptx target
+        {_VOLUMES}  shared::cta      im2col          -                     -                -,L2::cache_hint   8.6 sm_90
+        {_VOLUMES}  shared::cta      im2col          -                     {_CTA_GROUPS}    -,L2::cache_hint   8.6 {_PAIRED}
+        {_VOLUMES}  shared::cluster  im2col          -,multicast::cluster  -                -,L2::cache_hint   8.0 sm_90
+        {_VOLUMES}  shared::cluster  im2col          -,multicast::cluster  {_CTA_GROUPS}    -,L2::cache_hint   8.6 {_PAIRED}
+        {_VOLUMES}  shared::cta      im2col::w       -                     -                -,L2::cache_hint   8.6 sm_100
+        {_VOLUMES}  shared::cta      im2col::w       -                     {_CTA_GROUPS}    -,L2::cache_hint   8.6 {_PAIRED}
+        {_VOLUMES}  shared::cta      im2col::w::128  -                     -,{_CTA_GROUPS}  -,L2::cache_hint   8.6 {_PAIRED}
+        {_VOLUMES}  shared::cluster  im2col::w       -,multicast::cluster  -,{_CTA_GROUPS}  -,L2::cache_hint   8.6 {_PAIRED}
+        {_VOLUMES}  shared::cluster  im2col::w::128  -,multicast::cluster  -,{_CTA_GROUPS}  -,L2::cache_hint   8.6 {_PAIRED}
+    """,  # noqa: E501 - rows are as long as they are
+    operands=DESTINATION | OFFSETS,
+    spellings=(
+        (
+            "cp.async.bulk.tensor.dim.dst.global.load_mode.mbarrier::complete_tx::bytes{.multicast}"
+            "{.level::cache_hint}{.cta_group}"
+        ),
+        (
+            "cp.async.bulk.tensor.dim.dst.global.mbarrier::complete_tx::bytes.load_mode{.multicast}"
+            "{.level::cache_hint}{.cta_group}"
+        ),
+    ),
+    touches="async",
+    limit=_wide,
+    source="PTX ISA 9.7.9.27.1.2",
+)
+
+
+@LOAD_IM2COL.meaning
+def load_im2col(warps: Warps, i: Bound) -> None:
+    _load(warps, i, is_im2col=True)
+
+
+STORE_IM2COL = Form(
+    name="tensor.store_im2col",
+    syntax=(
+        "cp.async.bulk.tensor.dim.global.src.im2col_no_offs.bulk_group{.level::cache_hint}"
+        "  [tensorMap, tensorCoords], [srcMem]{, cache-policy};"
+    ),
+    rows=f"""
+        dim         src          level::cache_hint  ptx target
+        {_VOLUMES}  shared::cta  -,L2::cache_hint   8.0 sm_90
+    """,
+    operands=SOURCE,
+    touches="async",
+    source="PTX ISA 9.7.9.27.1.2",
+)
+
+
+@STORE_IM2COL.meaning
+def store_im2col(warps: Warps, i: Bound) -> None:
+    _store(warps, i, "", is_im2col=True)
+
+
+REDUCE_IM2COL = Form(
+    name="tensor.reduce_im2col",
+    syntax=(
+        "cp.reduce.async.bulk.tensor.dim.global.src.redOp.im2col_no_offs.bulk_group{.level::cache_hint}"
+        "  [tensorMap, tensorCoords], [srcMem]{, cache-policy};"
+    ),
+    rows=f"""
+        dim         src          redOp                           level::cache_hint  ptx target
+        {_VOLUMES}  shared::cta  add,min,max,inc,dec,and,or,xor  -,L2::cache_hint   8.0 sm_90
+    """,
+    operands=SOURCE,
+    touches="async",
+    source="PTX ISA 9.7.9.27.1.3",
+)
+
+
+@REDUCE_IM2COL.meaning
+def reduce_im2col(warps: Warps, i: Bound) -> None:
+    _store(warps, i, i.redOp, is_im2col=True)
+
+
+PREFETCH_IM2COL = Form(
+    name="tensor.prefetch_im2col",
+    syntax=(
+        "cp.async.bulk.prefetch.tensor.dim.L2.global.load_mode{.level::cache_hint}"
+        "  [tensorMap, tensorCoords], im2colInfo{, cache-policy};"
+    ),
+    rows=f"""
+        dim         load_mode                 level::cache_hint  ptx target
+        {_VOLUMES}  im2col                    -,L2::cache_hint   8.0 sm_90
+        {_VOLUMES}  im2col::w,im2col::w::128  -,L2::cache_hint   8.6 {_PAIRED}
+    """,
+    operands=PREFETCHED | OFFSETS,
+    limit=_wide,
+    source="PTX ISA 9.7.9.27.1.4",
+)
+
+
+@PREFETCH_IM2COL.meaning
+def prefetch_im2col(warps: Warps, i: Bound) -> None:
+    _prefetch(warps, i, is_im2col=True)

@@ -1,0 +1,178 @@
+"""Tensor maps made by the device (PTX ISA 9.7.9.26 and 9.7.13.15)."""
+
+from __future__ import annotations
+
+from typing import LiteralString
+
+import numpy as np
+
+from warploom.isa.model.form import Form
+from warploom.isa.model.operands import NARROW, Slots, address, immediate, inp
+from warploom.isa.model.semantics import Array, Bound, Warps
+from warploom.layout.tensormap import PACKED, TENSOR_MAP_BYTES
+
+_SPACES = "-,global,shared::cta"
+_ORDINALS = {"box_dim": 5, "global_dim": 5, "global_stride": 4, "element_stride": 5}
+_CODES = {
+    "elemtype": range(13),
+    "interleave_layout": range(3),
+    "swizzle_mode": range(4),
+    "swizzle_atomicity": range(4),
+    "fill_mode": range(2),
+}
+# What the 128 bytes call a field.
+_PACKED_NAMES: dict[str, LiteralString] = {
+    "global_address": "global_address",
+    "global_dim": "global_dim",
+    "global_stride": "global_stride",
+    "element_stride": "element_stride",
+    "elemtype": "elemtype",
+    "swizzle_atomicity": "swizzle_atomicity",
+    "rank": "rank_minus_one",
+    "box_dim": "box",
+    "interleave_layout": "interleave",
+    "swizzle_mode": "swizzle",
+    "fill_mode": "fill",
+}
+
+
+def _replace(warps: Warps, i: Bound, ordinal: int, value: Array) -> None:
+    """Store one entry of a field, in the width that the 128 bytes give it."""
+    assert PACKED.fields is not None
+    layout, offset = PACKED.fields[_PACKED_NAMES[i.field]][:2]
+    entry = layout.base
+    where = warps.addresses(i.addr) + np.uint64(offset + ordinal * entry.itemsize)
+    warps.store(i.ss, where, f"b{8 * entry.itemsize}", value.astype(entry)[np.newaxis])
+
+
+REPLACE = Form(
+    name="tensormap.replace",
+    syntax="tensormap.replace.tile.field{.ss}.b1024.type  [addr], new-val;",
+    rows=f"""
+        field           ss         type  ptx target
+        global_address  {_SPACES}  b64   8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
+    """,
+    operands={"addr": address(barred=NARROW), "new_val": inp("type")},
+    source="PTX ISA 9.7.9.26.1",
+)
+
+REPLACE_RANK = Form(
+    name="tensormap.replace_rank",
+    syntax="tensormap.replace.tile.field{.ss}.b1024.type  [addr], new-val;",
+    rows=f"""
+        field  ss         type  ptx target
+        rank   {_SPACES}  b32   8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
+    """,
+    operands={"addr": address(barred=NARROW), "new_val": inp("type", eased="function")},
+    source="PTX ISA 9.7.9.26.1",
+)
+
+
+@REPLACE_RANK.meaning
+@REPLACE.meaning
+def replace(warps: Warps, i: Bound) -> None:
+    # READ
+    value = warps.read(i.new_val)
+    # WRITE
+    _replace(warps, i, 0, value)
+
+
+def _integer(slots: Slots) -> str:
+    """Of 32 bits, for assemblers compute with it."""
+    return "u32" if slots["type"] == "b32" else slots["type"]
+
+
+REPLACE_ENTRY = Form(
+    name="tensormap.replace_entry",
+    syntax="tensormap.replace.tile.field{.ss}.b1024.type  [addr], ord, new-val;",
+    rows=f"""
+        field                              ss         type  ptx target
+        box_dim,global_dim,element_stride  {_SPACES}  b32   8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
+        global_stride                      {_SPACES}  b64   8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
+    """,
+    operands={
+        "addr": address(barred=NARROW),
+        "ord": immediate(values=lambda slots: range(_ORDINALS[slots["field"]])),
+        "new_val": inp(_integer, eased="function"),
+    },
+    source="PTX ISA 9.7.9.26.1",
+)
+
+
+@REPLACE_ENTRY.meaning
+def replace_entry(warps: Warps, i: Bound) -> None:
+    # READ
+    value = warps.read(i.new_val)
+    # WRITE
+    _replace(warps, i, i.ord, value)
+
+
+def _codes(slots: Slots) -> range:
+    return _CODES[slots["field"]]
+
+
+def _new_codes(slots: Slots) -> range:
+    """The packed formats of 6 and 4 bits, and the swizzle of 96 bytes."""
+    return range(13, 16) if slots["field"] == "elemtype" else range(4, 5)
+
+
+REPLACE_CODE = Form(
+    name="tensormap.replace_code",
+    syntax="tensormap.replace.tile.field{.ss}.b1024.b32  [addr], new-val;",
+    rows=f"""
+        field                                              ss         ptx target
+        elemtype,interleave_layout,swizzle_mode,fill_mode  {_SPACES}  8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
+        swizzle_atomicity                                  {_SPACES}  8.6 sm_100a,sm_100f,sm_110f,sm_120f
+    """,
+    operands={"addr": address(barred=NARROW), "new_val": immediate(values=_codes)},
+    source="PTX ISA 9.7.9.26.1",
+)
+
+
+@REPLACE_CODE.meaning
+def replace_code(warps: Warps, i: Bound) -> None:
+    # WRITE
+    _replace(warps, i, 0, np.full((1, 1), i.new_val))
+
+
+REPLACE_NEW_CODE = Form(
+    name="tensormap.replace_new_code",
+    syntax="tensormap.replace.tile.field{.ss}.b1024.b32  [addr], new-val;",
+    rows=f"""
+        field         ss         ptx target
+        elemtype      {_SPACES}  8.7 sm_100f,sm_110f,sm_120f
+        swizzle_mode  {_SPACES}  8.8 sm_103a
+    """,
+    operands={"addr": address(barred=NARROW), "new_val": immediate(values=_new_codes)},
+    source="PTX ISA 9.7.9.26.1",
+)
+
+REPLACE_NEW_CODE.meaning(replace_code)
+
+
+CP_FENCEPROXY = Form(
+    name="tensormap.cp_fenceproxy",
+    syntax=(
+        "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.scope.sync.aligned"
+        "  [dst], [src], size;"
+    ),
+    rows="""
+        scope                ptx target
+        cta,cluster,gpu,sys  8.3 sm_90
+    """,
+    operands={
+        "dst": address(space="global"),
+        "src": address(space="shared"),
+        "size": immediate(values=(TENSOR_MAP_BYTES,)),
+    },
+    touches="warp",
+    source="PTX ISA 9.7.13.15.18",
+)
+
+
+@CP_FENCEPROXY.meaning
+def copy_map(warps: Warps, i: Bound) -> None:
+    # READ
+    values = warps.load("shared::cta", warps.addresses(i.src), "b64", TENSOR_MAP_BYTES // 8)
+    # WRITE
+    warps.store("global", warps.addresses(i.dst), "b64", values)

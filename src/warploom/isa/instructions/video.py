@@ -1,0 +1,230 @@
+"""Video instructions: a byte or half of a register (PTX ISA 9.7.18.1), and SIMD on its parts (9.7.18.2).
+
+A selector behind a register chooses parts of it (`%r1.b0`). Nothing executes the selectors, nor the forms
+without a meaning.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warploom.isa.model.form import Form
+from warploom.isa.model.operands import Place, Slots, inp, out
+from warploom.isa.model.semantics import Bound, Warps
+from warploom.numerics import integers
+
+_PART = "b[0-3]|h[01]"
+_MASKS = {"2": "h(?!$)1?0?", "4": "b(?!$)3?2?1?0?"}
+_SHUFFLES = {"2": "h[0-3]{2}", "4": "b[0-7]{4}"}
+
+
+def _source(type: str) -> Place:
+    """A source of which a byte or half may be chosen; assemblers take the address of a function too."""
+    return inp(type, parts=_PART, eased="function")
+
+
+def _merged(slots: Slots) -> str:
+    """The part of d that a result is merged into c as, where no second operation takes c."""
+    return "" if slots["op2"] else _PART
+
+
+def _mask(slots: Slots) -> str:
+    return _MASKS[slots["vop"][-1]]
+
+
+def _shuffle(slots: Slots) -> str:
+    return _SHUFFLES[slots["vop"][-1]]
+
+
+_LANES = {
+    "a": inp("atype", values=(), parts=_shuffle),
+    "b": inp("btype", values=(), parts=_shuffle),
+}
+
+ARITHMETIC = Form(
+    name="video.arithmetic",
+    syntax="vop.dtype.atype.btype{.sat}  d, a{.asel}, b{.bsel};",
+    rows="""
+        vop                           dtype    atype    btype    ptx  target
+        vadd,vsub,vabsdiff,vmin,vmax  u32,s32  u32,s32  u32,s32  2.0  sm_20
+    """,
+    operands={"d": out("dtype"), "a": _source("atype"), "b": _source("btype")},
+    source="PTX ISA 9.7.18.1.1",
+)
+
+ARITHMETIC_MERGED = Form(
+    name="video.arithmetic_merged",
+    syntax="vop.dtype.atype.btype{.sat}{.op2}  d{.dsel}, a{.asel}, b{.bsel}, c;",
+    rows="""
+        vop                           dtype    atype    btype    op2            ptx  target
+        vadd,vsub,vabsdiff,vmin,vmax  u32,s32  u32,s32  u32,s32  -,add,min,max  2.0  sm_20
+    """,
+    operands={
+        "d": out("dtype", parts=_merged),
+        "a": _source("atype"),
+        "b": _source("btype"),
+        "c": inp("dtype", eased="function"),
+    },
+    source="PTX ISA 9.7.18.1.1",
+)
+
+SHIFT = Form(
+    name="video.shift",
+    syntax="vop.dtype.atype.btype{.sat}.mode  d, a{.asel}, b{.bsel};",
+    rows="""
+        vop        dtype    atype    btype  mode        ptx  target
+        vshl,vshr  u32,s32  u32,s32  u32    clamp,wrap  2.0  sm_20
+    """,
+    operands={"d": out("dtype"), "a": _source("atype"), "b": _source("btype")},
+    source="PTX ISA 9.7.18.1.2",
+)
+
+SHIFT_MERGED = Form(
+    name="video.shift_merged",
+    syntax="vop.dtype.atype.btype{.sat}.mode{.op2}  d{.dsel}, a{.asel}, b{.bsel}, c;",
+    rows="""
+        vop        dtype    atype    btype  mode        op2            ptx  target
+        vshl,vshr  u32,s32  u32,s32  u32    clamp,wrap  -,add,min,max  2.0  sm_20
+    """,
+    operands={
+        "d": out("dtype", parts=_merged),
+        "a": _source("atype"),
+        "b": _source("btype"),
+        "c": inp("dtype", eased="function"),
+    },
+    source="PTX ISA 9.7.18.1.2",
+)
+
+_FACTORS = {
+    "d": out("dtype"),
+    "a": inp("atype", also="minus", parts=_PART, eased="function"),
+    "b": inp("btype", also="minus", parts=_PART, eased="function"),
+    "c": inp("dtype", eased="function"),
+}
+
+MAD = Form(
+    name="video.mad",
+    syntax="vmad.dtype.atype.btype{.sat}{.scale}  d, {-}a{.asel}, {-}b{.bsel}, c;",
+    rows="""
+        dtype    atype    btype    scale         ptx  target
+        u32,s32  u32,s32  u32,s32  -,shr7,shr15  2.0  sm_20
+    """,
+    operands=_FACTORS,
+    source="PTX ISA 9.7.18.1.3",
+)
+
+MAD_NEGATED = Form(
+    name="video.mad_negated",
+    syntax="vmad.dtype.atype.btype{.sat}{.scale}  d, a{.asel}, b{.bsel}, {-}c;",
+    rows="""
+        dtype    atype    btype    scale         ptx  target
+        u32,s32  u32,s32  u32,s32  -,shr7,shr15  2.0  sm_20
+    """,
+    operands={
+        "d": out("dtype"),
+        "a": _source("atype"),
+        "b": _source("btype"),
+        "c": inp("dtype", also="minus", eased="function"),
+    },
+    source="PTX ISA 9.7.18.1.3",
+)
+
+MAD_PLUS_ONE = Form(
+    name="video.mad_plus_one",
+    syntax="vmad.dtype.atype.btype.po{.sat}{.scale}  d, a{.asel}, b{.bsel}, c;",
+    rows="""
+        dtype    atype    btype    scale         ptx  target
+        u32,s32  u32,s32  u32,s32  -,shr7,shr15  2.0  sm_20
+    """,
+    operands={
+        "d": out("dtype"),
+        "a": _source("atype"),
+        "b": _source("btype"),
+        "c": inp("dtype", eased="function"),
+    },
+    source="PTX ISA 9.7.18.1.3",
+)
+
+SET = Form(
+    name="video.set",
+    syntax="vset.atype.btype.cmp  d, a{.asel}, b{.bsel};",
+    rows="""
+        atype    btype    cmp                ptx  target
+        u32,s32  u32,s32  eq,ne,lt,le,gt,ge  2.0  sm_20
+    """,
+    operands={"d": out("u32"), "a": _source("atype"), "b": _source("btype")},
+    source="PTX ISA 9.7.18.1.4",
+)
+
+SET_MERGED = Form(
+    name="video.set_merged",
+    syntax="vset.atype.btype.cmp{.op2}  d{.dsel}, a{.asel}, b{.bsel}, c;",
+    rows="""
+        atype    btype    cmp                op2            ptx  target
+        u32,s32  u32,s32  eq,ne,lt,le,gt,ge  -,add,min,max  2.0  sm_20
+    """,
+    operands={
+        "d": out("u32", parts=_merged),
+        "a": _source("atype"),
+        "b": _source("btype"),
+        "c": inp("u32"),
+    },
+    source="PTX ISA 9.7.18.1.4",
+)
+
+PAIR = Form(
+    name="video.pair",
+    syntax="vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c;",
+    rows="""
+        vop                                      dtype    atype    btype    second     ptx  target
+        vadd2,vsub2,vavrg2,vabsdiff2,vmin2,vmax2  u32,s32  u32,s32  u32,s32  -,sat,add  3.0  sm_30
+    """,
+    operands={"d": out("dtype", parts=_mask), **_LANES, "c": inp("dtype", values=())},
+    source="PTX ISA 9.7.18.2.1",
+)
+
+QUAD = Form(
+    name="video.quad",
+    syntax="vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c;",
+    rows="""
+        vop                                dtype    atype    btype    second     ptx  target
+        vadd4,vsub4,vabsdiff4,vmin4,vmax4  u32,s32  u32,s32  u32,s32  -,sat,add  3.0  sm_30
+    """,
+    operands={"d": out("dtype", parts=_mask), **_LANES, "c": inp("dtype", values=())},
+    source="PTX ISA 9.7.18.2.3",
+)
+
+
+@QUAD.meaning
+def quad(warps: Warps, i: Bound) -> None:
+    # READ
+    a, b, c = warps.read(i.a), warps.read(i.b), warps.read(i.c)
+    # COMPUTE
+    d = integers.quarters(i.vop[1:-1], a, b, i.dtype == "s32", i.second == "sat")
+    if i.second == "add":
+        d = integers.sum_quarters(d, i.dtype == "s32") + c.view(np.uint32)
+    # WRITE
+    warps.write(i.d, d)
+
+
+QUAD_AVERAGE = Form(
+    name="video.quad_average",
+    syntax="vop.dtype.atype.btype{.second}  d{.mask}, a{.asel}, b{.bsel}, c;",
+    rows="""
+        vop     dtype    atype    btype    second     ptx  target
+        vavrg4  u32,s32  u32,s32  u32,s32  -,sat,add  3.0  sm_30
+    """,
+    operands={"d": out("dtype", parts=_mask), **_LANES, "c": inp("dtype", values=())},
+    source="PTX ISA 9.7.18.2.3",
+)
+
+LANES_SET = Form(
+    name="video.lanes_set",
+    syntax="vop.atype.btype.cmp{.add}  d{.mask}, a{.asel}, b{.bsel}, c;",
+    rows="""
+        vop          atype    btype    cmp                ptx  target
+        vset2,vset4  u32,s32  u32,s32  eq,ne,lt,le,gt,ge  3.0  sm_30
+    """,
+    operands={"d": out("u32", parts=_mask), **_LANES, "c": inp("u32", values=())},
+    source="PTX ISA 9.7.18.2.2",
+)

@@ -1,0 +1,374 @@
+"""Instructions in which the lanes of a warp meet: shuffles, votes, matches, reductions.
+
+Source: PTX ISA 9.7.9.5 to 9.7.9.6, 9.7.13.2, 9.7.13.8 to 9.7.13.14.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from warploom.isa.model.form import Form
+from warploom.isa.model.operands import Slots, inp, out, pred_in, pred_out
+from warploom.isa.model.semantics import Array, Bound, Lanes, Warps
+from warploom.isa.model.types import TYPES
+from warploom.numerics import floats
+
+_LANE = np.arange(32, dtype=np.uint32)
+_BIT = np.uint32(1) << _LANE
+_ALL = np.full((1, 1), 0xFFFFFFFF, np.uint32)
+
+
+def _gather(warps: Warps, i: Bound) -> Array:
+    """Bring the members together, and say who they are."""
+    warps.gather_members(warps.read(i.membermask))
+    return warps.read(i.membermask)
+
+
+def _ballot(lanes: Lanes) -> Array:
+    """A bit for each lane that holds. Shapes: (warps, 32) to (warps, 1)."""
+    return np.bitwise_or.reduce(np.where(lanes, _BIT, np.uint32(0)), axis=-1, keepdims=True)
+
+
+def _sharers(warps: Warps, members: Array) -> Lanes:
+    """For each lane, the active lanes of its member mask. Shapes: (warps, 32, 32), last axis the others."""
+    named = (members[:, :, np.newaxis] & _BIT) != 0
+    return np.broadcast_to(named & warps.active()[:, np.newaxis, :], (warps.count, 32, 32))
+
+
+# Shuffles -------------------------------------------------------------------------------------------------
+
+
+def _source_lane(mode: str, b: Array, c: Array) -> tuple[Array, Lanes]:
+    """The lane each lane reads, and whether it lies within the lane's segment and clamp."""
+    segment = (c >> np.uint32(8)) & np.uint32(31)
+    step, clamp = b & np.uint32(31), c & np.uint32(31)
+    first = _LANE & segment
+    last = first | (clamp & ~segment)
+    lane = _LANE.astype(np.int64)
+    if mode == "up":
+        source = lane - step
+        return source, source >= last
+    if mode == "down":
+        source = lane + step
+    elif mode == "bfly":
+        source = lane ^ step
+    else:
+        source = (first | (step & ~segment)).astype(np.int64)
+    return source, source <= last
+
+
+def _shuffle(warps: Warps, i: Bound) -> None:
+    # READ
+    a = np.broadcast_to(warps.read(i.a), (warps.count, 32))
+    b, c = warps.read(i.b), warps.read(i.c)
+    # COMPUTE
+    source, inside = _source_lane(i.mode, b, c)
+    source = np.where(inside, source, _LANE)
+    d = np.take_along_axis(a, np.broadcast_to(source, a.shape), axis=1)
+    # WRITE
+    warps.write(i.d, d)
+    if i.p is not None:
+        warps.write(i.p, np.broadcast_to(inside, a.shape))
+
+
+SHFL_SYNC = Form(
+    name="warp.shfl_sync",
+    syntax="shfl.sync.mode.b32  d{|p}, a, b, c, membermask;",
+    rows="""
+        mode              ptx target
+        up,down,bfly,idx  6.0 sm_30
+    """,
+    operands={
+        "d": out("b32"),
+        "p": pred_out(),
+        "a": inp("b32", eased="function@sm_90"),
+        "b": inp("b32", eased="function@sm_90"),
+        "c": inp("b32", eased="function@sm_90"),
+        "membermask": inp("u32"),
+    },
+    source="PTX ISA 9.7.9.6",
+)
+
+
+@SHFL_SYNC.meaning
+def shuffle_sync(warps: Warps, i: Bound) -> None:
+    _gather(warps, i)
+    _shuffle(warps, i)
+
+
+SHFL = Form(
+    name="warp.shfl",
+    syntax="shfl.mode.b32  d{|p}, a, b, c;",
+    rows="""
+        mode              ptx target gone
+        up,down,bfly,idx  3.0 sm_30  6.4@sm_70
+    """,
+    operands={"d": out("b32"), "p": pred_out(), "a": inp("b32"), "b": inp("b32"), "c": inp("b32")},
+    source="PTX ISA 9.7.9.5",
+)
+
+
+@SHFL.meaning
+def shuffle(warps: Warps, i: Bound) -> None:
+    _shuffle(warps, i)
+
+
+# Votes ----------------------------------------------------------------------------------------------------
+
+_VOTES: dict[str, Callable[[Array, Array], Array]] = {
+    "any": lambda ballot, voters: ballot != 0,
+    "all": lambda ballot, voters: ballot == voters,
+    "uni": lambda ballot, voters: (ballot == 0) | (ballot == voters),
+    "ballot": lambda ballot, voters: ballot,
+}
+
+
+def _vote(warps: Warps, i: Bound, members: Array) -> None:
+    # READ
+    a, active = warps.read(i.a), warps.active()
+    # COMPUTE
+    ballot, voters = _ballot(a & active) & members, _ballot(active) & members
+    # WRITE
+    warps.write(i.d, np.broadcast_to(_VOTES[i.mode](ballot, voters), (warps.count, 32)))
+
+
+VOTE_SYNC = Form(
+    name="warp.vote_sync",
+    syntax="vote.sync.mode.pred  d, {!}a, membermask;",
+    rows="""
+        mode         ptx target
+        any,all,uni  6.0 sm_30
+    """,
+    operands={
+        "d": out("pred", eased="packed@sm_90"),
+        "a": pred_in(eased="packed@sm_90 function@sm_90"),
+        "membermask": inp("u32"),
+    },
+    source="PTX ISA 9.7.13.9",
+)
+
+BALLOT_SYNC = Form(
+    name="warp.ballot_sync",
+    syntax="vote.sync.mode.b32  d, {!}a, membermask;",
+    rows="""
+        mode    ptx target
+        ballot  6.0 sm_30
+    """,
+    operands={"d": out("b32"), "a": pred_in(), "membermask": inp("u32")},
+    source="PTX ISA 9.7.13.9",
+)
+
+
+@VOTE_SYNC.meaning
+@BALLOT_SYNC.meaning
+def vote_sync(warps: Warps, i: Bound) -> None:
+    _vote(warps, i, _gather(warps, i))
+
+
+VOTE = Form(
+    name="warp.vote",
+    syntax="vote.mode.type  d, {!}a;",
+    rows="""
+        mode         type  ptx target gone
+        any,all,uni  pred  1.2 sm_12  6.4@sm_70
+        ballot       b32   2.0 sm_20  6.4@sm_70
+    """,
+    operands={"d": out("type"), "a": pred_in()},
+    source="PTX ISA 9.7.13.8",
+)
+
+
+@VOTE.meaning
+def vote(warps: Warps, i: Bound) -> None:
+    _vote(warps, i, _ALL)
+
+
+ACTIVEMASK = Form(
+    name="warp.activemask",
+    syntax="activemask.b32  d;",
+    rows="ptx target\n6.2 sm_30",
+    operands={"d": out("b32")},
+    source="PTX ISA 9.7.13.11",
+)
+
+
+@ACTIVEMASK.meaning
+def active_mask(warps: Warps, i: Bound) -> None:
+    # COMPUTE
+    mask = _ballot(warps.active())
+    # WRITE
+    warps.write(i.d, np.broadcast_to(mask, (warps.count, 32)))
+
+
+# Matches and reductions -----------------------------------------------------------------------------------
+
+MATCH_ANY = Form(
+    name="warp.match_any",
+    syntax="match.any.sync.type  d, a, membermask;",
+    rows="""
+        type     ptx target
+        b32,b64  6.0 sm_70
+    """,
+    operands={"d": out("u32"), "a": inp("type", eased="function@sm_90"), "membermask": inp("u32")},
+    source="PTX ISA 9.7.13.10",
+)
+
+
+@MATCH_ANY.meaning
+def match_any(warps: Warps, i: Bound) -> None:
+    # READ
+    members = _gather(warps, i)
+    a = np.broadcast_to(warps.read(i.a), (warps.count, 32))
+    # COMPUTE
+    same = _sharers(warps, members) & (a[:, :, np.newaxis] == a[:, np.newaxis, :])
+    # WRITE
+    warps.write(i.d, _ballot(same)[..., 0])
+
+
+MATCH_ALL = Form(
+    name="warp.match_all",
+    syntax="match.all.sync.type  d{|p}, a, membermask;",
+    rows="""
+        type     ptx target
+        b32,b64  6.0 sm_70
+    """,
+    operands={
+        "d": out("u32", also="sink"),
+        "p": pred_out(),
+        "a": inp("type", eased="function@sm_90"),
+        "membermask": inp("u32"),
+    },
+    source="PTX ISA 9.7.13.10",
+)
+
+
+@MATCH_ALL.meaning
+def match_all(warps: Warps, i: Bound) -> None:
+    # READ
+    members = _gather(warps, i)
+    a = np.broadcast_to(warps.read(i.a), (warps.count, 32))
+    # COMPUTE
+    sharers = _sharers(warps, members)
+    differing = sharers & (a[:, :, np.newaxis] != a[:, np.newaxis, :])
+    alike = np.logical_not(np.logical_or.reduce(differing, axis=-1))
+    d = np.where(alike, _ballot(sharers)[..., 0], np.uint32(0))
+    # WRITE
+    warps.write(i.d, d)
+    if i.p is not None:
+        warps.write(i.p, alike)
+
+
+def _reduced(slots: Slots) -> str:
+    """Bits are held as integers are."""
+    return "u32" if slots["type"] == "b32" else slots["type"]
+
+
+REDUX = Form(
+    name="warp.redux",
+    syntax="redux.sync.op.type  d, a, membermask;",
+    rows="""
+        op           type     ptx target
+        add,min,max  u32,s32  7.0 sm_80
+        and,or,xor   b32      7.0 sm_80
+    """,
+    operands={
+        "d": out(_reduced, accepts="own"),
+        "a": inp(_reduced, accepts="own"),
+        "membermask": inp("u32"),
+    },
+    source="PTX ISA 9.7.13.12",
+)
+
+REDUX_FLOAT = Form(
+    name="warp.redux_float",
+    syntax="redux.sync.op{.abs}{.NaN}.type  d, a, membermask;",
+    rows="""
+        op       abs    NaN    type  ptx target
+        min,max  -,abs  -,NaN  f32   8.6 sm_100a
+        min,max  -,abs  -,NaN  f32   8.8 sm_100f
+    """,
+    operands={"d": out("type"), "a": inp("type", eased="function"), "membermask": inp("u32")},
+    source="PTX ISA 9.7.13.12",
+)
+
+_REDUCE = {
+    "add": np.add,
+    "min": np.minimum,
+    "max": np.maximum,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}
+
+
+@REDUX.meaning
+def reduce(warps: Warps, i: Bound) -> None:
+    # READ
+    members = _gather(warps, i)
+    a = np.broadcast_to(warps.read(i.a), (warps.count, 32))
+    # COMPUTE
+    sharers = _sharers(warps, members)
+    # A lane outside the mask stands for one inside it where that changes nothing, for zero elsewhere.
+    idle = np.zeros((1, 1), a.dtype) if i.op in ("add", "or", "xor") else a[:, :, np.newaxis]
+    values = np.where(sharers, a[:, np.newaxis, :], idle)
+    d = _REDUCE[i.op].reduce(values, axis=-1, dtype=TYPES[i.type].dtype)
+    # WRITE
+    warps.write(i.d, d)
+
+
+@REDUX_FLOAT.meaning
+def reduce_float(warps: Warps, i: Bound) -> None:
+    # READ
+    members = _gather(warps, i)
+    a = np.broadcast_to(warps.read(i.a), (warps.count, 32))
+    # COMPUTE
+    values = np.where(_sharers(warps, members), a[:, np.newaxis, :], a[:, :, np.newaxis])
+    if i.abs:
+        values = np.abs(values)
+    extreme = floats.minimum if i.op == "min" else floats.maximum
+    d = values[..., 0]
+    for lane in range(1, 32):
+        d = extreme(d, values[..., lane], nan=i.NaN == "NaN")
+    # WRITE
+    warps.write(i.d, d)
+
+
+ELECT = Form(
+    name="warp.elect",
+    syntax="elect.sync  d|p, membermask;",
+    rows="ptx target\n8.0 sm_90",
+    operands={"d": out("u32", also="sink"), "p": pred_out(also=""), "membermask": inp("u32")},
+    source="PTX ISA 9.7.13.14",
+)
+
+
+@ELECT.meaning
+def elect(warps: Warps, i: Bound) -> None:
+    # READ
+    members = _gather(warps, i)
+    # COMPUTE
+    lowest = members & (~members + np.uint32(1))
+    leader = np.broadcast_to(np.bitwise_count(lowest - np.uint32(1)).astype(np.uint32), (warps.count, 32))
+    # WRITE
+    warps.write(i.d, leader)
+    warps.write(i.p, leader == _LANE)
+
+
+WARP_SYNC = Form(
+    name="warp.bar",
+    syntax="bar.warp.sync  membermask;",
+    rows="ptx target\n6.0 sm_30",
+    operands={"membermask": inp("u32")},
+    touches="waits",
+    source="PTX ISA 9.7.13.2",
+)
+
+
+@WARP_SYNC.meaning
+def synchronise(warps: Warps, i: Bound) -> None:
+    # READ
+    members = warps.read(i.membermask)
+    # WRITE
+    warps.gather_members(members, anywhere=True)

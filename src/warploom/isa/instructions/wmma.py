@@ -1,0 +1,267 @@
+"""The older warp-level matrix instructions, whose fragments are opaque (PTX ISA 9.7.14.4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from warploom.isa.instructions.fragments import (
+    fragment,
+    gather,
+    has_arithmetic,
+    read_operands,
+    register_type,
+    scatter,
+    select_model,
+    variant,
+    write_result,
+)
+from warploom.isa.model import register_constraints as holds
+from warploom.isa.model.form import Form
+from warploom.isa.model.operand_layout import Lying
+from warploom.isa.model.operands import NARROW, Slots, address, inp, out
+from warploom.isa.model.semantics import Array, Bound, Lanes, Warps
+from warploom.isa.model.types import TYPES, bits_of
+from warploom.layout import FragmentMap, maps
+from warploom.numerics import fused
+
+
+def _map(matrix: str, shape: str, element: str) -> FragmentMap:
+    return maps.fragment("wmma", matrix.upper(), shape, element)
+
+
+def _moved_map(slots: Slots) -> FragmentMap:
+    return _map(slots.get("matrix", "d"), slots["shape"], slots["type"])
+
+
+def _moved_count(slots: Slots) -> int:
+    return _moved_map(slots).registers
+
+
+_MOVED = Lying("R", lambda slots, _: _moved_map(slots))
+
+
+def _moved_type(slots: Slots) -> str:
+    return register_type(slots["type"])
+
+
+LOAD = Form(
+    name="wmma.load",
+    syntax="wmma.load.matrix.sync{.aligned}.layout.shape{.ss}.type  r, [p]{, stride};",
+    rows="""
+        matrix  aligned  layout   shape                        ss                           type     ptx  target  gone
+        a,b     -        row,col  m16n16k16                    -,global,shared              f16      6.0  sm_70   6.3@sm_70
+        a,b     -        row,col  m8n32k16,m32n8k16            -,global,shared              f16      6.1  sm_70   6.3@sm_70
+        c       -        row,col  m16n16k16                    -,global,shared              f16,f32  6.0  sm_70   6.3@sm_70
+        c       -        row,col  m8n32k16,m32n8k16            -,global,shared              f16,f32  6.1  sm_70   6.3@sm_70
+        a,b     aligned  row,col  m16n16k16,m8n32k16,m32n8k16  -,global,shared,shared::cta  f16      6.3  sm_70   -
+        c       aligned  row,col  m16n16k16,m8n32k16,m32n8k16  -,global,shared,shared::cta  f16,f32  6.3  sm_70   -
+        a,b     aligned  row,col  m16n16k16,m8n32k16,m32n8k16  -,global,shared,shared::cta  u8,s8    6.3  sm_72   -
+        c       aligned  row,col  m16n16k16,m8n32k16,m32n8k16  -,global,shared,shared::cta  s32      6.3  sm_72   -
+        a,b     aligned  row,col  m16n16k16,m8n32k16,m32n8k16  -,global,shared,shared::cta  bf16     7.0  sm_80   -
+        a,b     aligned  row,col  m16n16k8                     -,global,shared,shared::cta  tf32     7.0  sm_80   -
+        c       aligned  row,col  m16n16k8                     -,global,shared,shared::cta  f32      7.0  sm_80   -
+        a,b,c   aligned  row,col  m8n8k4                       -,global,shared,shared::cta  f64      7.0  sm_80   -
+        a       aligned  row      m8n8k32                      -,global,shared,shared::cta  u4,s4    6.3  sm_75   -
+        b       aligned  col      m8n8k32                      -,global,shared,shared::cta  u4,s4    6.3  sm_75   -
+        a       aligned  row      m8n8k128                     -,global,shared,shared::cta  b1       6.3  sm_75   -
+        b       aligned  col      m8n8k128                     -,global,shared,shared::cta  b1       6.3  sm_75   -
+        c       aligned  row,col  m8n8k32,m8n8k128             -,global,shared,shared::cta  s32      6.3  sm_75   -
+    """,  # noqa: E501
+    operands={
+        "r": replace(out(_moved_type, _moved_count, eased="predicate"), hold=holds.opaque_load, lying=_MOVED),
+        "p": address(barred=NARROW),
+        "stride": inp("u32"),
+    },
+    spellings=(
+        "wmma.load.matrix.sync{.aligned}.shape.layout{.ss}.type",
+        "wmma.load.matrix.sync{.aligned}.shape{.ss}.layout.type",
+    ),
+    touches="warp",
+    source="PTX ISA 9.7.14.4.3",
+)
+
+
+@LOAD.meaning
+def load_matrix(warps: Warps, i: Bound) -> None:
+    # READ
+    found = _map(i.matrix, i.shape, i.type)
+    lines = _lines_of(warps, i, found)
+    loaded = [
+        warps.load(i.ss, lines.starts + np.uint64(at), lines.unit, lines.units, lanes=lines.lanes)
+        for at in lines.pieces
+    ]
+    # COMPUTE
+    matrix = np.ascontiguousarray(np.concatenate(loaded).transpose(1, 2, 0)[:, : lines.count])
+    if bits_of(i.type) == 4:
+        matrix = np.stack([matrix & 15, matrix >> 4], axis=3).reshape(warps.count, lines.count, -1)
+    # WRITE
+    scatter(warps, i.r, found, i.type, matrix, transposed=i.layout == "col")
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """How a matrix lies in memory: lane n moves line n, a row or (by columns) a column, in pieces.
+
+    `pieces` are the offsets of a line's pieces in bytes, each of `units` units of type `unit`: an element, or
+    as many of them as fill a byte (4 bits) or a word (single bits).
+    """
+
+    count: int
+    lanes: Lanes
+    starts: Array
+    unit: str
+    units: int
+    pieces: range
+
+
+def _lines_of(warps: Warps, i: Bound, found: FragmentMap) -> _Lines:
+    count, elements = (found.rows, found.cols) if i.layout == "row" else (found.cols, found.rows)
+    bits = bits_of(i.type)
+    stride = np.uint64(elements) if i.stride is None else warps.read(i.stride).astype(np.uint64)
+    starts = warps.addresses(i.p) + np.arange(32, dtype=np.uint64) * (
+        stride * np.uint64(bits) // np.uint64(8)
+    )
+    unit = i.type if register_type(i.type) == i.type else f"b{max(bits, 8) if bits > 1 else 32}"
+    # A piece is what must be aligned: a line, a fragment or 16 bytes, whichever is least.
+    piece = min(elements * bits, found.registers * found.register_bits, 128) // 8
+    lanes = np.arange(32)[None, :] < count
+    return _Lines(
+        count, lanes, starts, unit, 8 * piece // bits_of(unit), range(0, elements * bits // 8, piece)
+    )
+
+
+STORE = Form(
+    name="wmma.store",
+    syntax="wmma.store.d.sync{.aligned}.layout.shape{.ss}.type  [p], r{, stride};",
+    rows="""
+        aligned  layout   shape                        ss                           type     ptx  target  gone
+        -        row,col  m16n16k16                    -,global,shared              f16,f32  6.0  sm_70   6.3@sm_70
+        -        row,col  m8n32k16,m32n8k16            -,global,shared              f16,f32  6.1  sm_70   6.3@sm_70
+        aligned  row,col  m16n16k16,m8n32k16,m32n8k16  -,global,shared,shared::cta  f16,f32  6.3  sm_70   -
+        aligned  row,col  m16n16k16,m8n32k16,m32n8k16  -,global,shared,shared::cta  s32      6.3  sm_72   -
+        aligned  row,col  m8n8k32,m8n8k128             -,global,shared,shared::cta  s32      6.3  sm_75   -
+        aligned  row,col  m16n16k8                     -,global,shared,shared::cta  f32      7.0  sm_80   -
+        aligned  row,col  m8n8k4                       -,global,shared,shared::cta  f64      7.0  sm_80   -
+    """,
+    operands={
+        "p": address(barred=NARROW),
+        "r": replace(inp(_moved_type, _moved_count), hold=holds.opaque_store, lying=_MOVED),
+        "stride": inp("u32"),
+    },
+    spellings=(
+        "wmma.store.d.sync{.aligned}.shape.layout{.ss}.type",
+        "wmma.store.d.sync{.aligned}.shape{.ss}.layout.type",
+    ),
+    touches="warp",
+    source="PTX ISA 9.7.14.4.4",
+)
+
+
+@STORE.meaning
+def store_matrix(warps: Warps, i: Bound) -> None:
+    # READ
+    found = _map("d", i.shape, i.type)
+    lines = _lines_of(warps, i, found)
+    matrix = gather(warps, i.r, found, i.type, transposed=i.layout == "col")
+    # COMPUTE
+    values = np.zeros((matrix.shape[2], warps.count, 32), matrix.dtype)
+    values[:, :, : lines.count] = matrix.transpose(2, 0, 1)
+    values = values.view(TYPES[lines.unit].dtype)
+    # WRITE
+    for part, at in enumerate(lines.pieces):
+        piece = values[part * lines.units : (part + 1) * lines.units]
+        warps.store(i.ss, lines.starts + np.uint64(at), lines.unit, piece, lanes=lines.lanes)
+
+
+_OPERANDS = {operand.lower(): fragment(operand, "wmma") for operand in "ABCD"}
+
+
+def _saturates(arch: str, slots: Slots) -> str:
+    """The limit of a form that once could saturate floats, which nobody has measured."""
+    if slots["satfinite"]:
+        return "how f16 and f32 sums saturate is not known"
+    return has_arithmetic("wmma")(arch, slots)
+
+
+HALF = Form(
+    name="wmma.half",
+    syntax="wmma.mma.sync{.aligned}.alayout.blayout.shape.dtype.ctype{.satfinite}  d, a, b, c;",
+    rows="""
+        aligned  alayout  blayout  shape                        dtype    ctype    satfinite    ptx  target  gone
+        -        row,col  row,col  m16n16k16                    f16,f32  f16,f32  -,satfinite  6.0  sm_70   6.3@sm_70
+        -        row,col  row,col  m8n32k16,m32n8k16            f16,f32  f16,f32  -,satfinite  6.1  sm_70   6.3@sm_70
+        aligned  row,col  row,col  m16n16k16,m8n32k16,m32n8k16  f16,f32  f16,f32  -            6.3  sm_70   -
+        aligned  row,col  row,col  m16n16k16,m8n32k16,m32n8k16  f16,f32  f16,f32  satfinite    6.3  sm_70   6.5@sm_70
+    """,
+    operands=_OPERANDS,
+    spellings=("wmma.mma.sync{.aligned}.shape.alayout.blayout.dtype.ctype{.satfinite}",),
+    touches="warp tensor",
+    limit=_saturates,
+    source="PTX ISA 9.7.14.4.5",
+)
+
+FLOAT = Form(
+    name="wmma.float",
+    syntax="wmma.mma.sync.aligned.alayout.blayout.shape{.rnd}.dtype.atype.btype.ctype  d, a, b, c;",
+    rows="""
+        alayout  blayout  shape                        rnd            dtype  atype  btype  ctype  ptx  target
+        row,col  row,col  m16n16k16,m8n32k16,m32n8k16  -              f32    bf16   bf16   f32    7.0  sm_80
+        row,col  row,col  m16n16k8                     -              f32    tf32   tf32   f32    7.0  sm_80
+        row,col  row,col  m8n8k4                       -,rn,rz,rm,rp  f64    f64    f64    f64    7.0  sm_80
+    """,
+    operands=_OPERANDS,
+    spellings=(
+        "wmma.mma.sync.aligned.alayout.blayout.shape.dtype.atype.btype.ctype{.rnd}",
+        "wmma.mma.sync.aligned.shape.alayout.blayout.dtype.atype.btype.ctype{.rnd}",
+    ),
+    touches="warp tensor",
+    limit=has_arithmetic("wmma"),
+    source="PTX ISA 9.7.14.4.5",
+)
+
+INTEGER = Form(
+    name="wmma.integer",
+    syntax="wmma.mma.sync.aligned.alayout.blayout.shape.dtype.atype.btype.ctype{.satfinite}  d, a, b, c;",
+    rows="""
+        alayout  blayout  shape                        dtype  atype  btype  ctype  ptx  target
+        row,col  row,col  m16n16k16,m8n32k16,m32n8k16  s32    s8     s8     s32    6.3  sm_72
+        row,col  row,col  m16n16k16,m8n32k16,m32n8k16  s32    u8     u8     s32    6.3  sm_72
+        row      col      m8n8k32                      s32    s4     s4     s32    6.3  sm_75
+        row      col      m8n8k32                      s32    u4     u4     s32    6.3  sm_75
+    """,
+    operands=_OPERANDS,
+    spellings=("wmma.mma.sync.aligned.shape.alayout.blayout.dtype.atype.btype.ctype{.satfinite}",),
+    touches="warp tensor",
+    limit=has_arithmetic("wmma"),
+    source="PTX ISA 9.7.14.4.5",
+)
+
+BIT = Form(
+    name="wmma.bit",
+    syntax="wmma.mma.bitOp.popc.sync.aligned.alayout.blayout.shape.dtype.atype.btype.ctype  d, a, b, c;",
+    rows="""
+        bitOp  alayout  blayout  shape     dtype  atype  btype  ctype  ptx  target
+        xor    row      col      m8n8k128  s32    b1     b1     s32    6.3  sm_75
+        and    row      col      m8n8k128  s32    b1     b1     s32    7.1  sm_80
+    """,
+    operands=_OPERANDS,
+    spellings=("wmma.mma.bitOp.popc.sync.aligned.shape.alayout.blayout.dtype.atype.btype.ctype",),
+    touches="warp tensor",
+    limit=has_arithmetic("wmma"),
+    source="PTX ISA 9.7.14.4.5",
+)
+
+
+@HALF.meaning
+@FLOAT.meaning
+@INTEGER.meaning
+@BIT.meaning
+def multiply(warps: Warps, i: Bound) -> None:
+    # READ
+    a, b, c = read_operands(warps, i, "wmma")
+    # COMPUTE
+    d = fused.multiply(a, b, c, select_model(warps, i, "wmma"), **variant(i), workers=warps.pool())
+    # WRITE
+    write_result(warps, i, "wmma", d)

@@ -1,0 +1,208 @@
+"""Where a form exists: targets, their families, and the PTX version that introduced each.
+
+A row's targets are read so: `sm_90a` is that target alone; `sm_120f` is its family from that number up, in
+the variants that promise a family (`f` and `a`); `sm_80` is every target from that number up. sm_101 became
+sm_110 in PTX 9.0; both names mean one target.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import lru_cache
+
+from warploom.isa.model.table import Row
+
+Version = tuple[int, int]
+
+EVER: Version = (1, 0)
+"""What is no more since this version is no more in any text."""
+
+_TARGET = re.compile(r"(?:sm|compute)_(\d{1,3})([af]?)")
+
+_LATEST_OF_MAJOR = {1: 5, 2: 3, 3: 2, 4: 3, 5: 1, 6: 5, 7: 8, 8: 8, 9: 5}
+"""The last PTX version of each major number that an assembler takes; 5.2 and 6.6 never were."""
+
+FIRST_VERSION: dict[str, Version] = {
+    name: (int(version[0]), int(version[2]))
+    for version, names in {
+        "1.0": "sm_10 sm_11",
+        "1.2": "sm_12 sm_13",
+        "2.0": "sm_20",
+        "3.0": "sm_30",
+        "3.1": "sm_35",
+        "4.0": "sm_32 sm_50",
+        "4.1": "sm_37 sm_52",
+        "4.2": "sm_53",
+        "5.0": "sm_60 sm_61 sm_62",
+        "6.0": "sm_70",
+        "6.1": "sm_72",
+        "6.3": "sm_75",
+        "7.0": "sm_80",
+        "7.1": "sm_86",
+        "7.4": "sm_87",
+        "7.8": "sm_89 sm_90",
+        "8.0": "sm_90a",
+        "8.6": "sm_100 sm_100a sm_101 sm_101a",
+        "8.7": "sm_120 sm_120a",
+        "8.8": "sm_100f sm_101f sm_103 sm_103a sm_103f sm_120f sm_121 sm_121a sm_121f",
+        "9.0": "sm_88 sm_110 sm_110a sm_110f",
+    }.items()
+    for name in names.split()
+}
+"""The first PTX version that knows each target. Source: PTX ISA 11.1.2, and assemblers asked."""
+
+_RENAMED = {101: 110}
+_FAMILIES = {100: 100, 103: 100, 110: 110, 120: 120, 121: 120}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A target: its number, and its variant "" (portable), "a" (that architecture) or "f" (its family)."""
+
+    number: int
+    suffix: str
+    name: str
+
+    @property
+    def first_version(self) -> Version:
+        """The first PTX version that knows it."""
+        return FIRST_VERSION[self.name]
+
+    def has(self, needed: Target) -> bool:
+        """Whether what needs a target exists on this one."""
+        if needed.suffix == "":
+            return self.number >= needed.number
+        if needed.suffix == "a":
+            return (self.number, self.suffix) == (needed.number, "a")
+        family = _FAMILIES.get(needed.number)
+        same = family is not None and _FAMILIES.get(self.number) == family
+        return same and self.suffix != "" and self.number >= needed.number
+
+
+@lru_cache(maxsize=256)
+def read_target(text: str) -> Target | None:
+    """The target of a name such as `sm_90a` or `compute_90a`; None where there is none of that name."""
+    found = _TARGET.fullmatch(text)
+    name = "" if found is None else f"sm_{found[1]}{found[2]}"
+    if found is None or name not in FIRST_VERSION:
+        return None
+    number = int(found[1])
+    return Target(_RENAMED.get(number, number), found[2], name)
+
+
+def renamed(target: Target, ptx: Version) -> str:
+    """The name a target has since PTX 9.0, where a text of that version uses the old one; else ""."""
+    written = int(target.name[3:].rstrip("af"))
+    return f"sm_{target.number}{target.suffix}" if ptx >= (9, 0) and written != target.number else ""
+
+
+def similar_target(text: str) -> str:
+    """The target whose name is most like a text, or ""."""
+    return next(iter(get_close_matches(text, FIRST_VERSION, 1, 0.6)), "")
+
+
+def is_version(version: Version) -> bool:
+    """Whether there is such a PTX version."""
+    return 0 <= version[1] <= _LATEST_OF_MAJOR.get(version[0], -1)
+
+
+def latest_version() -> Version:
+    """The newest PTX version that is known."""
+    return max(_LATEST_OF_MAJOR.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Lack:
+    """Why a form is not there: for its "target" or for the text's "ptx" version, and what it needs.
+
+    `since` is the version from which it is no more.
+    """
+
+    kind: str
+    needs: str
+    since: Version | None = None
+
+
+_WORDS: dict[str, tuple[Version, str]] = {
+    "shared::cta": ((7, 8), "sm_30"),
+    "shared::cluster": ((7, 8), "sm_90"),
+    "param::entry": ((8, 3), "sm_10"),
+    "param::func": ((8, 3), "sm_10"),
+    "cluster": ((7, 8), "sm_90"),
+    "L1::evict_normal": ((7, 4), "sm_70"),
+    "L1::evict_unchanged": ((7, 4), "sm_70"),
+    "L1::evict_first": ((7, 4), "sm_70"),
+    "L1::evict_last": ((7, 4), "sm_70"),
+    "L1::no_allocate": ((7, 4), "sm_70"),
+    "L2::cache_hint": ((7, 4), "sm_80"),
+    "L2::64B": ((7, 4), "sm_75"),
+    "L2::128B": ((7, 4), "sm_75"),
+    "L2::256B": ((7, 4), "sm_80"),
+    **dict.fromkeys(("b1", "u4", "s4"), ((6, 3), "sm_75")),
+    **dict.fromkeys(("u2", "s2"), ((6, 5), "sm_75")),
+    **dict.fromkeys(("bf16", "bf16x2", "tf32"), ((7, 0), "sm_80")),
+}
+"""What a word needs wherever it stands, beside what the row needs."""
+
+
+def word_lack(words: Iterable[str], target: Target, ptx: Version) -> Lack | None:
+    """Why one of the words of an opcode is not there; None where all are."""
+    for word in words:
+        version, name = _WORDS.get(word, ((1, 0), "sm_10"))
+        needed = read_target(name)
+        if needed is not None and not target.has(needed):
+            return Lack("target", f"{name} or higher")
+        if ptx < version:
+            return Lack("ptx", f"PTX {version[0]}.{version[1]}")
+    return None
+
+
+def available(row: Row, target: Target, ptx: Version) -> Lack | None:
+    """Why a row is not there on a target at a PTX version; None where it is."""
+    if row.gone is not None and ptx >= row.gone[0] and target.number >= row.gone[1]:
+        return Lack(
+            "target",
+            f"a target below sm_{row.gone[1]}, or a PTX version below {row.gone[0][0]}.{row.gone[0][1]}",
+            row.gone[0],
+        )
+    if row.targets and not any(target.has(needed) for needed in needed_targets(row)):
+        return Lack("target", _either(row.targets))
+    if ptx < row.ptx:
+        return Lack("ptx", f"PTX {row.ptx[0]}.{row.ptx[1]}")
+    return None
+
+
+def lacking(rows: Iterable[Row], target: Target, ptx: Version) -> Lack | None:
+    """Why none of some rows is there; None where one is. What a newer version would give comes before
+    targets.
+    """
+    lacks: list[Lack] = []
+    for row in rows:
+        lack = available(row, target, ptx)
+        if lack is None:
+            return None
+        lacks.append(lack)
+    versions = [lack for lack in lacks if lack.kind == "ptx"]
+    if versions:
+        return min(versions, key=lambda lack: tuple(map(int, lack.needs[4:].split("."))))
+    since = max((lack.since for lack in lacks if lack.since is not None), default=None)
+    return Lack("target", " or ".join(dict.fromkeys(lack.needs for lack in lacks)), since)
+
+
+@lru_cache(maxsize=4096)
+def _targets(names: tuple[str, ...]) -> tuple[Target, ...]:
+    found = [read_target(name) for name in names]
+    return tuple(target for target in found if target is not None)
+
+
+def needed_targets(row: Row) -> tuple[Target, ...]:
+    """The targets a row names."""
+    return _targets(row.targets)
+
+
+def _either(names: tuple[str, ...]) -> str:
+    described = [f"{name} or higher" if name[-1].isdigit() else name for name in names]
+    return " or ".join((", ".join(described[:-1]), described[-1]) if len(described) > 1 else described)

@@ -1,0 +1,160 @@
+"""A kernel's parameters: where each stands in the parameter block, and the bytes of a number passed for one."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
+
+import numpy as np
+
+from warploom.diagnostics import UsageError
+from warploom.isa.model.types import TYPES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from warploom.ptx import Variable
+
+Scalar: TypeAlias = "np.generic[Any]"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A kernel parameter: byte offset and size in the parameter block, type word, array or scalar."""
+
+    name: str
+    type: str
+    offset: int
+    size: int
+    align: int
+    is_array: bool
+    is_pointer: bool
+
+    @property
+    def takes_address(self) -> bool:
+        """Whether an address can be passed for it."""
+        return not self.is_array and self.size == 8 and TYPES[self.type].dtype.kind != "f"
+
+    def __str__(self) -> str:
+        return f".{self.type} {self.name}{f'[{self.size}]' if self.is_array else ''}"
+
+
+def size_of(variable: Variable) -> int | None:
+    """Bytes of a variable; None for an array of unknown extent."""
+    element = TYPES[variable.type].bytes if variable.type in TYPES else 8
+    total = element * variable.vector
+    for extent in variable.shape:
+        if extent is None:
+            return None
+        total *= extent
+    return total
+
+
+def aligned(offset: int, align: int) -> int:
+    """The first multiple of `align` from an offset on."""
+    return -(-offset // align) * align
+
+
+def place(variables: Iterable[Variable]) -> tuple[Parameter, ...]:
+    """The parameters that a kernel declares, each at its offset in the parameter block."""
+    placed: list[Parameter] = []
+    end = 0
+    for variable in variables:
+        element = TYPES[variable.type].bytes if variable.type in TYPES else 8
+        align = max(variable.align or 1, element if not variable.shape else variable.align or element)
+        end = aligned(end, align)
+        size = size_of(variable) or element
+        is_pointer = any(attribute.startswith(".ptr") for attribute in variable.attributes)
+        placed.append(
+            Parameter(variable.name, variable.type, end, size, align, bool(variable.shape), is_pointer)
+        )
+        end += size
+    return tuple(placed)
+
+
+# Numbers ----------------------------------------------------------------------------------------------------
+
+
+def encode(number: int, parameter: Parameter, value: object) -> bytes:
+    """The bytes of a number, or of None for a null pointer; `number` is the argument's, for messages.
+
+    Errors: UsageError launch.argument.
+    """
+    if value is None and parameter.size == 8:
+        return bytes(8)
+    if _is_truth(value) or not (is_scalar(value) or isinstance(value, (int, float))):
+        expected = "a number" + (", an array or None" if parameter.size == 8 else "")
+        raise refused(number, parameter, value, expected)
+    if is_scalar(value):
+        return _encode_scalar(number, parameter, value)
+    if isinstance(value, float):
+        return _encode_float(number, parameter, value)
+    assert isinstance(value, int)
+    return _encode_integer(number, parameter, value)
+
+
+def integer_range(parameter: Parameter) -> tuple[int, int]:
+    """The least and the largest integer that may be passed: the signed and the unsigned ones of its width."""
+    bits = 8 * parameter.size
+    return -(1 << (bits - 1)), (1 << bits) - 1
+
+
+def is_scalar(value: object) -> TypeGuard[Scalar]:
+    """Whether a value is a NumPy scalar."""
+    return isinstance(value, np.generic)
+
+
+def refused(number: int, parameter: Parameter, value: object, expected: str) -> UsageError:
+    """The refusal of an argument: launch.argument, with what it is and what would be right."""
+    if _is_array(value):
+        found = f"an array of {value.dtype} and shape {value.shape}"
+    elif is_scalar(value):
+        found = f"{value.dtype.name} {value}"
+    elif isinstance(value, (int, float, str, type(None))):
+        found = repr(value)
+    else:
+        found = f"a {type(value).__name__}"
+    return UsageError(
+        f"argument {number} ({parameter}) is {found}; expected {expected}", code="launch.argument"
+    )
+
+
+def _is_array(value: object) -> TypeGuard[NDArray[Any]]:
+    return isinstance(value, np.ndarray)
+
+
+def _is_truth(value: object) -> bool:
+    return isinstance(value, (bool, np.bool_))
+
+
+def _encode_scalar(number: int, parameter: Parameter, value: Scalar) -> bytes:
+    kind = TYPES[parameter.type]
+    fits = value.dtype.itemsize == parameter.size and (
+        kind.kind == "bits" or (value.dtype.kind == "f") == (kind.kind == "float" and kind.dtype.kind == "f")
+    )
+    if not fits:
+        expected = f"a scalar of type .{parameter.type}, {parameter.size} bytes wide"
+        raise refused(number, parameter, value, expected)
+    return value.tobytes()
+
+
+def _encode_float(number: int, parameter: Parameter, value: float) -> bytes:
+    kind = TYPES[parameter.type].kind
+    if kind not in ("float", "bits") or parameter.size < 4:
+        raise refused(number, parameter, value, f"an integer for .{parameter.type}")
+    try:
+        return struct.pack("<f" if parameter.size == 4 else "<d", value)
+    except OverflowError:
+        raise refused(number, parameter, value, f"a number in the range of .{parameter.type}") from None
+
+
+def _encode_integer(number: int, parameter: Parameter, value: int) -> bytes:
+    if TYPES[parameter.type].dtype.kind == "f":
+        return _encode_float(number, parameter, float(value))
+    low, high = integer_range(parameter)
+    if not low <= value <= high:
+        raise refused(number, parameter, value, f"an integer from {low} to {high}")
+    return (value % (1 << 8 * parameter.size)).to_bytes(parameter.size, "little")

@@ -1,0 +1,3 @@
+"""Timing of GEMM kernels on a GPU beside cuBLAS, and the search for the fastest configuration."""
+
+from __future__ import annotations

@@ -1,0 +1,279 @@
+"""Bit counting, fields, permutation, logic and shifts over arrays.
+
+Shapes: any of one or more dimensions, broadcast together.  Untyped operands are unsigned arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Literal
+
+import numpy as np
+
+from warploom.numerics.formats import Array
+from warploom.numerics.integers import as_signed, as_unsigned
+
+Mode = Literal["wrap", "clamp"]
+
+_BYTE_REVERSED = np.array([int(f"{i:08b}"[::-1], 2) for i in range(256)], dtype=np.uint8)
+
+
+@cache
+def _compiled() -> Any:
+    from warploom.numerics import bit_kernels
+
+    return bit_kernels
+
+
+def _bits(a: Array) -> int:
+    return a.dtype.itemsize * 8
+
+
+def popc(a: Array) -> Array:
+    """Count of ones, as u32.  Source: popc."""
+    return np.bitwise_count(as_unsigned(a)).astype(np.uint32)
+
+
+def _length(x: Array) -> Array:
+    """Bits up to the highest one of an unsigned array, as int64."""
+    if x.dtype.itemsize <= 4:
+        return np.frexp(x.astype(np.float64))[1].astype(np.int64)
+    high = np.frexp((x >> np.uint64(32)).astype(np.float64))[1].astype(np.int64)
+    low = np.frexp((x & np.uint64(0xFFFFFFFF)).astype(np.float64))[1].astype(np.int64)
+    return np.where(high > 0, high + 32, low)
+
+
+def clz(a: Array) -> Array:
+    """Leading zeros, as u32; the width for 0.  Source: clz."""
+    return (_bits(a) - _length(as_unsigned(a))).astype(np.uint32)
+
+
+def bfind(a: Array, shiftamt: bool = False) -> Array:
+    """Position of the highest bit that differs from the sign, as u32; all ones where there is none.
+
+    ``shiftamt`` gives the left shift that brings that bit to the top instead.  Source: bfind.
+    """
+    x = as_unsigned(np.where(a < 0, ~a, a)) if a.dtype.kind == "i" else a
+    position = _length(x) - 1
+    if shiftamt:
+        position = np.where(position < 0, position, _bits(a) - 1 - position)
+    return position.astype(np.int32).view(np.uint32)
+
+
+def brev(a: Array) -> Array:
+    """Bits in reverse order.  Source: brev."""
+    octets = np.ascontiguousarray(as_unsigned(a)).reshape(a.shape)[..., None].view(np.uint8)
+    reversed_octets = np.ascontiguousarray(_BYTE_REVERSED[octets][..., ::-1])
+    return reversed_octets.view(as_unsigned(a).dtype)[..., 0].view(a.dtype)
+
+
+def _ones_below(count: Array, dtype: np.dtype[Any]) -> Array:
+    """Masks of ``count`` low ones, for counts from 0 to the width and beyond."""
+    width = dtype.itemsize * 8
+    kept = np.minimum(count, width - 1).astype(dtype)
+    masks: Array = (dtype.type(1) << kept) - dtype.type(1)
+    return np.where(count >= width, ~dtype.type(0), masks)
+
+
+def _field(count: Array, width: int) -> Array:
+    """Position or length of a field: its low 8 bits beside 32-bit data; beside 64 all bits count."""
+    return (
+        count.astype(np.int64) & 0xFF if width == 32 else np.minimum(as_unsigned(count), 64).astype(np.int64)
+    )
+
+
+def bfe(a: Array, position: Array, length: Array) -> Array:
+    """A field of ``a``, extended by its highest bit where ``a`` is signed.  Source: bfe."""
+    width = _bits(a)
+    x = as_unsigned(a)
+    dtype = x.dtype
+    start, count = _field(position, width), _field(length, width)
+    field = np.where(start < width, x >> np.minimum(start, width - 1).astype(dtype), dtype.type(0))
+    mask = _ones_below(count, dtype)
+    field = field & mask
+    if a.dtype.kind == "i":
+        top = np.minimum(start + count - 1, width - 1)
+        sign = (x >> np.maximum(top, 0).astype(dtype)) & dtype.type(1)
+        filled = np.minimum(count, np.maximum(width - start, 0))
+        field = np.where((count > 0) & (sign != 0), field | ~_ones_below(filled, dtype), field)
+    return field.view(a.dtype)
+
+
+def bfi(a: Array, b: Array, position: Array, length: Array) -> Array:
+    """``b`` with the low ``length`` bits of ``a`` put in at ``position``.  Source: bfi."""
+    x, y = as_unsigned(a), as_unsigned(b)
+    width, dtype = _bits(a), x.dtype
+    start, count = _field(position, width), _field(length, width)
+    shift = np.minimum(start, width - 1).astype(dtype)
+    mask = np.where(start < width, _ones_below(count, dtype) << shift, dtype.type(0))
+    return ((y & ~mask) | ((x << shift) & mask)).view(b.dtype)
+
+
+def bmsk(position: Array, width: Array, mode: Mode) -> Array:
+    """``width`` ones from bit ``position`` on, as u32.  Source: bmsk."""
+    a, b = as_unsigned(position).astype(np.int64), as_unsigned(width).astype(np.int64)
+    limit = 32
+    start, count = (a & 31, b & 31) if mode == "wrap" else (np.minimum(a, limit), np.minimum(b, limit))
+    dtype = np.dtype(np.uint32)
+    return _ones_below(start + count, dtype) & ~_ones_below(start, dtype)
+
+
+def szext(a: Array, width: Array, mode: Mode) -> Array:
+    """The low ``width`` bits of ``a``, extended by the sign of the type.  Source: szext."""
+    x = as_unsigned(a)
+    count = as_unsigned(width).astype(np.int64)
+    count = count & 31 if mode == "wrap" else np.minimum(count, 32)
+    mask = _ones_below(count, x.dtype)
+    kept = x & mask
+    if a.dtype.kind == "i":
+        sign = (x >> np.maximum(count - 1, 0).astype(np.uint32)) & np.uint32(1)
+        kept = np.where((count > 0) & (sign != 0), kept | ~mask, kept)
+    return kept.view(a.dtype)
+
+
+def fns(mask: Array, base: Array, offset: Array) -> Array:
+    """Position of the n-th one of ``mask`` from ``base`` on; all ones where there is none.
+
+    A base above 31 finds none; the most negative offset gives 0.  Source: fns.
+    """
+    mask, base, offset = np.broadcast_arrays(mask, base, offset)
+    start = base.astype(np.int64)
+    wanted = as_signed(offset).astype(np.int64)
+    bits = ((as_unsigned(mask)[..., None] >> np.arange(32, dtype=np.uint32)) & np.uint32(1)).astype(bool)
+    positions = np.arange(32)
+    inside = np.where(
+        (wanted > 0)[..., None],
+        positions >= start[..., None],
+        np.where((wanted < 0)[..., None], positions <= start[..., None], positions == start[..., None]),
+    )
+    eligible = bits & inside & (start < 32)[..., None]
+    upward = np.cumsum(eligible, axis=-1)
+    downward = np.cumsum(eligible[..., ::-1], axis=-1)[..., ::-1]
+    rank = np.where((wanted < 0)[..., None], downward, upward)
+    hit = eligible & (rank == np.maximum(np.abs(wanted), 1)[..., None])
+    found = np.where(hit.any(axis=-1), hit.argmax(axis=-1), -1)
+    return np.where(wanted == -(2**31), 0, found).astype(np.int32).view(np.uint32)
+
+
+def _two_input(table: int, b: Array, c: Array) -> Any:
+    """A function of two inputs; bit ``2*b + c`` of ``table`` is its value.  A constant is a scalar."""
+    match table:
+        case 0b0000:
+            return b.dtype.type(0)
+        case 0b0001:
+            return ~(b | c)
+        case 0b0010:
+            return ~b & c
+        case 0b0011:
+            return ~b
+        case 0b0100:
+            return b & ~c
+        case 0b0101:
+            return ~c
+        case 0b0110:
+            return b ^ c
+        case 0b0111:
+            return ~(b & c)
+        case 0b1000:
+            return b & c
+        case 0b1001:
+            return ~(b ^ c)
+        case 0b1010:
+            return c
+        case 0b1011:
+            return ~b | c
+        case 0b1100:
+            return b
+        case 0b1101:
+            return b | ~c
+        case 0b1110:
+            return b | c
+        case _:
+            return ~b.dtype.type(0)
+
+
+def lop3(a: Array, b: Array, c: Array, lut: int) -> Array:
+    """Any function of three inputs; bit ``4*a + 2*b + c`` of ``lut`` is its value.  Source: the instruction lop3"""
+    low, high = lut & 15, (lut >> 4) & 15
+    where_set, where_clear = _two_input(high, b, c), _two_input(low, b, c)
+    if low == high:
+        result = where_set
+    elif low == 0:
+        result = a & where_set
+    elif low == 15:
+        result = ~a | where_set
+    elif high == 0:
+        result = ~a & where_clear
+    elif high == 15:
+        result = a | where_clear
+    else:
+        result = where_clear ^ (a & (where_set ^ where_clear))
+    # A function of fewer inputs may have missed the shape of the others.
+    shape = a.shape if a.shape == b.shape == c.shape else np.broadcast_shapes(a.shape, b.shape, c.shape)
+    return result if np.shape(result) == shape else np.broadcast_to(result, shape)
+
+
+_PERMUTATIONS: dict[str, tuple[tuple[int, int, int, int], ...]] = {
+    # Bytes of the result for each value of the selector, lowest byte first.
+    "f4e": ((0, 1, 2, 3), (1, 2, 3, 4), (2, 3, 4, 5), (3, 4, 5, 6)),
+    "b4e": ((0, 7, 6, 5), (1, 0, 7, 6), (2, 1, 0, 7), (3, 2, 1, 0)),
+    "rc8": ((0, 0, 0, 0), (1, 1, 1, 1), (2, 2, 2, 2), (3, 3, 3, 3)),
+    "ecl": ((0, 1, 2, 3), (1, 1, 2, 3), (2, 2, 2, 3), (3, 3, 3, 3)),
+    "ecr": ((0, 0, 0, 0), (0, 1, 1, 1), (0, 1, 2, 2), (0, 1, 2, 3)),
+    "rc16": ((0, 1, 0, 1), (2, 3, 2, 3), (0, 1, 0, 1), (2, 3, 2, 3)),
+}
+
+
+def _selectors(mode: str) -> Array:
+    """The default selector that does what each of the four selectors of a mode does."""
+    rows = _PERMUTATIONS[mode]
+    return np.array([sum(byte << (4 * i) for i, byte in enumerate(row)) for row in rows], dtype=np.uint32)
+
+
+def prmt(a: Array, b: Array, selector: Array, mode: str = "") -> Array:
+    """Four bytes picked from the eight of ``b`` and ``a``; bit 3 of a pick repeats the byte's sign instead.
+
+    ``mode`` is f4e, b4e, rc8, ecl, ecr or rc16, or empty for a pick per nibble.  Source: the instruction prmt
+    """
+    chosen = as_unsigned(selector)
+    if mode:
+        chosen = _selectors(mode)[chosen & np.uint32(3)]
+    x, y = as_unsigned(a), as_unsigned(b)
+    if chosen.size == 1:
+        # The kernel is quick on whole arrays alone.
+        chosen = np.full(np.broadcast_shapes(x.shape, y.shape), chosen)
+    return _compiled().permuted(x, y, chosen)
+
+
+def shl(a: Array, count: Array) -> Array:
+    """Shift left; a count of the width or more gives 0.  Source: shl."""
+    return _shifted(np.left_shift, a, count, a.dtype.type(0))
+
+
+def shr(a: Array, count: Array) -> Array:
+    """Shift right; a signed array repeats its sign.  Source: shr."""
+    width = _bits(a)
+    if a.dtype.kind == "i":
+        return np.right_shift(a, np.minimum(as_unsigned(count), width - 1).astype(a.dtype))
+    return _shifted(np.right_shift, a, count, a.dtype.type(0))
+
+
+def _shifted(function: Callable[..., Array], a: Array, count: Array, beyond: np.generic) -> Array:
+    amount = as_unsigned(count)
+    width = _bits(a)
+    large = amount >= width
+    if large.any():
+        kept = np.minimum(amount, width - 1).astype(a.dtype)
+        return np.where(large, beyond, function(a, kept))
+    return function(a, amount.astype(a.dtype))
+
+
+def shf(low: Array, high: Array, count: Array, direction: Literal["l", "r"], mode: Mode) -> Array:
+    """Shift the 64 bits of ``high`` and ``low``; l gives the upper half, r the lower one.  Source: shf."""
+    amount = as_unsigned(count).astype(np.uint64)
+    amount = amount & np.uint64(31) if mode == "wrap" else np.minimum(amount, np.uint64(32))
+    both = as_unsigned(low).astype(np.uint64) | (as_unsigned(high).astype(np.uint64) << np.uint64(32))
+    if direction == "r":
+        return (both >> amount).astype(np.uint32)
+    return ((both << amount) >> np.uint64(32)).astype(np.uint32)

@@ -1,0 +1,86 @@
+"""Comparisons of ``setp`` and ``set`` over arrays: integers, floats, and 16-bit floats as patterns.
+
+Shapes: any, broadcast together; results are boolean arrays.
+Source: setp, set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from warploom.numerics import formats
+from warploom.numerics.formats import Array, Format
+from warploom.numerics.integers import as_unsigned
+from warploom.numerics.quiet import quietly
+
+_ORDERED: dict[str, Callable[..., Array]] = {
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+}
+_UNSIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
+# An unordered comparison holds where the opposite ordered one does not.
+_UNORDERED = {"equ": "ne", "ltu": "ge", "leu": "gt", "gtu": "le", "geu": "lt"}
+
+INTEGER_COMPARISONS = (*_ORDERED, *_UNSIGNED)
+FLOAT_COMPARISONS = (*_ORDERED, *_UNORDERED, "neu", "num", "nan")
+
+
+def integers(comparison: str, a: Array, b: Array) -> Array:
+    """Compare integers by the sign of their type; lo, ls, hi and hs compare as unsigned."""
+    if comparison in _UNSIGNED:
+        return _ORDERED[_UNSIGNED[comparison]](as_unsigned(a), as_unsigned(b))
+    return _ORDERED[comparison](a, b)
+
+
+def _differ(a: Array, b: Array) -> Array:
+    """Ordered and unequal: NumPy's ``!=`` alone holds for a NaN."""
+    return quietly(np.less, a, b) | quietly(np.greater, a, b)
+
+
+def _flush(x: Array) -> Array:
+    return np.where(np.abs(x) < np.float32(2.0**-126), np.float32(0), x)
+
+
+def floats(comparison: str, a: Array, b: Array, ftz: bool = False) -> Array:
+    """Compare f32 or f64.  Ordered comparisons are false where an operand is a NaN, unordered ones true."""
+    if ftz:
+        a, b = _flush(a), _flush(b)
+    match comparison:
+        case "ne":
+            return _differ(a, b)
+        case "neu":
+            return quietly(np.not_equal, a, b)
+        case "equ":
+            return ~_differ(a, b)
+        case "num":
+            return ~(np.isnan(a) | np.isnan(b))
+        case "nan":
+            return np.isnan(a) | np.isnan(b)
+        case _:
+            pass
+    if comparison in _UNORDERED:
+        return ~quietly(_ORDERED[_UNORDERED[comparison]], a, b)
+    return quietly(_ORDERED[comparison], a, b)
+
+
+def halves(comparison: str, a: Array, b: Array, fmt: Format, ftz: bool = False) -> Array:
+    """Compare f16 or bf16 patterns (uint16)."""
+    x, y = formats.decode(a, fmt), formats.decode(b, fmt)
+    if ftz:
+        tiny = 2.0**fmt.min_exponent
+        x, y = np.where(np.abs(x) < tiny, 0.0, x), np.where(np.abs(y) < tiny, 0.0, y)
+    return floats(comparison, x, y)
+
+
+def pairs(comparison: str, a: Array, b: Array, fmt: Format, ftz: bool = False) -> tuple[Array, Array]:
+    """Compare the lower and the upper halves of f16x2 or bf16x2 patterns (uint32)."""
+    shift = np.uint32(16)
+    low = halves(comparison, a.astype(np.uint16), b.astype(np.uint16), fmt, ftz)
+    high = halves(comparison, (a >> shift).astype(np.uint16), (b >> shift).astype(np.uint16), fmt, ftz)
+    return low, high

@@ -1,0 +1,309 @@
+"""Conversions among integers, floats, halves and the narrow formats.
+
+Types are named as in PTX: s8 … u64, f16, bf16, f32, f64, tf32 and the narrow formats of `formats`.
+Integers, f32 and f64 travel as natural NumPy types; f16 and bf16 as uint16 patterns, tf32 as uint32, pairs
+of halves as uint32.
+Shapes: any, broadcast together.
+Source: the conversion instruction of the PTX ISA.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.numerics import floats, formats, packed
+from warploom.numerics.formats import BF16, E2M1, F16, FORMATS, TF32, Array, Format, Rounding
+from warploom.numerics.quiet import quietly
+
+IntegralRounding = Literal["rni", "rzi", "rmi", "rpi"]
+
+INTEGERS: dict[str, np.dtype[Any]] = {
+    f"{sign}{bits}": np.dtype(f"{'i' if sign == 's' else 'u'}{bits // 8}")
+    for sign in "su"
+    for bits in (8, 16, 32, 64)
+}
+_ROUNDINGS: dict[str, Rounding] = {"rni": "rn", "rzi": "rz", "rmi": "rm", "rpi": "rp"}
+_MODES = {"rn": 0, "rz": 1, "rm": 2, "rp": 3}
+
+
+@cache
+def _compiled() -> Any:
+    from warploom.numerics import half_kernels
+
+    return half_kernels
+
+
+@cache
+def _kernels() -> Any:
+    from warploom.numerics import convert_kernels
+
+    return convert_kernels
+
+
+@cache
+def _widened(fmt: Format, target: Format) -> NDArray[Any]:
+    """The pattern in ``target`` of every pattern of a format of at most 16 bits."""
+    values = formats.decode(np.arange(1 << (8 if fmt.bits <= 8 else 16)), fmt)
+    return formats.encode(values, target)
+
+
+def float_from_half(patterns: Array, fmt: Format) -> Array:
+    """f32 values of f16 or bf16 patterns.  The machine shifts a bf16, so that its NaN keeps its bits."""
+    if fmt is BF16:
+        return (patterns.astype(np.uint32) << np.uint32(16)).view(np.float32)
+    return _widened(fmt, formats.F32)[patterns].view(np.float32)
+
+
+def half_from_float(
+    x: Array,
+    fmt: Format,
+    rounding: Rounding = "rn",
+    relu: bool = False,
+    satfinite: bool = False,
+) -> Array:
+    """f16 or bf16 patterns of f32 or f64 values, rounded once."""
+    if x.dtype.itemsize != 4 or satfinite:
+        return formats.encode(x, fmt, rounding, satfinite, relu)
+    if rounding == "rn":
+        kernels = _compiled()
+        result = (kernels.f16_from_f32 if fmt is F16 else kernels.bf16_from_f32)(x)
+    else:
+        kernels = _kernels()
+        kernel = kernels.f16_directed if fmt is F16 else kernels.bf16_directed
+        result = kernel(x, _MODES[rounding])
+    # A NaN is canonical by now, so the sign alone marks what relu removes.
+    return np.where(result & np.uint16(0x8000), np.uint16(0), result) if relu else result
+
+
+def pair_from_floats(
+    high: Array,
+    low: Array,
+    fmt: Format,
+    rounding: Rounding = "rn",
+    relu: bool = False,
+    satfinite: bool = False,
+) -> Array:
+    """f16x2 or bf16x2 patterns; the first operand goes to the upper half."""
+    if rounding == "rn" and not satfinite:
+        kernels = _compiled()
+        result = (kernels.pack_f16x2 if fmt is F16 else kernels.pack_bf16x2)(high, low)
+        return packed.rectify(result) if relu else result
+    return packed.pair(
+        half_from_float(low, fmt, rounding, relu, satfinite),
+        half_from_float(high, fmt, rounding, relu, satfinite),
+    )
+
+
+def tf32_from_float(
+    x: Array, rounding: Rounding = "rna", relu: bool = False, satfinite: bool = False
+) -> Array:
+    """tf32 patterns (uint32, low 13 bits zero) of f32 values.
+
+    rna is the machine's own sequence: it adds half a unit to the pattern of a finite number and cuts, so
+    that a NaN whose upper bits are zero becomes infinity.
+    """
+    if rounding != "rna":
+        return formats.encode(x, TF32, rounding, satfinite, relu)
+    bits = x.view(np.uint32)
+    finite = np.isfinite(x)
+    result = np.where(finite, bits + np.uint32(0x1000), bits) & np.uint32(0xFFFFE000)
+    if satfinite:
+        special = ~np.isfinite(result.view(np.float32))
+        result = np.where(special, result - np.uint32(0x2000), result)
+    return np.where(np.signbit(x) & ~np.isnan(x), np.uint32(0), result) if relu else result
+
+
+@cache
+def _narrowed(
+    source: Format, fmt: Format, rounding: Rounding, relu: bool
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The saturated narrow pattern of every f16 or bf16 pattern, in the upper and in the lower part."""
+    table = formats.encode(formats.decode(np.arange(1 << 16), source), fmt, rounding, True, relu)
+    if fmt is E2M1:
+        return table << np.uint8(4), table
+    lower = table.astype(np.uint16)
+    return lower << np.uint16(8), lower
+
+
+def narrow_pair(high: Array, low: Array, fmt: Format, rounding: Rounding = "rn", relu: bool = False) -> Array:
+    """Two narrow numbers of f32 values, always saturating; the first operand goes to the upper part.
+
+    uint16 with one number a byte; uint8 with one number a nibble for e2m1.
+    """
+    upper, lower = _narrowed(BF16, fmt, rounding, relu)
+    index = _kernels().odd_bf16
+    return upper[index(high.view(np.uint32))] | lower[index(low.view(np.uint32))]
+
+
+def narrow_pair_from_halves(
+    pair: Array, source: Format, fmt: Format, rounding: Rounding = "rn", relu: bool = False
+) -> Array:
+    """Two narrow numbers of one f16x2 or bf16x2 pattern, halves in place."""
+    upper, lower = _narrowed(source, fmt, rounding, relu)
+    return upper[pair >> np.uint32(16)] | lower[pair & np.uint32(0xFFFF)]
+
+
+def halves_from_narrow_pair(patterns: Array, fmt: Format, target: Format = F16, relu: bool = False) -> Array:
+    """f16x2 or bf16x2 patterns of two narrow numbers.  Every narrow number is exact in its target."""
+    width = 4 if fmt is E2M1 else 8
+    whole = patterns.astype(np.uint16)
+    table = _widened(fmt, target)
+    result = packed.pair(table[whole & ((1 << width) - 1)], table[(whole >> width) & ((1 << width) - 1)])
+    return packed.rectify(result) if relu else result
+
+
+def integer_from_integer(x: Array, target: str, sat: bool = False) -> Array:
+    """Extend or cut, or with ``sat`` clamp to the range of the target."""
+    dtype = INTEGERS[target]
+    if sat:
+        source, wanted = np.iinfo(x.dtype), np.iinfo(dtype)
+        x = np.clip(x, max(source.min, wanted.min), min(source.max, wanted.max))
+    return x.astype(dtype)
+
+
+def integer_from_float(x: Array, target: str, rounding: IntegralRounding, ftz: bool = False) -> Array:
+    """Round f32 or f64 to an integer, clamped to its range.
+
+    NaN gives 0 where neither side has 64 bits, else only the highest bit of the target set.
+    """
+    dtype = INTEGERS[target]
+    if ftz:
+        x = floats.flush(x)
+    mode = _MODES[_ROUNDINGS[rounding]]
+    if dtype == np.uint64:
+        return _kernels().natural(x, mode)
+    limits = np.iinfo(dtype)
+    wide = x.dtype.itemsize == 8 or limits.bits == 64
+    # The highest bit alone, cut to the type later, is the number that a signed type ends with.
+    nan = -1 << (limits.bits - 1) if wide else 0
+    whole = _kernels().integer(x, mode, np.int64(limits.min), np.int64(limits.max), np.int64(nan))
+    return whole.astype(dtype, copy=False)
+
+
+def _jammed(x: Array) -> Array:
+    """f64 values of integers, exact or rounded to odd at 42 bits or more: enough to round again to f32."""
+    if x.dtype.itemsize < 8:
+        return x.astype(np.float64)
+    negative = x < 0
+    magnitude = np.where(negative, np.negative(x), x).view(np.uint64)
+    low = magnitude & np.uint64(0x7FF)
+    sticky = (low != 0).astype(np.uint64) << np.uint64(11)
+    large = magnitude >> np.uint64(53) != 0
+    value = np.where(large, (magnitude ^ low) | sticky, magnitude).astype(np.float64)
+    return np.where(negative, -value, value)
+
+
+def float_from_integer(x: Array, target: str, rounding: Rounding = "rn") -> Array:
+    """f16, bf16 (patterns), f32 or f64 of integers, rounded once."""
+    match target:
+        case "f32":
+            return x.astype(np.float32) if rounding == "rn" else floats.narrow(_jammed(x), rounding)
+        case "f64":
+            if rounding == "rn" or x.dtype.itemsize < 8:
+                return x.astype(np.float64)
+            low = x & x.dtype.type(0xFFFFFFFF)
+            return floats.add((x - low).astype(np.float64), low.astype(np.float64), rounding)
+        case _:
+            return formats.encode(_jammed(x), FORMATS[target], rounding)
+
+
+def integral(x: Array, rounding: IntegralRounding) -> Array:
+    """Round f32 or f64 to a whole number of the same type; -0 stays."""
+    with np.errstate(all="ignore"):
+        whole = formats.round_to_integer(cast("NDArray[np.float64]", x), _ROUNDINGS[rounding])
+    return floats.canonical(whole) if x.dtype.itemsize == 4 else whole
+
+
+def _as_float(x: Array, source: str) -> Array:
+    return float_from_half(x, FORMATS[source]) if source in ("f16", "bf16") else x
+
+
+def convert(
+    x: Array,
+    source: str,
+    target: str,
+    rounding: str = "",
+    ftz: bool = False,
+    sat: bool = False,
+    satfinite: bool = False,
+    relu: bool = False,
+) -> Array:
+    """One number to one number, types and rounding by their PTX names.
+
+    Without a rounding, integers come toward zero, floats to nearest even, as where the manual needs none.
+    """
+    if source in INTEGERS:
+        if target in INTEGERS:
+            return integer_from_integer(x, target, sat)
+        result = float_from_integer(x, target, cast(Rounding, rounding or "rn"))
+        return _saturated(result, target) if sat else result
+    value = _as_float(x, source)
+    if target in INTEGERS:
+        return integer_from_float(
+            value, target, cast(IntegralRounding, rounding or "rzi"), ftz and source == "f32"
+        )
+    if ftz and source == "f64":
+        value = floats.flush_double(value, cast(Rounding, rounding))
+    elif ftz and source != "f16":
+        # The unit that narrows to f16 reads subnormals whatever is asked of it.
+        value = floats.canonical(value if target == "f16" else floats.flush(value))
+    if rounding in _ROUNDINGS:
+        value = integral(value, cast(IntegralRounding, rounding))
+        rounding = "rn"
+    if sat:
+        value = floats.saturate(value)
+    mode = cast(Rounding, rounding or "rn")
+    if target == "tf32":
+        return tf32_from_float(value, mode, relu, satfinite)
+    if source == "f64" and target != "f64":
+        return _narrowed_double(value, FORMATS[target], mode)
+    if target in ("f16", "bf16"):
+        return half_from_float(value, FORMATS[target], mode, relu, satfinite)
+    if target == "f64" and source != "f64":
+        return _widened_to_double(x if source == "f16" and not sat else value)
+    return value
+
+
+def _narrowed_double(x: Array, fmt: Format, rounding: Rounding) -> Array:
+    """f32 values, f16 or bf16 patterns of f64; a NaN keeps its sign and the upper bits of its payload."""
+    single = fmt.bits == 32
+    result = floats.narrow(x, rounding) if single else half_from_float(x, fmt, rounding)
+    nan = np.isnan(x)
+    if not nan.any():
+        return result
+    dtype = fmt.pattern_dtype
+    bits = x.view(np.uint64)
+    sign = (bits >> np.uint64(63)) << np.uint64(fmt.bits - 1)
+    payload = (bits >> np.uint64(52 - fmt.mantissa_bits)) & np.uint64((1 << fmt.mantissa_bits) - 1)
+    quiet = np.uint64(fmt.inf_code | 1 << (fmt.mantissa_bits - 1))
+    kept = (sign | payload | quiet).astype(dtype)
+    return np.where(nan, kept, result.view(dtype)).view(result.dtype)
+
+
+def _widened_to_double(x: Array) -> Array:
+    """f64 values of f32 values or f16 patterns; a NaN keeps its sign and payload, made quiet."""
+    if x.dtype == np.uint16:
+        result = formats.decode(x, F16)
+        fraction, pattern = 10, x
+    else:
+        result = quietly(x.astype, np.float64)
+        fraction, pattern = 23, x.view(np.uint32)
+    nan = np.isnan(result)
+    if not nan.any():
+        return result
+    bits = pattern.astype(np.uint64)
+    sign = (bits >> np.uint64(pattern.dtype.itemsize * 8 - 1)) << np.uint64(63)
+    payload = (bits << np.uint64(52 - fraction)) & np.uint64((1 << 52) - 1)
+    kept = (sign | payload | np.uint64(0x7FF8 << 48)).view(np.float64)
+    return np.where(nan, kept, result)
+
+
+def _saturated(x: Array, target: str) -> Array:
+    if target in ("f16", "bf16"):
+        fmt = FORMATS[target]
+        return packed.saturate(x.astype(np.uint32), fmt).astype(np.uint16)
+    return floats.saturate(x)

@@ -1,0 +1,267 @@
+"""f32 and f64 PTX arithmetic over arrays, in every rounding mode.
+
+Shapes: any, broadcast together; all operands of one call have one type.
+NaN: an f32 result is 0x7FFFFFFF; an f64 result is a NaN operand made quiet, b before c before a (of a
+division a before b), or 0xFFF8000000000000 where the operation itself is invalid.  ``ftz`` (f32 alone)
+replaces subnormal operands and results by zeros of their sign, the result once rounded to 24 bits.
+``sat`` clamps to [0, 1], NaN to +0.
+Source: floating-point instructions of the PTX ISA.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from types import ModuleType
+from typing import Any, Literal
+
+import numpy as np
+
+from warploom.numerics.formats import Array, Rounding
+from warploom.numerics.quiet import quietly
+
+NAN32 = np.uint32(0x7FFFFFFF).view(np.float32)
+_ONE: Array = np.array(1, dtype=np.float32)
+_MODES: dict[str, int] = {"rz": 1, "rm": 2, "rp": 3}
+
+
+@cache
+def _compiled() -> Any:
+    from warploom.numerics import float_kernels
+
+    return float_kernels
+
+
+@cache
+def _directed() -> ModuleType:
+    from warploom.numerics import double_kernels
+
+    return double_kernels
+
+
+def _is_double(a: Array) -> bool:
+    return a.dtype.itemsize == 8
+
+
+def canonical(x: Array) -> Array:
+    """f32 values with every NaN made 0x7FFFFFFF."""
+    return _compiled().canonical32(x)
+
+
+def flush(x: Array) -> Array:
+    """f32 values with subnormals made zeros of their sign."""
+    return _compiled().flush32(x)
+
+
+def flush_wide(x: Array) -> Array:
+    """f32 values with subnormals made zeros, as f64."""
+    return _compiled().flush32_wide(x)
+
+
+def settle(x: Array) -> Array:
+    """f64 values rounded to f32, subnormals made zeros of their sign (NaN canonical)."""
+    return _compiled().settle32(x)
+
+
+def saturate(x: Array) -> Array:
+    """Clamp to [0, 1]; NaN and -0 give +0.  Source: the sat modifier."""
+    if x.dtype.itemsize == 4:
+        return _compiled().saturate32(x)
+    return np.where(x > 0, np.minimum(x, 1.0), 0.0)
+
+
+def narrow(x: Array, rounding: Rounding) -> Array:
+    """f64 values rounded to f32 (NaN canonical)."""
+    with np.errstate(all="ignore"):
+        y = x.astype(np.float32)
+        if rounding != "rn":
+            back = y.astype(np.float64)
+            if rounding == "rz":
+                y = np.where(np.abs(back) > np.abs(x), np.nextafter(y, np.float32(0)), y)
+            elif rounding == "rm":
+                y = np.where(back > x, np.nextafter(y, np.float32(-np.inf)), y)
+            else:
+                y = np.where(back < x, np.nextafter(y, np.float32(np.inf)), y)
+    return canonical(y)
+
+
+def flush_double(x: Array, rounding: Rounding) -> Array:
+    """f64 values with those made zeros of their sign that are below f32 once rounded to 24 bits."""
+    small = quietly(np.less, np.abs(x), 2.0**-126)
+    if not small.any():
+        return x
+    tiny = np.abs(narrow(np.where(small, x, 1.0) * 2.0**64, rounding)) < 2.0**-62
+    return np.where(tiny, np.copysign(0.0, x), x)
+
+
+def _finish(x: Array, rounding: Rounding, ftz: bool, sat: bool) -> Array:
+    x = narrow(flush_double(x, rounding) if ftz else x, rounding)
+    return saturate(x) if sat else x
+
+
+def _fma32_directed(a: Array, b: Array, c: Array, rounding: Rounding, ftz: bool, sat: bool) -> Array:
+    if ftz:
+        a, b, c = flush(a), flush(b), flush(c)
+    if rounding == "rm":
+        # Rounding down is rounding up of the negation: so an exact cancellation gives -0.
+        result = canonical(-_finish(_compiled().fma_odd(-a, b, -c), "rp", ftz, False))
+        return saturate(result) if sat else result
+    return _finish(_compiled().fma_odd(a, b, c), rounding, ftz, sat)
+
+
+def add(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False, sat: bool = False) -> Array:
+    """Source: add (floating point)."""
+    if _is_double(a):
+        if rounding == "rn":
+            return _compiled().add64(a, b)
+        return _directed().add(a, b, _MODES[rounding])
+    if rounding == "rn":
+        result = (_compiled().add32_ftz if ftz else _compiled().add32)(a, b)
+        return saturate(result) if sat else result
+    return _fma32_directed(a, _ONE, b, rounding, ftz, sat)
+
+
+def sub(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False, sat: bool = False) -> Array:
+    """Source: sub (floating point)."""
+    if rounding != "rn":
+        return add(a, np.where(np.isnan(b), b, -b), rounding, ftz, sat)
+    if _is_double(a):
+        return _compiled().sub64(a, b)
+    result = (_compiled().sub32_ftz if ftz else _compiled().sub32)(a, b)
+    return saturate(result) if sat else result
+
+
+def mul(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False, sat: bool = False) -> Array:
+    """Source: mul (floating point)."""
+    if _is_double(a):
+        if rounding == "rn":
+            return _compiled().mul64(a, b)
+        return _directed().mul(a, b, _MODES[rounding])
+    if rounding == "rn":
+        result = (_compiled().mul32_ftz if ftz else _compiled().mul32)(a, b)
+        return saturate(result) if sat else result
+    if ftz:
+        a, b = flush(a), flush(b)
+    # The product of two 24-bit significands is exact in f64.
+    return _finish(quietly(np.multiply, a, b, dtype=np.float64), rounding, ftz, sat)
+
+
+def fma(
+    a: Array, b: Array, c: Array, rounding: Rounding = "rn", ftz: bool = False, sat: bool = False
+) -> Array:
+    """Multiply-add rounded once.  Source: fma (floating point)."""
+    if _is_double(a):
+        if rounding == "rn":
+            return _compiled().fma64(a, b, c)
+        return _directed().fma(a, b, c, _MODES[rounding])
+    if rounding == "rn":
+        result = (_compiled().fma32_ftz if ftz else _compiled().fma32)(a, b, c)
+        return saturate(result) if sat else result
+    return _fma32_directed(a, b, c, rounding, ftz, sat)
+
+
+def div(a: Array, b: Array, rounding: Rounding = "rn", ftz: bool = False) -> Array:
+    """The quotient rounded once.  Source: div (IEEE forms)."""
+    if _is_double(a):
+        if rounding == "rn":
+            return _compiled().div64(a, b)
+        return _directed().div(a, b, _MODES[rounding])
+    if ftz:
+        a, b = flush(a), flush(b)
+    # A quotient of 24-bit significands is no nearer than 2**-53 to an f32 or a midpoint without being it.
+    return _finish(quietly(np.divide, a, b, dtype=np.float64), rounding, ftz, False)
+
+
+def rcp(a: Array, rounding: Rounding = "rn", ftz: bool = False) -> Array:
+    """Source: rcp (IEEE forms)."""
+    return div(np.ones_like(a), a, rounding, ftz)
+
+
+def sqrt(a: Array, rounding: Rounding = "rn", ftz: bool = False) -> Array:
+    """Source: sqrt (IEEE forms)."""
+    if _is_double(a):
+        if rounding == "rn":
+            return _compiled().sqrt64(a)
+        return _directed().sqrt(a, _MODES[rounding])
+    if ftz:
+        a = flush(a)
+    # As for the quotient: 24 bits leave no near miss below 2**-51.
+    return _finish(quietly(np.sqrt, a, dtype=np.float64), rounding, ftz, False)
+
+
+def _extreme(
+    kind: Literal["min", "max"], a: Array, b: Array, ftz: bool, nan: bool, xorsign_abs: bool
+) -> Array:
+    double = _is_double(a)
+    if ftz:
+        a, b = flush(a), flush(b)
+    sign = None
+    if xorsign_abs:
+        sign = np.signbit(a) != np.signbit(b)
+        a, b = np.abs(a), np.abs(b)
+    kernels = _compiled()
+    if kind == "max":
+        kernel = kernels.max64 if double else kernels.max32
+    else:
+        kernel = kernels.min64 if double else kernels.min32
+    result: Array = kernel(a, b)
+    if nan:
+        result = np.where(np.isnan(a) | np.isnan(b), NAN32, result)
+    if sign is not None:
+        result = np.where(sign & ~np.isnan(result), -result, result)
+    return result
+
+
+def minimum(a: Array, b: Array, ftz: bool = False, nan: bool = False, xorsign_abs: bool = False) -> Array:
+    """The smaller; -0 is below +0; a NaN operand gives the other one, or NaN where ``nan``.
+
+    Three operands are two calls.  Source: min (floating point).
+    """
+    return _extreme("min", a, b, ftz, nan, xorsign_abs)
+
+
+def maximum(a: Array, b: Array, ftz: bool = False, nan: bool = False, xorsign_abs: bool = False) -> Array:
+    """The larger, by the rules of `minimum`.  Source: max (floating point)."""
+    return _extreme("max", a, b, ftz, nan, xorsign_abs)
+
+
+def absolute(a: Array, ftz: bool = False) -> Array:
+    """Source: abs (floating point).
+
+    An f32 NaN becomes canonical, an f64 NaN quiet, with its sign: the machine adds to zero.
+    """
+    if _is_double(a):
+        return _compiled().abs64(a)
+    result = np.abs(a)
+    return canonical(flush(result) if ftz else result)
+
+
+def negate(a: Array, ftz: bool = False) -> Array:
+    """NaN as for `absolute`.  Source: neg (floating point)."""
+    if _is_double(a):
+        return _compiled().neg64(a)
+    result = np.negative(a)
+    return canonical(flush(result) if ftz else result)
+
+
+def copysign(a: Array, b: Array) -> Array:
+    """The magnitude of ``b`` with the sign of ``a``.  Source: copysign."""
+    return np.copysign(b, a)
+
+
+def testp(
+    property: Literal["finite", "infinite", "number", "notanumber", "normal", "subnormal"], a: Array
+) -> Array:
+    """Zeros count as normal.  Source: testp."""
+    if property == "finite":
+        return np.isfinite(a)
+    if property == "infinite":
+        return np.isinf(a)
+    if property == "number":
+        return ~np.isnan(a)
+    if property == "notanumber":
+        return np.isnan(a)
+    tiny = np.finfo(a.dtype).smallest_normal
+    magnitude = np.abs(a)
+    if property == "normal":
+        return np.isfinite(a) & ((magnitude >= tiny) | (magnitude == 0))
+    return (magnitude > 0) & (magnitude < tiny)

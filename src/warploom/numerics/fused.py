@@ -1,0 +1,364 @@
+"""The sums of the matrix units, bit for bit: one call for a batch of like instructions.
+
+`multiply` takes the operands of G independent instructions of one shape and one `models.Model`. Float
+sums go through `fused_fast`; the few outputs it does not reach go through `fused_exact`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.numerics import chains, fused_exact, fused_fast
+from warploom.numerics.chains import Rounding
+from warploom.numerics.elements import FLOATS, STORAGE
+from warploom.numerics.models import Model, Sum
+
+Array = NDArray[Any]
+
+_SHARE = 1 << 18
+"""Products that are worth a thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """Threads to share the work of one call: `count` of them in `pool`. Results do not depend on them."""
+
+    pool: Executor
+    count: int
+
+
+def shares(workers: Workers | None, groups: int, products: int) -> list[slice]:
+    """Parts of the groups, one for each worker that is worth its while."""
+    count = 1 if workers is None else max(1, min(workers.count, groups, products // _SHARE))
+    edges = [groups * i // count for i in range(count + 1)]
+    return [slice(*pair) for pair in pairwise(edges)]
+
+
+@dataclass(slots=True)
+class _Operands:
+    """The operands of one call or of a worker's share of it."""
+
+    a: Array
+    b: Array
+    c: Array | None
+    index: Array | None
+    scale_a: Array | None
+    scale_b: Array | None
+    d: Array | None  # where the result may be put
+
+    def part(self, groups: slice, rows: slice) -> _Operands:
+        def of_a(array: Array | None) -> Array | None:
+            return None if array is None else array[groups, rows]
+
+        scale_b = None if self.scale_b is None else self.scale_b[groups]
+        a, c, index, scale_a, d = (of_a(each) for each in (self.a, self.c, self.index, self.scale_a, self.d))
+        assert a is not None
+        return _Operands(a, self.b[groups], c, index, scale_a, scale_b, d)
+
+    def addend(self, model: Model) -> Array:
+        if self.c is not None:
+            return self.c
+        return np.zeros((len(self.a), self.a.shape[1], self.b.shape[1]), STORAGE[model.c_type])
+
+
+@dataclass(slots=True)
+class _Options:
+    negate_a: bool
+    negate_b: bool
+    satfinite: bool
+    rounding: Rounding
+
+
+def multiply(
+    a: Array,
+    b: Array,
+    c: Array | None,
+    model: Model,
+    *,
+    index: Array | None = None,
+    negate_a: bool = False,
+    negate_b: bool = False,
+    satfinite: bool = False,
+    rounding: Rounding = "rn",
+    scale_a: Array | None = None,
+    scale_b: Array | None = None,
+    out: Array | None = None,
+    workers: Workers | None = None,
+) -> Array:
+    """D = A B + C for G independent instructions, as the matrix unit of `model` sums it.
+
+    Every operand holds the raw bits of its elements in the dtype `elements.STORAGE` names, one element an
+    entry (b1: 32 of them); c None stands for zeros. For a sparse A, `a` holds the stored elements and
+    `index` the k of each. `negate_a` and `negate_b` flip the signs of float elements, `satfinite` clamps
+    integer sums, `rounding` is that of f64. Scales are block scales, one for each K/S elements of a row.
+    The result is put into `out`, which may be c, where that is given. K may be that of several instructions,
+    each of which adds to what the one before it returned.
+
+    Shapes: a (G, M, K); b (G, N, K), or (G, N, more) where `index` (G, M, K) is given; c, `out` and the result
+    (G, M, N); scale_a (G, M, S); scale_b (G, N, S).
+    Errors: ValueError where shapes or dtypes are not these.
+    """
+    operands = _Operands(a, b, c, index, scale_a, scale_b, out)
+    _check(operands, model)
+    options = _Options(negate_a, negate_b, satfinite, rounding)
+    compute = _COMPUTE[model.sum]
+    parts = _parts(operands, workers)
+    if workers is None or len(parts) == 1:
+        return _put(out, compute(operands, model, options))
+    if operands.d is None:
+        operands.d = np.empty((len(a), a.shape[1], b.shape[1]), STORAGE[model.d_type])
+
+    def share(part: tuple[slice, slice]) -> None:
+        own = operands.part(*part)
+        _put(own.d, compute(own, model, options))
+
+    for _ in workers.pool.map(share, parts):
+        pass
+    return operands.d
+
+
+def _put(place: Array | None, result: Array) -> Array:
+    """The result in its place."""
+    if place is None or np.may_share_memory(place, result):
+        return result
+    place[:] = result
+    return place
+
+
+def _check(operands: _Operands, model: Model) -> None:
+    a, b = operands.a, operands.b
+    if (
+        a.ndim != 3
+        or b.ndim != 3
+        or len(a) != len(b)
+        or (operands.index is None and a.shape[2] != b.shape[2])
+    ):
+        raise ValueError(f"a and b must be (G, M, K) and (G, N, K); found {a.shape} and {b.shape}")
+    _check_one("a", a, a.shape, STORAGE[model.a_type])
+    _check_one("b", b, b.shape, STORAGE[model.b_type])
+    for name, array, kind in (("c", operands.c, model.c_type), ("out", operands.d, model.d_type)):
+        if array is not None:
+            _check_one(name, array, (len(a), a.shape[1], b.shape[1]), STORAGE[kind])
+    if operands.index is not None:
+        _check_one("index", operands.index, a.shape, operands.index.dtype)
+    if (model.scale_type is None) != (operands.scale_a is None or operands.scale_b is None):
+        raise ValueError("block scales must be given for both operands of a scaled model, and for no other")
+    if operands.scale_a is not None and operands.scale_b is not None:
+        count = operands.scale_a.shape[-1]
+        _check_one("scale_a", operands.scale_a, (*a.shape[:2], count), np.dtype(np.uint8))
+        _check_one("scale_b", operands.scale_b, (*b.shape[:2], count), np.dtype(np.uint8))
+
+
+def _check_one(name: str, array: Array, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    if array.shape != shape:
+        raise ValueError(f"{name} must have shape {shape}; found {array.shape}")
+    if array.dtype != dtype:
+        raise ValueError(f"{name} must be of {dtype}; found {array.dtype}")
+
+
+def _parts(operands: _Operands, workers: Workers | None) -> list[tuple[slice, slice]]:
+    """The shares of the work: runs of groups or, where these are few, of rows."""
+    if workers is None:
+        return [(slice(None), slice(None))]
+    groups, rows, depth = operands.a.shape
+    count = groups * rows * operands.b.shape[1] * depth // _SHARE
+    count = min(count, workers.count)
+    if count <= 1:
+        return [(slice(None), slice(None))]
+    if groups >= count:
+        edges = [groups * i // count for i in range(count + 1)]
+        return [(slice(i, j), slice(None)) for i, j in pairwise(edges)]
+    step = -(-rows // (16 * count)) * 16
+    return [(slice(g, g + 1), slice(m, m + step)) for g in range(groups) for m in range(0, rows, step)]
+
+
+def _fused(operands: _Operands, model: Model, options: _Options) -> Array:
+    rows, columns = operands.a.shape[1], operands.b.shape[1]
+    padded = _padded(operands, model)
+    a, b, c, index = padded.a, padded.b, padded.c, padded.index
+    addend = c
+    if c is not None:
+        addend = c.view(np.float32) if model.c_type == "f32" else fused_fast.widened(c)
+    shape = (len(a), a.shape[1], b.shape[1])
+    d = (
+        np.empty(shape, np.float32)
+        if padded.d is None or model.d_type != "f32"
+        else padded.d.view(np.float32)
+    )
+    wrong = fused_fast.run(a, b, addend, d, model, index, options.negate_a, options.negate_b)
+    bits = d.view(np.uint32) if model.d_type == "f32" else fused_fast.halved(d)
+    if len(wrong):
+        a, b = _signed(padded, model, options)
+        if model.sum is Sum.HALVES:
+            a, b = _to_f16(model.a_type)[a], _to_f16(model.b_type)[b]
+            model = replace(model, a_type="f16", b_type="f16")
+        fused_exact.outputs(wrong, bits, a, b, c, model, index)
+    return bits if bits.shape[1:] == (rows, columns) else bits[:, :rows, :columns].copy()
+
+
+def _scaled(operands: _Operands, model: Model, options: _Options) -> Array:
+    a, b = _signed(operands, model, options)
+    d = np.empty((len(a), a.shape[1], b.shape[1]), STORAGE[model.d_type])
+    every = np.arange(d.size)
+    fused_exact.outputs(
+        every, d, a, b, operands.c, model, operands.index, operands.scale_a, operands.scale_b
+    )  # fmt: skip
+    return d
+
+
+def _signed(operands: _Operands, model: Model, options: _Options) -> tuple[Array, Array]:
+    """A and B with the signs that the instruction sees."""
+    a, b = operands.a, operands.b
+    if options.negate_a:
+        a = a ^ a.dtype.type(FLOATS[model.a_type].sign_bit)
+    if options.negate_b:
+        b = b ^ b.dtype.type(FLOATS[model.b_type].sign_bit)
+    return a, b
+
+
+def _padded(operands: _Operands, model: Model) -> _Operands:
+    """Contiguous operands whose sizes are multiples of what the vector kernels take, zeros filling up."""
+    groups, rows, depth = operands.a.shape
+    columns, b_depth = operands.b.shape[1:]
+    rows, columns = _up(rows, fused_fast.ROWS), _up(columns, 8)
+    to_depth = _up(depth, 4 if depth <= model.length else model.length)
+
+    def fill(array: Array | None, *shape: int) -> Array | None:
+        if array is None or array.shape == shape:
+            return array if array is None or array.flags.c_contiguous else np.ascontiguousarray(array)
+        full = np.zeros(shape, array.dtype)
+        full[tuple(slice(size) for size in array.shape)] = array
+        return full
+
+    a = fill(operands.a, groups, rows, to_depth)
+    b = fill(operands.b, groups, columns, b_depth if operands.index is not None else to_depth)
+    c = fill(operands.c, groups, rows, columns)
+    index = fill(operands.index, groups, rows, to_depth)
+    assert a is not None
+    assert b is not None
+    index = None if index is None else index.astype(np.int32, copy=False)
+    fits = (
+        operands.d is not None
+        and operands.d.shape == (groups, rows, columns)
+        and operands.d.flags.c_contiguous
+    )
+    return _Operands(a, b, c, index, None, None, operands.d if fits else None)
+
+
+def _up(size: int, step: int) -> int:
+    return -(-size // step) * step
+
+
+def _converted(operands: _Operands, model: Model, options: _Options) -> Array:
+    """f16 to f32 or f32 to f16, as compilers make it of the sum from f32 to f32."""
+    addend = operands.addend(model)
+    if model.c_type == "f16":
+        addend = addend.view(np.float16).astype(np.float32).view(np.uint32)
+    wide = replace(model, c_type="f32", d_type="f32", sum=Sum.FUSED)
+    bits = _fused(replace(operands, c=addend, d=None), wide, options)
+    return bits if model.d_type == "f32" else _rounded_to_f16(bits.view(np.float32))
+
+
+def _rounded_to_f16(values: Array) -> Array:
+    with np.errstate(over="ignore", invalid="ignore"):
+        bits = values.astype(np.float16).view(np.uint16)
+    bits[np.isnan(values)] = 0x7FFF
+    return bits
+
+
+def _halves(operands: _Operands, model: Model, options: _Options) -> Array:
+    """fp8 unpacked to f16 and summed by two chained f16 steps from zero; the addend comes last."""
+    depth = operands.a.shape[2]
+    order = np.array([k for half in (0, 2) for k in range(depth) if k & 2 == half])
+    a, b, index = fused_fast.chosen(np.ascontiguousarray(operands.a), order), operands.b, operands.index
+    if index is None:
+        b = fused_fast.chosen(np.ascontiguousarray(b), order)
+    else:
+        index = np.ascontiguousarray(index[:, :, order])
+    half = replace(model, c_type=model.d_type, length=min(model.length, depth // 2))
+    products = _fused(_Operands(a, b, None, index, None, None, None), half, options)
+    return _added(products, operands.addend(model), model)
+
+
+def _added(products: Array, c: Array, model: Model) -> Array:
+    """The IEEE sum in the type of D, its NaN canonical."""
+    kind, nan = (np.float32, 0x7FFFFFFF) if model.d_type == "f32" else (np.float16, 0x7FFF)
+    addend = c.view(np.float32 if model.c_type == "f32" else np.float16).astype(kind)
+    with np.errstate(over="ignore", invalid="ignore"):
+        total: Array = products.view(kind) + addend
+    bits = total.view(STORAGE[model.d_type])
+    bits[np.isnan(total)] = nan
+    return bits
+
+
+@cache
+def _to_f16(name: str) -> Array:
+    """The f16 bits of each element of an fp8 type."""
+    words = np.arange(256, dtype=np.uint16)
+    if name == "e5m2":
+        return words << 8
+    magnitude = (words & 0x7F).astype(np.uint32) << 20
+    values = (magnitude.view(np.float32) * np.float32(2.0**120)).astype(np.float16).view(np.uint16)
+    values[words & 0x7F == 0x7F] = 0x7FFF
+    return values | (words & 0x80) << 8
+
+
+def _multiply_add(operands: _Operands, model: Model, options: _Options) -> Array:
+    a, b = (x.view(np.float16).astype(np.float32) for x in _signed(operands, model, options))
+    d = chains.multiply_add(a, b, np.zeros((len(a), a.shape[1], b.shape[1]), np.float32))
+    return _added(d, operands.addend(model), model)
+
+
+def _pairs(operands: _Operands, model: Model, options: _Options) -> Array:
+    a, b = (x.view(np.float16).astype(np.float32) for x in _signed(operands, model, options))
+    nothing = np.full((len(a), a.shape[1], b.shape[1]), -0.0, np.float32)  # keeps the sign of a first zero
+    addend = operands.addend(model).view(np.float16).astype(np.float32)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for first in (0, 2):
+            pair = slice(first, first + 2)
+            addend = addend + chains.multiply_add(a[:, :, pair], b[:, :, pair], nothing)
+    return _rounded_to_f16(addend)
+
+
+def _double(operands: _Operands, model: Model, options: _Options) -> Array:
+    return chains.double(operands.a, operands.b, operands.addend(model), options.rounding)
+
+
+def _integer(operands: _Operands, model: Model, options: _Options) -> Array:
+    return chains.integer(
+        operands.a,
+        operands.b,
+        operands.addend(model),
+        operands.index,
+        options.satfinite,
+    )
+
+
+def _bits(operands: _Operands, model: Model, options: _Options) -> Array:
+    return chains.bits(operands.a, operands.b, operands.addend(model), model.sum is Sum.XOR)
+
+
+def _fused_or_scaled(operands: _Operands, model: Model, options: _Options) -> Array:
+    return (_fused if model.scale_type is None else _scaled)(operands, model, options)
+
+
+_COMPUTE: dict[Sum, Callable[[_Operands, Model, _Options], Array]] = {
+    Sum.FUSED: _fused_or_scaled,
+    Sum.GROUPS: _scaled,
+    Sum.CONVERTED: _converted,
+    Sum.HALVES: _halves,
+    Sum.MULTIPLY_ADD: _multiply_add,
+    Sum.PAIRS: _pairs,
+    Sum.DOUBLE: _double,
+    Sum.INTEGER: _integer,
+    Sum.XOR: _bits,
+    Sum.AND: _bits,
+}

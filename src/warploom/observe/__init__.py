@@ -1,0 +1,3 @@
+"""Observers of a launch: sanitizer, trace and profile."""
+
+from __future__ import annotations

@@ -1,0 +1,133 @@
+"""Traces as Chrome's trace events, which Perfetto reads: JSON, one event a line.
+
+A step of the machine is a microsecond. Short slices take parts of their step, so that an arrow never goes
+backwards: an issue the first quarter, an arrival the second, what is in flight begins after the one and ends
+before the last, in which a wait goes on.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from warploom.diagnostics import UsageError
+from warploom.observe.trace.data import WAITS, Trace
+from warploom.observe.trace.tracks import FINEST, Tracks
+
+Event = dict[str, Any]
+
+
+def save(trace: Trace, path: Path) -> None:
+    """Write a trace to a file, whole or not at all. Errors: UsageError launch.trace."""
+    temporary = ""
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False
+        ) as file:
+            temporary = file.name
+            file.write('{"displayTimeUnit": "ns",\n')
+            file.write(f'"otherData": {json.dumps(_about(trace))},\n"traceEvents": [\n')
+            file.write(",\n".join(json.dumps(event) for event in events(trace)))
+            file.write("\n]}\n")
+        _as_usual(temporary)
+        Path(temporary).replace(path)
+    except OSError as error:
+        if temporary:
+            with suppress(OSError):
+                Path(temporary).unlink()
+        reason = (error.strerror or str(error)).lower()
+        raise UsageError(f"trace: {path} cannot be written: {reason}", code="launch.trace") from None
+
+
+def _as_usual(path: str) -> None:
+    """Give a temporary file, which is private, the rights that a new file has."""
+    mask = os.umask(0)
+    os.umask(mask)
+    Path(path).chmod(0o666 & ~mask)
+
+
+def _about(trace: Trace) -> dict[str, object]:
+    return {
+        "kernel": trace.kernel,
+        "schedule": trace.schedule,
+        "unit": "1 us is one step of the machine",
+        "events": f"{trace}",
+    }
+
+
+def events(trace: Trace) -> Iterator[Event]:
+    """The trace's events: names of tracks first, then by time."""
+    return _Writer(trace).events()
+
+
+class _Writer:
+    """Writes every event on its track, and joins them."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.tracks = Tracks(trace)
+
+    def _names(self) -> Iterator[Event]:
+        for pid, cta in enumerate(self.trace.ctas, 1):
+            yield _meta("process_name", pid, 0, name=self.tracks.called(cta))
+            yield _meta("process_sort_index", pid, 0, sort_index=pid)
+        for place, (tid, track) in enumerate(self.tracks.ordered()):
+            yield _meta("thread_name", track.cta + 1, tid, name=track.name)
+            yield _meta("thread_sort_index", track.cta + 1, tid, sort_index=place)
+
+    def events(self) -> Iterator[Event]:
+        """Names of tracks first, then by time."""
+        found: list[tuple[float, int, float, Event]] = []
+        for k in range(len(self.tracks.kinds)):
+            begin, end = self.tracks.extent(k)
+            found.append(
+                (begin, 0, begin - end, self._slice(k, begin, end, self.tracks.name(k), self.tracks.about(k)))
+            )
+        arrows: list[tuple[int, int]] = self.trace.arrows.tolist()
+        sources, targets = (
+            set(each) for each in (self.trace.arrows[:, 0].tolist(), self.trace.arrows[:, 1].tolist())
+        )
+        for k in sorted(sources | targets):
+            if self.tracks.kinds[k] in WAITS:
+                for is_source, name in ((True, "arrives"), (False, "goes on")):
+                    if k in (sources if is_source else targets):
+                        begin, end = self._tip(k, is_source)
+                        found.append((begin, 1, begin - end, self._slice(k, begin, end, name, {})))
+        for number, (source, target) in enumerate(arrows, 1):
+            name = "arrival" if self.tracks.kinds[source] in WAITS else self.tracks.category(source)
+            for phase, k, when in (
+                ("s", source, self._tip(source, True)[1] - FINEST),
+                ("f", target, self._tip(target, False)[0]),
+            ):
+                arrow = {"ph": phase, "id": number, "name": name, "cat": name, **self._track(k), "ts": when}
+                found.append((when, 2, 0, arrow | ({"bp": "e"} if phase == "f" else {})))
+        found.sort(key=lambda each: each[:3])
+        yield from self._names()
+        for *_, event in found:
+            yield event
+
+    def _track(self, k: int) -> Event:
+        return {"pid": self.tracks.columns["cta"][k] + 1, "tid": self.tracks.of[k]}
+
+    def _tip(self, k: int, is_source: bool) -> tuple[float, float]:
+        """The part of an event that an arrow leaves or reaches."""
+        if self.tracks.kinds[k] not in WAITS:
+            return self.tracks.extent(k)
+        if is_source:
+            return self.tracks.columns["begin"][k] + 4 * FINEST, self.tracks.columns["begin"][k] + 8 * FINEST
+        return self.tracks.columns["end"][k] - 4 * FINEST, self.tracks.columns["end"][k]
+
+    def _slice(self, k: int, begin: float, end: float, name: str, args: Event) -> Event:
+        slot = {
+            "ph": "X", "name": name, "cat": self.tracks.category(k), **self._track(k), "ts": begin, "dur": end - begin
+        }  # fmt: skip
+        return slot | ({"args": args} if args else {})
+
+
+def _meta(what: str, pid: int, tid: int, **args: object) -> Event:
+    return {"ph": "M", "name": what, "pid": pid, "tid": tid, "ts": 0, "args": args}

@@ -1,0 +1,65 @@
+"""A table of events that grows to a limit, and the arrows between them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.observe.trace.data import EVENT, Kind
+
+Array = NDArray[Any]
+Ids = NDArray[np.int64]
+
+NOWHERE = 0  # the row of events beyond the limit
+OPEN = -1  # the end of an event that has none yet
+
+
+class Table:
+    """Rows by number. Row 0 stands for every event beyond the limit, so that nobody has to ask."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.total = 0  # events, with those beyond the limit
+        self.used = 1
+        self.rows = np.zeros(256, EVENT)
+        self.arrows: list[tuple[int, int]] = []
+
+    def add(self, kind: Kind, many: int, /, **columns: Array | int) -> Ids:
+        """Add events; columns that are not given are 0. Returns their rows."""
+        first = self.used
+        kept = min(many, self.limit + 1 - first)
+        self.total += many
+        self.used += kept
+        while self.used > len(self.rows):
+            self.rows = np.concatenate([self.rows, np.zeros(len(self.rows), EVENT)])
+        new = self.rows[first : self.used]
+        new["kind"] = kind
+        for name, values in columns.items():
+            new[name] = values if isinstance(values, int) else values[:kept]
+        ids = np.full(many, NOWHERE, np.int64)
+        ids[:kept] = np.arange(first, self.used)
+        return ids
+
+    def end(self, ids: Ids, when: int) -> None:
+        """Events end."""
+        self.rows["end"][ids] = when
+
+    def arrow(self, source: int, target: int) -> None:
+        """An arrow from one event to another; there are no more of them than of events."""
+        if NOWHERE not in (source, target) and len(self.arrows) < self.limit:
+            self.arrows.append((source, target))
+
+    def close(self, when: int) -> None:
+        """What has no end yet ends."""
+        ends = self.rows["end"][: self.used]
+        ends[ends == OPEN] = when
+
+    def events(self) -> Array:
+        """The events."""
+        return self.rows[1 : self.used].copy()
+
+    def pairs(self) -> Ids:
+        """The arrows, as pairs of positions among `events`. Shapes: (arrows, 2)."""
+        return np.array(self.arrows, np.int64).reshape(-1, 2) - 1

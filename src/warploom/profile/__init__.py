@@ -1,9 +1,0 @@
-"""Profiles: how often each instruction ran, and what its accesses cost shared and global memory."""
-
-from __future__ import annotations
-
-from warploom.profile.accesses import sectors, wavefronts
-from warploom.profile.data import ROW, Profile, Tile
-from warploom.profile.watcher import Profiler
-
-__all__ = ["ROW", "Profile", "Profiler", "Tile", "sectors", "wavefronts"]

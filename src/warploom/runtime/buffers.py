@@ -1,0 +1,241 @@
+"""Named device buffers of a launch file: made by a distribution and a seed, or read from `.npy`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.runtime.toml import Table, refuse_file
+
+Array = NDArray[Any]
+Refuse = Callable[[str, str, str], NoReturn]
+
+DTYPES: dict[str, np.dtype[Any]] = {
+    name: np.dtype(kind)
+    for name, kind in {
+        "float64": np.float64,
+        "float32": np.float32,
+        "float16": np.float16,
+        "bfloat16": ml_dtypes.bfloat16,
+        "float8_e4m3fn": ml_dtypes.float8_e4m3fn,
+        "float8_e5m2": ml_dtypes.float8_e5m2,
+        "int64": np.int64,
+        "int32": np.int32,
+        "int16": np.int16,
+        "int8": np.int8,
+        "uint64": np.uint64,
+        "uint32": np.uint32,
+        "uint16": np.uint16,
+        "uint8": np.uint8,
+    }.items()
+}
+MEMORY_LIMIT = 4 << 30
+
+# Which of the options each distribution reads.
+DISTRIBUTIONS: dict[str, tuple[str, ...]] = {
+    "normal": ("seed", "scale"),
+    "uniform": ("seed", "low", "high"),
+    "integers": ("seed", "low", "high"),
+    "zeros": (),
+    "ones": (),
+    "arange": (),
+    "bits": ("seed",),
+}
+
+
+def is_integer(dtype: np.dtype[Any]) -> bool:
+    """Whether a buffer's elements are integers."""
+    return dtype.kind in "iu"
+
+
+def integer_range(dtype: np.dtype[Any]) -> tuple[int, int]:
+    """The whole numbers `integers` may be asked for: all of an integer type, or what a float64 counts to."""
+    if not is_integer(dtype):
+        return -(1 << 53), 1 << 53
+    info = np.iinfo(dtype)
+    return int(info.min), int(info.max)
+
+
+def unsuited(dtype: np.dtype[Any], distribution: str) -> str:
+    """Why a distribution cannot fill a type; empty when it can."""
+    if distribution in {"normal", "uniform"} and is_integer(dtype):
+        return f'"{distribution}" makes fractions, which {dtype.name} cannot hold; expected "integers"'
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """A buffer whose contents follow from a distribution and a seed alone.
+
+    normal: mean 0, standard deviation `scale`. uniform: from `low` up to `high`. integers: whole numbers from
+    `low` to `high`, both included. arange: 0, 1, 2, … in memory order. bits: every bit pattern of the element
+    type is equally likely, NaN and infinity included. Without `low` and `high`, uniform goes from -1 to
+    1, and integers over the whole range of an integer type, or from -8 to 8.
+    """
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    distribution: str = "zeros"
+    seed: int = 0
+    scale: float = 1.0
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes the buffer takes, known before it is made."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+    def make(self) -> Array:
+        """The buffer; the same bits on every machine."""
+        random = np.random.Generator(np.random.PCG64(self.seed))
+        match self.distribution:
+            case "normal":
+                values = random.standard_normal(self.shape) * self.scale
+            case "uniform":
+                values = random.uniform(*self.limits(), self.shape)
+            case "integers":
+                low, high = (int(limit) for limit in self.limits())
+                wide = np.uint64 if self.dtype == np.uint64 else np.int64
+                values = random.integers(low, high, self.shape, wide, endpoint=True)
+            case "ones":
+                return np.ones(self.shape, self.dtype)
+            case "arange":
+                with np.errstate(over="ignore"):
+                    return np.arange(math.prod(self.shape)).reshape(self.shape).astype(self.dtype)
+            case "bits":
+                raw = np.frombuffer(random.bytes(self.nbytes), np.uint8)
+                return raw.copy().view(self.dtype).reshape(self.shape)
+            case _:
+                return np.zeros(self.shape, self.dtype)
+        with np.errstate(over="ignore"):
+            return values.astype(self.dtype)
+
+    def limits(self) -> tuple[float, float]:
+        """The least and the largest value of a uniform or an integers distribution."""
+        low, high = -1.0, 1.0
+        if self.distribution == "integers":
+            low, high = integer_range(self.dtype) if is_integer(self.dtype) else (-8, 8)
+        return low if self.low is None else self.low, high if self.high is None else self.high
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A buffer whose contents are those of a `.npy` file."""
+
+    path: Path
+    dtype: np.dtype[Any]
+    nbytes: int
+
+    def make(self) -> Array:
+        """The buffer, a copy in memory, in row-major order."""
+        return np.array(np.load(self.path, allow_pickle=False), order="C").view(self.dtype)
+
+
+Buffer = Generated | Stored
+
+
+def stored(path: Path, refuse: Refuse, dtype: np.dtype[Any] | None = None) -> Stored:
+    """A `.npy` file as a buffer; its header is read, its contents are not.
+
+    NumPy writes the types it does not know itself (bfloat16, float8) as bytes without a meaning: `dtype` says
+    what they are.
+    """
+    try:
+        found = np.lib.format.open_memmap(path, mode="r")
+    except FileNotFoundError:
+        refuse("missing", f"there is no file {path}", "")
+    except OSError as error:
+        refuse("unreadable", f"{path} cannot be read: {(error.strerror or str(error)).lower()}", "")
+    except ValueError as error:
+        refuse("unreadable", f"{path} is not a .npy file of numbers: {str(error).rstrip('.')}", "")
+    kind: np.dtype[Any] = found.dtype if dtype is None else dtype
+    if kind.name not in DTYPES or not found.dtype.isnative:
+        hint = "dtype says what the bytes are" if found.dtype.kind == "V" else f"expected {', '.join(DTYPES)}"
+        refuse("value", f"{path} holds elements of type {found.dtype}", hint)
+    if kind.itemsize != found.dtype.itemsize:
+        refuse(
+            "value",
+            f"{path} holds elements of {found.dtype.itemsize} bytes; {kind.name} takes {kind.itemsize}",
+            "",
+        )
+    return Stored(path, kind, found.nbytes)
+
+
+def read_stored(table: Table, folder: Path) -> Stored:
+    """The `.npy` file that `file` of a table names, its elements read as `dtype` when that is given."""
+    return stored(
+        folder / table.string("file", "the path of a .npy file"),
+        lambda code, message, hint: table.refuse("file", code, message, hint),
+        DTYPES[table.choice("dtype", DTYPES)] if "dtype" in table else None,
+    )
+
+
+def read_buffer(table: Table, folder: Path, place: int) -> Buffer:
+    """One `[buffer.NAME]` table; `place` is its place in the file, and the seed when none is given."""
+    if "file" in table:
+        table.only("file", "dtype")
+        return read_stored(table, folder)
+    table.only("file", "dtype", "shape", "distribution", "seed", "scale", "low", "high")
+    dtype = DTYPES[table.choice("dtype", DTYPES)]
+    shape = table.integers("shape", lengths=range(1, 9), lone=True)
+    distribution = table.choice("distribution", DISTRIBUTIONS)
+    for option in ("seed", "scale", "low", "high"):
+        if option in table and option not in DISTRIBUTIONS[distribution]:
+            takers = " or ".join(name for name, options in DISTRIBUTIONS.items() if option in options)
+            table.refuse(option, "value", f'distribution "{distribution}" has no {option}', f"{takers} has")
+    if why := unsuited(dtype, distribution):
+        table.refuse("distribution", "value", why)
+    buffer = Generated(
+        dtype,
+        shape,
+        distribution,
+        seed=table.integer("seed", default=place, low=0),
+        scale=table.number("scale", default=1.0, low=0.0),
+        low=_limit(table, "low", dtype, distribution),
+        high=_limit(table, "high", dtype, distribution),
+    )
+    low, high = buffer.limits()
+    if low > high:
+        table.refuse("low" if "low" in table else "high", "value", f"low is {low}, above high, {high}")
+    return buffer
+
+
+def _limit(table: Table, key: str, dtype: np.dtype[Any], distribution: str) -> float | None:
+    if key not in table:
+        return None
+    return (
+        table.integer(key, None, *integer_range(dtype)) if distribution == "integers" else table.number(key)
+    )
+
+
+def make_buffers(
+    buffers: Mapping[str, Buffer], limit: int = MEMORY_LIMIT, scratch: int = 0
+) -> dict[str, Array]:
+    """Make every buffer, or none when all of them and the scratch pass the limit together.
+
+    Units: bytes
+    Errors: `launch-file/memory`
+    """
+    total = scratch + sum(buffer.nbytes for buffer in buffers.values())
+    if total > limit:
+        sizes = {name: buffer.nbytes for name, buffer in buffers.items()} | {"scratch": scratch}
+        largest = max(sizes, key=lambda name: sizes[name])
+        refuse_file(
+            "memory",
+            f"the buffers take {_size(total)}, more than the limit of {_size(limit)}; "
+            f"the largest is {largest} with {_size(sizes[largest])}",
+            "make the shapes smaller, or raise the limit with --memory",
+        )
+    return {name: buffer.make() for name, buffer in buffers.items()}
+
+
+def _size(nbytes: int) -> str:
+    return f"{nbytes / (1 << 30):.1f} GiB" if nbytes >= 1 << 30 else f"{nbytes / (1 << 20):.1f} MiB"

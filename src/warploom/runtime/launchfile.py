@@ -1,0 +1,359 @@
+"""Launch files: which kernel, its geometry, its arguments and what is expected of it, in TOML.
+
+Nothing in a launch file is evaluated. `docs/launch-files.md` shows every key.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from warploom.runtime.buffers import Array, Buffer, Generated, Stored, read_buffer, read_stored
+from warploom.runtime.compare import Comparison, compare
+from warploom.runtime.references import (
+    ACCUMULATORS,
+    MULTIPLICANDS,
+    REFERENCES,
+    Expected,
+    Float,
+    Options,
+    ShapeError,
+)
+from warploom.runtime.toml import Table, read_document, refuse_unfilled, suggestion
+
+SCALAR_TYPES: dict[str, type[np.integer] | type[np.floating]] = {
+    "u8": np.uint8,
+    "u16": np.uint16,
+    "u32": np.uint32,
+    "u64": np.uint64,
+    "s8": np.int8,
+    "s16": np.int16,
+    "s32": np.int32,
+    "s64": np.int64,
+    "f16": np.float16,
+    "f32": np.float32,
+    "f64": np.float64,
+}
+SCHEDULE = re.compile(r"eager|lazy|random:\d+")
+SWIZZLES = (0, 32, 64, 128)
+INTERLEAVES = (0, 16, 32)
+FILLS = ("zero", "nan")
+PROMOTIONS = (64, 128, 256)
+ONE = (1, 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """The address of a named buffer."""
+
+    buffer: str
+
+
+@dataclass(frozen=True, slots=True)
+class TensorMapOf:
+    """A 128-byte tensor map of a named buffer; box and steps in the buffer's axis order, outermost first."""
+
+    buffer: str
+    box: tuple[int, ...]
+    element_strides: tuple[int, ...] | None = None
+    interleave: int = 0
+    swizzle: int = 0
+    oob_fill: str = "zero"
+    l2_promotion: str | int = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A number, of the parameter's own type unless a NumPy scalar says its width."""
+
+    value: int | float | np.generic
+
+
+@dataclass(frozen=True, slots=True)
+class Scratch:
+    """A zeroed buffer without a name, of so many bytes."""
+
+    nbytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """What fills a structure that is passed by value: each part at its offset, as a PTX type.
+
+    Units: offsets in bytes.
+    """
+
+    parts: tuple[tuple[int, str, Pointer | TensorMapOf | Scalar | Scratch], ...]
+
+
+_Single = Pointer | TensorMapOf | Scalar | Scratch
+Argument = _Single | Structure
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """How the kernel is launched."""
+
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+    cluster: tuple[int, ...] = ONE
+    shared: int = 0
+    arch: str | None = None
+    schedule: str = "eager"
+    workers: int | str = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What the result should be: a named reference over named buffers, or a stored array.
+
+    `exact` allows no error. `absolute` and `relative`, when given, replace the computed bound.
+    """
+
+    table: Table
+    result: str
+    reference: str
+    operands: Mapping[str, str]
+    options: Options
+    stored: Stored | None = None
+    exact: bool = False
+    absolute: float | None = None
+    relative: float | None = None
+
+    def expected(self, before: Mapping[str, Array]) -> Expected:
+        """The right values and their bound, from the buffers as they were before the launch.
+
+        Errors: `launch-file/value` when the operands do not fit each other or the result
+        """
+        initial = before[self.result]
+        if self.stored is not None:
+            values = np.asarray(self.stored.make(), np.float64)
+            found = Expected(values, np.zeros_like(values))
+        else:
+            operands = {role: before[name] for role, name in self.operands.items()}
+            try:
+                found = REFERENCES[self.reference].compute(operands, initial, self.options)
+            except ShapeError as error:
+                self.table.refuse("", "value", str(error))
+        if found.values.shape != initial.shape:
+            shapes = f"{self.result} is {initial.shape}, and {self.reference} gives {found.values.shape}"
+            self.table.refuse("result", "value", shapes)
+        return Expected(found.values, self._bound(found))
+
+    def _bound(self, found: Expected) -> Float:
+        if self.exact:
+            return np.zeros_like(found.values)
+        if self.absolute is None and self.relative is None:
+            return found.bound
+        return (self.absolute or 0.0) + (self.relative or 0.0) * np.abs(found.values)
+
+    def compare(self, after: Mapping[str, Array], expected: Expected) -> Comparison:
+        """The result as the launch left it, against what was expected."""
+        return compare(self.result, after[self.result], expected)
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchFile:
+    """A launch file that makes sense: every name in it is known and every value is of its type."""
+
+    path: Path
+    ptx: Path
+    kernel: str | None
+    geometry: Geometry
+    buffers: Mapping[str, Buffer]
+    arguments: tuple[Argument, ...]
+    expect: Expectation | None
+
+
+def read_launch_file(path: Path) -> LaunchFile:
+    """Read and check a launch file; no buffer is made yet.
+
+    Errors: `launch-file/missing`, `/unreadable`, `/toml`, `/unknown-key`, `/missing-key`, `/type`, `/value`
+    """
+    document = read_document(path)
+    refuse_unfilled(document)
+    root = document.root
+    root.only("kernel", "launch", "buffer", "argument", "expect")
+    folder = path.parent
+
+    kernel = root.table("kernel")
+    kernel.only("file", "name")
+    ptx = folder / kernel.string("file", "the path of a PTX file, from the launch file's own folder")
+    if not ptx.is_file():
+        kernel.refuse(
+            "file", "missing", f"there is no file {ptx}", "the path starts at the launch file's folder"
+        )
+
+    buffers = {
+        name: read_buffer(table, folder, place)
+        for place, (name, table) in enumerate(root.named_tables("buffer").items())
+    }
+    return LaunchFile(
+        path,
+        ptx,
+        kernel.string("name") if "name" in kernel else None,
+        _geometry(root.table("launch")),
+        buffers,
+        tuple(_argument(table, buffers) for table in root.tables("argument")),
+        _expectation(root.table("expect"), buffers, folder) if "expect" in root else None,
+    )
+
+
+def _geometry(table: Table) -> Geometry:
+    table.only("grid", "block", "cluster", "shared", "arch", "schedule", "workers")
+    axes = range(1, 4)
+    schedule = table.string("schedule", default="eager")
+    if not SCHEDULE.fullmatch(schedule):
+        table.refuse("schedule", "value", f'found "{schedule}"; expected eager, lazy or random:SEED')
+    return Geometry(
+        grid=table.integers("grid", low=1, lengths=axes, lone=True),
+        block=table.integers("block", low=1, lengths=axes, lone=True),
+        cluster=table.integers("cluster", default=ONE, low=1, lengths=axes, lone=True),
+        shared=table.integer("shared", default=0, low=0),
+        arch=table.string("arch") if "arch" in table else None,
+        schedule=schedule,
+        workers=table.integer("workers", default=1, low=1, high=1024),
+    )
+
+
+def _buffer_name(table: Table, key: str, buffers: Mapping[str, Buffer]) -> str:
+    name = table.string(key, "the name of a [buffer.NAME] table")
+    if name not in buffers:
+        hint = suggestion(name, buffers) if buffers else f"[buffer.{name}] would describe it"
+        table.refuse(key, "value", f'there is no buffer "{name}"', hint)
+    return name
+
+
+_KINDS: dict[str, tuple[str, ...]] = {
+    "buffer": (),
+    "tensor_map": ("box", "element_strides", "interleave", "swizzle", "oob_fill", "l2_promotion"),
+    "value": ("type",),
+    "scratch": (),
+    "null": (),
+    "fields": (),
+}
+
+
+def _argument(table: Table, buffers: Mapping[str, Buffer]) -> Argument:
+    if "fields" not in table:
+        return _single(table, buffers)
+    table.only("fields")
+    return Structure(tuple(_part(part, buffers) for part in table.tables("fields")))
+
+
+def _part(table: Table, buffers: Mapping[str, Buffer]) -> tuple[int, str, _Single]:
+    """One field of a structure: its offset, its type, and what stands there."""
+    at = table.integer("at", low=0)
+    word = table.choice("type", SCALAR_TYPES, "u64") if "value" not in table or "type" in table else ""
+    if not word:
+        table.refuse("value", "missing-key", "a field's type is missing", f"one of {', '.join(SCALAR_TYPES)}")
+    return at, word, _single(table, buffers, "at")
+
+
+def _single(table: Table, buffers: Mapping[str, Buffer], *more: str) -> _Single:
+    known = [kind for kind in _KINDS if not (more and kind == "fields")]
+    kinds = [kind for kind in known if kind in table]
+    if len(kinds) != 1:
+        table.only(*known, *more, *(key for keys in _KINDS.values() for key in keys))
+        found = " and ".join(kinds) or "none of them"
+        table.refuse("", "value", f"found {found}; expected exactly one of {', '.join(known)}")
+    table.only(kinds[0], *more, *_KINDS[kinds[0]])
+    match kinds[0]:
+        case "buffer":
+            return Pointer(_buffer_name(table, "buffer", buffers))
+        case "tensor_map":
+            return _tensor_map(table, buffers)
+        case "scratch":
+            return Scratch(table.integer("scratch", low=1))
+        case "null":
+            if not table.boolean("null"):
+                table.refuse(
+                    "null", "value", "found false; expected true", "a null pointer is { null = true }"
+                )
+            return Scalar(0)
+        case _:
+            return _scalar(table)
+
+
+def _scalar(table: Table) -> Scalar:
+    value = table.number("value")
+    exact = table.data["value"]
+    if "type" not in table:
+        return Scalar(exact if isinstance(exact, int) else value)
+    kind = SCALAR_TYPES[table.choice("type", SCALAR_TYPES)]
+    if issubclass(kind, np.floating):
+        return Scalar(kind(value))
+    limits = np.iinfo(kind)
+    return Scalar(kind(table.integer("value", low=int(limits.min), high=int(limits.max))))
+
+
+def _among(table: Table, key: str, choices: tuple[int, ...]) -> int:
+    value = table.integer(key, default=choices[0])
+    if value not in choices:
+        table.refuse(key, "value", f"found {value}; expected one of {', '.join(map(str, choices))}")
+    return value
+
+
+def _tensor_map(table: Table, buffers: Mapping[str, Buffer]) -> TensorMapOf:
+    name = _buffer_name(table, "tensor_map", buffers)
+    buffer = buffers[name]
+    lengths = range(1, 6)
+    if isinstance(buffer, Generated):
+        rank = len(buffer.shape)
+        if rank not in lengths:
+            table.refuse("tensor_map", "value", f"{name} has {rank} axes; a tensor map has 1 to 5")
+        lengths = range(rank, rank + 1)
+    return TensorMapOf(
+        name,
+        table.integers("box", low=1, lengths=lengths),
+        table.integers("element_strides", low=1, lengths=lengths) if "element_strides" in table else None,
+        _among(table, "interleave", INTERLEAVES),
+        _among(table, "swizzle", SWIZZLES),
+        table.choice("oob_fill", FILLS, "zero"),
+        "none"
+        if table.data.get("l2_promotion", "none") == "none"
+        else _among(table, "l2_promotion", PROMOTIONS),
+    )
+
+
+_COMMON = ("reference", "result", "exact", "absolute", "relative")
+
+
+def _expectation(table: Table, buffers: Mapping[str, Buffer], folder: Path) -> Expectation:
+    name = table.choice("reference", [*REFERENCES, "file"])
+    result = _buffer_name(table, "result", buffers)
+    exact = table.boolean("exact")
+    absolute = table.number("absolute", low=0.0) if "absolute" in table else None
+    relative = table.number("relative", low=0.0) if "relative" in table else None
+    if exact and (absolute is not None or relative is not None):
+        table.refuse(
+            "exact", "value", "an exact comparison has no absolute or relative tolerance", "leave one out"
+        )
+    if name == "file":
+        table.only(*_COMMON, "file", "dtype")
+        stored = read_stored(table, folder)
+        operands, options = {}, Options()
+    else:
+        reference = REFERENCES[name]
+        table.only(*_COMMON, *reference.operands, *reference.options)
+        stored = None
+        operands = {role: _buffer_name(table, role, buffers) for role in reference.operands}
+        options = _options(table)
+    return Expectation(table, result, name, operands, options, stored, exact, absolute, relative)
+
+
+def _options(table: Table) -> Options:
+    return Options(
+        transpose_a=table.boolean("transpose_a"),
+        transpose_b=table.boolean("transpose_b"),
+        alpha=table.number("alpha", default=1.0),
+        add_initial=table.boolean("add_initial"),
+        accumulator=table.choice("accumulator", ACCUMULATORS, "float32"),
+        multiplicand=table.choice("multiplicand", MULTIPLICANDS, "as-stored"),
+        causal=table.boolean("causal"),
+        scale=table.number("scale") if "scale" in table else None,
+    )

@@ -1,0 +1,207 @@
+"""What a kernel should have computed, in float64, with the error that its own arithmetic may have made.
+
+A tensor core sums K products in a format of limited precision: when each step of the sum errs by u, the
+result may be off by K * u * (|A| |B|), and once more by half a unit in the last place when it is stored.
+These bounds are what the accumulation implies, not what is usual: a result outside them is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.runtime.buffers import Array, is_integer
+
+Float = NDArray[np.float64]
+
+# Relative error of one element's step in a sum: one unit in the last place, since tensor cores truncate.
+# e8m13 sums 16 products or more at once, each term and the result cut to 13 bits: 18 errors for 16 elements.
+ACCUMULATORS = {
+    "float64": 2.0**-52,
+    "float32": 2.0**-23,
+    "float16": 2.0**-10,
+    "e8m13": 9 * 2.0**-16,
+    "int32": 0.0,
+}
+# Relative error of one operand that the hardware narrows before it multiplies.
+MULTIPLICANDS = {"as-stored": 0.0, "tf32": 2.0**-10}
+# Elements of K that a kernel may take in an order of its own.
+_STRETCH = 64
+# Approximate exponentials, reciprocals and the scalings around them, in float32.
+_APPROXIMATE = 2.0**-20
+
+
+class ShapeError(Exception):
+    """The operands of a reference do not fit each other; the text says how."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """The right values, and how far from each the kernel may be."""
+
+    values: Float
+    bound: Float
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a reference may be told beyond its operands; each reference reads those that it names."""
+
+    transpose_a: bool = False
+    transpose_b: bool = False
+    alpha: float = 1.0
+    add_initial: bool = False
+    accumulator: str = "float32"
+    multiplicand: str = "as-stored"
+    causal: bool = False
+    scale: float | None = None
+
+
+Compute = Callable[[Mapping[str, Array], Array, Options], Expected]
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A named computation: its operands, the options it reads, and the function from them to `Expected`.
+
+    The function gets the operands by role, the result's buffer as it was before the launch, and the options.
+    """
+
+    operands: tuple[str, ...]
+    options: tuple[str, ...]
+    compute: Compute
+
+
+def half_ulp(dtype: np.dtype[Any]) -> tuple[float, float]:
+    """Relative and absolute error of rounding to nearest in a type: half its epsilon, half its least step."""
+    if is_integer(dtype):
+        return 0.0, 0.0
+    info = cast("np.finfo[np.float32]", ml_dtypes.finfo(dtype))
+    return float(info.eps) / 2, float(info.smallest_subnormal) / 2
+
+
+def _stored(values: Float, error: Float, dtype: np.dtype[Any]) -> Expected:
+    relative, absolute = half_ulp(dtype)
+    return Expected(values, error + relative * (np.abs(values) + error) + absolute)
+
+
+def _wide(array: Array) -> Float:
+    return np.asarray(array, np.float64)
+
+
+def _same_shape(first: Array, second: Array, names: str) -> None:
+    if first.shape != second.shape:
+        raise ShapeError(f"{names} have the shapes {first.shape} and {second.shape}, which should be equal")
+
+
+def _matmul(operands: Mapping[str, Array], initial: Array, options: Options) -> Expected:
+    a, b = _wide(operands["a"]), _wide(operands["b"])
+    if a.ndim < 2 or b.ndim < 2:
+        raise ShapeError(f"a and b have the shapes {a.shape} and {b.shape}; a product takes matrices")
+    a = a.swapaxes(-1, -2) if options.transpose_a else a
+    b = b.swapaxes(-1, -2) if options.transpose_b else b
+    if a.shape[-1] != b.shape[-2]:
+        raise ShapeError(
+            f"a is {a.shape} and b is {b.shape} (transposed as said), so K is {a.shape[-1]} in one and "
+            f"{b.shape[-2]} in the other"
+        )
+    unit = ACCUMULATORS[options.accumulator]
+    narrowed = MULTIPLICANDS[options.multiplicand]
+    values = options.alpha * (a @ b)
+    size = abs(options.alpha) * (np.abs(a) @ np.abs(b))
+    sums = _running(a, b) * abs(options.alpha) if options.accumulator == "e8m13" else a.shape[-1] * size
+    error = unit * sums + 2 * narrowed * size
+    if options.alpha != 1.0:
+        error += unit * size
+    if options.add_initial:
+        start = _wide(initial)
+        if start.shape != values.shape:
+            raise ShapeError(f"the product has the shape {values.shape} and the result {start.shape}")
+        values = values + start
+        error += (a.shape[-1] + 1) * unit * np.abs(start)
+    return _stored(values, error, initial.dtype)
+
+
+def _running(a: Float, b: Float) -> Float:
+    """What bounds the sum before each element, added up over K, for sums taken in ascending stretches of K.
+
+    Thirteen bits err so much that K times the sum of all sizes would allow nearly anything. Within a stretch
+    any order is allowed for.
+    """
+    total = np.zeros((*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1]))
+    sums = np.zeros_like(total)
+    for start in range(0, a.shape[-1], _STRETCH):
+        left, right = a[..., start : start + _STRETCH], b[..., start : start + _STRETCH, :]
+        sums += left.shape[-1] * (np.abs(total) + np.abs(left) @ np.abs(right))
+        total += left @ right
+    return sums
+
+
+def _attention(operands: Mapping[str, Array], initial: Array, options: Options) -> Expected:
+    q, k, v = (_wide(operands[name]) for name in ("q", "k", "v"))
+    _same_shape(k, v, "k and v")
+    if q.ndim < 2 or q.shape[:-2] != k.shape[:-2] or q.shape[-1] != k.shape[-1]:
+        raise ShapeError(f"q is {q.shape} and k is {k.shape}; both are [..., N, D], of one D")
+    unit = ACCUMULATORS[options.accumulator]
+    depth, keys = q.shape[-1], k.shape[-2]
+    scale = depth**-0.5 if options.scale is None else options.scale
+    scores = scale * (q @ k.swapaxes(-1, -2))
+    score_size = abs(scale) * (np.abs(q) @ np.abs(k).swapaxes(-1, -2))
+    if options.causal:
+        masked = np.triu(np.ones(scores.shape[-2:], bool), 1)
+        scores = np.where(masked, -np.inf, scores)
+        score_size = np.where(masked, 0.0, score_size)
+    exponentials = np.exp(scores - scores.max(-1, keepdims=True))
+    weights = exponentials / exponentials.sum(-1, keepdims=True)
+    values = weights @ v
+    # An error in the scores is a relative error of the exponentials, above and below the fraction bar, and
+    # the maximum that they are taken against has one too. Weights are narrowed to the type of v before the
+    # second product.
+    score_error = (depth * unit + 4 * 2.0**-23) * score_size.max(-1, keepdims=True)
+    narrow, least = half_ulp(operands["v"].dtype)
+    relative = np.expm1(4 * score_error) + narrow + 2 * keys * unit + _APPROXIMATE
+    error = relative * (weights @ np.abs(v)) + least * np.abs(v).sum(-2, keepdims=True)
+    return _stored(values, error, initial.dtype)
+
+
+def _softmax(operands: Mapping[str, Array], initial: Array, options: Options) -> Expected:
+    x = _wide(operands["x"])
+    shifted = x - x.max(-1, keepdims=True)
+    exponentials = np.exp(shifted)
+    values = exponentials / exponentials.sum(-1, keepdims=True)
+    unit = 2.0**-23
+    error = values * (x.shape[-1] * unit + _APPROXIMATE + np.expm1(4 * unit * (1 + np.abs(shifted))))
+    # float32 keeps an exponential above 2^-126 at full precision, and may flush what is smaller to zero.
+    return _stored(values, error + 2.0**-126, initial.dtype)
+
+
+def _elementwise(operation: Callable[[Float, Float], Float]) -> Compute:
+    def compute(operands: Mapping[str, Array], initial: Array, options: Options) -> Expected:
+        a, b = _wide(operands["a"]), _wide(operands["b"])
+        _same_shape(a, b, "a and b")
+        values = operation(a, b)
+        return _stored(values, np.zeros_like(values), initial.dtype)
+
+    return compute
+
+
+def _copy(operands: Mapping[str, Array], initial: Array, options: Options) -> Expected:
+    values = _wide(operands["a"])
+    return _stored(values, np.zeros_like(values), initial.dtype)
+
+
+_PRODUCT = ("transpose_a", "transpose_b", "alpha", "add_initial", "accumulator", "multiplicand")
+REFERENCES: dict[str, Reference] = {
+    "matmul": Reference(("a", "b"), _PRODUCT, _matmul),
+    "attention": Reference(("q", "k", "v"), ("causal", "scale", "accumulator"), _attention),
+    "softmax": Reference(("x",), (), _softmax),
+    "add": Reference(("a", "b"), (), _elementwise(np.add)),
+    "subtract": Reference(("a", "b"), (), _elementwise(np.subtract)),
+    "multiply": Reference(("a", "b"), (), _elementwise(np.multiply)),
+    "copy": Reference(("a",), (), _copy),
+}

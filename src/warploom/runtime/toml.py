@@ -1,0 +1,338 @@
+"""TOML read with suspicion: every value is asked for by name and type, and every mistake has a place.
+
+Python's own reader gives values without positions, so a light scan of the lines finds where a key stands.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NoReturn, cast
+
+from warploom.diagnostics import Diagnostic, Severity, Source, Span, WarploomError
+
+Step = str | int
+_KEY = r"[A-Za-z0-9_-]+|\"[^\"\n]*\"|'[^'\n]*'"
+_HEADER = re.compile(rf"\s*(\[\[?)\s*((?:{_KEY})(?:\s*\.\s*(?:{_KEY}))*)\s*\]")
+_ASSIGNMENT = re.compile(rf"\s*((?:{_KEY})(?:\s*\.\s*(?:{_KEY}))*)\s*=\s*")
+_INLINE_KEY = re.compile(rf"(?<=[{{,\s])({_KEY})\s*=")
+_MANY = 1 << 22
+
+
+class LaunchFileError(WarploomError):
+    """A launch file that cannot be read or does not make sense."""
+
+
+def suggestion(found: str, known: Iterable[str]) -> str:
+    """`did you mean "x"?` when something known is near, otherwise everything that would be right."""
+    choices = list(known)
+    near = difflib.get_close_matches(found, choices, n=1, cutoff=0.6)
+    return f'did you mean "{near[0]}"?' if near else f"expected one of {', '.join(choices)}"
+
+
+def kind(value: object) -> str:
+    """What a TOML value is, in words."""
+    match value:
+        case bool():
+            return "a boolean"
+        case int():
+            return f"the integer {value}"
+        case float():
+            return f"the number {value}"
+        case str():
+            return f'the string "{value}"'
+        case list():
+            return "an array"
+        case dict():
+            return "a table"
+        case _:
+            return f"a {type(value).__name__}"
+
+
+class Document:
+    """One TOML text with the places of its keys."""
+
+    def __init__(self, text: str, name: str) -> None:
+        self.source = Source(name, text)
+        try:
+            data = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise LaunchFileError([self._malformed(str(error))]) from None
+        except RecursionError:
+            raise LaunchFileError([self._malformed("nested too deeply")]) from None
+        self.root = Table(self, (), data)
+        self._places: dict[tuple[Step, ...], Span] | None = None
+
+    def _malformed(self, sentence: str) -> Diagnostic:
+        where = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", sentence)
+        span = None
+        if where:
+            sentence = sentence[: where.start()]
+            offset = len(self.source.text)
+            if where[1]:
+                lines = self.source.text.split("\n")
+                offset = sum(len(line) + 1 for line in lines[: int(where[1]) - 1]) + int(where[2]) - 1
+            span = Span(offset, offset + 1)
+        message = f"not TOML: {sentence[:1].lower()}{sentence[1:]}"
+        return Diagnostic("launch-file/toml", Severity.ERROR, message, self.source, span)
+
+    def place(self, path: tuple[Step, ...]) -> Span | None:
+        """Where a key stands; where its table stands when the key itself is not found."""
+        if self._places is None:
+            self._places = dict(_scan(self.source.text))
+        while path:
+            if path in self._places:
+                return self._places[path]
+            path = path[:-1]
+        return None
+
+    def refuse(self, path: tuple[Step, ...], code: str, message: str, hint: str = "") -> NoReturn:
+        """Raise one mistake at a key."""
+        raise LaunchFileError([self.diagnostic(path, code, message, hint)])
+
+    def diagnostic(self, path: tuple[Step, ...], code: str, message: str, hint: str = "") -> Diagnostic:
+        """One mistake at a key; the sentence opens with the key's full name."""
+        sentence = f"{dotted(path)}: {message}" if path else message
+        return Diagnostic(
+            f"launch-file/{code}", Severity.ERROR, sentence, self.source, self.place(path), hint=hint
+        )
+
+
+def dotted(path: Sequence[Step]) -> str:
+    """A key's full name: `buffer.a.shape`, `argument[3].box` (arguments count from 0, as parameters do)."""
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
+
+
+def _keys(text: str) -> tuple[str, ...]:
+    return tuple(key.strip("\"'") for key in re.findall(_KEY, text))
+
+
+def _scan(text: str) -> Iterable[tuple[tuple[Step, ...], Span]]:
+    table: tuple[Step, ...] = ()
+    counts: dict[tuple[str, ...], int] = {}
+    inline: tuple[Step, ...] | None = None
+    item = -1
+    offset = 0
+    for line in text.split("\n"):
+        if header := _HEADER.match(line):
+            keys = _keys(header[2])
+            table = keys
+            if header[1] == "[[":
+                counts[keys] = counts.get(keys, -1) + 1
+                table = (*keys, counts[keys])
+            inline = None
+            yield table, Span(offset + header.start(1), offset + header.end())
+        elif inline is not None and line.lstrip().startswith("]"):
+            inline = None
+        elif inline is not None and line.lstrip().startswith("{"):
+            item += 1
+            start = offset + line.index("{")
+            yield (*inline, item), Span(start, offset + len(line.split("#")[0].rstrip().rstrip(",")))
+            for match in _INLINE_KEY.finditer(line):
+                yield (*inline, item, *_keys(match[1])), Span(offset + match.start(1), offset + match.end(1))
+        elif inline is None and (assigned := _ASSIGNMENT.match(line)):
+            path = (*table, *_keys(assigned[1]))
+            yield path, Span(offset + assigned.start(1), offset + assigned.end(1))
+            if line[assigned.end() :].split("#")[0].strip() == "[":
+                inline, item = path, -1
+        offset += len(line) + 1
+
+
+class Table:
+    """One table of a document. A key that is asked for and absent, or mistyped, raises `LaunchFileError`."""
+
+    def __init__(self, document: Document, path: tuple[Step, ...], data: Mapping[str, object]) -> None:
+        self.document = document
+        self.path = path
+        self.data = data
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.data
+
+    def refuse(self, key: str, code: str, message: str, hint: str = "") -> NoReturn:
+        """Raise one mistake at one key of this table; an empty key means the table."""
+        self.document.refuse((*self.path, key) if key else self.path, code, message, hint)
+
+    def only(self, *known: str) -> None:
+        """Refuse every key that is not known, all of them at once."""
+        strangers = [
+            self.document.diagnostic((*self.path, key), "unknown-key", "no such key", suggestion(key, known))
+            for key in self.data
+            if key not in known
+        ]
+        if strangers:
+            raise LaunchFileError(strangers)
+
+    def _value(self, key: str, expected: str) -> object:
+        if key not in self.data:
+            self.refuse("", "missing-key", f"{key} is missing", f"{key} is {expected}")
+        return self.data[key]
+
+    def _mistyped(self, key: str, expected: str) -> NoReturn:
+        self.refuse(key, "type", f"found {kind(self.data[key])}; expected {expected}")
+
+    def string(self, key: str, expected: str = "a string", default: str | None = None) -> str:
+        """A string."""
+        if default is not None and key not in self.data:
+            return default
+        value = self._value(key, expected)
+        return value if isinstance(value, str) else self._mistyped(key, expected)
+
+    def choice(self, key: str, choices: Iterable[str], default: str | None = None) -> str:
+        """One of several words."""
+        known = list(choices)
+        value = self.string(key, f"one of {', '.join(known)}", default)
+        if value not in known:
+            self.refuse(key, "value", f'found "{value}"', suggestion(value, known))
+        return value
+
+    def boolean(self, key: str, default: bool = False) -> bool:
+        """A boolean."""
+        value = self.data.get(key, default)
+        return value if isinstance(value, bool) else self._mistyped(key, "true or false")
+
+    def integer(
+        self, key: str, default: int | None = None, low: int | None = None, high: int | None = None
+    ) -> int:
+        """An integer between two bounds, both included."""
+        expected = f"an integer{_range(low, high)}"
+        value = default if default is not None and key not in self.data else self._value(key, expected)
+        if isinstance(value, bool) or not isinstance(value, int):
+            self._mistyped(key, expected)
+        if (low is not None and value < low) or (high is not None and value > high):
+            self.refuse(key, "value", f"found {value}; expected {expected}")
+        return value
+
+    def number(self, key: str, default: float | None = None, low: float | None = None) -> float:
+        """An integer or a float, as a float."""
+        expected = f"a number{_range(low, None)}"
+        value = default if default is not None and key not in self.data else self._value(key, expected)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            self._mistyped(key, expected)
+        if low is not None and not value >= low:
+            self.refuse(key, "value", f"found {value}; expected {expected}")
+        return float(value)
+
+    def integers(
+        self,
+        key: str,
+        default: tuple[int, ...] | None = None,
+        low: int = 0,
+        lengths: range = range(_MANY),
+        lone: bool = False,
+    ) -> tuple[int, ...]:
+        """An array of integers; with `lone`, a single integer stands for an array of one."""
+        count = f"{lengths[0]}" if len(lengths) == 1 else f"{lengths[0]} to {lengths[-1]}"
+        many = "integers" if lengths.stop >= _MANY else f"{count} integers"
+        expected = f"{'an integer or ' if lone else ''}an array of {many}{_range(low, None)}"
+        if default is not None and key not in self.data:
+            return default
+        value = self._value(key, expected)
+        found: list[object] = [value] if lone and type(value) is int else self._items(key, expected)
+        for item in found:
+            if isinstance(item, bool) or not isinstance(item, int) or item < low:
+                self.refuse(key, "value", f"found {kind(item)} in it; expected {expected}")
+        if len(found) not in lengths:
+            self.refuse(key, "value", f"found {len(found)} of them; expected {expected}")
+        return tuple(cast("list[int]", found))
+
+    def _items(self, key: str, expected: str) -> list[object]:
+        value = self._value(key, expected)
+        return cast("list[object]", value) if isinstance(value, list) else self._mistyped(key, expected)
+
+    def table(self, key: str) -> Table:
+        """A table inside this one."""
+        value = self._value(key, "a table")
+        if not isinstance(value, dict):
+            self._mistyped(key, "a table")
+        return Table(self.document, (*self.path, key), cast("dict[str, object]", value))
+
+    def named_tables(self, key: str) -> dict[str, Table]:
+        """The tables inside a table, by name; none when it is absent."""
+        if key not in self.data:
+            return {}
+        outer = self.table(key)
+        return {name: outer.table(name) for name in outer.data}
+
+    def tables(self, key: str) -> list[Table]:
+        """An array of tables; none when it is absent."""
+        if key not in self.data:
+            return []
+        expected = f"an array of tables, [[{key}]]"
+        result: list[Table] = []
+        for index, item in enumerate(self._items(key, expected)):
+            path = (*self.path, key, index)
+            if not isinstance(item, dict):
+                self.document.refuse(path, "type", f"found {kind(item)}; expected a table")
+            result.append(Table(self.document, path, cast("dict[str, object]", item)))
+        return result
+
+
+def _range(low: float | None, high: float | None) -> str:
+    if low is not None and high is not None:
+        return f" from {low} to {high}"
+    return f" of at least {low}" if low is not None else ""
+
+
+def read_document(path: Path, limit: int = 1 << 20) -> Document:
+    """Read a TOML file.
+
+    Errors: `launch-file/missing`, `launch-file/unreadable`, `launch-file/toml`
+    """
+    name = str(path)
+    try:
+        with path.open("rb") as file:
+            raw = file.read(limit + 1)
+        if len(raw) > limit:
+            refuse_file(
+                "unreadable", f"{name} is larger than {limit >> 20} MiB; a launch file is a short text"
+            )
+        text = raw.decode()
+    except FileNotFoundError:
+        refuse_file("missing", f"there is no file {name}")
+    except UnicodeDecodeError as error:
+        refuse_file(
+            "unreadable", f"{name} is not UTF-8 text: byte {error.start} is {error.object[error.start]:#x}"
+        )
+    except OSError as error:
+        refuse_file("unreadable", f"{name} cannot be read: {(error.strerror or str(error)).lower()}")
+    # TOML takes both line endings; the places of keys are counted in one.
+    return Document(text.replace("\r\n", "\n"), name)
+
+
+UNFILLED = "fill in: "
+"""How a string begins that stands for what somebody has yet to write."""
+
+
+def refuse_unfilled(document: Document) -> None:
+    """Refuse a document in which something is yet to be filled in, all of it at once.
+
+    Errors: `launch-file/fill-in`
+    """
+    found = [
+        document.diagnostic(path, "fill-in", f"not filled in yet: {text.removeprefix(UNFILLED)}")
+        for path, text in _strings((), document.root.data)
+        if text.startswith(UNFILLED)
+    ]
+    if found:
+        raise LaunchFileError(found)
+
+
+def _strings(path: tuple[Step, ...], value: object) -> Iterable[tuple[tuple[Step, ...], str]]:
+    """Every string of a document and where it stands; TOML's reader has bounded how deep that is."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, inner in cast("dict[str, object]", value).items():
+            yield from _strings((*path, key), inner)
+    elif isinstance(value, list):
+        for place, inner in enumerate(cast("list[object]", value)):
+            yield from _strings((*path, place), inner)
+
+
+def refuse_file(code: str, message: str, hint: str = "") -> NoReturn:
+    """Raise a mistake that has no line."""
+    raise LaunchFileError([Diagnostic(f"launch-file/{code}", Severity.ERROR, message, hint=hint)])

@@ -1,0 +1,76 @@
+"""Launches that leave the same whoever runs them: compiled kernels, examples, handwritten ones with their faults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from observe.sanitize.launches import LAUNCHES
+from runtime.kernels import INDEX, make, run
+
+import warploom as wl
+from warploom.emulator import execute as machine
+from warploom.runtime.api import Run, execute
+from warploom.runtime.launchfile import read_launch_file
+from warploom.runtime.prepare import prepare
+
+Launch = Callable[[Any, str], tuple[Run, list[bytes]]]
+"""Given workers and a schedule: what a launch did, and what it left."""
+
+_EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*.toml"))
+
+
+@contextmanager
+def fine(warps: int) -> Iterator[None]:
+    """Grids are cut into waves of so many warps."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(machine, "RESIDENT_WARPS", warps)
+        patch.setattr(machine, "LEAST_WARPS", 1)
+        yield
+
+
+def _compiled(file: str) -> Launch:
+    def launch(workers: Any, schedule: str) -> tuple[Run, list[bytes]]:
+        problem = make(file, 0)
+        return run(file, problem, schedule, workers), [problem.outside.tobytes()]
+
+    return launch
+
+
+def _example(path: Path) -> Launch:
+    def launch(workers: Any, schedule: str) -> tuple[Run, list[bytes]]:
+        file = read_launch_file(path)
+        shape = file.geometry
+        args, arrays = prepare(file.arguments, file.buffers, 1 << 30)
+        done = execute(
+            file.ptx, file.kernel, grid=shape.grid, block=shape.block, cluster=shape.cluster, shared=shape.shared,
+            arch=shape.arch, args=args, schedule=schedule, workers=workers,
+        )  # fmt: skip
+        return done, [array.tobytes() for array in arrays.values()]
+
+    return launch
+
+
+def _handwritten(name: str, text: str) -> Launch:
+    kernel = LAUNCHES[name]
+
+    def launch(workers: Any, schedule: str) -> tuple[Run, list[bytes]]:
+        args, arrays = kernel.make()
+        done = wl.launch(
+            text, grid=kernel.grid, block=kernel.block, cluster=kernel.cluster, args=args, schedule=schedule,
+            workers=workers, sanitize=True,
+        )  # fmt: skip
+        return done, [array.tobytes() for array, _ in arrays]
+
+    return launch
+
+
+COMPILED: dict[str, Launch] = {file: _compiled(file) for file in INDEX}
+EXAMPLES: dict[str, Launch] = {path.name: _example(path) for path in _EXAMPLES}
+HANDWRITTEN: dict[str, Launch] = {
+    **{name: _handwritten(name, each.text) for name, each in LAUNCHES.items()},
+    **{f"{name}, faulty": _handwritten(name, each.faulty) for name, each in LAUNCHES.items()},
+}

@@ -1,0 +1,76 @@
+"""Launches on workers that are processes: the same as alone, whoever is killed meanwhile.
+
+WARPLOOM_FARM_WORKERS=2,4     numbers of workers (2)
+WARPLOOM_FARM_KERNELS=1       every kernel and not every sixth (6)
+WARPLOOM_FARM_KILLS=50        launches during which a worker is killed (2)
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from integrations.dask.launches import COMPILED, EXAMPLES, HANDWRITTEN, fine
+from observe.sanitize.launches import LAUNCHES
+
+import warploom as wl
+from warploom.runtime.explore import Exploration
+
+WORKERS = os.environ.get("WARPLOOM_FARM_WORKERS", "0").split(",")
+EVERY = int(os.environ.get("WARPLOOM_FARM_KERNELS", "6"))
+KILLS = int(os.environ.get("WARPLOOM_FARM_KILLS", "2"))
+ALL = {**COMPILED, **EXAMPLES, **HANDWRITTEN}
+
+
+@pytest.mark.parametrize("workers", WORKERS)
+@pytest.mark.parametrize("name", list(ALL)[::EVERY])
+def test_a_launch_on_workers_is_what_it_is_alone(name: str, workers: str, scheduler: str) -> None:
+    schedule = "lazy" if name in EXAMPLES else "eager"
+    with fine(4):
+        alone, left = ALL[name](1, schedule)
+        spread, left_by_workers = ALL[name](scheduler if workers == "0" else f"dask:{workers}", schedule)
+    assert left_by_workers == left
+    assert [str(found) for found in spread.findings] == [str(found) for found in alone.findings]
+    assert spread.stats.instructions == alone.stats.instructions
+    assert spread.spread is not None
+    shares = spread.spread.ledger.shares.values()
+    assert sum(share.counts["CTAs"] for share in shares) == alone.stats.ctas or spread.spread.together
+
+
+def test_a_worker_is_killed_at_random_moments() -> None:
+    tests = str(Path(__file__).parents[2])
+    done = subprocess.run(
+        [sys.executable, str(Path(__file__).parent / "killing.py"), str(KILLS)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60 + 60 * KILLS,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([tests, *sys.path])},
+    )
+    assert done.stderr == ""
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert [line[:3] for line in lines] == [[str(seed), "True", "True"] for seed in range(KILLS)]
+
+
+@pytest.mark.parametrize("name", ["transformer_engine_3417", "cutlass_2418"])
+def test_schedules_are_explored_by_workers_with_the_same_words(name: str, scheduler: str) -> None:
+    kernel = LAUNCHES[name]
+
+    def explored(workers: Any) -> Exploration:
+        args, _ = kernel.make()
+        return wl.explore(
+            kernel.faulty, grid=kernel.grid, block=kernel.block, cluster=kernel.cluster, args=args, schedules=5,
+            workers=workers,
+        )  # fmt: skip
+
+    alone, spread = explored(1), explored(scheduler)
+    assert not spread.same
+    assert str(spread.difference) == str(alone.difference)
+    assert spread.failures == alone.failures
+    assert list(map(str, spread.findings)) == list(map(str, alone.findings))
+    assert spread.ledger is not None
+    assert spread.ledger.done == 5

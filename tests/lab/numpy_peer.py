@@ -1,0 +1,69 @@
+"""A peer in the host's memory, and a clock that says what it is told to."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from warploom.gpu import Timing
+from warploom.kernels.compress import compress, prune
+from warploom.kernels.plan import DTYPES
+from warploom.kernels.timing.cublas import KINDS, Kind, Matrices
+
+OPERANDS: dict[str, Any] = {
+    "bf16": ml_dtypes.bfloat16, "f16": np.float16, "tf32": np.float32, "e4m3": ml_dtypes.float8_e4m3fn, "s8": np.int8
+}  # fmt: skip
+
+
+class NumPy:
+    """A peer in the host's memory."""
+
+    name, version, kinds = "NumPy", "2", tuple(KINDS)
+
+    def __init__(self) -> None:
+        self.made = 0
+
+    @contextmanager
+    def at_work(self) -> Generator[None]:
+        yield
+
+    def matrices(self, kind: Kind, m: int, n: int, k: int, seed: int) -> Matrices:
+        self.made += 1
+        dice = np.random.default_rng(seed)
+        a, b = (dice.normal(size=(rows, k)) * (40 if kind.operand == "s8" else 1) for rows in (m, n))
+        dtype = OPERANDS[kind.operand]
+        a, b, d = a.astype(dtype), b.astype(dtype).T, np.empty((m, n), DTYPES[kind.result])
+        a = prune(a) if kind.sparse else a
+        return Matrices(a, b, d, compress(a) if kind.sparse else None)
+
+    def multiply(self, kind: Kind) -> Any:
+        def multiply(a: Any, b: Any, d: Any) -> None:
+            d[...] = (a.astype(np.float64) @ b.astype(np.float64)).astype(d.dtype)
+
+        return multiply
+
+    def copy(self, matrix: Any) -> Any:
+        return matrix.copy()
+
+    def clear(self, matrix: Any) -> None:
+        matrix.fill(0)
+
+    def difference(self, first: Any, second: Any) -> float:
+        x, y = first.astype(np.float64), second.astype(np.float64)
+        return float(np.abs(x - y).max() / np.sqrt(np.square(y).mean()))
+
+
+class Clock:
+    """Says how long a call of each list takes, and keeps what it was given. Units: microseconds."""
+
+    def __init__(self, **times: float) -> None:
+        self.times = times or {"ours": 4.0, "theirs": 5.0}
+        self.given: list[tuple[Mapping[str, Sequence[Any]], int]] = []
+
+    def __call__(self, calls: Mapping[str, Sequence[Any]], repetitions: int) -> Mapping[str, Timing]:
+        self.given.append((calls, repetitions))
+        return {name: Timing((self.times[name],) * repetitions) for name in calls}

@@ -1,0 +1,431 @@
+"""Campaigns: the same report whoever does the tasks and whatever ends them meanwhile."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from warploom_lab.campaign import Experiment
+from warploom_lab.campaign.jobs import Choice
+from warploom_lab.campaign.sample import Sample
+from warploom_lab.campaign.small import Record
+from warploom_lab.campaign.tensor_record import TensorSample
+from warploom_lab.cli import _campaign, _compare_gemm, _compare_tensor, evidence, main
+from warploom_lab.gemm import Recorded
+from warploom_lab.ptxas import ask, assembler
+from warploom_lab.ptxas.ask import Chunk
+from warploom_lab.work.campaign import Campaign, Progress, run
+
+from warploom.cli import _workers
+from warploom.diagnostics import UsageError
+from warploom.integrations.dask.census import census
+from warploom.integrations.dask.crew import Crew
+from warploom.integrations.dask.work import Ledger
+
+UNRECORDED = "a small kernel that is not compared with a record (--against)"
+RECORD = Path(__file__).parents[1] / "evidence" / "campaign" / "kernels-h200.npz"
+
+
+def square(shared: int, task: int, _tell: Any) -> int:
+    if task == 13:
+        raise UsageError("13 is not squared", code="test.unlucky")
+    return task * task + shared
+
+
+def campaign_of(tasks: Sequence[int], group: int = 1) -> Campaign[int, int]:
+    return Campaign({"campaign": "squares"}, square, 1, tasks, int, int, group)
+
+
+class Hands:
+    """They do so many tasks, in an order of their own, and are then interrupted; and know what they did."""
+
+    def __init__(self, campaign: Campaign[int, int]) -> None:
+        self.campaign, self.did = campaign, Counter[int]()
+
+    def doing(self, most: int, order: Sequence[int] = ()) -> Any:
+        def do(tasks: Sequence[int], progress: Progress) -> Iterator[Sequence[tuple[int, int]]]:
+            places = [at for at in order if at < len(tasks)] or list(range(len(tasks)))
+            for done, at in enumerate(places, 1):
+                if done > most:
+                    raise KeyboardInterrupt
+                self.did[tasks[at]] += 1
+                progress(done)
+                yield [(at, square(1, tasks[at], None))]
+
+        return do
+
+
+# What is kept -----------------------------------------------------------------------------------------------
+
+
+@given(st.permutations(range(12)), st.lists(st.integers(0, 6), max_size=4))
+def test_however_often_it_is_interrupted_each_task_is_done_once(
+    tmp_path_factory: pytest.TempPathFactory, order: list[int], ends: list[int]
+) -> None:
+    path = tmp_path_factory.mktemp("resumed") / "j.jsonl"
+    campaign = campaign_of(range(12))
+    hands = Hands(campaign)
+    seen: list[int] = []
+    heard: list[int] = []
+    for most in ends:
+        try:
+            run(campaign, hands.doing(most, order), path, seen.append)
+        except KeyboardInterrupt:
+            assert seen[-1] == sum(hands.did.values())
+    found = run(campaign, hands.doing(99), path, seen.append, heard.append)
+    assert found == [task * task + 1 for task in range(12)]
+    assert sorted(heard) == found
+    assert seen[-1] == 12
+    assert hands.did == Counter(range(12))
+
+
+def test_what_is_done_before_a_task_fails_is_kept(tmp_path: Path) -> None:
+    campaign, path = campaign_of([1, 2, 13, 4]), tmp_path / "j.jsonl"
+    with pytest.raises(UsageError, match="13 is not squared"):
+        run(campaign, _campaign.processes(campaign, 1), path)
+    tasks = [json.loads(line).get("task") for line in path.read_text().splitlines()]
+    assert tasks == [None, 0, 1]
+
+
+def test_a_result_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "j.jsonl"
+    odd = Campaign({"campaign": "squares"}, square, 1, [1, 2], str, str)
+    run(odd, _campaign.processes(odd, 1), path)
+    text = Campaign({"campaign": "squares"}, square, 1, [1, 2], str, lambda data: data["value"])
+    with pytest.raises(UsageError) as caught:
+        run(text, _campaign.processes(text, 1), path)
+    assert str(caught.value) == f"{path} has a result of task 0 that cannot be read"
+
+
+# Hands ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("make", [_campaign.processes, _campaign.threads])
+def test_hands_here_do_every_task(make: Any, count: int) -> None:
+    campaign = campaign_of(range(5, 12))
+    assert run(campaign, make(campaign, count)) == [task * task + 1 for task in range(5, 12)]
+    unlucky = campaign_of([1, 13])
+    with pytest.raises(UsageError, match="13 is not squared"):
+        run(unlucky, make(unlucky, count))
+
+
+def dies(_shared: None, task: int, _tell: Any) -> int:
+    if task:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return task
+
+
+def test_a_process_that_ends_is_a_sentence() -> None:
+    campaign = Campaign({}, dies, None, [0, 1, 1], int, int)
+    with pytest.raises(UsageError, match="a process that did a part of the work ended before it"):
+        run(campaign, _campaign.processes(campaign, 2))
+
+
+@pytest.mark.parametrize("group", [1, 3, 50])
+def test_a_crew_does_every_task(group: int, scheduler: str, capsys: pytest.CaptureFixture[str]) -> None:
+    campaign = campaign_of(range(20, 30), group)
+    seen: list[int] = []
+    found = run(campaign, _campaign.crewed(campaign, scheduler), None, seen.append)
+    assert found == [task * task + 1 for task in range(20, 30)]
+    assert seen[-1] == 10
+    said = capsys.readouterr().err
+    assert f"2 workers at {scheduler}" in said
+    assert "worker" in said
+    unlucky = campaign_of([1, 13], group)
+    with pytest.raises(UsageError, match="13 is not squared"):
+        run(unlucky, _campaign.crewed(unlucky, scheduler))
+
+
+def test_a_crew_goes_on_with_what_a_process_began(tmp_path: Path, scheduler: str) -> None:
+    path, campaign = tmp_path / "j.jsonl", campaign_of(range(9), 2)
+    hands = Hands(campaign)
+    with pytest.raises(KeyboardInterrupt):
+        run(campaign, hands.doing(4, [3, 1, 2, 8, 0]), path)
+    assert run(campaign, _campaign.crewed(campaign, scheduler), path) == [
+        task * task + 1 for task in range(9)
+    ]
+    lines = [json.loads(line) for line in path.read_text().splitlines()[1:]]
+    assert [each["task"] for each in lines[:4]] == [3, 1, 2, 8]
+    assert sorted(each["task"] for each in lines) == list(range(9))
+
+
+def test_no_crew_is_called_for_nothing(tmp_path: Path) -> None:
+    path, campaign = tmp_path / "j.jsonl", campaign_of(range(3))
+    found = run(campaign, _campaign.processes(campaign, 1), path)
+    assert run(campaign, _campaign.crewed(campaign, "tcp://127.0.0.1:1"), path) == found
+
+
+# Commands ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def wrong(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A record of small kernels of which some have other words, so that there is something to report."""
+    recorded = Record.read(RECORD)
+    outputs = {
+        name: words ^ np.uint32(number % 3 == 0)
+        for number, (name, words) in enumerate(recorded.outputs.items())
+    }
+    path = tmp_path_factory.mktemp("record") / "wrong.npz"
+    Record(outputs, recorded.digests, {}).write(path)
+    return path
+
+
+def command(wrong: Path) -> list[str]:
+    return ["compare", "kernels", "mbarrier", "--against", str(wrong), "--workers", "1"]
+
+
+@pytest.fixture(scope="module")
+def report(wrong: Path) -> str:
+    """What the command prints when nothing ends it."""
+    with redirect_stdout(StringIO()) as said:
+        assert main(command(wrong)) == 1
+    assert said.getvalue().count("\n") > 5
+    return said.getvalue()
+
+
+def killed(words: list[str], path: Path) -> bytes:
+    """What a command, killed at a random moment, has left of its 21 results."""
+    for _ in range(5):
+        begun = int.from_bytes(os.urandom(2)) % 12 + 1  # lines, with the header, after which it is killed
+        with subprocess.Popen(
+            [sys.executable, "-m", "warploom", *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        ) as first:
+            while first.poll() is None and not (path.is_file() and path.read_bytes().count(b"\n") >= begun):
+                time.sleep(0.001)
+            first.kill()
+        before = path.read_bytes()
+        if before.count(b"\n") < 22:
+            assert first.returncode == -signal.SIGKILL
+            return before
+        path.unlink()  # it was done before it could be killed
+    raise AssertionError("it is never killed in time")
+
+
+def test_a_campaign_that_is_killed_goes_on_where_it_was(
+    report: str, wrong: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "j.jsonl"
+    words = [*command(wrong), "--checkpoint", str(path)]
+    before = killed(words, path)
+    assert main(words) == 1
+    assert capsys.readouterr() == (report, "")
+    assert path.read_bytes().startswith(before[: before.rfind(b"\n") + 1])
+    tasks = [json.loads(line)["task"] for line in path.read_text().splitlines()[1:]]
+    assert sorted(tasks) == list(range(21))
+
+
+def test_a_crew_reports_the_same(
+    report: str, wrong: Path, scheduler: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*command(wrong)[:-1], scheduler]) == 1
+    said = capsys.readouterr()
+    assert said.out == report
+    assert "workers at" in said.err
+
+
+def test_every_record_is_compared_by_a_crew(
+    scheduler: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Records of which some is wrong: the machine finds the same in this process and on workers."""
+    taken = Sample.read(RECORD.parent / "h200.npz")
+    wrong = {name: each ^ np.uint64(name.startswith("convert.half ")) for name, each in taken.digests.items()}
+    Sample(taken.seed, wrong).write(tmp_path / "s.npz")
+    copies = TensorSample.read(RECORD.parent / "tensor-h200.npz")
+    TensorSample(copies.cases[:4], copies.verdicts[:4], [*copies.digests[:3], 1]).write(tmp_path / "t.npz")
+    products = RECORD.parents[1] / "gemm" / "nvidia-h200-seed-1.json"
+    for words, path, said in (
+        (["convert.half", "convert.tf32"], tmp_path / "s.npz", "1 of 429 experiments differ"),
+        (["tensor"], tmp_path / "t.npz", "1 of 4 cases differ"),
+        (["gemm", "--every", "60"], products, "0 of 2 cases differ"),
+    ):
+        reports: list[str] = []
+        for workers in ("1", scheduler):
+            begun = ["compare", *words, "--against", str(path), "--workers", workers]
+            assert main([*begun, "--checkpoint", str(tmp_path / f"{words[0]} {len(workers)}")]) == int(
+                said[0]
+            )
+            reports.append(capsys.readouterr().out)
+        assert reports[0] == reports[1]
+        assert said in reports[0]
+
+
+def usual(**others: Any) -> argparse.Namespace:
+    options = {
+        "cases": 2, "every": 1, "seed": 1, "workers": 1, "against": None, "record": None, "bits": 1, "only": 71,
+        "checkpoint": None, "differences": None,
+    }  # fmt: skip
+    return argparse.Namespace(**{**options, **others})
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No process but this one: that others are isolated is tested with what isolates them."""
+
+    def here(campaign: Campaign[Any, Any], _count: int, **_: Any) -> Any:
+        def do(tasks: Sequence[Any], _progress: Progress) -> Iterator[Sequence[tuple[int, Any]]]:
+            for at, task in enumerate(tasks):
+                yield [(at, campaign.job(campaign.shared, task, None))]
+
+        return do
+
+    monkeypatch.setattr(_campaign, "processes", here)
+
+
+@pytest.mark.usefixtures("alone")
+@pytest.mark.parametrize(("verb", "count"), [(_compare_tensor, 2), (_compare_gemm, 1)])
+def test_the_device_is_here_and_the_crew_computes(
+    verb: Any, count: int, scheduler: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The abstract machine stands in for the GPU."""
+    said: list[str] = []
+    for workers, name in ((1, "a"), (scheduler, "b")):
+        options = usual(workers=workers, checkpoint=tmp_path / name)
+        assert verb.run(options, "cpu") == 0
+        said.append(capsys.readouterr().out)
+        kept = [json.loads(line)["task"] for line in options.checkpoint.read_text().splitlines()[1:]]
+        assert sorted(kept) == list(range(count))
+    assert said[0] == said[1]
+
+
+@pytest.mark.usefixtures("alone")
+def test_experiments_on_gpus_by_a_crew(
+    scheduler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The abstract machine stands in for the GPUs; of one instruction its results are wrong."""
+    real = Experiment.run
+    odd = Choice(("convert.half",)).experiments()[1].instruction
+
+    def stand_in(self: Experiment, arrays: Any, device: str, workers: int = 1) -> Any:
+        found = real(self, arrays, "cpu", workers)
+        return {name: array ^ (device == "cuda" and self.instruction == odd) for name, array in found.items()}
+
+    monkeypatch.setattr(Experiment, "run", stand_in)
+    monkeypatch.setattr(Crew, "inspect", lambda _: None)  # there is no GPU
+    reports: list[str] = []
+    for workers in ("1", scheduler):
+        kept = tmp_path / f"{len(workers)}"
+        words = ["compare", "convert.half", "--cases", "8", "--workers", workers, "--checkpoint", str(kept)]
+        assert main(words) == 1
+        reports.append(capsys.readouterr().out)
+    assert reports[0] == reports[1]
+    assert f"{odd} case 0" in reports[0]
+    assert main([*words[:-1], str(tmp_path / "1")]) == 1  # what the process has found is enough
+    assert capsys.readouterr() == (reports[0], "")
+
+
+def test_a_gpu_that_fails_at_the_first_experiment_ends_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def none(*_: Any) -> Any:
+        raise UsageError("there is no GPU here", code="gpu.none")
+
+    monkeypatch.setattr(Experiment, "run", none)
+    path = tmp_path / "j.jsonl"
+    assert main(["compare", "convert.half", "--workers", "1", "--checkpoint", str(path)]) == 2
+    assert capsys.readouterr().err == "error[compare.gpu]: there is no GPU here\n"
+    assert path.read_bytes().count(b"\n") == 1
+
+
+@pytest.mark.usefixtures("alone")
+def test_what_a_crew_multiplies_otherwise_is_wrong(
+    scheduler: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(Recorded, "difference", lambda *_: "it is another")
+    assert _compare_gemm.run(usual(workers=scheduler), "cpu") == 1
+    said = capsys.readouterr().out
+    assert "it is another" in said
+    assert "one alone: warploom compare gemm --seed 1 --only 71" in said
+
+
+def test_a_crew_judges_probes(scheduler: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    class Fake(assembler.Assembler):
+        def judge(self, probes: Sequence[Any], target: str, version: Any) -> list[assembler.Verdict]:
+            return [assembler.Verdict(probe.text == "ret;", target) for probe in probes]
+
+    monkeypatch.setattr(ask, "provide", lambda _: Fake(Path("ptxas"), "13.1.115"))
+    monkeypatch.setattr(ask, "cache_directory", lambda: tmp_path)
+    at = ask.point("sm_90a", (9, 1))
+    probes = [ask.Probe("ret;"), ask.Probe("ret 1;")]
+    with evidence._oracle(argparse.Namespace(workers=scheduler)) as oracle:
+        found = oracle.ask([(probe, at) for probe in probes])
+    assert [verdict.ok for verdict in found] == [True, False]
+    with pytest.raises(
+        UsageError, match=r"is ptxas 13\.1\.115; expected 12\.9\.86, as where it is asked from"
+    ):
+        ask.judge_chunk(None, Chunk("12.9.86", at, tuple(probes)), None)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ["compare", "mma", "--record", "x.npz", "--workers", "dask"],
+            "--workers dask cannot be: what is recorded runs on the GPU of this process, at once",
+        ),
+        (
+            ["compare", "kernels", "warp", "--checkpoint", "j"],
+            f"--checkpoint j cannot be: {UNRECORDED} runs on the GPU of this process, at once",
+        ),
+        (["compare", "mma", "--workers", "-1"], "--workers is -1; expected 0 or more"),
+        (["evidence", "nvcc", "--workers", "0"], "--workers is 0; expected 1 or more"),
+        (["evidence", "legality", "--workers", "0"], "--workers is 0; expected 1 or more"),
+    ],
+)
+def test_what_cannot_be_spread(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 2
+    assert capsys.readouterr().err.splitlines()[0].partition(": ")[2] == said
+
+
+# Workers ----------------------------------------------------------------------------------------------------
+
+
+def test_workers_are_a_number_or_a_crew(capsys: pytest.CaptureFixture[str]) -> None:
+    assert [_workers.chosen(text) for text in ("0", "-3", "dask", "dask:4", "tcp://h:1")] == [
+        0, -3, "dask", "dask:4", "tcp://h:1",
+    ]  # fmt: skip
+    with pytest.raises(SystemExit) as left:
+        main(["compare", "mma", "--workers", "dusk"])
+    assert left.value.code == 2
+    assert (
+        "argument --workers: workers is 'dusk'; expected a number of threads, 'dask', 'dask:N' for N workers here,"
+        " or the address of a Dask scheduler, such as 'tcp://host:8786'"
+        in " ".join(capsys.readouterr().err.split())
+    )
+
+
+def test_an_extra_within_a_package_that_is_not_there_is_missing() -> None:
+    assert census(["nowhere.at_all", "json.decoder"], [])["extras"] == ["json.decoder"]
+
+
+def test_the_table_says_who_did_what(capsys: pytest.CaptureFixture[str]) -> None:
+    _workers.table(Ledger())
+    assert capsys.readouterr().err == ""
+    ledger = Ledger()
+    first, second = ledger.share("tcp://b"), ledger.share("tcp://a")
+    first.tasks, first.seconds, first.lost = 1200, 3.25, 1
+    second.tasks, second.seconds = 3, 1.0
+    _workers.table(ledger)
+    rows = [line.split() for line in capsys.readouterr().err.splitlines()]
+    assert rows == [
+        ["worker", "tasks", "seconds", "lost"],
+        ["tcp://a", "3", "1.0", "0"],
+        ["tcp://b", "1,200", "3.2", "1"],
+        ["all", "1,203", "4.2", "1"],
+    ]

@@ -1,0 +1,221 @@
+"""The campaign of multiplications: its cases, what it finds wrong, its records. The machine stands in for the GPU."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from warploom_lab.cli import _compare_gemm, main
+from warploom_lab.gemm import Outcome, Record, Task, campaign, case, cases, compare, small_ones
+from warploom_lab.gemm.expected import expected, ratio
+from warploom_lab.gemm.given import given
+
+from warploom.diagnostics import UsageError
+from warploom.kernels.plan import SUMS
+
+CASES = list(cases(1, 2000))
+FEATURES = {
+    *(f"{a} by {b}, sums {s}" for (a, b), each in SUMS.items() for s in each),
+    *(f"result {word}" for word in ("f32", "f16", "bf16", "e4m3", "e5m2", "s32")),
+    *(f"majors {a}{b}" for a, b in product("km", "kn")),
+    *(f"{name} lies {how}" for name, how in product(("A", "B", "C", "out"), ("rows", "wide", "between"))),
+    *(f"{name} for all of a batch" for name in "ABC"),
+    *(f"row scales by {by}" for by in ("row", "block")),
+    *(f"column scales by {by}" for by in ("column", "block", "blocks")),
+    *(f"bias along {way}" for way in ("row", "column")),
+    *(f"activation {name}" for name in ("relu", "gelu", "silu")),
+    "fast", "sparse A", "batch", "groups", "an empty group", "rows of no group", "alpha", "C", "beta",
+    "scales of each batch", "out", "a chosen tile", "a chosen share", "a size of 1", "odd sizes", "more than a tile",
+}  # fmt: skip
+
+
+def tiny(*features: str) -> int:
+    """The number of the case with some features that has the fewest products."""
+    return min((one for one in CASES if {*features} <= {*one.features}), key=lambda one: one.work).number
+
+
+def options(**others: Any) -> argparse.Namespace:
+    usual = {
+        "cases": 6,
+        "every": 1,
+        "seed": 1,
+        "workers": 1,
+        "against": None,
+        "record": None,
+        "bits": 2,
+        "only": None,
+        "checkpoint": None,
+    }
+    return argparse.Namespace(**{**usual, **others})
+
+
+# Cases ------------------------------------------------------------------------------------------------------
+
+
+def test_a_case_follows_from_seed_and_number() -> None:
+    assert [case(1, number) for number in (0, 7, 1999)] == [CASES[number] for number in (0, 7, 1999)]
+    assert list(cases(2, 50)) != [replace(one, seed=2) for one in CASES[:50]]
+    assert given(CASES[7]).digest == given(CASES[7]).digest != given(replace(CASES[7], seed=2)).digest
+
+
+def test_2000_cases_have_everything() -> None:
+    seen = Counter(feature for one in CASES for feature in one.features)
+    assert set(seen) == FEATURES
+    assert min(seen.values()) >= 10, seen.most_common()[-5:]
+    for sizes in zip(*((one.m, one.n, one.k) for one in CASES), strict=True):
+        assert min(sizes) == 1
+        assert max(sizes) >= 1500
+    assert len(small_ones(1, range(2000), 100)) == 100
+
+
+def test_matrices_lie_as_the_case_says() -> None:
+    for feature, axes in (("A lies wide", -2), ("A lies rows", -2), ("A lies between", 0)):
+        one = case(1, tiny(feature, "majors kk"))
+        a = given(one).arrays.a
+        tight = -(-one.k * a.itemsize // 16) * 16
+        assert a.shape[-2:] == (one.m, one.k)
+        assert a.strides[axes] % 16 == 0
+        assert (a.strides[0] == tight) if axes == 0 else (a.strides[-2] > tight)
+
+
+# What is found ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "features",
+    [
+        ("groups", "rows of no group", "an empty group"),
+        ("column scales by blocks", "row scales by block"),
+        ("column scales by block", "batch", "scales of each batch"),
+        ("C for all of a batch", "bias along row", "activation gelu"),
+        ("fast", "a chosen share", "odd sizes"),
+        ("sparse A", "batch", "a chosen tile"),
+        ("s8 by u8, sums s32", "result s32", "out"),
+    ],
+)
+def test_the_machine_is_right(features: tuple[str, ...]) -> None:
+    found = compare(Task(1, tiny(*features), "cpu", bits=True))
+    assert found.wrong == ""
+    assert 0 <= found.ratio <= 1
+    assert found.way is not None
+
+
+@pytest.mark.parametrize("kind", ["bf16 by bf16, sums f32", "e4m3 by e4m3, sums f32", "f16 by f16, sums f16"])
+def test_a_product_that_is_missing_is_too_far(kind: str) -> None:
+    """In any element, of as many as a case has."""
+    one = next(one for one in CASES if one.kind == kind and one.k > 700 and not one.batch and not one.ends)
+    one = replace(
+        one, m=3, n=5, result="f32", activation="", row_scales="", column_scales="", added=False, bias=""
+    )
+    made = given(one)
+    wanted, allowed = expected(one, made)
+    assert ratio(wanted, wanted, allowed) == 0
+    column = int(abs(made.arrays.b[:, 4].astype(float) * made.arrays.a[2].astype(float)).argmax())
+    lost = one.alpha * float(made.arrays.a[2, column]) * float(made.arrays.b[column, 4])
+    changed = wanted.copy()
+    changed[2, 4] -= lost
+    assert ratio(changed, wanted, allowed) > 1
+    changed[2, 4] = np.nan
+    assert ratio(changed, wanted, allowed) == np.inf
+
+
+def altered(monkeypatch: pytest.MonkeyPatch, change: Any) -> None:
+    """Let the first run of each case, which is the GPU's, be changed."""
+    perform, runs = campaign.perform, Counter[str]()
+
+    def changed(ask: Any, arrays: Any, *rest: Any) -> Any:
+        d = perform(ask, arrays, *rest)
+        runs["all"] += 1
+        if runs["all"] == 1:
+            change(d, arrays)
+        return d
+
+    monkeypatch.setattr(campaign, "perform", changed)
+
+
+def test_what_differs_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    number = tiny("out lies wide", "result f32")
+    with monkeypatch.context() as patch:
+        altered(patch, lambda d, _: d.__setitem__((0,) * d.ndim, 1e9))
+        assert "times as far from float64's as it may be" in compare(Task(1, number, "cpu")).wrong
+    with monkeypatch.context() as patch:
+        altered(patch, lambda d, _: d.view("u4").__setitem__((0,) * d.ndim, d.view("u4")[(0,) * d.ndim] ^ 1))
+        found = compare(Task(1, number, "cpu", bits=True))
+        assert (
+            f"1 of {expected(found.case, given(found.case))[0].size} elements are not the machine's"
+            in found.wrong
+        )
+    with monkeypatch.context() as patch:
+        altered(patch, lambda d, _: d.base.__setitem__((0,) * d.base.ndim, 3))
+        assert compare(Task(1, number, "cpu")).wrong == "1 elements beside D were written"
+
+
+def test_a_refusal_is_an_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any) -> Any:
+        raise UsageError("no such GPU", code="gpu.none")
+
+    monkeypatch.setattr(campaign, "perform", refuse)
+    found = compare(Task(1, 0, "cpu"))
+    assert found.lost
+    assert found.wrong == "UsageError: no such GPU"
+
+
+# The command ------------------------------------------------------------------------------------------------
+
+
+def test_a_record_is_compared_without_the_gpu(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = options(seed=104, cases=2, bits=2, record=tmp_path)
+    assert _compare_gemm.run(chosen, "cpu") == 0
+    said = capsys.readouterr().out
+    assert "2 cases in" in said
+    path = tmp_path / "the-abstract-machine-seed-104.json"
+    told = json.loads(path.read_text())
+    assert told["command"] == "warploom compare gemm --cases 2 --seed 104 --bits 2"
+    record = Record.read(path)
+    assert [one.number for one in record.cases] == [0, 1]
+    assert main(["compare", "gemm", "--against", str(path)]) == 0
+    assert "0 of 2 cases differ" in capsys.readouterr().out
+    told["cases"][0]["result"] = "0" * 64
+    told["cases"][1]["asked"] = "0" * 64
+    path.write_text(json.dumps(told))
+    assert main(["compare", "gemm", "--against", str(path)]) == 1
+    said = capsys.readouterr().out
+    assert "the machine's result is not the GPU's" in said
+    assert "was recorded with other numbers; record it again" in said
+
+
+@pytest.mark.parametrize(
+    "text", ["no", "[]", '{"seed": 1, "cases": [{"number": 1}]}', '{"seed": "1", "cases": []}']
+)
+def test_what_is_no_record_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "r.json").write_text(text)
+    with pytest.raises(UsageError, match="is no record of multiplications"):
+        Record.read(tmp_path / "r.json")
+
+
+def test_a_wrong_case_is_named_so_that_it_runs_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    outcomes = [Outcome(CASES[0]), Outcome(CASES[3], 2.5, wrong="an element is 2.5 times too far")]
+    assert _compare_gemm.report(outcomes) == 1
+    said = capsys.readouterr().out
+    assert "warploom compare gemm --seed 1 --only 3" in said
+    assert "wrong: 3\n" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["gemm", "mma"], "--only and 'gemm' go together"),
+        (["mma", "--only", "3"], "--only and 'gemm' go together"),
+        (["gemm", "--bits", "-1"], "--only and --bits are numbers from 0 on"),
+    ],
+)
+def test_what_cannot_be_compared(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", *words]) == 2
+    assert said in capsys.readouterr().err

@@ -1,0 +1,99 @@
+"""Small kernels: read, guarded, recorded and compared."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from warploom_lab.campaign.isolated import Isolated
+from warploom_lab.campaign.small import (
+    AREAS,
+    Record,
+    SmallKernel,
+    disagreements,
+    kernels,
+    output,
+    record,
+)
+
+from warploom.check import check
+from warploom.diagnostics import UsageError
+
+HANGS = "W: ld.volatile.global.u32 %r5, [%mem]; setp.ne.u32 %p1, %r5, 77; @%p1 bra W;"
+
+
+def one(name: str) -> SmallKernel:
+    (found,) = kernels([name])
+    return found
+
+
+def test_there_are_many_of_every_area() -> None:
+    assert len(kernels()) >= 120
+    assert len({kernel.key for kernel in kernels()}) == len(kernels())
+    assert all(len(kernels([area])) >= 9 for area in AREAS)
+
+
+def test_a_kernel_is_chosen_by_area_or_name() -> None:
+    assert {kernel.area for kernel in kernels(["bulk", "warp"])} == {"bulk", "warp"}
+    assert one("warp/votes") == one("votes")
+    with pytest.raises(UsageError, match="'wrap' is neither an area nor a small kernel"):
+        kernels(["wrap"])
+
+
+@pytest.mark.parametrize("area", AREAS)
+def test_the_checker_takes_them_all(area: str) -> None:
+    assert {kernel.key: list(check(kernel.text)) for kernel in kernels([area])} == {
+        kernel.key: [] for kernel in kernels([area])
+    }
+
+
+def test_a_record_is_what_was_written(tmp_path: Path) -> None:
+    chosen = kernels(["votes", "shuffles"])
+    taken = record(chosen, enumerate(kernel.run("cpu") for kernel in chosen))
+    taken.write(tmp_path / "record.npz")
+    again = Record.read(tmp_path / "record.npz")
+    assert again.digests == taken.digests
+    assert list(disagreements(again, chosen)) == []
+
+
+def test_a_word_that_differs_is_named() -> None:
+    kernel = one("votes of halves")
+    words = kernel.run("cpu")
+    words[7] ^= 1
+    (found,) = disagreements(Record({kernel.key: words}, {kernel.key: kernel.digest}, {}), [kernel])
+    assert found.schedule == "eager"
+    assert "1 of 4192 words differ; thread 2, word 1" in found.said
+
+
+def test_a_kernel_that_has_changed_is_to_be_recorded_again() -> None:
+    kernel = one("votes")
+    taken = record([kernel], [(0, kernel.run("cpu"))])
+    changed = replace(kernel, text=kernel.text.replace("-1", "31"))
+    (found,) = disagreements(taken, [changed])
+    assert "record it again" in str(found)
+
+
+def test_what_is_no_record_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "record.npz").write_bytes(b"PK")
+    with pytest.raises(UsageError, match="is no record of small kernels"):
+        Record.read(tmp_path / "record.npz")
+
+
+def test_a_kernel_that_hangs_ends_its_own_process_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WARPLOOM_STEP_BUDGET", "1000000000")
+    good = one("votes")
+    body = good.text.partition("    and.b32 %r5, %x, 3;")[0]
+    hanging = replace(good, name="hangs", text=f"{body}{HANGS}\nret;\n}}\n")
+    crew = Isolated(
+        partial(output, "cpu"),
+        workers=1,
+        patience=5,
+        lasts=lambda found: not isinstance(found, str),
+        lost=lambda _: "lost",
+    )
+    found = dict(crew.results([hanging, good]))
+    assert found[0] == "lost"
+    assert np.array_equal(found[1], good.run("cpu"))

@@ -1,0 +1,146 @@
+"""The campaign of tensor copies: its cases, its answers, its records, its processes."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from at_work import act
+from warploom_lab.campaign import tensor_copy
+from warploom_lab.campaign.isolated import Isolated
+from warploom_lab.campaign.tensor_case import TensorCase
+from warploom_lab.campaign.tensor_cases import tensor_cases
+from warploom_lab.campaign.tensor_copy import Answer, TensorOutcome, TensorTask, answer, compare_task
+from warploom_lab.campaign.tensor_record import TensorSample, read_differences, write_differences
+from warploom_lab.cli import _compare_tensor, main
+
+from warploom.diagnostics import UsageError
+from warploom.layout.tensormap import FILLS, INTERLEAVES
+
+CASES = list(tensor_cases(2000, 1))
+
+
+def load_of(case: TensorCase) -> bool:
+    return case.action == "load" and not case.map.is_im2col and case.start % 1024 == 0 and not case.mask
+
+
+def a_load() -> TensorCase:
+    """Some load that the machine carries out."""
+    return next(case for case in filter(load_of, CASES) if answer(case, "cpu").verdict == "done")
+
+
+def test_a_case_follows_from_seed_and_number() -> None:
+    assert list(tensor_cases(40, 1)) == CASES[:40]
+    assert [case.number for case in CASES[:40]] == list(range(40))
+    assert list(tensor_cases(40, 2)) != CASES[:40]
+
+
+def test_the_cases_cover_what_maps_can_be() -> None:
+    copies = [case for case in CASES if case.action != "verdict"]
+    assert len(CASES) - len(copies) == 500
+    maps = {
+        (case.map.rank, INTERLEAVES[case.map.interleave], case.map.swizzle_span, case.map.is_im2col)
+        for case in copies
+    }
+    tiled = {(rank, 0, span, False) for rank in range(1, 6) for span in (0, 32, 64, 128)}
+    pixels = {(rank, 0, span, True) for rank in range(3, 6) for span in (0, 32, 64, 128)}
+    slices = {(rank, 16, span, False) for rank in range(3, 6) for span in (0, 32, 64, 128)}
+    assert tiled | pixels | slices | {(rank, 32, 32, False) for rank in range(3, 6)} <= maps
+    assert {case.map.elemtype for case in copies} == set(range(13))
+    assert {case.reduction for case in copies} == {
+        "",
+        *["add", "min", "max", "inc", "dec", "and", "or", "xor"],
+    }
+    assert {FILLS[case.map.fill] for case in copies} == set(FILLS)
+    assert {(case.cluster, case.mask) for case in copies if case.mask} >= {(2, 3), (4, 5)}
+
+
+def test_cases_survive_being_written() -> None:
+    for case in CASES[:200]:
+        assert TensorCase.of(case.record()) == case
+
+
+def test_an_answer_says_what_the_copy_left() -> None:
+    case = a_load()
+    found = answer(case, "cpu")
+    assert (found.verdict, found.steps) == ("done", (1,))
+    assert found.shared.shape == (1, case.extent)
+    assert (found.shared[0, : case.start] == case.shared_memory()[: case.start]).all()
+    assert (found.memory == case.global_memory()).all()
+    assert answer(replace(case, expected=case.expected + 32), "cpu").steps == (3,)
+
+
+def test_a_difference_is_told_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = a_load()
+    modelled = answer(case, "cpu")
+    changed = modelled.shared.copy()
+    changed[0, case.start + 5] ^= 1
+    real = replace(modelled, shared=changed)
+    monkeypatch.setattr(
+        tensor_copy, "answer", lambda case, device: real if device == "cuda" else answer(case, device)
+    )
+    outcome = compare_task(TensorTask(case))
+    assert not outcome.same
+    assert f"1 bytes of shared memory differ, the first at {case.start + 5}" in str(outcome)
+    write_differences(tmp_path / "d.npz", [outcome, compare_task(TensorTask(case, "cpu"))])
+    ((kept, before, after),) = read_differences(tmp_path / "d.npz")
+    assert kept == case
+    assert (before.shared == changed).all()
+    assert (after.shared == modelled.shared).all()
+
+
+def test_a_sample_is_compared_without_the_gpu(tmp_path: Path) -> None:
+    case = a_load()
+    right = compare_task(TensorTask(case, "cpu"))
+    wrong = TensorOutcome(replace(case, number=case.number + 1), Answer("trapped"), Answer("done"), 1, False)
+    TensorSample.of([wrong, right]).write(tmp_path / "s.npz")
+    taken = TensorSample.read(tmp_path / "s.npz")
+    ((found, verdict, modelled),) = taken.differing()
+    assert (found, verdict, modelled.verdict) == (wrong.case, "trapped", "done")
+    assert main(["compare", "tensor", "--against", str(tmp_path / "s.npz")]) == 1
+    (tmp_path / "bad.npz").write_text("no")
+    with pytest.raises(UsageError, match="is no sample of tensor copies"):
+        TensorSample.read(tmp_path / "bad.npz")
+
+
+def test_the_machine_agrees_with_itself_in_other_processes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = argparse.Namespace(
+        cases=8,
+        every=2,
+        seed=3,
+        workers=1,
+        against=None,
+        record=tmp_path / "r.npz",
+        differences=tmp_path / "d.npz",
+        checkpoint=None,
+    )
+    assert _compare_tensor.run(options, "cpu") == 0
+    assert "4 cases in" in capsys.readouterr().out
+    assert list(TensorSample.read(tmp_path / "r.npz").differing()) == []
+    assert read_differences(tmp_path / "d.npz") == []
+
+
+def test_tensor_stands_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "tensor", "mma"]) == 2
+    assert "'tensor' go together" in capsys.readouterr().err
+
+
+# Processes --------------------------------------------------------------------------------------------------
+
+
+def test_a_process_that_dies_or_hangs_takes_no_other_work_along() -> None:
+    crew = Isolated(
+        act,
+        workers=2,
+        patience=6,
+        lasts=lambda result: result != "last done",
+        lost=lambda work: f"{work} lost",
+    )
+    work = ["a", "die", "b", "hang", "last", "c"]
+    found = dict(crew.results(work))
+    expected = ["a done", "die lost", "b done", "hang lost", "last done", "c done"]
+    assert [found[at] for at in range(len(work))] == expected

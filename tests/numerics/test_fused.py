@@ -1,0 +1,268 @@
+"""The compiled sums equal the plain-integer reference, bit for bit, on operands made to hurt."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from warploom.numerics import fused, fused_exact, fused_fast, models, reference
+from warploom.numerics.elements import FLOATS, STORAGE, Element
+
+Array = NDArray[Any]
+
+
+def _model(arch: str, engine: Any, types: str, k: int = 0) -> models.Model:
+    a_type, b_type, d_type, *c_type = types.split()
+    return models.select(arch, engine, a_type, b_type, d_type, c_type=c_type[0] if c_type else None, k=k)
+
+
+CASES = {
+    "volta f16": (_model("sm_70", "mma", "f16 f16 f32"), 8),
+    "turing f16, f16 sums": (_model("sm_75", "mma", "f16 f16 f16"), 16),
+    "ampere bf16": (_model("sm_80", "mma", "bf16 bf16 f32"), 16),
+    "ampere tf32": (_model("sm_80", "mma", "tf32 tf32 f32"), 8),
+    "ada e4m3 e5m2": (_model("sm_89", "mma", "e4m3 e5m2 f32"), 32),
+    "ada e5m2, f16 sums": (_model("sm_89", "mma", "e5m2 e5m2 f16"), 32),
+    "hopper f16": (_model("sm_90a", "wgmma", "f16 f16 f32"), 16),
+    "hopper f16, f16 sums": (_model("sm_90a", "wgmma", "f16 f16 f16"), 16),
+    "hopper bf16": (_model("sm_90a", "wgmma", "bf16 bf16 f32"), 16),
+    "hopper tf32": (_model("sm_90a", "wgmma", "tf32 tf32 f32"), 8),
+    "hopper tf32 k4": (_model("sm_90", "mma", "tf32 tf32 f32"), 4),
+    "hopper tf32, two steps": (_model("sm_90", "wmma", "tf32 tf32 f32"), 8),
+    "hopper e4m3": (_model("sm_90a", "wgmma", "e4m3 e4m3 f32"), 32),
+    "hopper e5m2 e4m3, f16 sums": (_model("sm_90a", "wgmma", "e5m2 e4m3 f16"), 32),
+    "blackwell e4m3": (_model("sm_100a", "tcgen05", "e4m3 e4m3 f32"), 32),
+    "blackwell e3m2 e2m3": (_model("sm_120a", "mma", "e3m2 e2m3 f32"), 32),
+    "blackwell e2m1 e5m2": (_model("sm_120a", "mma", "e2m1 e5m2 f32"), 32),
+    "with a least exponent": (replace(_model("sm_90a", "mma", "f16 f16 f16"), emin=-21), 16),
+}
+KINDS = ("normal", "alike", "wide", "cancelling", "subnormal", "huge", "raw", "zeros")
+
+
+def words(rng: np.random.Generator, element: Element, kind: str, shape: tuple[int, ...]) -> Array:
+    """Raw elements whose exponents are of one kind."""
+    top = (element.first_special - 1) >> (element.mantissa_bits + element.ignored)
+    low, high = {
+        "normal": (element.bias - 2, element.bias + 2),
+        "cancelling": (element.bias - 4, element.bias + 4),
+        "subnormal": (0, 2),
+        "huge": (top - 2, top),
+    }.get(kind, (0, top))
+    if kind == "raw":
+        return rng.integers(0, 2 * element.sign_bit, shape).astype(element.storage)
+    if kind == "alike":
+        largest = (element.bias << (element.mantissa_bits + element.ignored)) | (
+            element.magnitude_mask >> element.exponent_bits
+        )
+        return np.full(shape, largest, element.storage)
+    field = rng.integers(max(low, 0), min(high, top) + 1, shape)
+    significand = rng.integers(0, 1 << (element.mantissa_bits + element.ignored), shape)
+    magnitude = (field << (element.mantissa_bits + element.ignored)) | significand
+    magnitude = np.minimum(magnitude, element.first_special - 1)
+    if kind == "zeros":
+        magnitude *= rng.random(shape) < 0.1
+    return (magnitude | element.sign_bit * rng.integers(0, 2, shape)).astype(element.storage)
+
+
+def operands(
+    seed: int, model: models.Model, kind: str, shape: tuple[int, int, int, int]
+) -> tuple[Array, Array, Array]:
+    """A, B and C of one kind, for (G, M, N, K)."""
+    rng = np.random.default_rng(seed)
+    groups, rows, columns, depth = shape
+    left, right, addend = (FLOATS[name] for name in (model.a_type, model.b_type, model.c_type))
+    a = words(rng, left, kind, (groups, rows, depth))
+    b = words(rng, right, kind, (groups, columns, depth))
+    if kind == "cancelling":
+        a[:, :, 1::2] = a[:, :, ::2]
+        b[:, :, 1::2] = b[:, :, ::2] ^ b.dtype.type(right.sign_bit)
+        b[:, :, 0] ^= rng.integers(0, 4, b[:, :, 0].shape).astype(b.dtype)
+    return a, b, words(rng, addend, kind, (groups, rows, columns))
+
+
+def exact(a: Array, b: Array, c: Array, model: models.Model) -> Array:
+    d = np.empty(c.shape, STORAGE[model.d_type])
+    fused_exact.outputs(np.arange(d.size), d, a, b, c, model)
+    return d
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_fast_exact_and_reference_agree(name: str) -> None:
+    model, depth = CASES[name]
+    for seed, kind in enumerate(KINDS):
+        a, b, c = operands(seed, model, kind, (1, 8, 16, depth))
+        want = reference.multiply(a, b, c, model)
+        np.testing.assert_array_equal(exact(a, b, c, model), want, f"exact, {kind}")
+        np.testing.assert_array_equal(fused.multiply(a, b, c, model), want, f"fast, {kind}")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_fast_equals_exact_in_bulk(name: str) -> None:
+    model, depth = CASES[name]
+    for seed, kind in enumerate(KINDS):
+        a, b, c = operands(100 + seed, model, kind, (3, 16, 24, depth))
+        np.testing.assert_array_equal(fused.multiply(a, b, c, model), exact(a, b, c, model), kind)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    name=st.sampled_from(sorted(CASES)),
+    kinds=st.tuples(*[st.sampled_from(KINDS)] * 3),
+    seed=st.integers(0, 1 << 32),
+    shape=st.tuples(st.integers(1, 2), st.integers(1, 5), st.integers(1, 9)),
+    negate=st.tuples(st.booleans(), st.booleans()),
+)
+def test_any_mixture_equals_the_reference(
+    name: str,
+    kinds: tuple[str, str, str],
+    seed: int,
+    shape: tuple[int, int, int],
+    negate: tuple[bool, bool],
+) -> None:
+    model, depth = CASES[name]
+    a, b, c = (operands(seed, model, kind, (*shape, depth))[i] for i, kind in enumerate(kinds))
+    signs = {"negate_a": negate[0], "negate_b": negate[1]}
+    want = reference.multiply(a, b, c, model, **signs)
+    np.testing.assert_array_equal(fused.multiply(a, b, c, model, **signs), want)
+
+
+@given(
+    name=st.sampled_from(["hopper f16", "hopper e4m3", "hopper tf32", "ampere bf16"]),
+    kind=st.sampled_from(KINDS),
+    seed=st.integers(0, 1 << 32),
+    columns=st.sampled_from([8, 16]),
+)
+@settings(max_examples=40, deadline=None)
+def test_sparse_is_the_dense_sum_over_the_chosen_columns(
+    name: str, kind: str, seed: int, columns: int
+) -> None:
+    model, depth = CASES[name]
+    a, _, c = operands(seed, model, kind, (2, 4, columns, depth))
+    _, b, _ = operands(seed + 1, model, kind, (2, 4, columns, 2 * depth))
+    rng = np.random.default_rng(seed)
+    pairs = np.sort(
+        rng.permuted(np.tile(np.arange(4), (*a.shape[:2], depth // 2, 1)), axis=-1)[..., :2], axis=-1
+    )
+    index = (pairs + 4 * np.arange(depth // 2)[:, None]).reshape(a.shape)
+    d = fused.multiply(a, b, c, model, index=index)
+    np.testing.assert_array_equal(d, reference.multiply(a, b, c, model, index=index))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_ordinary_numbers_take_the_fast_path(name: str) -> None:
+    model, depth = CASES[name]
+    a, b, _ = operands(0, model, "normal", (1, 16, 16, depth))
+    d = np.empty((1, 16, 16), np.float32)
+    assert len(fused_fast.run(a, b, None, d, model, None, False, False)) == 0
+    assert len(fused_fast.run(np.zeros_like(a), b, None, d, model, None, False, False)) == 0
+    assert not d.any()
+
+
+def test_no_groups_and_strided_operands() -> None:
+    model, _ = CASES["hopper f16"]
+    a, b, c = operands(1, model, "wide", (3, 8, 16, 32))
+    assert fused.multiply(a[:0], b[:0], c[:0], model).shape == (0, 8, 16)
+    views = a[::2, ::-1, ::2], b[::2, :, ::2], c[::2]
+    want = fused.multiply(*(view.copy() for view in views), model)
+    np.testing.assert_array_equal(fused.multiply(*views, model), want)
+
+
+@pytest.mark.parametrize("shape", [(8, 64, 64, 32), (1, 256, 128, 32)])
+def test_workers_change_nothing(shape: tuple[int, int, int, int]) -> None:
+    model, _ = CASES["hopper f16"]
+    a, b, c = operands(5, model, "wide", shape)
+    with ThreadPoolExecutor(3) as pool:
+        shared = fused.multiply(a, b, c, model, workers=fused.Workers(pool, 3))
+    np.testing.assert_array_equal(shared, fused.multiply(a, b, c, model))
+
+
+def test_no_addend_is_a_zero_addend() -> None:
+    for name in ("hopper f16", "hopper f16, f16 sums", "hopper e4m3"):
+        model, depth = CASES[name]
+        a, b, c = operands(6, model, "raw", (2, 8, 8, depth))
+        zeros = np.zeros_like(c)
+        np.testing.assert_array_equal(fused.multiply(a, b, None, model), fused.multiply(a, b, zeros, model))
+
+
+def test_zero_sums_are_positive_and_nan_is_canonical() -> None:
+    model, _ = CASES["hopper f16"]
+    half = CASES["hopper f16, f16 sums"][0]
+
+    def one(a: int, b: int, c: int, model: models.Model) -> int:
+        left = np.zeros((1, 4, 16), np.uint16)
+        right = np.zeros((1, 8, 16), np.uint16)
+        left[0, 0, 3], right[0, 0, 3] = a, b
+        addend = np.full((1, 4, 8), c, STORAGE[model.c_type])
+        return int(fused.multiply(left, right, addend, model)[0, 0, 0])
+
+    assert one(0x8000, 0x3C00, 0x80000000, model) == 0
+    assert one(0x3C00, 0x3C00, 0xBF800000, model) == 0
+    assert one(0x7C00, 0x0000, 0, model) == 0x7FFFFFFF
+    assert one(0x7C00, 0x3C00, 0xFF800000, model) == 0x7FFFFFFF
+    assert one(0xFC00, 0x3C00, 0, model) == 0xFF800000
+    assert one(0xFE01, 0x3C00, 0, model) == 0x7FFFFFFF
+    assert one(0xFE01, 0x3C00, 0, half) == 0x7FFF
+    assert one(0x7BFF, 0x7BFF, 0, half) == 0x7C00
+
+
+@pytest.mark.parametrize(("scale_type", "types"), [("ue8m0", "e4m3 e2m3 f32"), ("ue8m0", "e5m2 e2m1 f32")])
+def test_scaled_products_equal_the_reference(scale_type: Any, types: str) -> None:
+    model = models.select("sm_120a", "mma", *types.split(), scale_type=scale_type)
+    a, b, c = operands(7, model, "raw", (2, 8, 8, 32))
+    _scaled_equals_reference(a, b, c, model, 1)
+
+
+@pytest.mark.parametrize(("scale_type", "scales"), [("ue8m0", 2), ("ue4m3", 4)])
+def test_scaled_groups_equal_the_reference(scale_type: Any, scales: int) -> None:
+    model = models.select("sm_120a", "mma", "e2m1", "e2m1", "f32", scale_type=scale_type)
+    a, b, c = operands(8, model, "raw", (2, 8, 8, 64))
+    _scaled_equals_reference(a, b, c, model, scales)
+
+
+def _scaled_equals_reference(a: Array, b: Array, c: Array, model: models.Model, count: int) -> None:
+    rng = np.random.default_rng(9)
+    for low, high in ((120, 134), (0, 256)):
+        scales = {
+            "scale_a": rng.integers(low, high, (*a.shape[:2], count)).astype(np.uint8),
+            "scale_b": rng.integers(low, high, (*b.shape[:2], count)).astype(np.uint8),
+        }
+        want = reference.multiply(a, b, c, model, **scales)
+        np.testing.assert_array_equal(fused.multiply(a, b, c, model, **scales), want)
+
+
+def test_an_ignored_sign_and_a_nan_among_scales() -> None:
+    model = models.select("sm_120a", "mma", "e2m1", "e2m1", "f32", scale_type="ue4m3")
+    a = np.full((1, 4, 64), 2, np.uint8)
+    scale = np.full((1, 4, 4), 0x38, np.uint8)
+
+    def d(first: int) -> int:
+        other = scale.copy()
+        other[0, 0, 0] = first
+        return int(fused.multiply(a, a, None, model, scale_a=other, scale_b=scale).view(np.float32)[0, 0, 0])
+
+    assert d(0x38) == 64
+    assert d(0xB8) == 64
+    assert d(0x40) == 80
+    zero = np.zeros_like(a)
+    scale[0, 0, 0] = 0x7F
+    assert int(fused.multiply(zero, zero, None, model, scale_a=scale, scale_b=scale)[0, 0, 0]) == 0x7FFFFFFF
+
+
+def test_mistakes_are_told_in_one_sentence() -> None:
+    model, _ = CASES["hopper f16"]
+    a, b, c = operands(0, model, "normal", (1, 4, 8, 16))
+    with pytest.raises(ValueError, match=r"^a must be of uint16; found uint8$"):
+        fused.multiply(a.astype(np.uint8), b, c, model)
+    with pytest.raises(ValueError, match=r"^c must have shape \(1, 4, 8\); found \(1, 4, 4\)$"):
+        fused.multiply(a, b, c[:, :, :4], model)
+    with pytest.raises(
+        ValueError, match=r"^a and b must be \(G, M, K\) and \(G, N, K\); found \(1, 4, 16\) and "
+    ):
+        fused.multiply(a, b[:, :, :8], c, model)

@@ -1,0 +1,76 @@
+"""The table of matrix units."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from warploom.numerics import models
+from warploom.numerics.models import Sum
+
+
+@pytest.mark.parametrize(
+    ("arch", "engine", "types", "length", "fraction", "kept"),
+    [
+        ("sm_70", "mma", "f16 f16 f32", 4, 23, 23),
+        ("sm_75", "mma", "f16 f16 f16", 8, 24, 23),
+        ("sm_86", "mma", "tf32 tf32 f32", 4, 24, 23),
+        ("sm_89", "mma", "e4m3 e5m2 f32", 16, 13, 13),
+        ("sm_90a", "wgmma", "bf16 bf16 f32", 16, 25, 23),
+        ("sm_90a", "wgmma", "e4m3 e5m2 f32", 32, 13, 13),
+        ("sm_90", "mma", "tf32 tf32 f32", 8, 25, 23),
+        ("sm_90", "wmma", "tf32 tf32 f32", 4, 25, 23),
+        ("sm_100a", "tcgen05", "e2m1 e4m3 f32", 32, 25, 23),
+    ],
+)
+def test_a_row_of_the_table(
+    arch: str, engine: models.Engine, types: str, length: int, fraction: int, kept: int
+) -> None:
+    model = models.select(arch, engine, *types.split())
+    assert (model.sum, model.length, model.fraction, model.kept) == (Sum.FUSED, length, fraction, kept)
+
+
+def test_what_has_a_sum_of_its_own() -> None:
+    assert models.select("sm_90", "mma", "e4m3", "e4m3", "f16").sum is Sum.HALVES
+    assert models.select("sm_100a", "mma", "e4m3", "e4m3", "f32").sum is Sum.HALVES
+    assert models.select("sm_90", "mma", "f16", "f16", "f32", k=4).sum is Sum.MULTIPLY_ADD
+    assert models.select("sm_75", "mma", "f16", "f16", "f32", k=4).sum is Sum.FUSED
+    assert models.select("sm_120a", "mma", "e2m1", "e2m1", "f32", scale_type="ue8m0").sum is Sum.GROUPS
+    assert models.select("sm_120a", "mma", "e2m1", "e4m3", "f32", scale_type="ue8m0").sum is Sum.FUSED
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("sm_80", "wgmma", "f16", "f16", "f32"), "sm_80 has no warpgroup matrix unit; sm_90a has"),
+        (("sm_90a", "tcgen05", "f16", "f16", "f32"), "sm_90a has no tensor-memory matrix unit; sm_100a has"),
+        (
+            ("sm_75", "mma", "bf16", "bf16", "f32"),
+            "Turing matrix units have no sum of bf16 by bf16; of float types they have f16",
+        ),
+        (
+            ("sm_80", "mma", "e4m3", "e5m2", "f32"),
+            "Ampere matrix units have no sum of e4m3 by e5m2; of float types they have f16, bf16, tf32",
+        ),
+    ],
+)
+def test_what_is_not_there_is_named(
+    arguments: tuple[str, models.Engine, str, str, str], sentence: str
+) -> None:
+    with pytest.raises(models.NoModelError) as told:
+        models.select(*arguments)
+    assert str(told.value) == sentence
+
+
+def test_unknown_architecture_lists_the_known() -> None:
+    with pytest.raises(
+        models.NoModelError, match=r"^no matrix arithmetic is known for architecture 'sm_50'; known: sm_70, "
+    ):
+        models.generation("sm_50")
+
+
+def test_the_table_imports_without_the_compiler() -> None:
+    code = "import warploom.numerics.models, sys; sys.exit('numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,277 @@
+"""Accesses of every kind against each other: a kernel that orders them is silent, and its neighbour is found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import warploom as wl
+from warploom.observe.sanitize.rules import Rule
+
+SCHEDULES = ("eager", "lazy", "random:1")
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Statements of the rules' example kernel that are right, and a change (what, to what) that breaks a rule."""
+
+    text: str
+    change: tuple[str, str]
+    codes: tuple[str, ...]
+    threads: int = 32
+    cluster: int = 1
+    grid: int = 1
+
+
+PAIRS = {
+    # All lanes of a converged warp load the word that one of them stores: a scalar of a compiler of tiles.
+    "one place read by a warp": Pair(
+        """
+        ld.volatile.global.u32 %r5, [%rd0];
+        add.u32 %r5, %r5, 1;
+        @%p0 st.global.u32 [%rd0], %r5;
+        """,
+        ("ld.volatile", "@%p0 ld.volatile.global.u32 %r5, [%rd0];\n@!%p0 ld.volatile"),
+        ("race/lanes",),
+    ),
+    # The last warp invalidates the mbarrier that all have waited at, once a counter shows that they have.
+    "a counter of those who have waited": Pair(
+        """
+        mad.lo.u32 %r5, %r0, 0, %r3;
+        @%p0 st.shared.u32 [%r5], 0;
+        @%p0 mbarrier.init.shared::cta.b64 [%r4], 64;
+        bar.sync 0;
+        mbarrier.arrive.shared::cta.b64 _, [%r4];
+        again:
+        mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r4], 0;
+        @!%p1 bra again;
+        and.b32 %r6, %r0, 31;
+        setp.ne.u32 %p2, %r6, 0;
+        @%p2 bra done;
+        fence.sc.cta;
+        atom.shared.acquire.cta.add.u32 %r7, [%r5], 1;
+        setp.eq.u32 %p3, %r7, 1;
+        @%p3 mbarrier.inval.shared::cta.b64 [%r4];
+        done:
+        """,
+        ("fence.sc.cta;", ""),
+        ("mbarrier/invalidated",),
+        threads=64,
+    ),
+    # A compare-and-swap checks what a weak load guessed.
+    "a guess before a compare-and-swap": Pair(
+        """
+        ld.global.u32 %r5, [%rd0];
+        again:
+        mov.u32 %r6, %r5;
+        add.u32 %r7, %r6, 1;
+        atom.global.cas.b32 %r5, [%rd0], %r6, %r7;
+        setp.ne.u32 %p1, %r5, %r6;
+        @%p1 bra again;
+        """,
+        ("atom.global.cas.b32 %r5, [%rd0], %r6, %r7", "atom.global.exch.b32 %r5, [%rd0], %r7;\nmov.u32 %r5, %r6"),
+        ("race/global",),
+        threads=64,
+    ),
+    # Two warps store the same bytes to one place.
+    "the same bytes twice": Pair(
+        """
+        shr.u32 %r5, %r0, 5;
+        mad.lo.u32 %r6, %r5, 128, %r3;
+        and.b32 %r7, %r0, 31;
+        mad.lo.u32 %r8, %r7, 4, %r6;
+        st.shared.u32 [%r8], %r7;
+        fence.proxy.async.shared::cta;
+        bar.sync 0;
+        setp.eq.u32 %p1, %r7, 0;
+        @%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r6], 128;
+        @%p1 cp.async.bulk.commit_group;
+        @%p1 cp.async.bulk.wait_group 0;
+        """,
+        ("st.shared.u32 [%r8], %r7", "st.shared.u32 [%r8], %r0"),
+        ("race/global",),
+        threads=64,
+    ),
+    "the same box twice": Pair(
+        """
+        shr.u32 %r5, %r0, 5;
+        setp.eq.u32 %p2, %r5, 0;
+        mov.u32 %r6, %r3;
+        and.b32 %r7, %r0, 31;
+        setp.eq.u32 %p1, %r7, 0;
+        mov.u32 %r10, 0;
+        mov.u32 %r9, 0;
+        fill:
+        mad.lo.u32 %r8, %r0, 4, %r3;
+        mad.lo.u32 %r8, %r9, 256, %r8;
+        st.shared.u32 [%r8], %r9;
+        add.u32 %r9, %r9, 1;
+        setp.lt.u32 %p3, %r9, 32;
+        @%p3 bra fill;
+        fence.proxy.async.shared::cta;
+        bar.sync 0;
+        @%p2 bra first;
+        @%p1 cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd1, {0, 0}], [%r6];
+        bra stored;
+        first:
+        @%p1 cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd1, {0, %r10}], [%r6];
+        stored:
+        @%p1 cp.async.bulk.commit_group;
+        @%p1 cp.async.bulk.wait_group 0;
+        """,
+        ("mov.u32 %r10, 0;", "mov.u32 %r10, 16;"),
+        ("race/global",),
+        threads=64,
+    ),
+    # A bulk copy reads global memory until the phase is complete that it brings its bytes to.
+    "a source in global memory": Pair(
+        """
+        @%p0 mbarrier.init.shared::cta.b64 [%r4], 1;
+        bar.sync 0;
+        @%p0 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r4], 256;
+        @%p0 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%rd0], 256, [%r4];
+        again:
+        mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r4], 0;
+        @!%p1 bra again;
+        bar.sync 1;
+        mul.wide.u32 %rd5, %r0, 4;
+        add.u64 %rd5, %rd5, %rd0;
+        st.global.u32 [%rd5], %r0;
+        """,
+        ("mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r4], 0;", "setp.eq.u32 %p1, %r0, %r0;"),
+        ("copy/source",),
+        threads=64,
+    ),
+    "a tensor that is read": Pair(
+        """
+        mov.u32 %r9, -16;
+        @%p0 mbarrier.init.shared::cta.b64 [%r4], 1;
+        bar.sync 0;
+        @%p0 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r4], 8192;
+        @%p0 cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%rd1, {0, %r9}], [%r4];
+        again:
+        mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r4], 0;
+        @!%p1 bra again;
+        @%p0 cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd1, {0, 16}], [%r3];
+        @%p0 cp.async.bulk.commit_group;
+        @%p0 cp.async.bulk.wait_group 0;
+        """,
+        ("mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r4], 0;", "setp.eq.u32 %p1, %r0, %r0;"),
+        ("copy/source",),
+    ),
+    # A wait for the reads of a copy's source says nothing about its destination.
+    "a row read back": Pair(
+        """
+        mad.lo.u32 %r5, %r0, 4, %r3;
+        st.shared.u32 [%r5], %r0;
+        fence.proxy.async.shared::cta;
+        bar.sync 0;
+        @%p0 cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r3], 128;
+        @%p0 cp.async.bulk.commit_group;
+        @%p0 cp.async.bulk.wait_group 0;
+        bar.sync 0;
+        ld.global.u32 %r6, [%rd0];
+        """,
+        ("wait_group 0", "wait_group.read 0"),
+        ("race/global",),
+        threads=64,
+    ),
+    # One lane hands over to another CTA what a copy of its own has stored.
+    "a row handed over": Pair(
+        """
+        mov.u32 %r5, %ctaid.x;
+        setp.eq.u32 %p2, %r5, 1;
+        add.u64 %rd5, %rd0, 512;
+        @%p2 bra taken;
+        @!%p0 bra given;
+        st.shared.u32 [%r3], 1;
+        st.shared.u32 [%r3+4], 2;
+        st.shared.u32 [%r3+8], 3;
+        st.shared.u32 [%r3+12], 4;
+        fence.proxy.async.shared::cta;
+        cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r3], 16;
+        cp.async.bulk.commit_group;
+        cp.async.bulk.wait_group 0;
+        st.release.gpu.global.u32 [%rd5], 1;
+        given:
+        ret;
+        taken:
+        ld.acquire.gpu.global.u32 %r6, [%rd5];
+        setp.eq.u32 %p1, %r6, 0;
+        @%p1 bra taken;
+        ld.global.u32 %r7, [%rd0];
+        """,
+        ("st.release.gpu", "st.relaxed.gpu"),
+        ("race/global",),
+        grid=2,
+    ),
+    # Bytes from another CTA are acquired at the scope of the cluster.
+    "an asynchronous store from another CTA": Pair(
+        """
+        @%p0 mbarrier.init.shared::cta.b64 [%r4], 1;
+        barrier.cluster.arrive.aligned;
+        barrier.cluster.wait.aligned;
+        @%p0 mbarrier.arrive.expect_tx.release.cluster.shared::cta.b64 _, [%r4], 4;
+        xor.b32 %r5, %r2, 1;
+        mapa.shared::cluster.u32 %r6, %r3, %r5;
+        mapa.shared::cluster.u32 %r7, %r4, %r5;
+        @%p0 st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r6], %r0, [%r7];
+        again:
+        mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, [%r4], 0;
+        @!%p1 bra again;
+        ld.shared.u32 %r8, [%r3];
+        barrier.cluster.arrive.aligned;
+        barrier.cluster.wait.aligned;
+        """,
+        ("acquire.cluster", "acquire.cta"),
+        ("copy/destination",),
+        cluster=2,
+    ),
+    # A CTA that changes what its neighbour has read waits for it.
+    "a read from another CTA": Pair(
+        """
+        mad.lo.u32 %r5, %r0, 4, %r3;
+        st.shared.u32 [%r5], %r0;
+        barrier.cluster.arrive.aligned;
+        barrier.cluster.wait.aligned;
+        xor.b32 %r6, %r2, 1;
+        mapa.shared::cluster.u32 %r7, %r5, %r6;
+        ld.shared::cluster.u32 %r8, [%r7];
+        barrier.cluster.arrive.release.aligned;
+        barrier.cluster.wait.acquire.aligned;
+        st.shared.u32 [%r5], %r2;
+        barrier.cluster.arrive.aligned;
+        barrier.cluster.wait.aligned;
+        """,
+        ("barrier.cluster.arrive.release.aligned;\n        barrier.cluster.wait.acquire.aligned;", "bar.sync 0;"),
+        ("race/cluster",),
+        cluster=2,
+    ),
+}  # fmt: skip
+
+
+def found(pair: Pair, text: str, schedule: str) -> set[str]:
+    rule = Rule("", "", "", "", "", "", "", threads=pair.threads, cluster=pair.cluster)
+    buffer = np.zeros(4096, np.uint32)
+    tensor = wl.TensorMap.tiled(np.zeros((64, 64), np.float16), (64, 64), swizzle=128)
+    done = wl.launch(
+        rule.text(text), grid=max(pair.grid, pair.cluster), cluster=pair.cluster, block=pair.threads,
+        args=[buffer, tensor], schedule=schedule, sanitize=True,
+    )  # fmt: skip
+    return {each.code.removeprefix("sanitize.") for each in done.findings}
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("name", PAIRS)
+def test_what_is_ordered_is_silent(name: str, schedule: str) -> None:
+    assert found(PAIRS[name], PAIRS[name].text, schedule) == set()
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("name", PAIRS)
+def test_what_is_not_ordered_is_found(name: str, schedule: str) -> None:
+    pair = PAIRS[name]
+    assert pair.text.count(pair.change[0]) >= 1
+    assert found(pair, pair.text.replace(*pair.change), schedule) & set(pair.codes)

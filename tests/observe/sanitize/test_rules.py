@@ -1,0 +1,58 @@
+"""Every rule of the sanitizer: its bad example breaks it, its good example breaks nothing, its page is up to date."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import warploom as wl
+from warploom.check.pages import all_pages
+from warploom.diagnostics import Diagnostic
+from warploom.observe.sanitize.rules import Rule, pages, rules
+
+ROOT = Path(__file__).resolve().parents[3]
+SCHEDULES = ("eager", "lazy", "random:1", "random:2")
+
+
+def findings(rule: Rule, example: str, schedule: str) -> tuple[Diagnostic, ...]:
+    buffer = np.zeros(4096, np.uint32)
+    tensor = wl.TensorMap.tiled(np.zeros((64, 64), np.float16), (64, 64), swizzle=128)
+    return wl.launch(
+        rule.text(example), grid=rule.cluster, cluster=rule.cluster, block=rule.threads, args=[buffer, tensor],
+        schedule=schedule, sanitize=True,
+    ).findings  # fmt: skip
+
+
+@pytest.mark.parametrize("rule", rules().values(), ids=lambda rule: rule.code)
+def test_the_bad_example_breaks_the_rule_under_every_schedule(rule: Rule) -> None:
+    for schedule in SCHEDULES:
+        found = {each.code: each for each in findings(rule, rule.bad, schedule)}
+        assert rule.code in found, schedule
+        assert found[rule.code].message
+        assert found[rule.code].hint == rule.cure
+
+
+@pytest.mark.parametrize("rule", rules().values(), ids=lambda rule: rule.code)
+def test_the_good_example_breaks_nothing(rule: Rule) -> None:
+    for schedule in SCHEDULES:
+        assert [str(each) for each in findings(rule, rule.good, schedule)] == []
+
+
+@pytest.mark.parametrize("rule", rules().values(), ids=lambda rule: rule.code)
+def test_the_examples_are_legal(rule: Rule) -> None:
+    for example in (rule.bad, rule.good):
+        found = [each for each in wl.check(rule.text(example)) if not each.code.startswith("warpgroup/")]
+        assert [str(each) for each in found] == []
+
+
+def test_every_code_in_the_source_has_a_page() -> None:
+    codes: set[str] = set()
+    for path in (ROOT / "src/warploom/sanitize").glob("*.py"):
+        codes.update(
+            re.findall(r'"(sanitize\.[a-z-]+/[a-z-]+|sanitize\.deadlock)"', path.read_text(encoding="utf-8"))
+        )
+    assert codes == set(rules())
+    assert {f"rules/{code.replace('/', '-')}.md" for code in codes} <= set(all_pages(pages()))
