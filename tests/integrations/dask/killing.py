@@ -15,7 +15,7 @@ import time
 from runtime.kernels import make, run
 
 from warploom.emulator import execute
-from warploom.integrations.dask.crew import Crew
+from warploom.integrations.dask.worker_pool import WorkerPool
 from warploom.runtime.api import Run
 
 KERNEL = "gemm_f16_nn_sm80.ptx"
@@ -33,7 +33,7 @@ expected, alone = launched(1)
 launched("dask:2")
 for seed in range(int(sys.argv[1])):
     chance = random.Random(seed)
-    with Crew("dask:2") as crew:
+    with WorkerPool("dask:2") as crew:
         crew.client.wait_for_workers(2)  # one is there again some seconds after it was killed
         victim = chance.choice(list(crew.client.run(os.getpid, on_error="ignore").values()))
     started = time.monotonic()
@@ -44,10 +44,10 @@ for seed in range(int(sys.argv[1])):
     killer.start()
     left, done = launched("dask:2")
     killer.join()
-    assert done.spread is not None
-    ledger = done.spread.ledger
-    counted = sum(share.counts["CTAs"] for share in ledger.shares.values())
+    assert done.distribution is not None
+    report = done.distribution.report
+    counted = sum(share.counts["CTAs"] for share in report.workers.values())
     same = left == expected and done.stats.instructions == alone.stats.instructions
-    once = ledger.done == ledger.total and counted == alone.stats.ctas
-    sys.stdout.write(f"{seed} {same} {once} {ledger.again} {ledger.losses}\n")
+    once = report.done == report.total and counted == alone.stats.ctas
+    sys.stdout.write(f"{seed} {same} {once} {report.restarted} {report.resubmissions}\n")
     sys.stdout.flush()

@@ -16,10 +16,10 @@ from warploom.diagnostics import Diagnostic
 from warploom.emulator.data import initialise
 from warploom.emulator.execute import Request, Stats, waves
 from warploom.emulator.memory import Arena
-from warploom.integrations.dask.grids import Job, Piece, join, why_together, work
-from warploom.integrations.dask.parcel import lent, pack
+from warploom.integrations.dask.grid import GridJob, Piece, join, single_worker_reason, work
+from warploom.integrations.dask.shared_payload import mapped, pack
 from warploom.runtime import api
-from warploom.runtime.spreading import Ledger, Spread
+from warploom.runtime.distribution import Distribution, WorkReport
 
 
 @dataclass
@@ -30,32 +30,32 @@ class Shuffled:
     reasons: list[str] = field(default_factory=list[str])
     parts: list[int] = field(default_factory=list[int])
 
-    def grid(
+    def run_grid(
         self, request: Request, arena: Arena, segments: dict[str, int], sanitize: bool, *_: object
-    ) -> tuple[Stats, tuple[Diagnostic, ...], Spread]:
+    ) -> tuple[Stats, tuple[Diagnostic, ...], Distribution]:
         """What farm.grid does, without a cluster."""
         initialise(request.program, arena, segments, request.parameters)
         whole = waves(request.program, request.shape())
-        job = Job(request, whole, arena, segments, sanitize)
+        job = GridJob(request, whole, arena, segments, sanitize)
         chance = random.Random(self.seed)
         parts = [range(number, number + 1) for number in whole.numbers]
         order = list(range(len(parts)))
         chance.shuffle(order)
         parcel = pack(job)
-        with lent(parcel) as loan:
+        with mapped(parcel) as loan:
             sent = (parcel, loan or parcel)
             found = {
-                number: travelled(work(chance.choice(sent).opened(), parts[number], ignored))
+                number: travelled(work(chance.choice(sent).unpack(), parts[number], ignored))
                 for number in order
             }
             pieces = [found[number] for number in range(len(parts))]
-            together = why_together(job, pieces)
+            together = single_worker_reason(job, pieces)
             if together:
-                pieces = [travelled(work(chance.choice(sent).opened(), None, ignored))]
+                pieces = [travelled(work(chance.choice(sent).unpack(), None, ignored))]
         self.reasons.append(together)
         self.parts.append(len(parts))
         stats, findings = join(job, pieces)
-        return stats, findings, Spread(together, Ledger())
+        return stats, findings, Distribution(together, WorkReport())
 
 
 def ignored(told: Any) -> None:
@@ -72,5 +72,5 @@ def shuffled(seed: int, warps: int) -> Iterator[Shuffled]:
     """Grids are cut into waves of so many warps; launches with workers="dask" are spread here."""
     spread = Shuffled(seed)
     with fine(warps), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(api, "spreader", lambda: spread)
+        patch.setattr(api, "distributor", lambda: spread)
         yield spread

@@ -1,8 +1,8 @@
 """Launches on workers that are processes: the same as alone, whoever is killed meanwhile.
 
-WARPLOOM_FARM_WORKERS=2,4     numbers of workers (2)
-WARPLOOM_FARM_KERNELS=1       every kernel and not every sixth (6)
-WARPLOOM_FARM_KILLS=50        launches during which a worker is killed (2)
+WARPLOOM_DASK_WORKERS=2,4     numbers of workers (2)
+WARPLOOM_DASK_KERNELS=1       every kernel and not every sixth (6)
+WARPLOOM_DASK_KILLS=50        launches during which a worker is killed (2)
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from observe.sanitize.launches import LAUNCHES
 import warploom as wl
 from warploom.runtime.explore import Exploration
 
-WORKERS = os.environ.get("WARPLOOM_FARM_WORKERS", "0").split(",")
-EVERY = int(os.environ.get("WARPLOOM_FARM_KERNELS", "6"))
-KILLS = int(os.environ.get("WARPLOOM_FARM_KILLS", "2"))
+WORKERS = os.environ.get("WARPLOOM_DASK_WORKERS", "0").split(",")
+EVERY = int(os.environ.get("WARPLOOM_DASK_KERNELS", "6"))
+KILLS = int(os.environ.get("WARPLOOM_DASK_KILLS", "2"))
 ALL = {**COMPILED, **EXAMPLES, **HANDWRITTEN}
 
 
@@ -36,9 +36,12 @@ def test_a_launch_on_workers_is_what_it_is_alone(name: str, workers: str, schedu
     assert left_by_workers == left
     assert [str(found) for found in spread.findings] == [str(found) for found in alone.findings]
     assert spread.stats.instructions == alone.stats.instructions
-    assert spread.spread is not None
-    shares = spread.spread.ledger.shares.values()
-    assert sum(share.counts["CTAs"] for share in shares) == alone.stats.ctas or spread.spread.together
+    assert spread.distribution is not None
+    shares = spread.distribution.report.workers.values()
+    assert (
+        sum(share.counts["CTAs"] for share in shares) == alone.stats.ctas
+        or spread.distribution.single_worker_reason
+    )
 
 
 def test_a_worker_is_killed_at_random_moments() -> None:
@@ -72,5 +75,5 @@ def test_schedules_are_explored_by_workers_with_the_same_words(name: str, schedu
     assert str(spread.difference) == str(alone.difference)
     assert spread.failures == alone.failures
     assert list(map(str, spread.findings)) == list(map(str, alone.findings))
-    assert spread.ledger is not None
-    assert spread.ledger.done == 5
+    assert spread.work_report is not None
+    assert spread.work_report.done == 5

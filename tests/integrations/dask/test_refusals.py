@@ -17,10 +17,10 @@ import pytest
 from emulator.texts import kernel
 
 import warploom as wl
-from warploom.integrations.dask import census, crew
-from warploom.integrations.dask.census import Needs
-from warploom.integrations.dask.crew import Crew
-from warploom.integrations.dask.work import results
+from warploom.integrations.dask import compatibility, worker_pool
+from warploom.integrations.dask.compatibility import Requirements
+from warploom.integrations.dask.tasks import run_tasks
+from warploom.integrations.dask.worker_pool import WorkerPool
 
 SOURCE = Path(wl.__file__).parent
 WITHOUT = """
@@ -64,9 +64,9 @@ def worker_of(folder: Path) -> Iterator[str]:
             worker.wait()
 
 
-def said(address: str, needs: Needs | None = None) -> str:
+def said(address: str, needs: Requirements | None = None) -> str:
     """What a crew is refused with, and what is advised."""
-    with pytest.raises(wl.UsageError) as refused, Crew(address, needs):
+    with pytest.raises(wl.UsageError) as refused, WorkerPool(address, needs):
         pass
     (found,) = refused.value.diagnostics
     return f"{found.message}; {found.hint}"
@@ -79,7 +79,7 @@ def test_a_worker_of_another_version_is_refused(tmp_path: Path) -> None:
     with worker_of(tmp_path) as address:
         words = said(address)
         assert "the worker odd on " in words
-        assert f"; expected {census.version()}, as here" in words
+        assert f"; expected {compatibility.source_version()}, as here" in words
         assert "\n" not in words
         out = np.zeros(32, np.uint32)
         with pytest.raises(wl.UsageError, match="as here"):
@@ -94,25 +94,25 @@ def test_a_worker_without_the_package_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_worker_without_an_extra_or_a_file_is_refused(scheduler: str, tmp_path: Path) -> None:
-    assert "has no antigravity_engine" in said(scheduler, Needs({"antigravity_engine": "gpu"}))
-    assert "pip install 'warploom[gpu]' there" in said(scheduler, Needs({"antigravity_engine": "gpu"}))
+    assert "has no antigravity_engine" in said(scheduler, Requirements({"antigravity_engine": "gpu"}))
+    assert "pip install 'warploom[gpu]' there" in said(scheduler, Requirements({"antigravity_engine": "gpu"}))
     tool = tmp_path / "tool"
     tool.write_text("one")
-    files = census.files([tool])
-    with Crew(scheduler, Needs(files=files)):
+    files = compatibility.file_digests([tool])
+    with WorkerPool(scheduler, Requirements(files=files)):
         pass
     tool.write_text("another")
-    assert f"has another file {tool} than there is here" in said(scheduler, Needs(files=files))
+    assert f"has another file {tool} than there is here" in said(scheduler, Requirements(files=files))
     tool.unlink()
-    assert f"has no file {tool}" in said(scheduler, Needs(files=files))
+    assert f"has no file {tool}" in said(scheduler, Requirements(files=files))
     with pytest.raises(wl.UsageError, match="there is no file"):
-        census.files([tool])
+        compatibility.file_digests([tool])
 
 
 def test_a_launch_that_does_not_fit_is_refused_before_it_begins(scheduler: str) -> None:
-    with Crew(scheduler) as workers:
+    with WorkerPool(scheduler) as workers:
         limits = [int(worker["memory_limit"]) for worker in workers.workers().values()]
-    assert "of memory; this work takes" in said(scheduler, Needs(memory=2 * max(limits)))
+    assert "of memory; this work takes" in said(scheduler, Requirements(memory=2 * max(limits)))
 
 
 @pytest.mark.parametrize(
@@ -123,9 +123,9 @@ def test_a_launch_that_does_not_fit_is_refused_before_it_begins(scheduler: str) 
     ],
 )
 def test_what_a_worker_says_of_itself(answer: dict[str, Any], words: str) -> None:
-    mine = census.census((), ())
-    assert census.complaint("w", mine, Needs(), 0) == ("", "")
-    assert words in census.complaint("w", {**mine, **answer}, Needs(), 0)[0]
+    mine = compatibility.describe_worker((), ())
+    assert compatibility.incompatibility("w", mine, Requirements(), 0) == ("", "")
+    assert words in compatibility.incompatibility("w", {**mine, **answer}, Requirements(), 0)[0]
 
 
 def full(shared: Any, task: Any, tell: Any) -> None:
@@ -143,19 +143,19 @@ def greedy(shared: Any, task: Any, tell: Any) -> None:
     [(full, "could not do task 0: [Errno 28] No space left"), (greedy, "has not the memory for task 0")],
 )
 def test_what_a_machine_lacks_is_said(job: Any, words: str, scheduler: str) -> None:
-    with Crew(scheduler) as workers, pytest.raises(wl.UsageError) as refused:
-        list(results(workers, job, None, [0]))
+    with WorkerPool(scheduler) as workers, pytest.raises(wl.UsageError) as refused:
+        list(run_tasks(workers, job, None, [0]))
     assert words in str(refused.value)
 
 
 @pytest.mark.parametrize("workers", ["dusk", "dask:0", "dask:-1", "dask:x", "", "tcp://", "a b:1"])
 def test_names_of_workers_that_mean_nothing_are_refused(workers: str) -> None:
     with pytest.raises(wl.UsageError, match="expected a number of threads, 'dask', 'dask:N'"):
-        Crew(workers)
+        WorkerPool(workers)
 
 
 def test_a_scheduler_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crew, "ANSWER", 0.5)
+    monkeypatch.setattr(worker_pool, "ANSWER", 0.5)
     assert "there is no scheduler with workers at tcp://127.0.0.1:1" in said("tcp://127.0.0.1:1")
 
 

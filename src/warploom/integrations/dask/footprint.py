@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from warploom.emulator.access import uniform
 from warploom.emulator.listening import listening
 from warploom.emulator.watch import Action, Watcher
-from warploom.integrations.dask import _touched
-from warploom.integrations.dask._touched import COMBINED, READ, WROTE
+from warploom.integrations.dask import _byte_flags
+from warploom.integrations.dask._byte_flags import COMBINED, READ, WROTE
 from warploom.isa.instructions.reductions import commutes
 from warploom.isa.model.types import TYPES
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 
-class Speaks(Exception):
+class InterCtaCommunication(Exception):
     """What one CTA does depends on when another one does what it does: they are to run together.
 
     `why` says which instruction shows it, in words that go after "because".
@@ -77,12 +77,12 @@ class Runs:
     def take(self, held: Array) -> Array:
         """The bytes of all runs, one after the other."""
         found = np.empty(int((self.ends - self.starts).sum()), np.uint8)
-        _touched.take(held, self.starts, self.ends, found)
+        _byte_flags.take(held, self.starts, self.ends, found)
         return found
 
     def put(self, held: Array, data: Array) -> None:
         """Give all runs their bytes, one after the other."""
-        _touched.put(held, self.starts, self.ends, data)
+        _byte_flags.put(held, self.starts, self.ends, data)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,7 +96,7 @@ class Footprint:
 
 
 class Tracker(Watcher):
-    """A watcher (machine.watch) that keeps the footprint of a run. Errors: Speaks, out of the run."""
+    """A watcher (machine.watch) that keeps the footprint of a run. Errors: InterCtaCommunication, out of the run."""
 
     machine: Machine
     carried = True
@@ -106,7 +106,7 @@ class Tracker(Watcher):
         self.machine = machine
         size = len(machine.arena.bytes)
         self._flags = np.zeros(-(-size // 8) * 8, np.uint8)
-        self._pages = np.zeros((len(self._flags) >> _touched.PAGE) + 1, np.uint8)
+        self._pages = np.zeros((len(self._flags) >> _byte_flags.PAGE) + 1, np.uint8)
         self._kinds: dict[Combination, int] = {}
         steps = machine.program.steps
         self._listening = listening(machine.program)
@@ -122,7 +122,7 @@ class Tracker(Watcher):
         if place is self.machine.batch.place:
             pc = self.machine.pc
             if self._listening[pc]:
-                raise Speaks(
+                raise InterCtaCommunication(
                     f"{self._instruction(pc)} returns what other CTAs may have left in global memory"
                 )
             if self._atomic[pc]:
@@ -130,7 +130,7 @@ class Tracker(Watcher):
                     return  # it tells both halves
                 slots = self.machine.program.steps[pc].binding.slots
                 flag = self._flag(slots.get("op", ""), slots["type"], self._instruction(pc))
-        _touched.touch_lanes(self._flags, self._pages, index, uniform(lanes), size, flag)
+        _byte_flags.touch_lanes(self._flags, self._pages, index, uniform(lanes), size, flag)
 
     def carries(self, starts: Array, sizes: Array, action: Action) -> None:
         """Bulk copies reach global memory."""
@@ -139,12 +139,12 @@ class Tracker(Watcher):
             flag = self._flag(action.operation, action.type, what)
         else:
             flag = READ if action.kind == "read" else WROTE
-        _touched.touch_pieces(self._flags, self._pages, starts, sizes, flag)
+        _byte_flags.touch_pieces(self._flags, self._pages, starts, sizes, flag)
 
     def _flag(self, operation: str, type: str, what: str) -> int:
         combination = _combination(operation, type)
         if combination is None:
-            raise Speaks(f"the result of {what} depends on the order in which CTAs come to it")
+            raise InterCtaCommunication(f"the result of {what} depends on the order in which CTAs come to it")
         number = self._kinds.setdefault(combination, len(self._kinds) + 1)
         return number * COMBINED
 
@@ -165,7 +165,9 @@ class Tracker(Watcher):
         }
         for kind, runs in combined.items():
             if ((runs.starts | runs.ends) % kind.bytes).any():
-                raise Speaks("atomics change elements of which parts are read or written besides")
+                raise InterCtaCommunication(
+                    "atomics change elements of which parts are read or written besides"
+                )
         return Footprint(
             reads,
             writes,
@@ -178,7 +180,7 @@ class Tracker(Watcher):
         room = 1024
         while True:
             starts, ends, kinds = np.zeros(room, np.int64), np.zeros(room, np.int64), np.zeros(room, np.uint8)
-            found = _touched.stretches(self._flags, self._pages, starts, ends, kinds)
+            found = _byte_flags.stretches(self._flags, self._pages, starts, ends, kinds)
             if found <= room:
                 return starts[:found], ends[:found], kinds[:found]
             room = found

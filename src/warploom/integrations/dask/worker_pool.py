@@ -21,8 +21,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from warploom.diagnostics import UsageError
-from warploom.integrations.dask import lifeline
-from warploom.integrations.dask.census import Needs, census, complaint
+from warploom.integrations.dask import parent_watchdog
+from warploom.integrations.dask.compatibility import Requirements, describe_worker, incompatibility
 
 START, ANSWER = 60.0, 15.0  # seconds for workers to start, and for a scheduler elsewhere to answer
 _QUIET = {
@@ -42,10 +42,10 @@ _ADDRESS = re.compile(r"(tcp|tls|ucx|ucxx|ws|wss|inproc)://\S+|[\w.\-]+:\d+")
 _LOCAL = re.compile(r"dask(?::([1-9]\d{0,3}))?")
 
 
-def parse(workers: str) -> tuple[str, int]:
+def parse_workers(workers: str) -> tuple[str, int]:
     """A scheduler's address, or "" and how many workers to start here.
 
-    Errors: UsageError farm.workers.
+    Errors: UsageError dask.workers.
     """
     local = _LOCAL.fullmatch(workers)
     if local is not None:
@@ -55,27 +55,27 @@ def parse(workers: str) -> tuple[str, int]:
     raise UsageError(
         f"workers is {workers!r}; expected a number of threads, 'dask', 'dask:N' for N workers here, or the address of "
         "a Dask scheduler, such as 'tcp://host:8786'",
-        code="farm.workers",
+        code="dask.workers",
     )
 
 
-class Crew:
+class WorkerPool:
     """Workers that can do the work. A context manager; a cluster that was started here is kept for the next crew, and
     with it the connection to it.
     """
 
     client: Any = None
 
-    def __init__(self, workers: str, needs: Needs | None = None) -> None:
-        """Errors: UsageError farm.workers, farm.packages, farm.scheduler, farm.worker."""
-        self.address, self.count = parse(workers)
+    def __init__(self, workers: str, needs: Requirements | None = None) -> None:
+        """Errors: UsageError dask.workers, dask.packages, dask.scheduler, dask.worker."""
+        self.address, self.count = parse_workers(workers)
         if find_spec("distributed") is None:
             raise UsageError(
                 "spreading work over machines needs Dask distributed",
-                code="farm.packages",
+                code="dask.packages",
                 hint="pip install 'warploom[farm]'",
             )
-        self.needs = needs or Needs()
+        self.needs = needs or Requirements()
         self._levels = _hush()
         try:
             self.connect()
@@ -122,13 +122,13 @@ class Crew:
             self.forget()
             if self.address:
                 message = f"there is no scheduler with workers at {self.address}: {error or 'no answer'}"
-                raise UsageError(message, code="farm.scheduler") from None
+                raise UsageError(message, code="dask.scheduler") from None
             message = f"{self.count} workers did not start within {START:g} seconds: {error}"
-            raise UsageError(message, code="farm.scheduler") from None
-        self.inspect()
+            raise UsageError(message, code="dask.scheduler") from None
+        self.check_workers()
         met.append(self.needs)
 
-    def _find(self, patience: float) -> list[Needs]:
+    def _find(self, patience: float) -> list[Requirements]:
         """Connect to the scheduler; returns the needs that its workers are known to meet."""
         from distributed import Client
 
@@ -155,33 +155,33 @@ class Crew:
         found: dict[str, Any] = self.client.scheduler_info(n_workers=-1)["workers"]
         return found
 
-    def inspect(self) -> None:
+    def check_workers(self) -> None:
         """Refuse workers that would do something else than this process, or cannot do it.
 
-        Errors: UsageError farm.worker.
+        Errors: UsageError dask.worker.
         """
         answers = self._answers()
         known = self.workers()
         for address, answer in sorted(answers.items()):
             told = known.get(address, {})
-            why, hint = complaint(
+            why, hint = incompatibility(
                 str(told.get("name", address)), answer, self.needs, int(told.get("memory_limit") or 0)
             )
             if why:
-                raise UsageError(why, code="farm.worker", hint=hint)
+                raise UsageError(why, code="dask.worker", hint=hint)
 
     def _answers(self) -> dict[str, Any]:
         """What each worker says it is. One that has just died is asked no more once the scheduler knows it."""
         end = time.monotonic() + _DYING
         while True:
             answers: dict[str, Any] = self.client.run(
-                census, list(self.needs.extras), list(self.needs.files), on_error="return"
+                describe_worker, list(self.needs.extras), list(self.needs.files), on_error="return"
             )
             there = {address: said for address, said in answers.items() if not isinstance(said, OSError)}
             if there and (len(there) == len(answers) or time.monotonic() > end):
                 return there
             if time.monotonic() > end:
-                raise UsageError("no worker answers any more", code="farm.scheduler")
+                raise UsageError("no worker answers any more", code="dask.scheduler")
             time.sleep(0.2)
 
 
@@ -203,7 +203,7 @@ class _Local:
 
     cluster: Any
     client: Any = None
-    met: list[Needs] = field(default_factory=list[Needs])
+    met: list[Requirements] = field(default_factory=list[Requirements])
 
 
 _locals: dict[int, _Local] = {}
@@ -236,11 +236,11 @@ def _local(count: int) -> _Local:
 
 def _ours() -> dict[str, str]:
     """What lets processes that start here end with this one, even where it is killed."""
-    watch = json.dumps([lifeline.__file__])
+    watch = json.dumps([parent_watchdog.__file__])
     return {
         "DASK_DISTRIBUTED__SCHEDULER__PRELOAD": watch,
         "DASK_DISTRIBUTED__NANNY__PRELOAD": watch,
-        lifeline.PARENT: str(os.getpid()),
+        parent_watchdog.PARENT: str(os.getpid()),
     }
 
 

@@ -19,7 +19,7 @@ _LACKING = re.compile(r"No module named \W*([\w.]+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Needs:
+class Requirements:
     """What work asks of a worker: `extras` maps modules to the extras that bring them, `files` paths to the SHA-256
     of what is in them.
 
@@ -31,20 +31,20 @@ class Needs:
     memory: int = 0
 
 
-def files(paths: Iterable[Path]) -> dict[str, str]:
-    """Files that workers need as they are here. Errors: UsageError farm.file."""
+def file_digests(paths: Iterable[Path]) -> dict[str, str]:
+    """Files that workers need as they are here. Errors: UsageError dask.file."""
     found: dict[str, str] = {}
     for path in paths:
         if not path.is_file():
-            raise UsageError(f"there is no file {path}", code="farm.file")
+            raise UsageError(f"there is no file {path}", code="dask.file")
         found[str(path.resolve())] = _digest([path])
     return found
 
 
 @cache
-def version() -> str:
+def source_version() -> str:
     """The version of this package, with a digest of its source: two checkouts may call themselves the same."""
-    root = Path(__file__).parent.parent
+    root = Path(release.__file__).parent
     return f"{release.version()} ({_digest(sorted(root.rglob('*.py')))[:12]})"
 
 
@@ -55,10 +55,10 @@ def _digest(paths: Iterable[Path]) -> str:
     return found.hexdigest()
 
 
-def census(extras: Iterable[str], paths: Iterable[str]) -> dict[str, Any]:
+def describe_worker(extras: Iterable[str], paths: Iterable[str]) -> dict[str, Any]:
     """What this process has. Plain data: whatever version answers, it is to be understood."""
     return {
-        "version": version(),
+        "version": source_version(),
         "python": platform.python_version(),
         "host": platform.node(),
         "extras": [module for module in extras if _has(module)],
@@ -74,12 +74,14 @@ def _has(module: str) -> bool:
         return False
 
 
-def complaint(name: str, answer: Any, needs: Needs, memory_limit: int, expected: str = "") -> tuple[str, str]:
+def incompatibility(
+    name: str, answer: Any, needs: Requirements, memory_limit: int, expected: str = ""
+) -> tuple[str, str]:
     """What is wrong with a worker, in a sentence, and a hint; empty where nothing is.
 
-    `answer` is that of `census`, or the exception in its place; `expected` the version, by default the one here.
+    `answer` is that of `describe_worker`, or the exception in its place; `expected` the version, by default the one here.
     """
-    expected = expected or version()
+    expected = expected or source_version()
     install = f"install warploom {expected} there, and restart the worker"
     if isinstance(answer, Exception):
         lacking = _LACKING.search(str(answer))  # some Pythons can send no more of an exception than its words

@@ -18,15 +18,15 @@ from warploom.emulator.execute import Progress, Request, Stats, Waves, execute, 
 from warploom.emulator.faults import Deadlock, Trap
 from warploom.emulator.memory import Arena
 from warploom.emulator.watch import Several, Watcher
-from warploom.integrations.dask.census import Needs
-from warploom.integrations.dask.crew import Crew
+from warploom.integrations.dask.compatibility import Requirements
 from warploom.integrations.dask.estimate import estimate
-from warploom.integrations.dask.footprint import Footprint, Speaks, Tracker
+from warploom.integrations.dask.footprint import Footprint, InterCtaCommunication, Tracker
 from warploom.integrations.dask.merge import conflict, merge
-from warploom.integrations.dask.work import Tell, results
+from warploom.integrations.dask.tasks import ProgressCallback, run_tasks
+from warploom.integrations.dask.worker_pool import WorkerPool
 from warploom.observe.sanitize.report import Report
 from warploom.observe.sanitize.watcher import Sanitizer
-from warploom.runtime.spreading import Announce, Ledger, Spread
+from warploom.runtime.distribution import Announce, Distribution, WorkReport
 
 TASKS = 8  # for each worker, where there are as many waves: so that none waits long for the last one
 _OWN = 400_000_000  # bytes that a worker takes for itself
@@ -37,7 +37,7 @@ _TRACKED, _SHADOWED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class GridJob:
     """A launch as workers are given it. `arena` holds what all `waves` start from."""
 
     request: Request
@@ -81,7 +81,7 @@ class Piece:
         return {"CTAs": stats.ctas, "warp instructions": sum(stats.instructions.values()), "MACs": stats.macs}
 
 
-def grid(
+def run_grid(
     request: Request,
     arena: Arena,
     segments: dict[str, int],
@@ -89,7 +89,7 @@ def grid(
     workers: str,
     progress: Callable[[Progress], None] | None = None,
     announce: Announce | None = None,
-) -> tuple[Stats, tuple[Diagnostic, ...], Spread]:
+) -> tuple[Stats, tuple[Diagnostic, ...], Distribution]:
     """Run a grid on the workers of a cluster: what `machine.execute` does, bit for bit.
 
     Each task runs some waves from the memory that the launch starts from. If what one of them reads could depend on
@@ -100,10 +100,10 @@ def grid(
     """
     started = time.perf_counter()
     initialise(request.program, arena, segments, request.parameters)
-    job = Job(request, waves(request.program, request.shape()), arena, segments, sanitize)
-    needs = Needs(memory=_OWN + len(arena.bytes) * (_SHADOWED if sanitize else _TRACKED))
-    ledger = Ledger()
-    with Crew(workers, needs) as crew:
+    job = GridJob(request, waves(request.program, request.shape()), arena, segments, sanitize)
+    needs = Requirements(memory=_OWN + len(arena.bytes) * (_SHADOWED if sanitize else _TRACKED))
+    report = WorkReport()
+    with WorkerPool(workers, needs) as crew:
         if announce is not None:
             announce(str(crew))
             announce(estimate(request, job.waves, arena, segments, len(crew.workers())))
@@ -111,13 +111,13 @@ def grid(
         together = f"its {job.waves.ctas} CTAs are one wave" if len(parts) == 1 else ""
         pieces: list[Piece] = []
         if not together:
-            pieces = _collect(crew, job, parts, progress, ledger)
-            together = why_together(job, pieces)
+            pieces = _collect(crew, job, parts, progress, report)
+            together = single_worker_reason(job, pieces)
         if together:
-            pieces = _collect(crew, job, [None], progress, ledger)
+            pieces = _collect(crew, job, [None], progress, report)
     stats, findings = join(job, pieces)
     stats.seconds = time.perf_counter() - started
-    return stats, findings, Spread(together, ledger)
+    return stats, findings, Distribution(together, report)
 
 
 def cut(waves: Waves, workers: int) -> list[range]:
@@ -127,7 +127,7 @@ def cut(waves: Waves, workers: int) -> list[range]:
     return [numbers[at : at + each] for at in range(0, len(numbers), each)]
 
 
-def work(job: Job, part: range | None, tell: Tell) -> Piece:
+def work(job: GridJob, part: range | None, tell: ProgressCallback) -> Piece:
     """Run some waves of a grid, or (None) all of them, on a worker."""
     arena = job.arena
     tracker = None if part is None else Tracker()
@@ -146,7 +146,7 @@ def work(job: Job, part: range | None, tell: Tell) -> Piece:
             stats.spent = 0 if tracker is None else tracker.machine.spent
         if tracker is not None:
             footprint = tracker.footprint()
-    except Speaks as found:
+    except InterCtaCommunication as found:
         return Piece(stats, found.why)
     written = None
     if tracker is None:
@@ -156,11 +156,11 @@ def work(job: Job, part: range | None, tell: Tell) -> Piece:
 
 
 def _collect(
-    crew: Crew,
-    job: Job,
+    crew: WorkerPool,
+    job: GridJob,
     parts: Sequence[range | None],
     progress: Callable[[Progress], None] | None,
-    ledger: Ledger,
+    report: WorkReport,
 ) -> list[Piece]:
     """The pieces of all parts, in order; the last one that came alone, where it speaks."""
     found: dict[int, Piece] = {}
@@ -176,7 +176,7 @@ def _collect(
             )
             progress(Progress(done, total, macs, instructions, time.perf_counter() - started))
 
-    for number, piece in results(crew, work, job, parts, hear, ledger):
+    for number, piece in run_tasks(crew, work, job, parts, hear, report):
         if piece.speaks:
             return [piece]
         found[number] = piece
@@ -185,7 +185,7 @@ def _collect(
     return [found[number] for number in range(len(parts))]
 
 
-def why_together(job: Job, pieces: Sequence[Piece]) -> str:
+def single_worker_reason(job: GridJob, pieces: Sequence[Piece]) -> str:
     """Why pieces cannot be put together, in words that go after "because"; empty where they can."""
     for piece in pieces:
         if piece.speaks:
@@ -204,7 +204,7 @@ def upto_end(pieces: Sequence[Piece]) -> Sequence[Piece]:
     return pieces[: end + 1]
 
 
-def join(job: Job, pieces: Sequence[Piece]) -> tuple[Stats, tuple[Diagnostic, ...]]:
+def join(job: GridJob, pieces: Sequence[Piece]) -> tuple[Stats, tuple[Diagnostic, ...]]:
     """Put pieces together: memory in the job's arena, what was counted, and the findings.
 
     Errors: Trap and Deadlock that ended the run.

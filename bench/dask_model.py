@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from warploom.integrations.dask.grids import TASKS
+from warploom.integrations.dask.grid import TASKS
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ Part = tuple[int, Bytes]
 
 
 @dataclass(frozen=True, slots=True)
-class Parcel:
+class SharedPayload:
     """Something pickled, which one worker hands on to another without making anything of it.
 
     `buffers` are what the pickle leaves out: their sizes in bytes, and their parts that hold anything but zeros.
@@ -32,7 +32,7 @@ class Parcel:
     data: bytes
     buffers: list[tuple[int, list[Part]]]
 
-    def opened(self) -> Any:
+    def unpack(self) -> Any:
         """What was packed, anew each time."""
         buffers: list[Bytes] = []
         for size, parts in self.buffers:
@@ -43,7 +43,7 @@ class Parcel:
 
 
 @dataclass(frozen=True, slots=True)
-class Loan:
+class MappedPayload:
     """A parcel in memory that the processes of one machine map, each for itself: none sees what another writes.
 
     `path` leads to it while it is lent, and `identity` says whether it still does. Units: bytes.
@@ -54,7 +54,7 @@ class Loan:
     data: int
     sizes: list[int]
 
-    def opened(self) -> Any:
+    def unpack(self) -> Any:
         """What was packed, anew each time; bytes are copied once they are written to.
 
         Errors: OSError once it is not lent any more.
@@ -68,16 +68,16 @@ class Loan:
         return _read(held[: self.data].tobytes(), buffers)
 
 
-def pack(what: Any) -> Parcel:
+def pack(what: Any) -> SharedPayload:
     """Make a parcel of what can be pickled. The buffers are not copied."""
     found: list[pickle.PickleBuffer] = []
     data = pickle.dumps(what, protocol=5, buffer_callback=found.append)
     buffers = [np.frombuffer(each.raw(), np.uint8) for each in found]
-    return Parcel(data, [(len(each), _parts(each)) for each in buffers])
+    return SharedPayload(data, [(len(each), _parts(each)) for each in buffers])
 
 
 @contextmanager
-def lent(parcel: Parcel) -> Generator[Loan | None]:
+def mapped(parcel: SharedPayload) -> Generator[MappedPayload | None]:
     """Lay a parcel out for the processes of this machine; None where the system has no memory without a name.
 
     It is gone once this process is, however that ends.
@@ -94,7 +94,7 @@ def lent(parcel: Parcel) -> Generator[Loan | None]:
         for start, (_, parts) in zip(starts, parcel.buffers, strict=True):
             for first, part in parts:
                 _write(file, start + first, part)
-        yield Loan(f"/proc/{os.getpid()}/fd/{file}", _identity(file), len(parcel.data), sizes)
+        yield MappedPayload(f"/proc/{os.getpid()}/fd/{file}", _identity(file), len(parcel.data), sizes)
     finally:
         os.close(file)
 

@@ -1,11 +1,11 @@
 """GEMMs on two workers of Dask beside one worker, and beside this process alone, taking turns in one run.
 
-    python bench/farm.py [--size 2048] [--rounds 5] [--seconds 60] [--only WORD]
+    python bench/dask_scaling.py [--size 2048] [--rounds 5] [--seconds 60] [--only WORD]
 
 Starting the workers is not counted. Beside them, two plain processes do the whole GEMM each at the same time: what this
 machine makes of two busy cores is the limit, which on a shared host is not 1. Short kernels get more rounds, as two
 tasks of the same work may differ by some percent, and the longer one counts. Results are compared byte for byte. Then
-what tasks and bytes cost is measured, and the model of `farm_model.py` says what to expect of more workers. The exit
+what tasks and bytes cost is measured, and the model of `dask_model.py` says what to expect of more workers. The exit
 status says whether two workers have at least 0.9 of the speed of two times one.
 """
 
@@ -25,13 +25,13 @@ from typing import Any
 
 import numpy as np
 from corpus_gemms import Array, Gemm, corpus_gemms
-from farm_model import Costs, Work, efficiency, predict, saturation
+from dask_model import Costs, Work, efficiency, predict, saturation
 from mma import processor
 from rich.console import Console
 from rich.table import Table
 
-from warploom.integrations.dask.crew import Crew
-from warploom.integrations.dask.work import Tell, results
+from warploom.integrations.dask.tasks import ProgressCallback, run_tasks
+from warploom.integrations.dask.worker_pool import WorkerPool
 
 EFFICIENCY = 0.9
 KERNELS = ("gemm_f16_nn_sm80", "gemm_f16_tma_hostdesc", "gluon_gemm_f16_ws")
@@ -40,11 +40,11 @@ MEGABYTES = 64
 TASKS = 1000
 
 
-def nothing(shared: Any, task: Any, tell: Tell) -> None:
+def nothing(shared: Any, task: Any, tell: ProgressCallback) -> None:
     """A task that does nothing."""
 
 
-def returned(shared: Any, task: int, tell: Tell) -> Any:
+def returned(shared: Any, task: int, tell: ProgressCallback) -> Any:
     """A task that returns so many bytes."""
     return np.ones(task, np.uint8)
 
@@ -109,15 +109,17 @@ def compare(gemm: Gemm, size: int, rounds: int, seconds: float) -> Spent:
 
 def costs() -> Costs:
     """What tasks and bytes cost on two workers that are called as others elsewhere would be."""
-    with Crew("dask:2") as here:
+    with WorkerPool("dask:2") as here:
         address = here.client.scheduler.address
-    with Crew(address) as crew:
-        list(results(crew, nothing, None, range(8)))
-        handled = timed(lambda: list(results(crew, nothing, None, range(TASKS)))) / TASKS
+    with WorkerPool(address) as crew:
+        list(run_tasks(crew, nothing, None, range(8)))
+        handled = timed(lambda: list(run_tasks(crew, nothing, None, range(TASKS)))) / TASKS
         image = np.ones(MEGABYTES << 20, np.uint8)
-        empty = min(timed(lambda: list(results(crew, nothing, None, [0]))) for _ in range(5))
-        there = min(timed(lambda: list(results(crew, nothing, image, [0]))) for _ in range(5)) - empty
-        back = min(timed(lambda: list(results(crew, returned, None, [len(image)]))) for _ in range(5)) - empty
+        empty = min(timed(lambda: list(run_tasks(crew, nothing, None, [0]))) for _ in range(5))
+        there = min(timed(lambda: list(run_tasks(crew, nothing, image, [0]))) for _ in range(5)) - empty
+        back = (
+            min(timed(lambda: list(run_tasks(crew, returned, None, [len(image)]))) for _ in range(5)) - empty
+        )
     return Costs(empty, handled, 2 * len(image) / there, len(image) / back)  # it goes to both workers
 
 
@@ -133,7 +135,7 @@ def main() -> None:
     for _, workers in SIDES[1:]:
         assert isinstance(workers, str)
         print(
-            f"{workers} started in {timed(lambda workers=workers: Crew(workers).__exit__(None, None, None)):.1f} s"
+            f"{workers} started in {timed(lambda workers=workers: WorkerPool(workers).__exit__(None, None, None)):.1f} s"
         )
     cores = f"{len(os.sched_getaffinity(0))} cores of {processor()}"
     table = Table(title=f"{options.size} cubed, median seconds ({cores})")

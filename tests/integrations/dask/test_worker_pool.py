@@ -9,23 +9,23 @@ import sys
 import pytest
 
 from warploom.diagnostics import UsageError
-from warploom.integrations.dask import crew
-from warploom.integrations.dask.crew import Crew
+from warploom.integrations.dask import worker_pool
+from warploom.integrations.dask.worker_pool import WorkerPool
 
 KILLED = """
 import os
-from warploom.integrations.dask import crew
-from warploom.integrations.dask.work import results
+from warploom.integrations.dask import worker_pool
+from warploom.integrations.dask.tasks import run_tasks
 
 def whose(shared, task, tell):
     return os.getpid()
 
 for number in range(3):
-    with crew.Crew("dask:1") as called:
-        found = list(results(called, whose, None, [number]))
+    with worker_pool.WorkerPool("dask:1") as called:
+        found = list(run_tasks(called, whose, None, [number]))
         print(id(called.client), found)
         if number == 1:
-            crew._locals[1].cluster.scheduler.process.kill()
+            worker_pool._locals[1].cluster.scheduler.process.kill()
 """
 
 
@@ -44,7 +44,7 @@ def test_a_cluster_here_is_kept_and_another_one_started_where_it_is_gone() -> No
 def test_dask_says_afterwards_what_it_said_before(scheduler: str) -> None:
     logger = logging.getLogger("distributed.client")
     logger.setLevel(logging.ERROR)
-    with Crew(scheduler):
+    with WorkerPool(scheduler):
         assert logger.level == logging.CRITICAL
     assert logger.level == logging.ERROR
 
@@ -52,9 +52,9 @@ def test_dask_says_afterwards_what_it_said_before(scheduler: str) -> None:
 def test_a_crew_that_is_refused_leaves_dask_as_it_was(
     scheduler: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(crew, "ANSWER", 1.0)
+    monkeypatch.setattr(worker_pool, "ANSWER", 1.0)
     logger = logging.getLogger("distributed.client")
     logger.setLevel(logging.ERROR)
     with pytest.raises(UsageError, match="no scheduler with workers"):
-        Crew("tcp://127.0.0.1:1")
+        WorkerPool("tcp://127.0.0.1:1")
     assert logger.level == logging.ERROR
