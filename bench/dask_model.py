@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from warploom.integrations.dask.grid import TASKS
+from warploom.integrations.dask.grid import TASKS_PER_WORKER
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Prediction:
 
 def predict(costs: Costs, work: Work, workers: int) -> Prediction:
     """What a launch takes on so many workers."""
-    each = math.ceil(work.waves / (TASKS * workers))
+    each = math.ceil(work.waves / (TASKS_PER_WORKER * workers))
     tasks = math.ceil(work.waves / each)
     last = math.ceil(tasks / workers)
     return Prediction(

@@ -134,9 +134,7 @@ def main() -> None:
     console = Console(width=130)
     for _, workers in SIDES[1:]:
         assert isinstance(workers, str)
-        print(
-            f"{workers} started in {timed(lambda workers=workers: WorkerPool(workers).__exit__(None, None, None)):.1f} s"
-        )
+        print(f"{workers} started in {timed(partial(WorkerPool, workers)):.1f} s")
     cores = f"{len(os.sched_getaffinity(0))} cores of {processor()}"
     table = Table(title=f"{options.size} cubed, median seconds ({cores})")
     for heading in (

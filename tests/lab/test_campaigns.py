@@ -404,8 +404,8 @@ def test_workers_are_a_number_or_a_crew(capsys: pytest.CaptureFixture[str]) -> N
         main(["compare", "mma", "--workers", "dusk"])
     assert left.value.code == 2
     assert (
-        "argument --workers: workers is 'dusk'; expected a number of threads, 'dask', 'dask:N' for N workers here,"
-        " or the address of a Dask scheduler, such as 'tcp://host:8786'"
+        "argument --workers: workers is 'dusk'; expected a number of threads, 'dask', 'dask:N' for N workers on "
+        "this host, or the address of a Dask scheduler, such as 'tcp://host:8786'"
         in " ".join(capsys.readouterr().err.split())
     )
 

@@ -1,4 +1,4 @@
-"""One cluster for all tests of this folder, as starting one takes seconds."""
+"""One cluster for all tests of this folder: starting a cluster takes seconds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def scheduler() -> Iterator[str]:
-    """The address of a scheduler with two workers, which are threads of this process."""
+    """Yield the address of a scheduler with two workers, which are threads of this process."""
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(
         n_workers=2,

@@ -1,4 +1,4 @@
-"""What is started here ends with its parent."""
+"""The watchdog that ends a local cluster with the process that started it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from warploom.integrations.dask import parent_watchdog, worker_pool
+from warploom.integrations.dask import local_cluster, parent_watchdog
 
 CHILD = """
 import importlib.util, sys, time
-spec = importlib.util.spec_from_file_location("parent_watchdog", sys.argv[1])
+spec = importlib.util.spec_from_file_location("watchdog", sys.argv[1])
 module = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(module)
 module.dask_setup(None)
@@ -31,17 +31,17 @@ def test_a_child_ends_with_a_parent_that_is_killed() -> None:
         assert parent.stdout is not None
         assert parent.stdout.readline() == b"watching\n"
         parent.send_signal(signal.SIGKILL)
-        assert parent.stdout.read() == b""  # which ends when the child, that has it too, has ended
+        assert parent.stdout.read() == b""  # the child holds the other end of the pipe until it ends
 
 
-def test_it_needs_nothing_of_this_package() -> None:
+def test_the_watchdog_does_not_import_the_package() -> None:
     assert "import warploom" not in Path(parent_watchdog.__file__).read_text()
     assert "from warploom" not in Path(parent_watchdog.__file__).read_text()
 
 
-def test_schedulers_and_nannies_of_this_process_are_told() -> None:
+def test_schedulers_and_nannies_preload_the_watchdog() -> None:
     from dask import config
 
-    told = config.collect_env(worker_pool._ours())
-    assert told["distributed"]["scheduler"]["preload"] == [parent_watchdog.__file__]
-    assert told["distributed"]["nanny"]["preload"] == [parent_watchdog.__file__]
+    settings = config.collect_env(local_cluster._watchdog_settings())
+    assert settings["distributed"]["scheduler"]["preload"] == [parent_watchdog.__file__]
+    assert settings["distributed"]["nanny"]["preload"] == [parent_watchdog.__file__]

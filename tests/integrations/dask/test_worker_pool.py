@@ -1,4 +1,4 @@
-"""Crews: a cluster that was started here is kept, as long as it lives; Dask's own words are back afterwards."""
+"""Worker pools: reuse of a local cluster, its restart after a loss, and the levels of Dask's loggers."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from warploom.diagnostics import UsageError
 from warploom.integrations.dask import worker_pool
 from warploom.integrations.dask.worker_pool import WorkerPool
 
-KILLED = """
+SCHEDULER_KILLED = """
 import os
-from warploom.integrations.dask import worker_pool
+from warploom.integrations.dask import local_cluster, worker_pool
 from warploom.integrations.dask.tasks import run_tasks
 
-def whose(shared, task, tell):
+def process_id(shared, task, progress):
     return os.getpid()
 
 for number in range(3):
-    with worker_pool.WorkerPool("dask:1") as called:
-        found = list(run_tasks(called, whose, None, [number]))
-        print(id(called.client), found)
+    with worker_pool.WorkerPool("dask:1") as pool:
+        found = list(run_tasks(pool, process_id, None, [number]))
+        print(id(pool.client), found)
         if number == 1:
-            worker_pool._locals[1].cluster.scheduler.process.kill()
+            local_cluster._clusters[1].cluster.scheduler.process.kill()
 """
 
 
-def test_a_cluster_here_is_kept_and_another_one_started_where_it_is_gone() -> None:
+def test_a_local_cluster_is_reused_and_restarted_after_its_scheduler_died() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", KILLED], capture_output=True, text=True, check=False, timeout=120
+        [sys.executable, "-c", SCHEDULER_KILLED], capture_output=True, text=True, check=False, timeout=120
     )
     assert done.stderr == ""
     clients, workers = zip(*(line.split(" ", 1) for line in done.stdout.splitlines()), strict=True)
@@ -41,7 +41,7 @@ def test_a_cluster_here_is_kept_and_another_one_started_where_it_is_gone() -> No
     assert workers[0].split(", ")[1] == workers[1].split(", ")[1] != workers[2].split(", ")[1]
 
 
-def test_dask_says_afterwards_what_it_said_before(scheduler: str) -> None:
+def test_a_pool_restores_the_levels_of_the_loggers(scheduler: str) -> None:
     logger = logging.getLogger("distributed.client")
     logger.setLevel(logging.ERROR)
     with WorkerPool(scheduler):
@@ -49,10 +49,10 @@ def test_dask_says_afterwards_what_it_said_before(scheduler: str) -> None:
     assert logger.level == logging.ERROR
 
 
-def test_a_crew_that_is_refused_leaves_dask_as_it_was(
+def test_a_refused_pool_restores_the_levels_of_the_loggers(
     scheduler: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker_pool, "ANSWER", 1.0)
+    monkeypatch.setattr(worker_pool, "ANSWER_TIMEOUT", 1.0)
     logger = logging.getLogger("distributed.client")
     logger.setLevel(logging.ERROR)
     with pytest.raises(UsageError, match="no scheduler with workers"):

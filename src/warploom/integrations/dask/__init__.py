@@ -1,4 +1,4 @@
-"""Many machines: work that is independent, spread over the workers of a Dask cluster (extra `farm`)."""
+"""Distribution of launches and of independent tasks over the workers of a Dask cluster (extra `farm`)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""A cluster that was started here ends with the process that started it, however that ends.
+"""Watchdog that ends a process of a local cluster when the process that started the cluster ends.
 
-Dask loads this file into the scheduler and into what looks after each worker, where this package need not be found.
+Dask loads this file as a preload module of the scheduler and of the nannies. It must not import this package, which
+those processes may not find.
 """
 
 from __future__ import annotations
@@ -9,17 +10,17 @@ import os
 import time
 from threading import Thread
 
-PARENT = "WARPLOOM_CLUSTER_OF"
-"""The variable that says whose cluster it is: the number of a process."""
-_LOOK = 1.0  # seconds between two looks
+PARENT = "WARPLOOM_CLUSTER_PARENT"
+"""Environment variable with the process ID of the parent."""
+_INTERVAL = 1.0  # seconds
 
 
 def dask_setup(_: object) -> None:
-    """Watch the parent, as Dask has it of a module that it loads first."""
+    """Start to watch the parent. Dask calls this function of a preload module."""
     Thread(target=_watch, args=(int(os.environ[PARENT]),), daemon=True).start()
 
 
 def _watch(parent: int) -> None:
     while os.getppid() == parent:
-        time.sleep(_LOOK)
-    os._exit(0)  # workers end with what looks after them
+        time.sleep(_INTERVAL)
+    os._exit(0)  # a worker ends with its nanny

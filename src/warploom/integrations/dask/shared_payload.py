@@ -1,4 +1,4 @@
-"""What all tasks share, on its way to workers: sent to each once, or on one machine laid where they can map it."""
+"""Object that all tasks share, packed once for workers on other hosts, or mapped by the workers of this host."""
 
 from __future__ import annotations
 
@@ -14,122 +14,117 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_BLOCK = 1 << 16  # bytes that are left out together where they are zeros
+_BLOCK = 1 << 16  # bytes; a block of zeros is omitted
 _PAGE = mmap.ALLOCATIONGRANULARITY
 
 Bytes = NDArray[np.uint8]
-Part = tuple[int, Bytes]
-"""Where in a buffer some bytes stand, and what they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Layout of a packed object: the pickle, then its out-of-band buffers, each from the start of a page.
+
+    Units: bytes. `buffers` lists the offset and the size of each buffer.
+    """
+
+    pickle_size: int
+    buffers: list[tuple[int, int]]
+
+    @property
+    def size(self) -> int:
+        """Size of the packed object in bytes."""
+        return max([self.pickle_size, *(start + size for start, size in self.buffers)])
+
+    def unpickle(self, image: Bytes) -> Any:
+        """Return the object; its arrays are views of the image."""
+        buffers = [image[start : start + size] for start, size in self.buffers]
+        # The data comes from the sender of the task: users of one cluster trust each other.
+        return pickle.loads(image[: self.pickle_size].tobytes(), buffers=buffers)  # noqa: S301
 
 
 @dataclass(frozen=True, slots=True)
 class SharedPayload:
-    """Something pickled, which one worker hands on to another without making anything of it.
+    """Packed object, which one worker forwards to the next without unpickling it.
 
-    `buffers` are what the pickle leaves out: their sizes in bytes, and their parts that hold anything but zeros.
+    `parts` lists the offsets and the bytes of all blocks that are not zero.
     """
 
-    data: bytes
-    buffers: list[tuple[int, list[Part]]]
+    layout: _Layout
+    parts: list[tuple[int, Bytes]]
 
     def unpack(self) -> Any:
-        """What was packed, anew each time."""
-        buffers: list[Bytes] = []
-        for size, parts in self.buffers:
-            buffers.append(np.zeros(size, np.uint8))
-            for first, part in parts:
-                buffers[-1][first : first + len(part)] = part
-        return _read(self.data, buffers)
+        """Return a new copy of the object."""
+        image = np.zeros(self.layout.size, np.uint8)
+        for start, part in self.parts:
+            image[start : start + len(part)] = part
+        return self.layout.unpickle(image)
 
 
 @dataclass(frozen=True, slots=True)
 class MappedPayload:
-    """A parcel in memory that the processes of one machine map, each for itself: none sees what another writes.
+    """Packed object in a memory file of the sender, which each process of the host maps privately.
 
-    `path` leads to it while it is lent, and `identity` says whether it still does. Units: bytes.
+    `identity` is the device and the inode of the file: the path may lead to another file once the sender has closed it.
     """
 
+    layout: _Layout
     path: str
     identity: tuple[int, int]
-    data: int
-    sizes: list[int]
 
     def unpack(self) -> Any:
-        """What was packed, anew each time; bytes are copied once they are written to.
+        """Return a new copy of the object; a page is copied when it is first written.
 
-        Errors: OSError once it is not lent any more.
+        Errors: OSError if the sender has closed the file.
         """
         with Path(self.path).open("rb") as file:
             if _identity(file.fileno()) != self.identity:
-                raise FileNotFoundError(f"{self.path} is something else by now")
-            held = np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY), np.uint8)
-        starts = _starts(self.data, self.sizes)
-        buffers = [held[start : start + size] for start, size in zip(starts, self.sizes, strict=True)]
-        return _read(held[: self.data].tobytes(), buffers)
+                raise FileNotFoundError(f"{self.path} is another file now")
+            image = np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY), np.uint8)
+        return self.layout.unpickle(image)
 
 
-def pack(what: Any) -> SharedPayload:
-    """Make a parcel of what can be pickled. The buffers are not copied."""
+def pack(shared: object) -> SharedPayload:
+    """Pack an object that can be pickled. Its buffers are not copied."""
     found: list[pickle.PickleBuffer] = []
-    data = pickle.dumps(what, protocol=5, buffer_callback=found.append)
-    buffers = [np.frombuffer(each.raw(), np.uint8) for each in found]
-    return SharedPayload(data, [(len(each), _parts(each)) for each in buffers])
+    data = np.frombuffer(pickle.dumps(shared, protocol=5, buffer_callback=found.append), np.uint8)
+    parts, buffers = [(0, data)], list[tuple[int, int]]()
+    end = len(data)
+    for buffer in found:
+        contents = np.frombuffer(buffer.raw(), np.uint8)
+        start = -(-end // _PAGE) * _PAGE
+        end = start + len(contents)
+        buffers.append((start, len(contents)))
+        parts += [(start + first, part) for first, part in _nonzero_parts(contents)]
+    return SharedPayload(_Layout(len(data), buffers), parts)
 
 
 @contextmanager
-def mapped(parcel: SharedPayload) -> Generator[MappedPayload | None]:
-    """Lay a parcel out for the processes of this machine; None where the system has no memory without a name.
+def mapped(payload: SharedPayload) -> Generator[MappedPayload | None]:
+    """Provide a payload to the processes of this host until the block ends, or None without memory files.
 
-    It is gone once this process is, however that ends.
+    The system removes the file when this process ends, for whatever reason.
     """
     if not hasattr(os, "memfd_create"):
         yield None
         return
-    file = os.memfd_create("warploom")
-    try:
-        sizes = [size for size, _ in parcel.buffers]
-        starts = _starts(len(parcel.data), sizes)
-        os.ftruncate(file, max([len(parcel.data), *map(sum, zip(starts, sizes, strict=True))]))
-        _write(file, 0, parcel.data)
-        for start, (_, parts) in zip(starts, parcel.buffers, strict=True):
-            for first, part in parts:
-                _write(file, start + first, part)
-        yield MappedPayload(f"/proc/{os.getpid()}/fd/{file}", _identity(file), len(parcel.data), sizes)
-    finally:
-        os.close(file)
-
-
-def _write(file: int, at: int, data: bytes | Bytes) -> None:
-    left = memoryview(data if isinstance(data, bytes) else data.data)
-    while left:
-        done = os.pwrite(file, left, at)
-        left, at = left[done:], at + done
-
-
-def _starts(data: int, sizes: list[int]) -> list[int]:
-    """Where buffers stand behind so many bytes of a pickle: each on a page of its own."""
-    starts: list[int] = []
-    end = data
-    for size in sizes:
-        starts.append(-(-end // _PAGE) * _PAGE)
-        end = starts[-1] + size
-    return starts
+    with os.fdopen(os.memfd_create("warploom"), "wb") as file:
+        for start, part in payload.parts:
+            file.seek(start)
+            file.write(part.data)
+        file.truncate(payload.layout.size)
+        path = f"/proc/{os.getpid()}/fd/{file.fileno()}"
+        yield MappedPayload(payload.layout, path, _identity(file.fileno()))
 
 
 def _identity(file: int) -> tuple[int, int]:
-    found = os.fstat(file)
-    return found.st_dev, found.st_ino
+    status = os.fstat(file)
+    return status.st_dev, status.st_ino
 
 
-def _parts(buffer: Bytes) -> list[Part]:
-    """The parts of a buffer without the blocks that hold zeros alone."""
+def _nonzero_parts(buffer: Bytes) -> list[tuple[int, Bytes]]:
+    """Return the offsets and the bytes of a buffer's parts without the blocks of zeros."""
     whole = len(buffer) // _BLOCK * _BLOCK
-    held = buffer[:whole].reshape(-1, _BLOCK).max(axis=1, initial=0) > 0
-    held = np.concatenate([[False], held, [whole < len(buffer)], [False]])
-    turns = np.flatnonzero(held[1:] != held[:-1]) * _BLOCK
-    return [(int(first), buffer[first:end]) for first, end in turns.reshape(-1, 2).tolist()]
-
-
-def _read(data: bytes, buffers: list[Bytes]) -> Any:
-    # From whoever sent the task, as Dask's tasks are: those who share a cluster trust each other.
-    return pickle.loads(data, buffers=buffers)  # noqa: S301
+    is_nonzero = buffer[:whole].reshape(-1, _BLOCK).max(axis=1, initial=0) > 0
+    is_nonzero = np.concatenate([[False], is_nonzero, [whole < len(buffer)], [False]])
+    edges = np.flatnonzero(is_nonzero[1:] != is_nonzero[:-1]) * _BLOCK
+    return [(int(first), buffer[first:end]) for first, end in edges.reshape(-1, 2).tolist()]

@@ -1,4 +1,4 @@
-"""Work for a crew: independent tasks, each done once as far as anyone can tell, whatever happens to workers."""
+"""Independent tasks on a worker pool; every task yields one result, even if workers or the scheduler are lost."""
 
 # distributed has no type information of its own.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -9,65 +9,46 @@ from __future__ import annotations
 import errno
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import ExitStack, suppress
 from ctypes import CDLL
 from dataclasses import dataclass
 from functools import cache, partial
 from queue import Empty, SimpleQueue
-from typing import Any, NoReturn, Protocol, runtime_checkable
+from typing import Any, NoReturn
 from uuid import uuid4
 
 from warploom.diagnostics import UsageError
-from warploom.integrations.dask.compatibility import (
-    Requirements,
-    describe_worker,
-    incompatibility,
-    source_version,
-)
+from warploom.integrations.dask.compatibility import describe_worker, require_compatible, source_version
 from warploom.integrations.dask.shared_payload import MappedPayload, SharedPayload, mapped, pack
 from warploom.integrations.dask.worker_pool import WorkerPool
 from warploom.runtime.distribution import Announce, WorkReport
 
-PATIENCE = 60.0  # seconds that a scheduler, or the last worker, may be gone before the work is given up
-ROUNDS = 5  # times in a row that everything may be lost with nothing done in between
+LOSS_TIMEOUT = 60.0  # seconds without a scheduler or a worker after which the work is given up
+MAX_LOSSES = 5  # losses of the scheduler or of all results in succession without any result between them
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of mallopt (malloc.h)
-_TOLD = 0.5  # seconds between two reports of one task
-_LOOK = 1.0  # seconds after which nothing heard means a look at who is left
+_PROGRESS_INTERVAL = 0.5  # seconds between two progress reports of one task
+_POLL_INTERVAL = 1.0  # seconds without an event after which the workers are looked up
 
-Hear = Callable[[int, Any], None]
 ProgressCallback = Callable[[Any], None]
-"""Told how far a task is: plain data, numbers and texts in tuples."""
+"""Callback of a task for its progress: plain data, as numbers and texts in tuples."""
 TaskFunction = Callable[[Any, Any, ProgressCallback], Any]
-"""What a worker does, a function of a module: given a copy of what all tasks share, a task, and whom to tell how far
-it is.
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class _Failure:
-    """Why a task could not be done."""
-
-    error: UsageError
+"""Function of a module that does a task, given a copy of the shared object, the task and a progress callback."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What came of a task, and who did it."""
+    """Result of a task, or the error that refused it, with the worker and the seconds that it took."""
 
-    value: Any
     worker: str
     seconds: float
+    value: Any = None
+    error: UsageError | None = None
 
 
-@runtime_checkable
-class Counted(Protocol):
-    """A result that says what is to be counted of it."""
-
-    @property
-    def counts(self) -> Mapping[str, int]:
-        """How much of what."""
-        ...
+class _LostError(Exception):
+    """Loss of the scheduler, or of results that the scheduler cannot compute again."""
 
 
 def map_tasks(
@@ -85,249 +66,242 @@ def map_tasks(
     return [found[number] for number in range(len(tasks))], report
 
 
-class _Lost(Exception):
-    """What the scheduler knew is gone, or a part of it that it cannot make again."""
-
-
 def run_tasks(
-    crew: WorkerPool,
-    job: TaskFunction,
-    shared: Any,
+    pool: WorkerPool,
+    function: TaskFunction,
+    shared: object,
     tasks: Sequence[Any],
-    hear: Hear | None = None,
+    progress: Callable[[int, Any], None] | None = None,
     report: WorkReport | None = None,
 ) -> Iterator[tuple[int, Any]]:
-    """Each task's number and what `job` made of it, in the order in which they are done; every one once.
+    """Yield the number and the result of each task as the tasks end.
 
-    What all tasks share goes to each worker once. A task whose worker dies is done by another one; with the
-    scheduler gone, what has not come back is begun anew by the next one. `hear` is told what tasks tell.
+    Each worker gets the shared object once. Another worker repeats the tasks of a worker that dies. After the loss of
+    the scheduler, its successor gets the unfinished tasks. `progress` receives the number of a task and its progress.
 
     Errors: UsageError dask.lost, dask.memory, dask.disk, dask.worker; UsageError that a task raises.
     """
     report = WorkReport() if report is None else report
     report.total += len(tasks)
-    left = dict(enumerate(tasks))
-    idle = 0
-    while left:
-        before = len(left)
+    remaining = dict(enumerate(tasks))
+    losses = 0
+    while remaining:
+        before = len(remaining)
         try:
-            for number, value in _round(crew, job, shared, left, hear, report):
-                del left[number]
+            for number, value in _submit_and_collect(pool, function, shared, remaining, progress, report):
+                del remaining[number]
                 report.done += 1
                 yield number, value
-        except _Lost:
+        except _LostError:
             report.resubmissions += 1
-            idle = idle + 1 if len(left) == before else 0
-            if idle >= ROUNDS:
-                why = "the workers ended time and again, as processes that take more memory than there is do"
-                _give_up(crew, report, why)
-            if crew.client.status != "running":
-                _reconnect(crew, report)
+            losses = losses + 1 if len(remaining) == before else 0
+            if losses >= MAX_LOSSES:
+                _give_up(pool, report, "the workers died repeatedly, as processes do that run out of memory")
+            if pool.client.status != "running":
+                _reconnect(pool, report)
 
 
-def _reconnect(crew: WorkerPool, report: WorkReport) -> None:
-    crew.forget()
-    end = time.monotonic() + PATIENCE
+def _reconnect(pool: WorkerPool, report: WorkReport) -> None:
+    pool.disconnect()
+    end = time.monotonic() + LOSS_TIMEOUT
     while True:
         try:
-            crew.connect()
+            pool.connect()
             return
         except UsageError as error:
             if error.diagnostics[0].code != "dask.scheduler" or time.monotonic() > end:
-                _give_up(crew, report, str(error))
+                _give_up(pool, report, str(error))
 
 
-def _give_up(crew: WorkerPool, report: WorkReport, why: str) -> NoReturn:
-    place = f"the workers of {crew.address}" if crew.address else "the workers here"
+def _give_up(pool: WorkerPool, report: WorkReport, reason: str) -> NoReturn:
+    where = f"of {pool.address}" if pool.address else "on this host"
     raise UsageError(
-        f"{place} did {report.done} of {report.total} tasks, then the work could not go on: {why}",
+        f"the workers {where} did {report.done} of {report.total} tasks and could not continue: {reason}",
         code="dask.lost",
         hint="start it again once the workers are back",
     )
 
 
-def _round(
-    crew: WorkerPool,
-    job: TaskFunction,
-    shared: Any,
-    left: dict[int, Any],
-    hear: Hear | None,
+def _submit_and_collect(
+    pool: WorkerPool,
+    function: TaskFunction,
+    shared: object,
+    remaining: dict[int, Any],
+    progress: Callable[[int, Any], None] | None,
     report: WorkReport,
 ) -> Iterator[tuple[int, Any]]:
-    """Submit what is left, and hand on what comes back. Errors: _Lost."""
-    client, heard = crew.client, SimpleQueue[tuple[str, Any]]()
+    """Submit the remaining tasks and yield their numbers and results. Errors: _LostError; those of `run_tasks`."""
+    client = pool.client
+    events = SimpleQueue[tuple[str, int, Any]]()
     topic = f"warploom-{uuid4().hex}"
-
-    def told_of(event: tuple[float, Any]) -> None:
-        heard.put(("told", event[1]))
-
     with ExitStack() as stack:
-        futures = _submit(crew, job, shared, left, topic, stack)
-        stack.callback(_drop, client, futures, topic)
-        client.subscribe_topic(topic, told_of)
+        futures = _submit(pool, function, shared, remaining, topic, stack)
+        stack.callback(_cancel, client, futures, topic)
+
+        def receive(event: tuple[float, Any]) -> None:
+            events.put(event[1])
+
+        client.subscribe_topic(topic, receive)
         for number, future in futures.items():
-            future.add_done_callback(partial(_done, heard, number))
-        begun: dict[int, str] = {}
-        seen = time.monotonic()
+            future.add_done_callback(partial(_put_done, events, number))
+        started: dict[int, str] = {}
+        last_seen = time.monotonic()
         while futures:
-            messages = _messages(heard)
-            if not messages:
+            batch = _next_events(events)
+            if not batch:
                 if client.status != "running":
-                    raise _Lost
-                if crew.workers():
-                    seen = time.monotonic()
-                elif time.monotonic() - seen > PATIENCE:
-                    _give_up(crew, report, "no worker is left")
-            for number, worker, told in (what for kind, what in messages if kind == "told"):
-                if told is None:  # it begins
-                    if number in begun:
+                    raise _LostError
+                if pool.workers():
+                    last_seen = time.monotonic()
+                elif time.monotonic() - last_seen > LOSS_TIMEOUT:
+                    _give_up(pool, report, "no worker is left")
+            for kind, number, value in batch:
+                if kind == "started":
+                    if number in started:
                         report.restarted += 1
-                        report.worker(begun[number]).lost += 1
-                    begun[number] = worker
-                elif hear is not None and number in futures:
-                    hear(number, told)
-            done = [what for kind, what in messages if kind == "done"]
-            answers = _answers(client, {number: futures[number] for number in done})
-            for number, answer in zip(done, answers, strict=True):
-                del futures[number]
+                        report.worker(started[number]).lost += 1
+                    started[number] = value
+                elif kind == "progress" and progress is not None and number in futures:
+                    progress(number, value)
+            done = {number: futures.pop(number) for kind, number, _ in batch if kind == "done"}
+            for number, answer in zip(done, _answers(client, list(done.values())), strict=True):
                 share = report.worker(answer.worker)
                 share.tasks += 1
                 share.seconds += answer.seconds
-                if isinstance(answer.value, Counted):
-                    share.counts.update(answer.value.counts)
+                share.counts.update(getattr(answer.value, "counts", {}))
                 yield number, answer.value
 
 
-def _drop(client: Any, futures: dict[int, Any], topic: str) -> None:
-    """Have nobody do any more what nobody waits for."""
-    with suppress(Exception):  # the scheduler may be gone, and with it all there is to drop
+def _submit(
+    pool: WorkerPool,
+    function: TaskFunction,
+    shared: object,
+    remaining: dict[int, Any],
+    topic: str,
+    stack: ExitStack,
+) -> dict[int, Any]:
+    """Return the futures of the tasks by number. Errors: _LostError."""
+    try:
+        payload = pack(shared)
+        sent: Any = None if pool.address else stack.enter_context(mapped(payload))
+        if sent is None:
+            sent = pool.client.scatter([payload], broadcast=True, hash=False)[0]
+        futures = pool.client.map(
+            _run_on_worker,
+            list(remaining.values()),
+            list(remaining),
+            function=function,
+            shared=sent,
+            topic=topic,
+            version=source_version(),
+            key=[f"{topic}-{number}" for number in remaining],
+            pure=False,
+        )
+    except (OSError, RuntimeError) as error:
+        raise _LostError from error
+    return dict(zip(remaining, futures, strict=True))
+
+
+def _cancel(client: Any, futures: dict[int, Any], topic: str) -> None:
+    """Cancel unfinished tasks and end the subscription to their events."""
+    with suppress(Exception):  # the scheduler may be lost
         client.unsubscribe_topic(topic)
         if futures:
             client.cancel(list(futures.values()))
 
 
-def _messages(heard: SimpleQueue[tuple[str, Any]]) -> list[tuple[str, Any]]:
-    """What has been heard; after a while of nothing, none."""
-    found: list[tuple[str, Any]] = []
+def _put_done(events: SimpleQueue[tuple[str, int, Any]], number: int, _: object) -> None:
+    events.put(("done", number, None))
+
+
+def _next_events(events: SimpleQueue[tuple[str, int, Any]]) -> list[tuple[str, int, Any]]:
+    """Return the events so far, at least one unless none arrives within the poll interval."""
+    found: list[tuple[str, int, Any]] = []
     with suppress(Empty):
-        found.append(heard.get(timeout=_LOOK))
+        found.append(events.get(timeout=_POLL_INTERVAL))
         while True:
-            found.append(heard.get_nowait())
+            found.append(events.get_nowait())
     return found
 
 
-def _done(heard: SimpleQueue[tuple[str, Any]], number: int, future: Any) -> None:
-    heard.put(("done", number))
-
-
-def _submit(
-    crew: WorkerPool, job: TaskFunction, shared: Any, left: dict[int, Any], topic: str, stack: ExitStack
-) -> dict[int, Any]:
-    """The tasks as futures, the first ones first. Errors: _Lost."""
-    try:
-        parcel = pack(shared)
-        everywhere: Any = None if crew.address else stack.enter_context(mapped(parcel))
-        if everywhere is None:
-            everywhere = crew.client.scatter([parcel], broadcast=True, hash=False)[0]
-        futures = crew.client.map(
-            _do,
-            list(left.values()),
-            list(left),
-            job=job,
-            shared=everywhere,
-            topic=topic,
-            expected=source_version(),
-            key=[f"{topic}-{number}" for number in left],
-            pure=False,
-        )
-    except (OSError, RuntimeError) as error:
-        raise _Lost from error
-    return dict(zip(left, futures, strict=True))
-
-
-def _answers(client: Any, futures: dict[int, Any]) -> list[_Answer]:
-    """The answers of tasks that are done. Errors: as `_answer`."""
-    if len(futures) > 1 and all(future.status == "finished" for future in futures.values()):
-        with suppress(Exception):  # what is wrong comes out when they are asked for one by one
-            found = client.gather(list(futures.values()))
-            if all(isinstance(answer, _Answer) for answer in found):
-                return found
-    return [_answer(future, number) for number, future in futures.items()]
-
-
-def _answer(future: Any, number: int) -> _Answer:
-    """The answer of a task that is done. Errors: _Lost, UsageError."""
-    from concurrent.futures import CancelledError
-
+def _answers(client: Any, futures: list[Any]) -> list[_Answer]:
+    """Return the answers of tasks that have ended. Errors: _LostError, UsageError."""
     from distributed.scheduler import KilledWorker
 
     try:
-        found = future.result()
+        found: list[_Answer] = client.gather(futures)
     except (CancelledError, OSError) as error:
-        raise _Lost from error
+        raise _LostError from error
     except KilledWorker as error:
+        number = str(error.task).rpartition("-")[2]
         raise UsageError(
             f"task {number} ended {error.allowed_failures + 1} workers, the last one {error.last_worker}",
             code="dask.memory",
-            hint="a system ends processes that take more memory than there is: start fewer workers, or with more",
+            hint="the system ends processes that run out of memory: start fewer workers, or with more memory",
         ) from None
     except ModuleNotFoundError as error:
-        why, hint = incompatibility("that was given a task", error, Requirements(), 0)
-        raise UsageError(why, code="dask.worker", hint=hint) from None
-    if isinstance(found, _Failure):
-        raise found.error
+        require_compatible("that was given a task", error)
+        raise
+    for answer in found:
+        if answer.error is not None:
+            raise answer.error
     return found
 
 
 # On a worker -------------------------------------------------------------------------------------------------
 
 
-def _do(
+def _run_on_worker(
     task: Any,
     number: int,
     *,
-    job: TaskFunction,
+    function: TaskFunction,
     shared: SharedPayload | MappedPayload,
     topic: str,
-    expected: str,
-) -> _Answer | _Failure:
-    """Do a task, on a worker."""
+    version: str,
+) -> _Answer:
+    """Do a task on a worker. Return the UsageError of a task: Dask would log an exception with its traceback."""
     from distributed import get_worker
 
-    _keep_memory()
+    _keep_freed_memory()
     worker = get_worker()
     name = f"{worker.address}, process {os.getpid()}"
-    if source_version() != expected:  # it came after the others were looked at
-        why, hint = incompatibility(name, describe_worker((), ()), Requirements(), 0, expected)
-        return _Failure(UsageError(why, code="dask.worker", hint=hint))
-    worker.log_event(topic, (number, name, None))
     last = started = time.monotonic()
 
-    def tell(what: Any) -> None:
+    def progress(value: Any) -> None:
         nonlocal last
-        if time.monotonic() - last > _TOLD:
+        if time.monotonic() - last > _PROGRESS_INTERVAL:
             last = time.monotonic()
-            worker.log_event(topic, (number, name, what))
+            worker.log_event(topic, ("progress", number, value))
 
     try:
-        return _Answer(job(shared.unpack(), task, tell), name, time.monotonic() - started)
+        # The worker may have joined after the others were checked.
+        require_compatible(name, describe_worker((), ()), version=version)
+        worker.log_event(topic, ("started", number, name))
+        value = function(shared.unpack(), task, progress)
+        return _Answer(name, time.monotonic() - started, value)
     except UsageError as error:
-        return _Failure(error)
+        refusal = error
     except MemoryError:
-        why = f"the worker {name} has not the memory for task {number}"
-        hint = "start fewer workers, or workers with more memory"
-        return _Failure(UsageError(why, code="dask.memory", hint=hint))
+        refusal = UsageError(
+            f"the worker {name} ran out of memory in task {number}",
+            code="dask.memory",
+            hint="start fewer workers, or workers with more memory",
+        )
     except OSError as error:
-        why = f"the worker {name} could not do task {number}: {error}"
-        hint = "free some space there" if error.errno == errno.ENOSPC else ""
-        return _Failure(UsageError(why, code="dask.disk", hint=hint))
+        refusal = UsageError(
+            f"the worker {name} failed in task {number}: {error}",
+            code="dask.disk",
+            hint="free some space there" if error.errno == errno.ENOSPC else "",
+        )
+    return _Answer(name, time.monotonic() - started, error=refusal)
 
 
 @cache
-def _keep_memory() -> None:
-    """Have the C library keep what is freed: Dask has it given back at once, so that every array is new pages.
+def _keep_freed_memory() -> None:
+    """Make the C library keep freed memory: under Dask's settings every array would get new pages.
 
-    Elsewhere than on glibc nothing is done.
+    Only glibc has these settings.
     """
     libc = CDLL(None)
     if hasattr(libc, "mallopt") and hasattr(libc, "gnu_get_libc_version"):

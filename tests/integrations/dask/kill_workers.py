@@ -1,6 +1,7 @@
-"""Launches during each of which a worker is killed: `python killing.py TIMES`, a script that guards nothing.
+"""Script that kills a worker during each of several launches: `python kill_workers.py TIMES`.
 
-Prints a line for each: whether the bytes and counts are those of a launch alone, and what was begun again.
+It prints a line for each launch: the seed, True if the results equal those of one process, True if each CTA ran once,
+and how many tasks were restarted and resubmitted. The script has no guard against being imported.
 """
 
 from __future__ import annotations
@@ -19,30 +20,30 @@ from warploom.integrations.dask.worker_pool import WorkerPool
 from warploom.runtime.api import Run
 
 KERNEL = "gemm_f16_nn_sm80.ptx"
-execute.RESIDENT_WARPS, execute.LEAST_WARPS = 4, 1  # a wave for each CTA, of which there are some
+execute.RESIDENT_WARPS, execute.LEAST_WARPS = 4, 1  # one wave for each CTA
 
 
-def launched(workers: int | str) -> tuple[bytes, Run]:
-    """What a launch leaves."""
+def launch(workers: int | str) -> tuple[bytes, Run]:
+    """Return the bytes of the results and the run."""
     problem = make(KERNEL, 0)
     done = run(KERNEL, problem, "eager", workers)
     return problem.outside.tobytes(), done
 
 
-expected, alone = launched(1)
-launched("dask:2")
+expected, alone = launch(1)
+launch("dask:2")
 for seed in range(int(sys.argv[1])):
     chance = random.Random(seed)
-    with WorkerPool("dask:2") as crew:
-        crew.client.wait_for_workers(2)  # one is there again some seconds after it was killed
-        victim = chance.choice(list(crew.client.run(os.getpid, on_error="ignore").values()))
+    with WorkerPool("dask:2") as pool:
+        pool.client.wait_for_workers(2)  # the nanny takes some seconds to restart a killed worker
+        victim = chance.choice(list(pool.client.run(os.getpid, on_error="ignore").values()))
     started = time.monotonic()
-    launched("dask:2")
+    launch("dask:2")
     killer = threading.Timer(
         chance.random() * (time.monotonic() - started), os.kill, (victim, signal.SIGKILL)
     )
     killer.start()
-    left, done = launched("dask:2")
+    left, done = launch("dask:2")
     killer.join()
     assert done.distribution is not None
     report = done.distribution.report
