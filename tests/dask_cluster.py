@@ -1,4 +1,4 @@
-"""One cluster for all tests of this folder: starting a cluster takes seconds."""
+"""Fixture of a Dask cluster that tests share, because starting one takes seconds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def scheduler() -> Iterator[str]:
-    """Yield the address of a scheduler with two workers, which are threads of this process."""
+    """The address of a scheduler with two workers, which are threads of this process."""
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(
         n_workers=2,
