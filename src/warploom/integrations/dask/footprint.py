@@ -13,7 +13,9 @@ from warploom.emulator.listening import listening
 from warploom.emulator.watch import Action, Watcher
 from warploom.integrations.dask import _byte_flags
 from warploom.integrations.dask._byte_flags import COMBINED, READ, WRITTEN
+from warploom.isa.binding.bind import Binding
 from warploom.isa.instructions.reductions import commutes
+from warploom.isa.model.effects import Access
 from warploom.isa.model.types import TYPES
 
 if TYPE_CHECKING:
@@ -113,7 +115,7 @@ class FootprintRecorder(Watcher):
         self._numbers: dict[Combination, int] = {}
         steps = machine.program.steps
         self._observes_others = listening(machine.program)
-        self._is_atomic = [step.binding.form.family == "atomic" for step in steps]
+        self._is_atomic = [_is_atomic(step.binding) for step in steps]
 
     def access(
         self, kind: str, place: Place, index: Array, lanes: Array, size: int, values: Array | None
@@ -172,6 +174,12 @@ class FootprintRecorder(Watcher):
             if len(ranges):
                 combined[combination] = ranges, ranges.gather(contents)
         return Footprint(reads, writes, writes.gather(contents), combined)
+
+
+def _is_atomic(instruction: Binding) -> bool:
+    """Return True if the instruction reads and writes memory as one operation."""
+    accesses = instruction.form.effects_of(Access)
+    return any(access.kind == "update" and access.is_ordered(instruction.slots) for access in accesses)
 
 
 def _joined(starts: Array, ends: Array, chosen: Array) -> ByteRanges:
