@@ -1,12 +1,11 @@
-"""GEMMs on two workers of Dask beside one worker, and beside this process alone, taking turns in one run.
+"""Time GEMMs on one and two Dask workers and in this process, alternately in one run.
 
     python bench/dask_scaling.py [--size 2048] [--rounds 5] [--seconds 60] [--only WORD]
 
-Starting the workers is not counted. Beside them, two plain processes do the whole GEMM each at the same time: what this
-machine makes of two busy cores is the limit, which on a shared host is not 1. Short kernels get more rounds, as two
-tasks of the same work may differ by some percent, and the longer one counts. Results are compared byte for byte. Then
-what tasks and bytes cost is measured, and the model of `dask_model.py` says what to expect of more workers. The exit
-status says whether two workers have at least 0.9 of the speed of two times one.
+The start of the workers is not counted. Two independent processes that each do the whole GEMM at the same time show the
+limit of the host, which is less than 1 on a shared host. Results are compared byte for byte. Then the cost of tasks and
+bytes is measured, and `dask_model.py` predicts the time with more workers. The exit status is 0 if two workers reach at
+least 0.9 of the speed of two times one worker.
 """
 
 from __future__ import annotations
@@ -40,25 +39,25 @@ MEGABYTES = 64
 TASKS = 1000
 
 
-def nothing(shared: Any, task: Any, tell: ProgressCallback) -> None:
-    """A task that does nothing."""
+def do_nothing(shared: Any, task: Any, progress: ProgressCallback) -> None:
+    """Do nothing."""
 
 
-def returned(shared: Any, task: int, tell: ProgressCallback) -> Any:
-    """A task that returns so many bytes."""
+def return_bytes(shared: Any, task: int, progress: ProgressCallback) -> Any:
+    """Return an array of `task` bytes."""
     return np.ones(task, np.uint8)
 
 
 def timed(call: Callable[[], Any]) -> float:
-    """Seconds of a call."""
+    """Return the seconds of a call."""
     start = time.perf_counter()
     call()
     return time.perf_counter() - start
 
 
 @dataclass(frozen=True)
-class Spent:
-    """Median seconds of each side, and of two plain processes that do the whole GEMM each at the same time."""
+class Times:
+    """Median seconds of each side, and of two independent processes at the same time (`both`)."""
 
     rounds: int
     alone: float
@@ -68,28 +67,31 @@ class Spent:
 
     @property
     def reached(self) -> float:
-        """Two workers beside one."""
+        """Speed of two workers over two times the speed of one."""
         return self.one / 2 / self.two
 
     @property
     def limit(self) -> float:
-        """Two processes beside one."""
+        """Speed of two independent processes over two times the speed of one."""
         return self.alone / self.both
 
 
-def again(gemm: Gemm, size: int) -> None:
-    """Run a GEMM in a process of its own, which keeps the operands."""
+def run_alone(gemm: Gemm, size: int) -> None:
+    """Run a GEMM in a separate process, which keeps the operands."""
     gemm.run(*operands(gemm, size), 1)
 
 
 @cache
 def operands(gemm: Gemm, size: int) -> tuple[Array, Array]:
-    """A and B, made once in a process."""
+    """Return A and B, created once in each process."""
     return gemm.operands(size)
 
 
-def compare(gemm: Gemm, size: int, rounds: int, seconds: float) -> Spent:
-    """Time each side in turns, so many times and for so many seconds; raises AssertionError where a byte differs."""
+def compare(gemm: Gemm, size: int, rounds: int, seconds: float) -> Times:
+    """Time all sides alternately, for at least some rounds and seconds.
+
+    Errors: AssertionError if a byte of the results differs.
+    """
     a, b = operands(gemm, size)
     expected = [gemm.run(a, b, workers).tobytes() for _, workers in SIDES]
     assert len(set(expected)) == 1, gemm.file
@@ -97,34 +99,35 @@ def compare(gemm: Gemm, size: int, rounds: int, seconds: float) -> Spent:
     with ProcessPoolExecutor(2, get_context("spawn")) as processes:
 
         def both() -> None:
-            list(processes.map(again, [gemm] * 2, [size] * 2))
+            list(processes.map(run_alone, [gemm] * 2, [size] * 2))
 
         both()
         sides = [partial(gemm.run, a, b, workers) for _, workers in SIDES]
         while len(spent[0]) < rounds or sum(map(sum, spent)) < seconds:
             for times, side in zip(spent, (*sides, both), strict=True):
                 times.append(timed(side))
-    return Spent(len(spent[0]), *map(statistics.median, spent))
+    return Times(len(spent[0]), *map(statistics.median, spent))
 
 
 def costs() -> Costs:
-    """What tasks and bytes cost on two workers that are called as others elsewhere would be."""
-    with WorkerPool("dask:2") as here:
-        address = here.client.scheduler.address
-    with WorkerPool(address) as crew:
-        list(run_tasks(crew, nothing, None, range(8)))
-        handled = timed(lambda: list(run_tasks(crew, nothing, None, range(TASKS)))) / TASKS
+    """Measure the cost of tasks and bytes on two workers that are reached through their scheduler."""
+    with WorkerPool("dask:2") as local:
+        address = local.client.scheduler.address
+    with WorkerPool(address) as pool:
+        list(run_tasks(pool, do_nothing, None, range(8)))
+        handled = timed(lambda: list(run_tasks(pool, do_nothing, None, range(TASKS)))) / TASKS
         image = np.ones(MEGABYTES << 20, np.uint8)
-        empty = min(timed(lambda: list(run_tasks(crew, nothing, None, [0]))) for _ in range(5))
-        there = min(timed(lambda: list(run_tasks(crew, nothing, image, [0]))) for _ in range(5)) - empty
+        empty = min(timed(lambda: list(run_tasks(pool, do_nothing, None, [0]))) for _ in range(5))
+        there = min(timed(lambda: list(run_tasks(pool, do_nothing, image, [0]))) for _ in range(5)) - empty
         back = (
-            min(timed(lambda: list(run_tasks(crew, returned, None, [len(image)]))) for _ in range(5)) - empty
+            min(timed(lambda: list(run_tasks(pool, return_bytes, None, [len(image)]))) for _ in range(5))
+            - empty
         )
-    return Costs(empty, handled, 2 * len(image) / there, len(image) / back)  # it goes to both workers
+    return Costs(empty, handled, 2 * len(image) / there, len(image) / back)  # both workers receive it
 
 
 def main() -> None:
-    """Print the tables."""
+    """Print the tables and set the exit status."""
     parser = argparse.ArgumentParser(description="Time GEMMs on workers of Dask.")
     parser.add_argument("--size", type=int, default=2048, help="M, N and K, a multiple of 256")
     parser.add_argument("--rounds", type=int, default=5, help="the least for each kernel")
@@ -161,7 +164,7 @@ def main() -> None:
 
 
 def predicted(found: Costs, wave: float) -> Table:
-    """What the model says of larger launches, whose waves take as long as the last one's that was measured."""
+    """Return the model's predictions for larger launches with waves of `wave` seconds."""
     table = Table(title="predicted")
     for heading in (
         "launch",
@@ -178,8 +181,12 @@ def predicted(found: Costs, wave: float) -> Table:
         work = Work(f"f16 GEMM, {size} x {size} x 2048", waves, wave, 2 * 2 * size * 2048, 2 * size**2)
         limits = saturation(found, work)
         for workers in (2, 8, 64, 1000):
-            said = predict(found, work, workers)
-            cells = (f"{said.seconds:,.1f}", f"{efficiency(found, work, workers):.2f}", said.bound)
+            prediction = predict(found, work, workers)
+            cells = (
+                f"{prediction.seconds:,.1f}",
+                f"{efficiency(found, work, workers):.2f}",
+                prediction.bound,
+            )
             table.add_row(work.name, f"{workers:,}", *cells, *(f"{limit:,}" for limit in limits))
     return table
 

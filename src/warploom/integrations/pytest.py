@@ -152,7 +152,10 @@ def warploom_launch(warploom_backend: Backend) -> Any:
 
 @pytest.fixture
 def warploom_triton(warploom_backend: Backend) -> Generator[list[LaunchRecord]]:
-    """Run the Triton kernels of this test on the emulator, fail on findings, and yield the list of launches."""
+    """Run the Triton kernels of this test on the emulator and yield the list of launches.
+
+    Findings fail the test.
+    """
     from warploom.integrations import triton
 
     arch: dict[str, Any] = {} if warploom_backend.arch is None else {"arch": warploom_backend.arch}

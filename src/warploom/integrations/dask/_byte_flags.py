@@ -1,5 +1,5 @@
 # pyright: reportUnknownMemberType=false
-"""Flags of the bytes of global memory: one for each byte that a part of a grid reads, writes or combines.
+"""Flags of the bytes of global memory that a part of a grid reads, writes or combines.
 
 A flag is READ, WRITTEN, both, or the number of the combining operation of all accesses to the byte, in steps of
 COMBINED. A byte with two operations, or with one besides a read or a write, counts as read and written.
@@ -85,7 +85,10 @@ def mark_ranges(flags: Array, pages: Array, starts: Array, sizes: Array, flag: i
 
 
 def marked_ranges(flags: Array, pages: Array) -> tuple[Array, Array, Array]:
-    """Return starts, ends and flags of the byte ranges with one flag, in order, cut at the bounds of pages."""
+    """Return starts, ends and flags of the byte ranges with one flag, in order.
+
+    A range ends at the end of a page at the latest.
+    """
     touched = np.flatnonzero(pages)
     held = flags.reshape(-1, 1 << PAGE_BITS)[touched]
     begins = np.ones(held.shape, np.bool_)

@@ -44,7 +44,7 @@ def file_digests(paths: Iterable[Path]) -> dict[str, str]:
 
 @cache
 def source_version() -> str:
-    """Return the release with a digest of the package's source, which distinguishes checkouts of one release."""
+    """Return the release with a digest of the source, which distinguishes checkouts of one release."""
     root = Path(release.__file__).parent
     return f"{release.version()} ({_digest(sorted(root.rglob('*.py')))[:12]})"
 

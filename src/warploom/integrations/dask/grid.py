@@ -1,4 +1,4 @@
-"""Run of a grid on several workers: each task runs some waves, and their results are merged into those of one run."""
+"""Run of a grid on several workers: each task runs some waves, and the results are merged."""
 
 from __future__ import annotations
 

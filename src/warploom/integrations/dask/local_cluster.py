@@ -117,9 +117,9 @@ def _kill_all() -> None:
 
 
 def _kill(cluster: Any) -> list[Any]:
-    """End the scheduler and the nannies of a cluster and return their processes. A worker ends with its nanny.
+    """End the scheduler and the nannies of a cluster, and return their processes.
 
-    `os.kill` leaves the exit status to the event loop; `process.kill` might take it first.
+    A worker ends with its nanny. `os.kill` leaves the exit status to the event loop, unlike `process.kill`.
     """
     owners = (cluster.scheduler, *cluster.workers.values())
     processes = [owner.process for owner in owners if getattr(owner, "process", None) is not None]

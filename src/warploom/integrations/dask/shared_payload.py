@@ -1,4 +1,4 @@
-"""Object that all tasks share, packed once for workers on other hosts, or mapped by the workers of this host."""
+"""Packed object that all tasks share: sent to other hosts, or mapped by the workers of this host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Independent tasks on a worker pool; every task yields one result, even if workers or the scheduler are lost."""
+"""Independent tasks on a worker pool, each with one result even if workers or the scheduler are lost."""
 
 # distributed has no type information of its own.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -34,7 +34,10 @@ _POLL_INTERVAL = 1.0  # seconds without an event after which the workers are loo
 ProgressCallback = Callable[[Any], None]
 """Callback of a task for its progress: plain data, as numbers and texts in tuples."""
 TaskFunction = Callable[[Any, Any, ProgressCallback], Any]
-"""Function of a module that does a task, given a copy of the shared object, the task and a progress callback."""
+"""Function of a module that does a task.
+
+Its arguments are a copy of the shared object, the task and a progress callback.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,7 @@ class _LostError(Exception):
 def map_tasks(
     function: TaskFunction, shared: object, tasks: list[Any], workers: str, announce: Announce | None = None
 ) -> tuple[list[Any], WorkReport]:
-    """Return the result of a function for each task, in the order of the tasks, and the report of the work.
+    """Return the results of a function for all tasks, in their order, and the report of the work.
 
     Errors: UsageError dask.*.
     """
@@ -130,7 +133,10 @@ def _submit_and_collect(
     progress: Callable[[int, Any], None] | None,
     report: WorkReport,
 ) -> Iterator[tuple[int, Any]]:
-    """Submit the remaining tasks and yield their numbers and results. Errors: _LostError; those of `run_tasks`."""
+    """Submit the remaining tasks and yield their numbers and results.
+
+    Errors: _LostError; those of `run_tasks`.
+    """
     client = pool.client
     events = SimpleQueue[tuple[str, int, Any]]()
     topic = f"warploom-{uuid4().hex}"
@@ -260,7 +266,10 @@ def _run_on_worker(
     topic: str,
     version: str,
 ) -> _Answer:
-    """Do a task on a worker. Return the UsageError of a task: Dask would log an exception with its traceback."""
+    """Do a task on a worker.
+
+    A UsageError is returned, because Dask would log an exception with its traceback.
+    """
     from distributed import get_worker
 
     _keep_freed_memory()

@@ -26,7 +26,9 @@ def descriptor_parts(descriptor: Any, base: Array) -> list[object]:
 
 
 def tensor_map(name: str, descriptor: Any, base: Array, compiled: dict[str, Any]) -> TensorMap:
-    """Return the tensor map of a descriptor. `compiled` holds the compiler's box, swizzle and element type.
+    """Return the tensor map of a descriptor.
+
+    `compiled` holds the box, the swizzle and the element type that the compiler chose.
 
     Errors: UsageError triton.descriptor.
     """

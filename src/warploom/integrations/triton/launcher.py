@@ -172,7 +172,7 @@ def _single(name: str, word: str, value: Any) -> object:
 
 
 def _descriptor(name: str, value: Any, compiled: dict[str, Any] | None) -> Iterator[tuple[str, object]]:
-    """Yield the parameters of a TensorDescriptor: a tensor map if the target has them, otherwise its parts."""
+    """Yield the parameters of a TensorDescriptor: a tensor map, or its parts for targets without them."""
     base: Array = memory(name, value.base)
     sizes = [*map(int, value.shape), *map(int, value.strides)]
     first = descriptor_parts(value, base) if compiled is None else [tensor_map(name, value, base, compiled)]

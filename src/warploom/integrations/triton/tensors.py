@@ -59,7 +59,7 @@ def tensor(array: Array) -> Tensor:
 
 
 def as_argument(value: object) -> object:
-    """Convert an argument of a launch for Triton: NumPy arrays to tensors, NumPy scalars to Python numbers.
+    """Convert an argument for Triton: NumPy arrays to tensors, NumPy scalars to Python numbers.
 
     Errors: UsageError triton.argument.
     """
