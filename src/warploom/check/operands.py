@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from warploom.check.calls import call_problems
 from warploom.check.names import Names, Part
+from warploom.check.operand_rule import COORDINATE, PREDICATE, Rule
 from warploom.check.ptxas import operands as ptxas
 from warploom.check.ptxas.fragment_registers import FragmentRegisters
 from warploom.isa.binding.operands import BoundOperand, Extensions, Problem, describe, no_extensions
 from warploom.isa.model.availability import Target, Version, read_target
 from warploom.isa.model.form import Match
-from warploom.isa.model.operands import OperandSpec, Slots
 from warploom.isa.model.registers import DECLARABLE, holders, inferred_type, takes_floats, takes_integers
 from warploom.isa.model.special_registers import SpecialRegister
 from warploom.isa.model.types import TYPES
@@ -37,40 +37,6 @@ from warploom.ptx import (
 
 _GENERIC = frozenset({"global", "shared", "local"})
 _INTEGERS = {"f16": ("u16", "s16"), "f32": ("u32", "s32"), "f64": ("u64", "s64")}
-_COORDINATE = OperandSpec("register", "read", "s32", allows=("special",))
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """Rule by which one operand is judged: the specification of the manual, and the policy of ptxas.
-
-    `extensions` are kinds of syntax that ptxas accepts beyond the manual. `refused_bases` are the widths of registers
-    that cannot be the base of an address. `registers_only` excludes sinks, predicates and addresses of variables.
-    """
-
-    kind: str
-    access: str
-    type: object
-    accepts: str
-    allows: Collection[str]
-    selector: str
-    implied: bool
-    extensions: Collection[str] = ()
-    refused_bases: Collection[int] = ()
-    registers_only: bool = False
-    is_fragment: bool = False
-
-    @classmethod
-    def of(cls, spec: OperandSpec, slots: Slots) -> Rule:
-        """Return the rule of a specification alone."""
-        return cls(
-            spec.kind, spec.access, spec.type, spec.accepts(slots), spec.allowed(slots), spec.selector_pattern(slots),
-            spec.implied,
-        )  # fmt: skip
-
-
-_COORDINATE_RULE = Rule.of(_COORDINATE, {})
-_PREDICATE_RULE = Rule.of(OperandSpec("predicate", "read", "pred"), {})
 
 
 def names_in(operand: Operand) -> Iterator[str]:
@@ -147,7 +113,7 @@ class Judge:
         for place in match.form.syntax.places:
             parts = {name: operands[name] for name in place.parts if name in operands}
             declared = [
-                self._declared(part.operand, self._rule(match, name, part.place))
+                self._declared(part.operand, Rule.on_target(match, name, part.place, self.target.number))
                 for name, part in parts.items()
             ]
             inferred = inferred_type(declared, [_constant_type(part.operand) for part in parts.values()])
@@ -155,17 +121,8 @@ class Judge:
                 found |= parts.keys()
         return found
 
-    def _rule(self, match: Match, name: str, spec: OperandSpec) -> Rule:
-        form, slots, target = match.form, match.slots, self.target.number
-        return replace(
-            Rule.of(spec, slots),
-            extensions=ptxas.extensions_of(form, name, slots, target),
-            refused_bases=ptxas.refused_bases(form, name, slots, target),
-            registers_only=ptxas.takes_registers_only(form, name),
-        )
-
     def _judge(self, match: Match, name: str, bound: BoundOperand) -> Iterator[tuple[str, str, int | None]]:
-        operand, place = bound.operand, self._rule(match, name, bound.place)
+        operand, place = bound.operand, Rule.on_target(match, name, bound.place, self.target.number)
         target = bound.place.legal.target
         needed = read_target(target) if target else None
         if needed is not None and not self.target.has(needed):
@@ -333,7 +290,7 @@ class Judge:
                 is_minus = sign == "-" and "minus" in place.allows
                 is_read = place.access == "read"
                 if sign == "!" and type_word != "pred" and is_read and self._eases(place, "predicate"):
-                    return self._name(name, _PREDICATE_RULE, "pred", in_vector)
+                    return self._name(name, PREDICATE, "pred", in_vector)
                 is_packed = isinstance(meaning, Variable) and meaning.type == "f16x2"
                 if is_packed or (not is_minus and (sign != "!" or type_word != "pred" or not is_read)):
                     return f"is '{sign}{name}'", expected
@@ -512,7 +469,7 @@ class Judge:
             yield "has an offset beside its coordinates", "a register or a variable alone", 0
         for vector in operand.extra:
             if isinstance(vector, Vector):
-                for what, expected, _ in self._vector(vector, "s32", _COORDINATE_RULE):
+                for what, expected, _ in self._vector(vector, "s32", COORDINATE):
                     yield f"has a coordinate that {what}", expected, 1
 
     def _may_be_unified(self, base: Operand | None, space: str, place: Rule) -> bool:

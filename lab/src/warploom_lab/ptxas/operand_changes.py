@@ -93,7 +93,7 @@ def _changed(form: Form, name: PlaceName, slots: Slots, plain: str) -> Iterator[
     yield from _types(place, slots)
     yield from _values(place, slots)
     yield from ((f"{text} there", text) for text in _NAMES)
-    if place.parts:
+    if place.constraint.selector:
         yield from ((f"part {part}", f"{plain}.{part}") for part in _PARTS)
     if place.access == "write":
         yield "paired", f"{plain}|%p90"
