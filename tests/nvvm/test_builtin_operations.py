@@ -14,7 +14,7 @@ from warploom.isa.model.availability import read_target
 from warploom.nvvm import LowerError, lower
 from warploom.nvvm.builtins import BUILTINS, Builtin
 from warploom.nvvm.builtins.calls import Pointer, Variable
-from warploom.nvvm.builtins.lowering import lower_call, understand
+from warploom.nvvm.builtins.lowering import lower_call, read_and_select
 from warploom.ptx import Instruction, parse
 
 SM_90A = read_target("sm_90a")
@@ -41,7 +41,7 @@ def test_every_builtin_is_an_operation(builtin: Builtin) -> None:
     taken = [call for call in calls_of(builtin) if "?" not in call and ours(Case("sm_90a", call)).instruction]
     for call in taken[:2]:
         text = kernel(call)
-        choice = understand(text, SM_90A)[1]
+        choice = read_and_select(text, SM_90A)[1]
         operations = lower(text, source="builtin", to="nvvm")
         assert lower(operations, source="nvvm", to="nvvm") == operations
         found = binding_of(lower(operations, source="nvvm", to="ptx"))
@@ -99,7 +99,7 @@ def test_a_call_in_python_is_the_call(space: str, word: str) -> None:
     assert f".row.m8n32k16{word}.f16 " in ptx
     ptx = lower_call("__wgmma_mma_async_bf16", 64, 16, 16, *[True] * 5, Pointer(), Pointer(), Variable())
     assert ".m64n16k16.f32.bf16.bf16 " in ptx
-    with pytest.raises(UsageError, match="there is no builtin '__hmma_m8n32k16_ld_q'"):
+    with pytest.raises(UsageError, match="unknown builtin '__hmma_m8n32k16_ld_q'"):
         lower_call("__hmma_m8n32k16_ld_q")
     with pytest.raises(LowerError, match="too few arguments in function call"):
         lower_call("__hmma_m8n32k16_ld_b", Pointer())

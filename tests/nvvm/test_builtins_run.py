@@ -16,8 +16,8 @@ from warploom.layout import Descriptor
 from warploom.layout import fragment as fragment_map
 from warploom.nvvm import lower
 from warploom.nvvm.builtins import BUILTINS, Builtin
-from warploom.nvvm.builtins.choose import choose
-from warploom.nvvm.builtins.lowering import understand
+from warploom.nvvm.builtins.lowering import read_and_select
+from warploom.nvvm.builtins.selection import select
 
 SM_90A = read_target("sm_90a")
 MULTIPLICATIONS = [each for each in BUILTINS if each.kind == "multiply"]
@@ -180,7 +180,7 @@ def test_warpgroups_multiply(operation: str, booleans: str, in_registers: bool, 
         f"__global__ void kernel(float *d, {kind}a, unsigned long long b) {{"
         f" __wgmma_mma_async_{operation}(64, {n}, {k}, {flags}, &d[threadIdx.x * {n // 2}], {a_argument}, b); }}"
     )
-    call, choice = understand(text, SM_90A)
+    call, choice = read_and_select(text, SM_90A)
     given = dict(zip(call.builtin.booleans, map(int, booleans), strict=True))
     types = {name: choice.words[f"{name}type"] for name in "abd"}
     a, b = numbers(random, (64, k), types["a"]), numbers(random, (k, n), types["b"])
@@ -221,8 +221,8 @@ def test_every_choice_of_the_record_is_the_instruction_of_its_kernel() -> None:
         "__hmma_m8n32k16_ld_c_f32(d, s, 32, 1);",
         "__wgmma_mma_async_bf16(64, 8, 16, 1, 0, 0, 1, 0, d, a, b);",
     ):
-        call, choice = understand(text, SM_90A)
-        again = choose(call.builtin, [argument.value for argument in call.arguments], SM_90A)
+        call, choice = read_and_select(text, SM_90A)
+        again = select(call.builtin, [argument.value for argument in call.arguments], SM_90A)
         shape = re.sub(r"%\w+", "%", again.text())
         assert choice == again
         assert shape in re.sub(r"%\w+", "%", lower(text, source="builtin"))

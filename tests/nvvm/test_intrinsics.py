@@ -90,7 +90,7 @@ def test_a_name_says_form_words_and_availability(name, form, words, targets, ptx
     ],
 )
 def test_what_is_no_intrinsic_is_refused(name: str) -> None:
-    with pytest.raises(UsageError, match="there is no intrinsic"):
+    with pytest.raises(UsageError, match="unknown intrinsic"):
         read_name(name)
 
 

@@ -38,7 +38,7 @@ STRUCT = "!llvm.struct<(f32, f32, f32, f32)>"
 
 
 def sample(name: str) -> Answer:
-    """One answer of an operation; a mask is a vector, which inline PTX cannot have."""
+    """One answer of an operation; a mask is a vector, which inline PTX does not support."""
     found = [each for each in ANSWERS if each.operation == name and not masked(each)]
     return found[len(found) // 2]
 
@@ -63,7 +63,7 @@ def test_over_llvm_is_the_same_ptx(name: str) -> None:
 
 def test_a_mask_is_refused() -> None:
     with pytest.raises(
-        LowerError, match=r"'nvvm\.tcgen05\.mma.*' has a value of type vector<.* no intrinsic with one"
+        LowerError, match=r"cannot lower 'nvvm\.tcgen05\.mma.*' to LLVM: .* a value of type vector<"
     ):
         wl.lower(next(each for each in ANSWERS if masked(each)).text, to="llvm")
 
@@ -148,7 +148,7 @@ def test_several_results_are_a_struct() -> None:
 
 CALL = "llvm.call_intrinsic"
 MISTAKES = [
-    ('llvm.inline_asm "add.u32 $0, $1, 1;", "=x,r" %i : (i32) -> i32', "has constraint 'x'"),
+    ('llvm.inline_asm "add.u32 $0, $1, 1;", "=x,r" %i : (i32) -> i32', "has the unknown constraint 'x'"),
     ('llvm.inline_asm "neg.f32 $0, $1;", "=f,f" %i : (i32) -> f32', "operand 0 in a register of type .b32"),
     ('llvm.inline_asm "neg.f32 $0, $1;", "=r,f" %f : (f32) -> f32', "result 0 in a register of type .f32"),
     ('llvm.inline_asm "not.b32 $0, $2;", "=r,r" %i : (i32) -> i32', "has no operand for '$2;'"),
@@ -159,11 +159,14 @@ MISTAKES = [
         "results in 1 registers and constraints for 0",
     ),
     ('llvm.inline_asm "not.b32 $0, $0;", "=r,4" %i : (i32) -> i32', "tied to no result of its own"),
-    ('llvm.inline_asm "add.u32 $0, $0, $1;", "=r,n" %i : (i32) -> i32', "has no constant as operand 0"),
+    (
+        'llvm.inline_asm "add.u32 $0, $0, $1;", "=r,n" %i : (i32) -> i32',
+        "has a computed operand 0; expected a constant",
+    ),
     ('llvm.inline_asm "%%%", "" : () -> ()', "has no PTX"),
-    ('llvm.inline_asm "ret; } .func g() { ret;", "" : () -> ()', "does not stay in its function"),
+    ('llvm.inline_asm "ret; } .func g() { ret;", "" : () -> ()', "has a text with unbalanced braces"),
     ('llvm.inline_asm "not.b33 $0, $1;", "=r,r" %i : (i32) -> i32', "not.b33"),
-    (f'{CALL} "llvm.nvvm.mma.m9n9k9"() : () -> ()', "there is no intrinsic 'llvm.nvvm.mma.m9n9k9'"),
+    (f'{CALL} "llvm.nvvm.mma.m9n9k9"() : () -> ()', "unknown intrinsic 'llvm.nvvm.mma.m9n9k9'"),
     (f'{CALL} "llvm.nvvm.wgmma.fence.sync.aligned"(%i) : (i32) -> ()', "is called as () -> ()"),
     (f'{CALL} "llvm.nvvm.wgmma.wait_group.sync.aligned"(%l) : (i64) -> ()', "takes a constant as N"),
     (f'{CALL} "llvm.nvvm.wgmma.wait_group.sync.aligned"() : () -> ()', "is called as (i64) -> ()"),
@@ -173,7 +176,7 @@ MISTAKES = [
     ),
     (
         f'{CALL} "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x1.b16"(%i) : (i32) -> i32',
-        "i32 is no pointer that an intrinsic takes",
+        "expected a pointer as an argument of an intrinsic, got i32",
     ),
     (
         f'{CALL} "llvm.nvvm.wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16"() : () -> ()',

@@ -10,7 +10,7 @@ pytest.importorskip("xdsl")
 
 import warploom as wl
 from warploom.cli import main
-from warploom.nvvm import LowerError, remarks
+from warploom.nvvm import LowerError, protocol_warnings
 
 STRUCT = "!llvm.struct<(f32, f32, f32, f32)>"
 MULTIPLY = (
@@ -96,26 +96,29 @@ def test_inline_ptx() -> None:
 @pytest.mark.parametrize(
     ("lines", "missing"),
     [
-        ([f"%0 = {MULTIPLY.format('%c')}", COMMIT, WAIT], "no 'nvvm.wgmma.fence.aligned' stands before it"),
+        (
+            [f"%0 = {MULTIPLY.format('%c')}", COMMIT, WAIT],
+            "needs a 'nvvm.wgmma.fence.aligned' after the writes of its accumulator",
+        ),
         (
             [FENCE, f"%0 = {MULTIPLY.format('%c')}"],
-            "no 'nvvm.wgmma.commit.group.sync.aligned' stands between",
+            "before its multiplication is complete: add 'nvvm.wgmma.commit.group.sync.aligned'",
         ),
         (
             [FENCE, f"%0 = {MULTIPLY.format('%c')}", COMMIT],
-            "no 'nvvm.wgmma.wait.group.sync.aligned' stands between",
+            "before its multiplication is complete: add 'nvvm.wgmma.wait.group.sync.aligned'",
         ),
-        ([FENCE, f"%0 = {MULTIPLY.format('%c')}", WAIT, COMMIT], "no 'nvvm.wgmma.wait.group.sync.aligned'"),
+        ([FENCE, f"%0 = {MULTIPLY.format('%c')}", WAIT, COMMIT], "add 'nvvm.wgmma.wait.group.sync.aligned'"),
     ],
 )
 def test_the_protocol(lines: list[str], missing: str) -> None:
-    (found,) = remarks(function(*lines, result="%0"))
+    (found,) = protocol_warnings(function(*lines, result="%0"))
     assert missing in found.message
     assert found.span is not None
 
 
 def test_the_protocol_kept() -> None:
-    assert not remarks(WHOLE)
+    assert not protocol_warnings(WHOLE)
 
 
 @pytest.mark.parametrize(
@@ -134,9 +137,9 @@ def test_mistakes_are_sentences(text: str, message: str) -> None:
 
 
 def test_unknown_targets_and_ways_are_misuse() -> None:
-    with pytest.raises(wl.UsageError, match="'sm_1' is no target"):
+    with pytest.raises(wl.UsageError, match="unknown target 'sm_1'"):
         wl.lower(WHOLE, target="sm_1")
-    with pytest.raises(wl.UsageError, match="no way from ptx to llvm"):
+    with pytest.raises(wl.UsageError, match="cannot lower ptx to llvm"):
         wl.lower(WHOLE, "ptx", "llvm")
 
 

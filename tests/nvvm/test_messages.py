@@ -138,7 +138,7 @@ I4 = accumulator(4, "i32")
         ("nvvm.tcgen05.mma.block_scale %t, %h, %h, %i, %b, %t, %t {kind = #nvvm.block_scale_kind<mxf4nvf4>, ctaGroup = #nvvm.cta_group<cta_1>} : (!llvm.ptr<6>, i64, i64, i32, i1, !llvm.ptr<6>, !llvm.ptr<6>)", f"%t: {T}, %h: i64, %i: i32, %b: i1", "mxf4nvf4 requires block scale attribute"),
         ("nvvm.fence.proxy.acquire <gpu> %p, %i", f"%p: {P}, %i: i32", "size"),
         ("nvvm.nonsense", "", "nonsense"),
-        ("%0 = llvm.mul %i, %i : i32", "%i: i32", "'llvm.mul' has no PTX here"),
+        ("%0 = llvm.mul %i, %i : i32", "%i: i32", "cannot lower 'llvm.mul' to PTX"),
     ],
 )  # fmt: skip
 def test_operation(operation: str, arguments: str, message: str) -> None:

@@ -8,13 +8,13 @@ import pytest
 
 pytest.importorskip("xdsl")
 
+from warploom_lab.pages.nvvm import pages
+from warploom_lab.pages.wgmma_text import TABLES, Row
 from xdsl.irdl import IRDLOperation
 
 from warploom.isa.binding.compose import form_named
 from warploom.nvvm.dialect import OPERATIONS
-from warploom.nvvm.dialect.vocabulary import WgmmaType
-from warploom.nvvm.pages import pages
-from warploom.nvvm.wgmma_text import TABLES, Row
+from warploom.nvvm.dialect.enums import WgmmaType
 
 DOCS = Path(__file__).parents[2] / "docs"
 BY_NAME = {operation.name: operation for operation in OPERATIONS}
@@ -53,7 +53,7 @@ def test_types_of_a() -> None:
     row = BY_TITLE[f"Operands, properties and result of {MULTIPLY}"]["typeA"]
     legal = {word for form in FORMS for word in form.vocabulary["atype"]}
     assert set(held(row).split()) == legal
-    assert legal < set(WgmmaType.words)
+    assert legal < set(WgmmaType.cases)
 
 
 def test_types_of_d() -> None:
