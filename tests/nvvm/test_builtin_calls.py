@@ -1,4 +1,4 @@
-"""The text of a call: what is read, what is known of its arguments, and how what is none is refused."""
+"""Calls of builtins in CUDA C: parsing, constant folding, and errors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TEXTS = [
 
 
 def constant(text: str) -> object:
-    """What a leading dimension is known to be."""
+    """Return the constant value of a leading dimension."""
     return parse_call(LOAD.format(text)).arguments[2].value.constant
 
 
@@ -42,12 +42,12 @@ def constant(text: str) -> object:
         ("n", None), ("n + 1", None), ("1 / 0", None), ("1 << 40", None), ("1e30f > 1", 1), ("(int)1e30", None),
     ],
 )  # fmt: skip
-def test_constants_are_those_of_c(text: str, value: object) -> None:
+def test_constants_have_the_value_of_c(text: str, value: object) -> None:
     assert constant(text) == value
 
 
 @given(st.integers(-(2**31), 2**31 - 1), st.integers(-(2**31), 2**31 - 1), st.sampled_from("+-*&|^"))
-def test_sums_of_constants_wrap_at_32_bits(a: int, b: int, sign: str) -> None:
+def test_arithmetic_on_constants_wraps_at_32_bits(a: int, b: int, sign: str) -> None:
     whole = {"+": a + b, "-": a - b, "*": a * b, "&": a & b, "|": a | b, "^": a ^ b}[sign]
     assert (
         constant(f"({a}) {sign} ({b})".replace(str(-(2**31)), "(-2147483647 - 1)"))
@@ -56,7 +56,7 @@ def test_sums_of_constants_wrap_at_32_bits(a: int, b: int, sign: str) -> None:
 
 
 @given(st.integers(-100, 100), st.integers(-100, 100), st.integers(-9, 9))
-def test_pointers_are_sums(offset: int, more: int, factor: int) -> None:
+def test_pointer_is_a_sum_of_base_offset_and_terms(offset: int, more: int, factor: int) -> None:
     text = f"__hmma_m16n16k16_ld_a(d, &s[{offset}] + ({factor}) * n - ({more}), 16, 0);".replace(
         "&s[-", "s + (0 - "
     ).replace("]", ")" if offset < 0 else "]")
@@ -103,7 +103,7 @@ def test_pointers_are_sums(offset: int, more: int, factor: int) -> None:
         ),
     ],
 )
-def test_what_is_no_call_is_refused_at_its_place(text: str, message: str, place: str) -> None:
+def test_text_without_a_legal_call_has_an_error_at_its_position(text: str, message: str, place: str) -> None:
     with pytest.raises(LowerError) as refused:
         lower(text, source="builtin", name="call.cu")
     found = refused.value.diagnostics[0]
@@ -111,7 +111,7 @@ def test_what_is_no_call_is_refused_at_its_place(text: str, message: str, place:
     assert found.place == f"call.cu:{place}"
 
 
-def test_every_mistake_of_a_warpgroup_is_said_in_the_compiler_s_order() -> None:
+def test_errors_of_a_warpgroup_call_have_the_compilers_order() -> None:
     with pytest.raises(LowerError) as refused:
         lower(
             "__wgmma_mma_async_f16(63, 17, 16, 0, 0, 0, 0, 0, n, d, 1.5, 7);",
@@ -127,14 +127,14 @@ def test_every_mistake_of_a_warpgroup_is_said_in_the_compiler_s_order() -> None:
     ]
 
 
-def test_fragments_that_nothing_declares_are_where_they_are() -> None:
+def test_undeclared_fragments_are_pointers() -> None:
     text = "__hmma_m16n16k16_mma_f32f16((float*)&d, (const int*)&a, (const int*)&b, (const int*)&c, 1, 0);"
     assert ".row.col.m16n16k16.f32.f16 {" in lower(text, source="builtin")
     text = "__hmma_m16n16k16_ld_a((int*)&a, (const int*)p, ldm, 1);"
     assert ".col.m16n16k16.global.f16 {" in lower(text, source="builtin")
 
 
-def test_arrays_hold_what_they_were_given() -> None:
+def test_arrays_have_their_initial_values() -> None:
     ptx = lower("int t[4] = {1, -2}; __wgmma_mma_async_tf32(64, 8, 8, 0, 0, 0, d, t, b);", source="builtin")
     words = [line.split(", ")[1] for line in ptx.splitlines() if "\tmov.b32" in line]
     assert words == ["1;", "4294967294;", "0;", "0;"]
@@ -144,7 +144,7 @@ def test_arrays_hold_what_they_were_given() -> None:
         lower("int t[4] = {n}; __wgmma_mma_async_tf32(64, 8, 8, 0, 0, 0, d, t, b);", source="builtin")
 
 
-def test_deep_texts_end_in_a_sentence() -> None:
+def test_deep_nesting_is_an_error() -> None:
     for text in ("(" * 5000, "-" * 5000, "1 ? " * 5000, "!" * 4000 + "1", "1 + (" * 3000):
         with pytest.raises(LowerError):
             parse_call(LOAD.format(text))
@@ -159,12 +159,12 @@ def test_deep_texts_end_in_a_sentence() -> None:
     st.integers(0, 12),
     st.text(" (){}[];,*&+-<>?:.!~0x1fn\"'=_ab", max_size=6),
 )
-def test_changed_texts_are_calls_or_refused(text: str, at: int, cut: int, more: str) -> None:
+def test_mutated_text_is_a_call_or_an_error(text: str, at: int, cut: int, more: str) -> None:
     with suppress(LowerError):
         parse_call(text[:at] + more + text[at + cut :])
 
 
-def test_levels_and_targets_that_are_none() -> None:
+def test_unknown_levels_and_targets() -> None:
     call = LOAD.format(16)
     with pytest.raises(UsageError, match="cannot lower builtin to builtin"):
         lower(call, source="builtin", to="builtin")
@@ -175,7 +175,7 @@ def test_levels_and_targets_that_are_none() -> None:
         lower(call, source="builtin", ptx_version=(9, 9))
 
 
-def test_the_verb_lowers_a_call(tmp_path, capsys) -> None:
+def test_command_lowers_a_call(tmp_path, capsys) -> None:
     path = tmp_path / "call.cu"
     path.write_text(LOAD.format("ldm"))
     assert main(["lower", str(path)]) == 0

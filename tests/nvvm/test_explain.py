@@ -32,7 +32,7 @@ def test_explain(subject: str, said: list[str], capsys: pytest.CaptureFixture[st
     assert not [each for each in said if each not in page], page
 
 
-def test_a_number_that_is_no_name_has_its_words_alone(capsys: pytest.CaptureFixture[str]) -> None:
+def test_number_without_a_name_shows_only_packed_words(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "0x60704000000"]) == 0
     assert capsys.readouterr().out.startswith("# 0x60704000000")
 
@@ -44,6 +44,6 @@ def test_a_number_that_is_no_name_has_its_words_alone(capsys: pytest.CaptureFixt
         ("__hmma_m16n16k16_ld_q", "unknown builtin '__hmma_m16n16k16_ld_q'"),
     ],
 )
-def test_what_is_none_is_refused(subject: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_subjects_are_errors(subject: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", subject]) == 2
     assert said in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Packed words: what is encoded is decoded again, and what cannot be is refused with the field named."""
+"""Packed words: round trips of encoding and decoding, and errors that name the field."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ SMALL = [word for word in WORDS.values() if word is not MMA]
 
 
 @pytest.mark.parametrize("word", SMALL, ids=lambda word: word.name)
-def test_every_valid_word_is_what_its_fields_encode(word):
+def test_valid_words_round_trip(word):
     valid = list(word.all_words())
     assert all(word.encode(**word.decode(value)) == value for value in valid)
     assert len(set(valid)) == len(valid)
 
 
 @pytest.mark.parametrize("word", [w for w in SMALL if w.width <= 11], ids=lambda word: word.name)
-def test_every_number_is_a_valid_word_or_is_refused(word):
+def test_every_number_is_a_valid_word_or_an_error(word):
     valid = set(word.all_words())
     for value in range(1 << word.width):
         assert (word.error(value) == "") == (value in valid)
 
 
 @given(st.data())
-def test_the_word_of_a_multiplication_is_what_its_fields_encode(data):
+def test_word_of_a_multiplication_round_trips(data):
     values = {field.name: data.draw(st.sampled_from(field.numbers())) for field in MMA.fields}
     number = sum(values[field.name] << field.low for field in MMA.fields)
     if MMA.error(number):
@@ -47,7 +47,7 @@ def test_the_word_of_a_multiplication_is_what_its_fields_encode(data):
 
 
 @given(st.integers(0, 2**64 - 1))
-def test_any_number_is_a_word_or_names_what_is_wrong(value):
+def test_any_number_is_a_word_or_an_error(value):
     for word in WORDS.values():
         if said := word.error(value):
             assert said.startswith(word.title)
@@ -80,21 +80,21 @@ def test_every_bit_of_a_descriptor_is_shown(value):
         ({"aty": 6, "bty": 6, "shape": 1, "stride": 1}, "unknown field 'stride'"),
     ],
 )
-def test_a_multiplication_that_cannot_be_names_its_field(fields, said):
+def test_error_in_a_multiplication_names_its_field(fields, said):
     with pytest.raises(UsageError, match="descriptor word of a multiplication") as caught:
         MMA.encode(**fields)
     assert said in str(caught.value)
     assert caught.value.diagnostics[0].code == "word.mma"
 
 
-def test_bits_of_no_field_are_refused():
+def test_bits_of_no_field_are_errors():
     with pytest.raises(UsageError, match="bits 40, 3 belong to no field and must be 0"):
         MMA.decode(1 << 40 | 1 << 3 | MMA.encode(aty="f16", bty="f16", shape="m16n16k16"))
     with pytest.raises(UsageError, match="does not fit 5 bits"):
         WORDS["config"].decode(32)
 
 
-def test_rowcol_and_rounding_lie_over_each_other_in_words_of_their_own():
+def test_rowcol_and_rounding_share_bits_in_different_words():
     # The text's one table has rowcol at 0, mid at 2-1 and rnd at 2-0: a word has the former or the latter.
     multiplication = MMA.encode(rnd="rm", aty="f64", bty="f64", al="row", bl="col", shape="m8n8k4")
     load = MOVE.encode(rowcol="row", mid="b", type="f64", shape="m8n8k4")
@@ -121,7 +121,7 @@ TCGEN05_REFUSED = [
 
 
 @pytest.mark.parametrize(("fields", "said"), TCGEN05_REFUSED)
-def test_modifiers_that_exclude_each_other(fields, said):
+def test_illegal_combinations_of_modifiers(fields, said):
     with pytest.raises(UsageError) as caught:
         MODIFIERS.encode(**fields)
     assert said in str(caught.value)
@@ -170,14 +170,14 @@ def test_names_of_types_and_shapes():
     assert all(SHAPES[number].startswith(("m8", "m16", "m32")) for number in SHAPES)
 
 
-def test_a_word_that_contradicts_itself_stops_the_import():
+def test_overlapping_fields_are_errors():
     with pytest.raises(WordError, match="field b overlaps or leaves the word in bits 3-2"):
         PackedWord("w", "a word", 8, (Field("a", 0, 3), Field("b", 2, 2)))
     with pytest.raises(WordError, match="field a overlaps or leaves the word in bits 9-8"):
         PackedWord("w", "a word", 9, (Field("a", 8, 2),))
 
 
-def test_explain_shows_every_word_that_a_number_may_be(capsys):
+def test_explain_shows_every_possible_word(capsys):
     word = MMA.encode(aty="b1", bty="b1", opc="and.popc", al="row", bl="col", shape="m8n8k128")
     assert main(["explain", hex(word)]) == 0
     page = capsys.readouterr().out
@@ -188,7 +188,7 @@ def test_explain_shows_every_word_that_a_number_may_be(capsys):
 
 
 @pytest.mark.parametrize("text", ["0x", "12q", "0x1ffffffffffffffff", "1.5"])
-def test_what_is_no_word_is_a_sentence(text, capsys):
+def test_text_that_is_no_number_is_an_error(text, capsys):
     with pytest.raises(UsageError):
         explain_word(text)
     assert main(["explain", text]) == 2

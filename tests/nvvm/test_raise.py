@@ -1,4 +1,4 @@
-"""PTX up to operations: what was lowered comes back, and every kernel of the corpus has a skeleton."""
+"""PTX raised to operations: lowered operations, and the kernels of the corpus."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from warploom.isa.binding.bind import Binding, bind
 from warploom.nvvm import lower
 from warploom.nvvm.dialect import OPERATIONS, InlinePtx, Operation
 from warploom.nvvm.dialect.types import registers_of
+from warploom.nvvm.forms import TENSOR_CORE
 from warploom.nvvm.mlir_text import parse_mlir
 from warploom.nvvm.raise_to_nvvm import raise_to_nvvm
 from warploom.nvvm.to_ptx import to_ptx
@@ -27,9 +28,8 @@ from warploom.ptx import Address, Module, Name, parse
 TESTS = Path(__file__).parents[1]
 ANSWERS = list(recorded(TESTS / "evidence" / "mlir"))
 CORPUS = sorted((TESTS / "corpus").glob("*.ptx"))
-FAMILIES = {"wgmma", "mma", "sparse", "wmma", "matrix", "async_copy", "bulk", "tensor", "mbarrier", "tcgen05"}
 SPELLED = {"shared::cta": "shared", "tile": ""}
-"""Words that say the same as others, or nothing."""
+"""Synonyms and redundant words."""
 
 
 def operations(module: ModuleOp) -> list[Operation]:
@@ -39,15 +39,15 @@ def operations(module: ModuleOp) -> list[Operation]:
 # What was lowered comes back ---------------------------------------------------------------------------------
 
 
-def said(operation: Operation) -> tuple[str, dict[str, Attribute], list[Attribute], list[Attribute]]:
-    """What an operation is but for its values."""
+def signature(operation: Operation) -> tuple[str, dict[str, Attribute], list[Attribute], list[Attribute]]:
+    """Return the name, properties and types of an operation."""
     properties = {name: each for name, each in operation.properties.items() if name != "operandSegmentSizes"}
     types = [[value.type for value in values] for values in (operation.operands, operation.results)]
     return operation.name, properties, types[0], types[1]
 
 
-def loaded(ptx: Module) -> dict[int, str]:
-    """The register of each parameter that is in one."""
+def parameter_registers(ptx: Module) -> dict[int, str]:
+    """Return the register of each parameter that has exactly one."""
     found: dict[int, list[str]] = {}
     (function,) = ptx.functions.values()
     for each in function.body.instructions():
@@ -60,21 +60,21 @@ def loaded(ptx: Module) -> dict[int, str]:
 
 
 def source(value: SSAValue) -> str:
-    """The register that a lifted value was in."""
+    """Return the register of a raised value."""
     while isinstance(value.owner, BitcastOp | IntToPtrOp):
         value = value.owner.operands[0]
     return value.name_hint or ""
 
 
-def comes_back(answer: Answer) -> bool:
+def is_raised_again(answer: Answer) -> bool:
     reading = parse_mlir(answer.text)
     (first,) = [each for each in operations(reading.module) if each.name == answer.operation]
     ptx = to_ptx(reading, answer.target).module
-    lifted = [each for each in operations(raise_to_nvvm(ptx)) if said(each) == said(first)]
-    if not lifted:
+    raised = [each for each in operations(raise_to_nvvm(ptx)) if signature(each) == signature(first)]
+    if not raised:
         return False
-    registers = loaded(ptx)
-    for before, after in zip(first.operands, lifted[0].operands, strict=True):
+    registers = parameter_registers(ptx)
+    for before, after in zip(first.operands, raised[0].operands, strict=True):
         alone = before.type != i1 and len(registers_of(before.type)) == 1
         if isinstance(before, BlockArgument) and alone:
             assert source(after) == registers[before.index].strip("%")
@@ -82,10 +82,10 @@ def comes_back(answer: Answer) -> bool:
 
 
 @pytest.mark.parametrize("name", sorted(each.name for each in OPERATIONS))
-def test_what_was_lowered_comes_back(name: str) -> None:
-    """But for what PTX does not tell apart."""
+def test_lowered_operation_is_raised_again(name: str) -> None:
+    """Operations with the same PTX as another one are the exception."""
     answers = [each for each in ANSWERS if each.operation == name]
-    back = [comes_back(each) for each in answers]
+    back = [is_raised_again(each) for each in answers]
     if any(name in names for names, *_ in ALIASES):
         assert not all(back)
     else:
@@ -96,20 +96,20 @@ def test_what_was_lowered_comes_back(name: str) -> None:
 
 
 def tensor_core(ptx: Module) -> list[list[str]]:
-    """The words of the instructions of the dialect's families, in their order."""
+    """Return the words of the instructions of the dialect's families, in order."""
     found: list[list[str]] = []
     for function in ptx.functions.values():
         for each in function.body.instructions() if function.body is not None else ():
             binding = bind(each)
-            if isinstance(binding, Binding) and binding.form.family in FAMILIES:
+            if isinstance(binding, Binding) and binding.form in TENSOR_CORE:
                 words = [SPELLED.get(word, word) for word in each.words]
                 found.append(sorted(filter(None, words)))
     return found
 
 
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
-def test_kernels_have_skeletons_that_lower_again(path: Path) -> None:
-    """A skeleton is text that reads as what it is, and its tensor-core instructions are the kernel's."""
+def test_raised_kernel_lowers_to_the_same_instructions(path: Path) -> None:
+    """The raised text parses to itself and lowers to the tensor-core instructions of the kernel."""
     module = parse(path.read_text())
     text = str(raise_to_nvvm(module)) + "\n"
     reading = parse_mlir(text)
@@ -118,7 +118,7 @@ def test_kernels_have_skeletons_that_lower_again(path: Path) -> None:
     assert tensor_core(lowered) == tensor_core(module)
 
 
-def test_a_gemm_reads_as_ir() -> None:
+def test_gemm_is_raised_to_ir() -> None:
     module = raise_to_nvvm((TESTS / "corpus" / "gemm_f16_nn_sm80.ptx").read_text())
     names = [each.name for each in operations(module)]
     assert names.count("nvvm.mma.sync") == 64
@@ -126,7 +126,7 @@ def test_a_gemm_reads_as_ir() -> None:
     assert not any(isinstance(each, InlinePtx) for each in operations(module))
 
 
-def test_what_no_operation_expresses_stands_as_it_is() -> None:
+def test_instruction_without_an_operation_becomes_inline_ptx() -> None:
     text = """.version 8.0\n.target sm_90a\n.address_size 64
 .visible .entry k(.param .u64 p) {
 	.reg .f32 %f<4>; .reg .b64 %rd<2>; .reg .pred %p<2>;
@@ -138,7 +138,7 @@ def test_what_no_operation_expresses_stands_as_it_is() -> None:
     assert found.ptxCode.data.startswith("wgmma.mma_async")
 
 
-def test_a_constant_scale_is_seen_through_its_predicate() -> None:
+def test_constant_scale_is_found_through_its_predicate() -> None:
     struct = "!llvm.struct<(f32, f32, f32, f32)>"
     text = f"""llvm.func @f(%d: i64, %c: {struct}) -> {struct} {{
   nvvm.wgmma.fence.aligned
@@ -161,20 +161,20 @@ MULTIPLY = (
 )
 
 
-def lifted(*lines: str) -> str:
+def raised(*lines: str) -> str:
     body = "\n".join(lines)
     return str(raise_to_nvvm(f"{HEAD}.visible .entry k(.param .u64 p) {{\n{REGISTERS}\n{body}\nret;\n}}"))
 
 
-def test_a_variable_is_an_address_and_a_constant_a_constant() -> None:
-    text = lifted("mov.b32 %r0, 3;", "mbarrier.init.shared::cta.b64 [barrier], %r0;")
+def test_variables_are_addresses_and_constants_are_constants() -> None:
+    text = raised("mov.b32 %r0, 3;", "mbarrier.init.shared::cta.b64 [barrier], %r0;")
     assert "@k(%barrier: !llvm.ptr<3>)" in text
     assert "llvm.mlir.constant(3 : i32)" in text
     assert "nvvm.mbarrier.init %barrier" in text
 
 
-def test_a_chain_passes_its_accumulator_on() -> None:
-    text = lifted("mov.pred %p1, -1;", MULTIPLY, MULTIPLY, "wgmma.commit_group.sync.aligned;")
+def test_chain_passes_its_accumulator_on() -> None:
+    text = raised("mov.pred %p1, -1;", MULTIPLY, MULTIPLY, "wgmma.commit_group.sync.aligned;")
     assert text.count("nvvm.wgmma.mma_async") == 2
     assert "D[<f32>, <one>]" in text
     assert "llvm.extractvalue" not in text
@@ -183,16 +183,14 @@ def test_a_chain_passes_its_accumulator_on() -> None:
 @pytest.mark.parametrize(
     ("after", "known"), [((), True), (("mov.pred %p1, 0;", "bra again;"), False)], ids=["once", "twice"]
 )
-def test_a_constant_holds_past_a_label_where_nothing_else_writes_it(
-    after: tuple[str, ...], known: bool
-) -> None:
-    text = lifted("mov.pred %p1, -1;", "again:", MULTIPLY, *after)
+def test_constant_stays_known_after_a_label_without_other_writes(after: tuple[str, ...], known: bool) -> None:
+    text = raised("mov.pred %p1, -1;", "again:", MULTIPLY, *after)
     assert ("nvvm.inline_ptx" not in text) == known
 
 
-def test_inline_ptx_has_its_values() -> None:
-    """Under a predicate what is written was there before; one that is not may stand in the text alone."""
-    text = lifted(
+def test_inline_ptx_has_values() -> None:
+    """A predicated instruction reads its result. A negated predicate stays in the text."""
+    text = raised(
         "@%p0 mbarrier.arrive.shared::cta.b64 %rd2, [%r1+8];",
         "@!%p0 mbarrier.inval.shared.b64 [barrier];",
         "movmatrix.sync.aligned.m8n8.trans.b16 %r2, %r2;",

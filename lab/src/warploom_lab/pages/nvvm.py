@@ -139,7 +139,9 @@ def _corrections() -> str:
         "",
     ]
     for table in TABLES:
-        rows = [(row.about, row.says, row.holds or "the same", row.known) for row in table.rows]
+        rows = [
+            (row.subject, row.statement, row.correction or "the same", row.evidence) for row in table.rows
+        ]
         lines += [f"## {table.title}", "", *markdown(("", "the text", "correct", "known from"), rows)]
     return "\n".join(lines).rstrip() + "\n"
 

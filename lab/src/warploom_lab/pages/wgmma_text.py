@@ -9,10 +9,10 @@ from dataclasses import dataclass
 class Row:
     """Row of a table: its subject, the statement of the text, the correct statement if it differs, and its evidence."""
 
-    about: str
-    says: str
-    holds: str = ""
-    known: str = ""
+    subject: str
+    statement: str
+    correction: str = ""
+    evidence: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +115,14 @@ TABLES = (
     Table(
         "Availability",
         (
-            Row("wgmma.fence", "sm_90a, PTX 8.0"),
-            Row("wgmma.half", "sm_90a, PTX 8.0"),
-            Row("wgmma.commit_group", "sm_90a, PTX 8.0"),
-            Row("wgmma.wait_group", "sm_90a, PTX 8.0"),
+            Row("nvvm.wgmma.fence.aligned", "sm_90a, PTX 8.0"),
+            Row("nvvm.wgmma.mma_async", "sm_90a, PTX 8.0"),
+            Row("nvvm.wgmma.commit.group.sync.aligned", "sm_90a, PTX 8.0"),
+            Row("nvvm.wgmma.wait.group.sync.aligned", "sm_90a, PTX 8.0"),
         ),
     ),
     Table(
-        "What the verifier holds",
+        "Checks of the verifier",
         (
             Row("K", "256 / bits of typeA, 16 of tf32", "256 / bits of typeA; 8 of tf32", _PTXAS),
             Row("N", "8 to 256 by 8", "as above: of integers and bits by 16 from 32 up", _PTXAS),

@@ -194,25 +194,3 @@ def builtin_numbered(number: int) -> Builtin:
         raise UsageError(f"{number} is a barrier of the warpgroup, which no program calls by name")
     first, last = BUILTINS[0].number, BUILTINS[-1].number
     raise UsageError(f"unknown builtin {number}; expected {first} to {last}")
-
-
-TABLES = (
-    ("dword_3F14840", range(678, 708)),
-    ("dword_3F147E0", range(708, 732)),
-    ("dword_3F147A0", range(732, 745)),
-)
-"""Three tables of the compiler that map builtins to intrinsics, with the numbers in each."""
-
-
-def table_of(number: int) -> tuple[str, int]:
-    """Return the compiler's table for a builtin, and its entry there.
-
-    Later builtins are found in search trees by their descriptor words (`packed.matrix`).
-
-    Errors: UsageError for a number in no table
-    """
-    for name, numbers in TABLES:
-        if number in numbers:
-            return name, number - numbers.start
-    first, last = TABLES[0][1].start, TABLES[-1][1].stop - 1
-    raise UsageError(f"builtin {number} is in none of the three tables; expected {first} to {last}")

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
-
-from xdsl.dialects.builtin import DenseArrayBase, StringAttr, i1, i32
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import StringAttr, i1
 from xdsl.irdl import opt_operand_def, prop_def, var_operand_def, var_result_def
 
 from warploom.nvvm.dialect.lowering import Lowering
@@ -28,10 +24,6 @@ class InlinePtx(Operation):
         " (`rw` `(` $readWriteArgs^ `:` type($readWriteArgs) `)`)?"
         " (`,` `predicate` `=` $predicate^)? attr-dict (`->` type($writeOnlyArgs)^)?"
     )
-    NO_OPERANDS: ClassVar[Mapping[str, Attribute]] = {
-        "operandSegmentSizes": DenseArrayBase.from_list(i32, [0, 0, 0])
-    }
-    """Property of an operation without operands."""
 
     def lower(self) -> Lowering:
         return Lowering([])
