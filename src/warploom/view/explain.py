@@ -36,13 +36,13 @@ def _page(subject: str) -> str:
     from warploom.observe.sanitize.rules import pages as sanitizer_pages
 
     if subject[:1].isdigit():
-        from warploom.nvvm.names import number_page
-        from warploom.nvvm.words.show import explain as words_of
-        from warploom.nvvm.words.show import read_number
+        from warploom.nvvm.explain import number_page
+        from warploom.nvvm.packed.explain import explain_word
+        from warploom.nvvm.packed.explain import read_number
 
-        return "\n".join(page for page in (number_page(read_number(subject)), words_of(subject)) if page)
+        return "\n".join(page for page in (number_page(read_number(subject)), explain_word(subject)) if page)
     if subject.startswith(("llvm.", "__")):
-        from warploom.nvvm.names import builtin_page, intrinsic_page
+        from warploom.nvvm.explain import builtin_page, intrinsic_page
 
         return builtin_page(subject) if subject.startswith("__") else intrinsic_page(subject)
     rule = rule_of(subject)

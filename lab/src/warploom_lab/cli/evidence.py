@@ -83,9 +83,9 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 def run_mlir(options: argparse.Namespace) -> int:
     """Ask MLIR, then write and compare. Errors: UsageError where it cannot be asked."""
-    from warploom.nvvm.packages import need_xdsl
+    from warploom.nvvm.errors import require_xdsl
 
-    need_xdsl()  # what follows imports it
+    require_xdsl()  # what follows imports it
     from warploom_lab.mlir.record import differences, write
     from warploom_lab.mlir.tools import provide
     from warploom_lab.ptxas.assembler import provide as assembler
