@@ -1,4 +1,4 @@
-"""Grid of the elements of a matrix with their locations, from which text, CSV, JSON and pictures are made."""
+"""Grid of the elements of a matrix with their locations, as text, CSV and JSON."""
 
 from __future__ import annotations
 

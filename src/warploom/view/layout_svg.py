@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from html import escape
 
 from warploom.diagnostics import UsageError
 from warploom.view.layout_grid import COLOURS, LayoutGrid
+from warploom.view.svg import svg_document, svg_text
 
 _WIDE, _HIGH = 46, 30  # a cell, in pixels
 _LEFT, _TOP, _RIGHT, _BOTTOM = 40, 62, 12, 10
 _MAX_ELEMENTS = 1 << 16
 
 _STYLE = """\
-  svg { color-scheme: light dark; }
-  .ground { fill: #ffffff; }
+  text { font-size: 11px; } .strong { font-size: 13px; } .small, .location { font-size: 9px; }
   .cell { stroke: #ffffff; }
-  text { font: 11px system-ui, sans-serif; fill: #1f2328; text-anchor: middle; }
-  .location { font-size: 9px; }
-  .small { font-size: 9px; fill: #59636e; }
-  .strong { font-weight: 600; font-size: 13px; text-anchor: start; }
-  .legend { text-anchor: start; }
 """
-_DARK_STYLE = """\
-    .ground { fill: #0d1117; }
-    .cell { stroke: #0d1117; }
-    text { fill: #f0f6fc; }
-    .small { fill: #9198a1; }
-"""
+_DARK_STYLE = "  .cell { stroke: #0d1117; }\n"
 
 
 def colour_rules(attribute: str) -> tuple[str, str]:
@@ -53,31 +42,26 @@ def layout_svg(grid: LayoutGrid) -> str:
     require_drawable(grid)
     width = max(_LEFT + _WIDE * grid.cols, _LEFT + 8 * len(grid.name)) + _RIGHT
     height = _TOP + _HIGH * grid.rows + _BOTTOM
-    title = escape(f"{grid.operand}: {grid.name}")
+    title = f"{grid.operand}: {grid.name}"
     description = (
         f"{grid.rows} rows by {grid.cols} columns, each cell with the {grid.memory.caption} of the element."
     )
     light, dark = colour_rules("fill")
-    heads = "\n".join(_heads(grid))
-    cells = "\n".join(_cells(grid))
-    return f"""\
-<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" \
-aria-labelledby="title description">
-<title id="title">{title}</title>
-<desc id="description">{escape(f"{description} {grid.legend}")}</desc>
-<style>
-{_STYLE}{light}
-  @media (prefers-color-scheme: dark) {{
-{_DARK_STYLE}{dark}
-  }}
-</style>
-<rect class="ground" width="{width}" height="{height}"/>
-<text class="strong" x="{_LEFT}" y="20">{title}</text>
-<text class="legend small" x="{_LEFT}" y="36">{escape(grid.legend)}</text>
-{heads}
-{cells}
-</svg>
-"""
+    body = [
+        svg_text(_LEFT, 20, title, "strong"),
+        svg_text(_LEFT, 36, grid.legend, "small"),
+        *(
+            svg_text(_LEFT + _WIDE * col + _WIDE // 2, _TOP - 6, col, "small", "middle")
+            for col in range(grid.cols)
+        ),
+        *(
+            svg_text(_LEFT // 2, _TOP + _HIGH * row + _HIGH // 2 + 3, row, "small", "middle")
+            for row in range(grid.rows)
+        ),
+        *_cells(grid),
+    ]
+    description = f"{description} {grid.legend}"
+    return svg_document((width, height), title, description, _STYLE + light, _DARK_STYLE + dark, body)
 
 
 def require_drawable(grid: LayoutGrid) -> None:
@@ -87,13 +71,6 @@ def require_drawable(grid: LayoutGrid) -> None:
             f"{grid.name} has {grid.rows * grid.cols:,} elements; a picture shows at most {_MAX_ELEMENTS:,}",
             hint="--csv and --json have them all",
         )
-
-
-def _heads(grid: LayoutGrid) -> Iterator[str]:
-    for col in range(grid.cols):
-        yield f'<text class="small" x="{_LEFT + _WIDE * col + _WIDE // 2}" y="{_TOP - 6}">{col}</text>'
-    for row in range(grid.rows):
-        yield f'<text class="small" x="{_LEFT // 2}" y="{_TOP + _HIGH * row + _HIGH // 2 + 3}">{row}</text>'
 
 
 def _cells(grid: LayoutGrid) -> Iterator[str]:
@@ -107,6 +84,6 @@ def _cells(grid: LayoutGrid) -> Iterator[str]:
         yield (
             f'<g data-row="{row}" data-col="{col}" data-locations="{locations}"><title>{title}</title>'
             f'<rect class="cell l{grid.colours[numbers[0]]}" x="{x}" y="{y}" width="{_WIDE}" height="{_HIGH}"/>'
-            f'<text x="{middle}" y="{y + 13}">{first}</text>'
-            f'<text class="location" x="{middle}" y="{y + 25}">{second}{more}</text></g>'
+            f"{svg_text(middle, y + 13, first, '', 'middle')}"
+            f"{svg_text(middle, y + 25, second + more, 'location', 'middle')}</g>"
         )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from warploom.diagnostics import Source, UsageError
 from warploom.observe.profile import Profile, Tile
-from warploom.ptx import Block, Directive, Function, Integer, Module, Text
+from warploom.ptx import Module
+from warploom.ptx.line_info import source_lines
 
 
 @dataclass(slots=True)
@@ -100,35 +100,9 @@ def _add_figures(profile: Profile, lines: list[Line]) -> None:
 
 
 def _add_origins(module: Module, source: Source, lines: list[Line]) -> None:
-    """Add the file and the line of the compiler's source, from the `.loc` directives."""
-    files: dict[int, str] = {}
-    for item in module.items:
-        if isinstance(item, Directive) and item.name == ".file" and item.ints:
-            files[item.ints[0]] = next((arg.value for arg in item.args if isinstance(arg, Text)), "")
-    for function in module.functions.values():
-        if function.body is None:
-            continue
-        marks = [(_first_line(source, each), each) for each in _locations(function.body)]
-        ends = [*(line for line, _ in marks), _last_line(source, function) + 1][1:]
-        for (line, mark), end in zip(marks, ends, strict=True):
-            file, number = (arg.value for arg in mark.args[:2] if isinstance(arg, Integer))
-            origin = f"{files.get(file, '') or f'file {file}'}:{number}"
-            for each in lines[line - 1 : end - 1]:
-                each.origin = origin
-            lines[line - 1].is_filler = lines[line - 1].row is None
-
-
-def _locations(block: Block) -> Iterator[Directive]:
-    for statement in block.statements:
-        if isinstance(statement, Block):
-            yield from _locations(statement)
-        elif isinstance(statement, Directive) and statement.name == ".loc" and len(statement.ints) > 1:
-            yield statement
-
-
-def _first_line(source: Source, directive: Directive) -> int:
-    return source.position(directive.span.start)[0] if directive.span is not None else 1
-
-
-def _last_line(source: Source, function: Function) -> int:
-    return source.position(function.span.end)[0] if function.span is not None else 1
+    """Add the file and the line of the compiler's source to each line of the text."""
+    for mark in source_lines(module):
+        first, last = (source.position(offset)[0] for offset in (mark.start, mark.end))
+        for line in lines[first - 1 : last]:
+            line.origin = f"{mark.file}:{mark.line}"
+        lines[first - 1].is_filler = lines[first - 1].row is None

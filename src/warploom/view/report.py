@@ -50,7 +50,7 @@ class RunReport:
 
 
 def report(run: Run, comparison: Comparison | None = None) -> RunReport:
-    """Return the page of a launch with `profile=True`, with its trace, findings and comparison if there are any.
+    """Return the page of a launch with `profile=True`, with its trace, findings and comparison.
 
     Errors: UsageError report.profile for a run without a profile, report.text for a kernel without text.
     """
