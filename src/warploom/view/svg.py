@@ -45,7 +45,8 @@ aria-labelledby="title description">
 """
 
 
-def svg_text(x: float, y: float, text: object, css_class: str = "", anchor: str = "start") -> str:
+def svg_text(x: float, y: float, text: object, css_class: str = "", anchor: str = "") -> str:
     """Return a text element."""
-    attribute = f' class="{css_class}"' if css_class else ""
-    return f'<text x="{x:g}" y="{y:g}"{attribute} text-anchor="{anchor}">{escape(str(text))}</text>'
+    attributes = {"x": f"{x:g}", "y": f"{y:g}", "class": css_class, "text-anchor": anchor}
+    words = "".join(f' {name}="{value}"' for name, value in attributes.items() if value)
+    return f"<text{words}>{escape(str(text))}</text>"
