@@ -228,7 +228,7 @@ def _rates(each: Compared) -> tuple[str, str]:
 def picture(timed: Sequence[Compared], about: dict[str, Any]) -> str:
     """Bars of both rates for each shape, a panel for each type, as SVG."""
     from warploom.kernels.timing.speed import summary
-    from warploom.view.bars import Group, Panel, bars
+    from warploom.view.bar_chart import Group, Panel, bar_chart
 
     panels: list[Panel] = []
     means = summary(timed)
@@ -244,7 +244,7 @@ def picture(timed: Sequence[Compared], about: dict[str, Any]) -> str:
         )
         panels.append(Panel(f"{least.case.kind.title}: {average:.3f} in the geometric mean", groups))
     means_said = ", ".join(f"{name} {average:.3f}" for name, (average, _) in means.items())
-    return bars(
+    return bar_chart(
         panels,
         title=f"GEMM on {about['gpu']}",
         description=f"Rates of Warploom and of {about['peer']} for each type and size (M × N × K), and above each pair"

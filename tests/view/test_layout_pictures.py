@@ -1,4 +1,4 @@
-"""Pictures of layouts: every matrix instruction has them, and they show what the manual and the machine say."""
+"""Pictures of layouts: they exist for every matrix instruction and agree with the manual and the emulator."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ from warploom.layout import (
     box_map,
     fragment,
 )
-from warploom.view.grid import Grid, csv_of, data_of, grid_of, text_of
-from warploom.view.matrix import matrix
-from warploom.view.page import page
+from warploom.view.layout_grid import LayoutGrid, csv_text, grid_of, json_data, text_lines
+from warploom.view.layout_page import layout_page
+from warploom.view.layout_svg import layout_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 Places = dict[tuple[int, int], list[str]]
 
 
-def drawn(grid: Grid) -> Places:
-    """What the picture says of every element: where it lies."""
-    cells = ET.fromstring(matrix(grid)).iter(f"{SVG}g")
+def drawn(grid: LayoutGrid) -> Places:
+    """Return the locations of every element in the picture."""
+    cells = ET.fromstring(layout_svg(grid)).iter(f"{SVG}g")
     return {
-        (int(each.attrib["data-row"]), int(each.attrib["data-col"])): each.attrib["data-held"].split()
+        (int(each.attrib["data-row"]), int(each.attrib["data-col"])): each.attrib["data-locations"].split()
         for each in cells
     }
 
 
-def held(found: LayoutMap) -> Places:
-    """The same, from the map."""
+def locations(found: LayoutMap) -> Places:
+    """Return the locations of every element in a layout."""
     places: Places = {}
     if isinstance(found, TensorMemoryMap):
         for (copy, row, col), lane in np.ndenumerate(found.lane):
@@ -69,15 +69,15 @@ def held(found: LayoutMap) -> Places:
 def test_every_form_has_its_pictures(form: Form) -> None:
     shown: set[str] = set()
     for _, name, _, found in maps(form):
-        if name not in shown:  # one for each operand; that all maps are sound, other tests say
+        if name not in shown:  # one for each operand; other tests check all maps
             shown.add(name)
-            assert drawn(grid_of(name, found)) == held(found)
+            assert drawn(grid_of(name, found)) == locations(found)
     assert shown
 
 
 @cache
 def instructions() -> dict[tuple[str, str, str], str]:
-    """An opcode for every shape, element type and operand of the dense multiplications of a warp."""
+    """Return an opcode for every shape, element type and operand of dense warp-level multiplications."""
     return {
         (slots["shape"], slots[f"{operand}type"], operand.upper()): opcode
         for form in (HALF, FLOAT, DOUBLE, INTEGER, BIT, SCALED)
@@ -107,12 +107,12 @@ def test_pictures_show_the_manuals_formulas(shape: str, word: str, operand: str,
     assert drawn(grid_of(operand, wl.layout(instructions()[shape, word, operand], operand))) == expected
 
 
-def test_enough_of_them_are_compared() -> None:
+def test_enough_formulas_are_compared() -> None:
     assert len(FORMULAS) >= 40
     assert {each[:3] for each in FORMULAS} <= set(instructions())
 
 
-def test_metadata_as_the_manual_has_them() -> None:
+def test_metadata_agree_with_the_manual() -> None:
     # Section 9.7.14.6.1: m16n8k16 with f16, one thread of each group has the metadata of rows g and g + 8.
     opcode = SPARSE.replace("k32", "k16")
     for selector in range(4):
@@ -124,7 +124,7 @@ def test_metadata_as_the_manual_has_them() -> None:
         }
 
 
-def test_scale_factors_as_the_manual_has_them() -> None:
+def test_scale_factors_agree_with_the_manual() -> None:
     # Section 9.7.14.3: a pair of each quad gives those of A, a thread those of B, byte by byte from the byte id.
     opcode = next(opcode for opcode, slots, _ in opcodes(SCALED) if slots["scale_vec"] == "scale_vec::2X")
     a = drawn(grid_of("scale A", wl.layout(opcode, "scale A", byte_id=2, thread_id=1)))
@@ -145,7 +145,7 @@ def test_a_warpgroups_accumulator() -> None:
     assert drawn(grid_of("D", wl.layout(GROUP, "D"))) == expected
 
 
-# What the machine does ----------------------------------------------------------------------------------------
+# Agreement with the emulator ----------------------------------------------------------------------------------------
 
 COPY = """
 .version 8.6
@@ -205,9 +205,7 @@ BOXES = [
 
 
 @pytest.mark.parametrize(("interleave", "swizzle", "box"), BOXES)
-def test_a_box_is_copied_to_where_the_picture_has_it(
-    interleave: int, swizzle: int, box: tuple[int, ...]
-) -> None:
+def test_a_copied_box_agrees_with_the_picture(interleave: int, swizzle: int, box: tuple[int, ...]) -> None:
     found = wl.layout(
         BOX.replace("2d", f"{len(box)}d"),
         "box",
@@ -282,13 +280,11 @@ fill:
 
 @pytest.mark.parametrize("major", ["K", "MN"])
 @pytest.mark.parametrize("swizzle", [0, 32, 64, 128])
-def test_a_multiplication_reads_what_the_picture_has(major: str, swizzle: int) -> None:
+def test_a_multiplication_agrees_with_the_picture(major: str, swizzle: int) -> None:
     opcode = GROUP.replace("n16", "n8")
     image = np.random.default_rng(swizzle).integers(-4, 5, 8192).astype(np.float16)
     out = np.zeros((128, 4), np.float32)
-    span = (
-        swizzle // 2 if major == "MN" and swizzle else 8
-    )  # rows of B's first span, of which there are at least so many
+    span = swizzle // 2 if major == "MN" and swizzle else 8  # least number of rows of B, one span
     a = wl.descriptor(64, 16, "f16", swizzle=swizzle, major=major)
     b = wl.descriptor(max(8, span), 16, "f16", swizzle=swizzle, major=major, start_address=8192)
     wl.launch(
@@ -312,7 +308,7 @@ def test_a_multiplication_reads_what_the_picture_has(major: str, swizzle: int) -
 
 PAIR = "tcgen05.mma.cta_group::2.kind::f16"
 
-# The same data in other forms ---------------------------------------------------------------------------------
+# Other representations ---------------------------------------------------------------------------------
 
 GRIDS = {
     "fragment": grid_of("A", wl.layout("mma.sync.aligned.m16n8k32.row.col.s32.s4.s4.s32", "A")),
@@ -327,21 +323,21 @@ GRIDS = {
 }
 
 
-def word_of(row: dict[str, str], grid: Grid) -> str:
-    """A place in a word, from the entry that says it."""
-    if grid.memory == "tensor memory":
+def word_of(row: dict[str, str], grid: LayoutGrid) -> str:
+    """Return the location of a CSV row in one word."""
+    if grid.memory.name == "tensor memory":
         bit = f":{row['bit']}" if row["bit"] != "0" else ""
         return (f"{row['cta']}/" if grid.ctas > 1 else "") + f"L{row['tlane']}.{row['tcol']}{bit}"
-    if grid.memory == "registers":
+    if grid.memory.name == "registers":
         return f"T{row['lane']}:{row['item']}"
     return row["byte"] + (f".{row['bit']}" if grid.bits < 8 else "")
 
 
 @pytest.mark.parametrize("grid", GRIDS.values(), ids=GRIDS)
-def test_all_forms_say_the_same(grid: Grid) -> None:
-    rows = list(csv.DictReader(io.StringIO(csv_of([grid]))))
-    told = json.loads(json.dumps(data_of(grid)))
-    assert [dict(zip(told["columns"], map(str, entry))) for entry in told["entries"]] == [
+def test_all_representations_agree(grid: LayoutGrid) -> None:
+    rows = list(csv.DictReader(io.StringIO(csv_text([grid]))))
+    data = json.loads(json.dumps(json_data(grid)))
+    assert [dict(zip(data["columns"], map(str, entry))) for entry in data["entries"]] == [
         {name: value for name, value in row.items() if name != "operand"} for row in rows
     ]
     places: Places = {}
@@ -349,24 +345,24 @@ def test_all_forms_say_the_same(grid: Grid) -> None:
         place = word_of(row, grid)
         places.setdefault((int(row["row"]), int(row["col"])), []).append(place)
     assert places == drawn(grid)
-    assert told["bits"] * len(told["entries"]) >= told["rows"] * told["cols"]
-    lines = ["".join(text for text, _ in line).split() for line in text_of(grid, 10_000)]
+    assert data["bits"] * len(data["entries"]) >= data["rows"] * data["cols"]
+    lines = ["".join(text for text, _ in line).split() for line in text_lines(grid, 10_000)]
     assert [len(lines), lines[1]] == [grid.rows + 2, [str(col) for col in range(grid.cols)]]
     for row in range(grid.rows):
         assert lines[row + 2] == [str(row), *(word for col in range(grid.cols) for word in places[row, col])]
 
 
-def test_wide_tables_are_cut_into_panels() -> None:
+def test_wide_tables_are_split_into_panels() -> None:
     grid = GRIDS["fragment"]
     for width in (1, 40, 100):
-        lines = ["".join(text for text, _ in line) for line in text_of(grid, width)][1:]
+        lines = ["".join(text for text, _ in line) for line in text_lines(grid, width)][1:]
         heads = [line for number, line in enumerate(lines) if number % (grid.rows + 1) == 0]
         assert " ".join(heads).split() == [str(col) for col in range(grid.cols)]
         assert max(map(len, lines)) <= max(width, 10)
 
 
-def test_nothing_leaves_the_picture_and_all_words_are_text() -> None:
-    root = ET.fromstring(matrix(GRIDS["partial"]))
+def test_the_picture_contains_all_cells_and_text() -> None:
+    root = ET.fromstring(layout_svg(GRIDS["partial"]))
     width, height = float(root.attrib["width"]), float(root.attrib["height"])
     for each in root.iter(f"{SVG}rect"):
         x, y = float(each.get("x", 0)), float(each.get("y", 0))
@@ -381,18 +377,18 @@ def test_nothing_leaves_the_picture_and_all_words_are_text() -> None:
     assert "row 8, column 1: lane 2, item 5, register 0, bits 20 to 23" in said
 
 
-def test_lanes_and_banks_have_colours_of_their_own() -> None:
-    style = "".join(each.text or "" for each in ET.fromstring(matrix(GRIDS["tile"])).iter(f"{SVG}style"))
+def test_lanes_and_banks_have_distinct_colours() -> None:
+    style = "".join(each.text or "" for each in ET.fromstring(layout_svg(GRIDS["tile"])).iter(f"{SVG}style"))
     light = [line for line in style.splitlines() if line.startswith("  .l") and "{ fill: hsl" in line]
     assert len(light) == len({line.partition("{")[2] for line in light}) == 64
     for name, grid in GRIDS.items():
         for number, colour in enumerate(grid.colours):
-            holder = {"registers": 2, "shared memory": 4, "tensor memory": 3}[grid.memory]
-            assert colour == grid.entries[number, holder] % 32, name
+            owner = {"registers": 2, "shared memory": 4, "tensor memory": 3}[grid.memory.name]
+            assert colour == grid.entries[number, owner] % 32, name
 
 
-@pytest.mark.parametrize("picture", [matrix, lambda grid: page("x", [grid])])
-def test_what_is_too_large_for_a_picture_is_refused(picture: Any) -> None:
+@pytest.mark.parametrize("picture", [layout_svg, lambda grid: layout_page("x", [grid])])
+def test_too_many_elements_for_a_picture_are_refused(picture: Any) -> None:
     grid = grid_of("box", box_map(box_fields((4, 256, 128), "u8")))
     with pytest.raises(
         UsageError, match="box 4x256x128 u8 has 131,072 elements; a picture shows at most 65,536"
@@ -400,7 +396,7 @@ def test_what_is_too_large_for_a_picture_is_refused(picture: Any) -> None:
         picture(grid)
 
 
-def test_operands_of_text_have_grids_too() -> None:
+def test_operands_of_an_opcode_have_grids() -> None:
     known = {each.name: each.map(LayoutInputs()) for each in operands_of(GROUP)}
-    assert grid_of("D", known["D"]).holder == "lane"
-    assert grid_of("B", known["B"]).holder == "bank"
+    assert grid_of("D", known["D"]).memory.owner == "lane"
+    assert grid_of("B", known["B"]).memory.owner == "bank"

@@ -1,4 +1,4 @@
-"""Bars: the picture has the data in it, and whatever it is told stays text."""
+"""Bar charts: heights, extents, escaped texts and descriptions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from warploom.view.bars import Group, Panel, bars
+from warploom.view.bar_chart import Group, Panel, bar_chart
 
 SVG = "{http://www.w3.org/2000/svg}"
 PANELS = (
@@ -18,17 +18,17 @@ PANELS = (
 
 
 def drawn() -> ET.Element:
-    text = bars(PANELS, title="A & B", description="<both>", series=("ours", "<theirs>"), unit="TFLOP/s")
+    text = bar_chart(PANELS, title="A & B", description="<both>", series=("ours", "<theirs>"), unit="TFLOP/s")
     return ET.fromstring(text)
 
 
 def heights(root: ET.Element, series: int) -> list[float]:
-    """Of the bars, without the legend."""
+    """Return the heights of the bars of a series, without the legend."""
     return [float(each.attrib["height"]) for each in root.iter(f"{SVG}rect")
             if each.get("class") == f"series{series}" and each.find(f"{SVG}title") is not None]  # fmt: skip
 
 
-def test_bars_are_as_tall_as_their_values() -> None:
+def test_heights_are_proportional_to_values() -> None:
     root = drawn()
     ours, theirs = heights(root, 0), heights(root, 1)
     assert ours[0] / theirs[0] == pytest.approx(600 / 500, rel=0.01)
@@ -37,7 +37,7 @@ def test_bars_are_as_tall_as_their_values() -> None:
     assert ours[2] / theirs[2] == pytest.approx(3, rel=0.01)
 
 
-def test_nothing_leaves_the_picture_or_its_panel() -> None:
+def test_bars_stay_within_picture_and_panel() -> None:
     root = drawn()
     width, height = float(root.attrib["width"]), float(root.attrib["height"])
     for each in root.iter(f"{SVG}rect"):
@@ -51,9 +51,9 @@ def test_nothing_leaves_the_picture_or_its_panel() -> None:
             assert float(bar.attrib["y"]) + float(bar.attrib["height"]) == pytest.approx(max(lines), abs=0.15)
 
 
-def test_every_word_is_in_it_as_text() -> None:
+def test_every_text_is_present() -> None:
     root = drawn()
-    told = {each.text for each in root.iter(f"{SVG}text")}
+    texts = {each.text for each in root.iter(f"{SVG}text")}
     assert {
         "bf16",
         "s8 <&\"'>",
@@ -65,24 +65,24 @@ def test_every_word_is_in_it_as_text() -> None:
         "ours",
         "<theirs>",
         "TFLOP/s",
-    } <= told
+    } <= texts
     assert {each.tag.removeprefix(SVG) for each in root.iter()} == {
         "svg", "title", "desc", "style", "rect", "text", "g", "line"
     }  # fmt: skip
 
 
-def test_it_says_what_it_shows_to_those_who_do_not_see_it() -> None:
+def test_the_picture_has_an_accessible_description() -> None:
     root = drawn()
     named = {each.get("id"): each.text for each in root.iter() if each.get("id")}
     assert [named[name] for name in root.attrib["aria-labelledby"].split()] == ["A & B", "<both>"]
-    said = [each.text for each in root.iter(f"{SVG}title")]
-    assert "ours, bf16, 64 × 8 × 2: 600 TFLOP/s" in said
+    titles = [each.text for each in root.iter(f"{SVG}title")]
+    assert "ours, bf16, 64 × 8 × 2: 600 TFLOP/s" in titles
     assert "prefers-color-scheme: dark" in "".join(each.text or "" for each in root.iter(f"{SVG}style"))
 
 
 @pytest.mark.parametrize("largest", [1e-9, 0.999999, 1.0, 4.0, 40.0, 999.0, 1000.0, 1e6 / 3])
 def test_the_scale_holds_the_largest_value(largest: float) -> None:
-    text = bars(
+    text = bar_chart(
         [Panel("p", (Group(("g",), (largest, 0.0), ""),))],
         title="",
         description="",
@@ -95,5 +95,7 @@ def test_the_scale_holds_the_largest_value(largest: float) -> None:
     assert 0.3 * (max(lines) - min(lines)) < tall <= max(lines) - min(lines) + 0.1
 
 
-def test_no_panels_are_a_picture_too() -> None:
-    assert ET.fromstring(bars([], title="t", description="", series=("a", "b"), unit="")).tag == f"{SVG}svg"
+def test_a_chart_without_panels() -> None:
+    assert (
+        ET.fromstring(bar_chart([], title="t", description="", series=("a", "b"), unit="")).tag == f"{SVG}svg"
+    )
