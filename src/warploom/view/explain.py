@@ -41,8 +41,7 @@ def _page(subject: str) -> str:
         from warploom.nvvm.packed.explain import explain_word, read_number
 
         pages = (number_page(read_number(subject)), explain_word(subject))
-        return "
-".join(page for page in pages if page)
+        return "\n".join(page for page in pages if page)
     if subject.startswith(("llvm.", "__")):
         from warploom.nvvm.explain import builtin_page, intrinsic_page
 
