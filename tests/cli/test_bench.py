@@ -13,7 +13,7 @@ from lab.numpy_peer import Clock, NumPy
 import warploom as wl
 from warploom.cli import bench, main
 from warploom.gpu import DeviceFault, State, Timing
-from warploom.kernels.cost import choose
+from warploom.kernels.hopper.cost_model import choose
 from warploom.kernels.timing.cublas import KINDS, Kind
 from warploom.kernels.timing.speed import Case, Compared, Wrong
 
@@ -241,7 +241,7 @@ def test_what_fails_takes_nothing_from_what_was_found(
     monkeypatch.setattr("warploom.gpu.Gpu", Here)
     monkeypatch.setattr("warploom.gpu.state", lambda gpu: STATE)
     monkeypatch.setattr("warploom.gpu.measure", measure)
-    monkeypatch.setattr("warploom.kernels.gemm", ours)
+    monkeypatch.setattr("warploom.kernels.hopper.gemm", ours)
     monkeypatch.setattr("warploom.kernels.timing.cublas.PEERS", {"torch": Failing})
     monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path))
     shapes = ",".join(f"{m}x64x64" for m in rows)

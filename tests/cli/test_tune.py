@@ -9,10 +9,10 @@ import pytest
 from warploom.cli import main, tune
 from warploom.gpu import Timing
 from warploom.kernels import Tile
+from warploom.kernels.hopper.tuned_tiles import Tuned, keep, key_of, record_file
 from warploom.kernels.timing.cublas import KINDS
 from warploom.kernels.timing.speed import Case
 from warploom.kernels.timing.tuning import Outcome, Tried, candidates
-from warploom.kernels.tuned import Tuned, keep, key_of, record_file
 
 SHAPE = "expected M, N and K with x between them, such as 4096x2112x7168"
 KIND = KINDS["bf16"]

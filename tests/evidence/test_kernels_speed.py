@@ -10,8 +10,8 @@ from statistics import mean
 from typing import Any
 
 from warploom.kernels import Plan, Tile
-from warploom.kernels.cost import microseconds, shares
-from warploom.kernels.plan import PROMOTED
+from warploom.kernels.hopper.cost_model import microseconds, shares
+from warploom.kernels.hopper.plan import PROMOTED
 from warploom.kernels.problem import Problem
 
 RECORD = json.loads((Path(__file__).parent / "kernels_speed" / "h200.json").read_text())

@@ -11,7 +11,7 @@ import pytest
 from gpu.nvidia import Fake, Tensor
 
 import warploom as wl
-from warploom.kernels import api, compress, device, gemm, grouped_gemm, prune
+from warploom.kernels import api, compress, gemm, grouped_gemm, prepared, prune
 
 WARP = (*[8] * 7, 4, 4, *[4] * 4, *[8] * 4, 4, 4, 4)
 """Sizes of the warp-level kernel's parameters: pointers, alpha and beta, strides, planes, M, N and K."""
@@ -30,7 +30,7 @@ class Matrix(Tensor):
 def _fresh(fake: Fake) -> Iterator[None]:
     """No multiplication is ready before a test, and none that a fake GPU has is after it."""
     for turn in range(2):
-        device.gpu_of.cache_clear()
+        prepared.gpu_of.cache_clear()
         api._READY.clear()
         if not turn:
             yield

@@ -16,8 +16,8 @@ from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
-from warploom.kernels.compress import Compressed, compress, decompress, prune
-from warploom.kernels.plan import metadata_places, size_of
+from warploom.kernels.hopper.plan import metadata_places, size_of
+from warploom.kernels.sparse import Compressed, compress, decompress, prune
 from warploom.layout import MetadataMap
 from warploom.layout import metadata as metadata_map
 

@@ -11,10 +11,10 @@ import pytest
 
 import warploom as wl
 from warploom.kernels import Plan, Tile, gemm
-from warploom.kernels.cost import choose, microseconds, shares
-from warploom.kernels.dispatch import Dispatch
-from warploom.kernels.gemm import gemm as kernel
-from warploom.kernels.plan import DTYPES, SUMS, Epilogue
+from warploom.kernels.hopper.cost_model import choose, microseconds, shares
+from warploom.kernels.hopper.dispatch import Dispatch
+from warploom.kernels.hopper.gemm import gemm as kernel
+from warploom.kernels.hopper.plan import DTYPES, SUMS, Epilogue
 from warploom.kernels.problem import Arrays, Problem, read
 
 BF16, E4M3, E5M2 = ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2

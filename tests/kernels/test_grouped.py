@@ -12,10 +12,10 @@ import pytest
 import warploom as wl
 from warploom.diagnostics import UsageError
 from warploom.kernels import Epilogue, Plan, Tile, gemm, grouped_gemm, problem
-from warploom.kernels.dispatch import Dispatch
-from warploom.kernels.gemm import gemm as kernel
 from warploom.kernels.grouped import share_of
-from warploom.kernels.plan import DTYPES
+from warploom.kernels.hopper.dispatch import Dispatch
+from warploom.kernels.hopper.gemm import gemm as kernel
+from warploom.kernels.hopper.plan import DTYPES
 from warploom.kernels.problem import Arrays
 
 OPERANDS: dict[str, Any] = {

@@ -13,8 +13,8 @@ import pytest
 import warploom as wl
 from warploom.check.module import asked_target
 from warploom.kernels import Compressed, Tile, WarpTile, api, compress, gemm, prune
-from warploom.kernels.cost import choose, microseconds
-from warploom.kernels.plan import SMALL, Plan
+from warploom.kernels.hopper.cost_model import choose, microseconds
+from warploom.kernels.hopper.plan import SMALL, Plan
 from warploom.kernels.problem import Problem
 from warploom.runtime.api import launch
 

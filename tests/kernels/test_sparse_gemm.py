@@ -11,9 +11,9 @@ import pytest
 
 import warploom as wl
 from warploom.diagnostics import UsageError
-from warploom.kernels.compress import compress, prune
-from warploom.kernels.gemm import gemm
-from warploom.kernels.plan import Blocks, Epilogue, Plan, Tile, size_of
+from warploom.kernels.hopper.gemm import gemm
+from warploom.kernels.hopper.plan import Blocks, Epilogue, Plan, Tile, size_of
+from warploom.kernels.sparse import compress, prune
 
 TYPES: dict[str, Any] = {
     "f16": np.float16,

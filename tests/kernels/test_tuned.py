@@ -11,10 +11,19 @@ import pytest
 
 import warploom as wl
 from warploom.kernels import Epilogue, Plan, Tile
-from warploom.kernels.cost import choose, shares
-from warploom.kernels.plan import SMALL
+from warploom.kernels.hopper.cost_model import choose, shares
+from warploom.kernels.hopper.plan import SMALL
+from warploom.kernels.hopper.tuned_tiles import (
+    Tuned,
+    chosen,
+    forget,
+    keep,
+    key_of,
+    read,
+    record_file,
+    tuned_tile,
+)
 from warploom.kernels.problem import Problem
-from warploom.kernels.tuned import Tuned, chosen, forget, keep, key_of, read, record_file, tuned_tile
 
 GPU = "NVIDIA H200"
 PROBLEM = Problem(4096, 2112, 7168, 1, "bf16", "bf16", "k", "k")

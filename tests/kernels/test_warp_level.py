@@ -11,10 +11,10 @@ import pytest
 import warploom as wl
 from warploom.diagnostics import UsageError
 from warploom.emulator.memory import Memory
-from warploom.kernels.plan import Epilogue, size_of
+from warploom.kernels.ampere.gemm import built
+from warploom.kernels.ampere.plan import TILES, Plan, WarpTile, tile_for
+from warploom.kernels.hopper.plan import Epilogue, size_of
 from warploom.kernels.problem import Problem, read, swapped
-from warploom.kernels.warp_level.gemm import built
-from warploom.kernels.warp_level.plan import TILES, Plan, WarpTile, tile_for
 
 DTYPES = {
     "bf16": ml_dtypes.bfloat16,

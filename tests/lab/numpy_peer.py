@@ -10,8 +10,8 @@ import ml_dtypes
 import numpy as np
 
 from warploom.gpu import Timing
-from warploom.kernels.compress import compress, prune
-from warploom.kernels.plan import DTYPES
+from warploom.kernels.hopper.plan import DTYPES
+from warploom.kernels.sparse import compress, prune
 from warploom.kernels.timing.cublas import KINDS, Kind, Matrices
 
 OPERANDS: dict[str, Any] = {

@@ -18,7 +18,7 @@ from warploom_lab.gemm.expected import expected, ratio
 from warploom_lab.gemm.given import given
 
 from warploom.diagnostics import UsageError
-from warploom.kernels.plan import SUMS
+from warploom.kernels.hopper.plan import SUMS
 
 CASES = list(cases(1, 2000))
 FEATURES = {

@@ -10,14 +10,14 @@ import pytest
 from lab.numpy_peer import Clock, NumPy
 
 from warploom.kernels import Compressed, Tile, decompress
-from warploom.kernels.cost import choose, microseconds, ways
-from warploom.kernels.device import Ready
-from warploom.kernels.dispatch import Dispatch
+from warploom.kernels.hopper.cost_model import choose, microseconds, ways
+from warploom.kernels.hopper.dispatch import Dispatch
+from warploom.kernels.hopper.tuned_tiles import Tuned, chosen, keep, key_of, tuned_tile
+from warploom.kernels.prepared import Ready
 from warploom.kernels.problem import Arrays
 from warploom.kernels.timing.cublas import KINDS
 from warploom.kernels.timing.speed import SIZES, Case
 from warploom.kernels.timing.tuning import MOST, Tuner, candidates, tune
-from warploom.kernels.tuned import Tuned, chosen, keep, key_of, tuned_tile
 
 GPU = "NVIDIA H200"
 CASE = Case(KINDS["bf16"], 256, 192, 128)

@@ -11,9 +11,9 @@ from typing import Any
 
 from configurations.covering import Space
 from warploom.diagnostics import UsageError
-from warploom.kernels import cost
-from warploom.kernels.plan import PROMOTED, SCALED, SPAN, SUMS, Blocks, Epilogue, Plan, Tile, size_of
-from warploom.kernels.warp_level import plan as warp_level
+from warploom.kernels.ampere import plan as warp_level
+from warploom.kernels.hopper import cost_model as cost
+from warploom.kernels.hopper.plan import PROMOTED, SCALED, SPAN, SUMS, Blocks, Epilogue, Plan, Tile, size_of
 
 _TYPES = tuple((a, b, sums) for (a, b), each in SUMS.items() for sums in each)
 _RESULTS = ("f32", "bf16", "f16", "e4m3", "e5m2", "s32")

@@ -19,14 +19,14 @@ from warploom.diagnostics import Source
 from warploom.emulator.program import Program, load
 from warploom.gpu.logs import findings, resources
 from warploom.kernels import problem
-from warploom.kernels.compress import compress, prune
-from warploom.kernels.cost import Share
-from warploom.kernels.dispatch import Dispatch
-from warploom.kernels.gemm import gemm
-from warploom.kernels.plan import DTYPES, SCALED, Plan
+from warploom.kernels.ampere.dispatch import WarpDispatch
+from warploom.kernels.ampere.gemm import built
+from warploom.kernels.hopper.cost_model import Share
+from warploom.kernels.hopper.dispatch import Dispatch
+from warploom.kernels.hopper.gemm import gemm
+from warploom.kernels.hopper.plan import DTYPES, SCALED, Plan
 from warploom.kernels.problem import Arrays, swapped
-from warploom.kernels.warp_level.dispatch import WarpDispatch
-from warploom.kernels.warp_level.gemm import built
+from warploom.kernels.sparse import compress, prune
 from warploom.runtime.api import execute
 
 _OPERANDS: dict[str, Any] = {

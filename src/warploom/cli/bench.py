@@ -75,7 +75,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace) -> int:
     """Compare. Errors: UsageError bench.*, gpu.*, kernels.*."""
     from warploom.gpu import Gpu, driver_release, state
-    from warploom.kernels.plan import HOPPER
+    from warploom.kernels.hopper.plan import HOPPER
     from warploom.kernels.timing.cublas import PEERS, usual
     from warploom.kernels.timing.speed import SIZES, Case
 

@@ -14,7 +14,7 @@ from warploom.diagnostics import UsageError
 if TYPE_CHECKING:
     from warploom.gpu import Gpu, Timing
     from warploom.gpu.timing import Call
-    from warploom.kernels.dispatch import Dispatch
+    from warploom.kernels.hopper.dispatch import Dispatch
     from warploom.kernels.problem import Arrays
     from warploom.kernels.timing.cublas import Peer
     from warploom.kernels.timing.speed import Case
@@ -107,8 +107,8 @@ def _tune(options: argparse.Namespace, cases: Sequence[Case]) -> int:
 
 def _tuner(gpu: Gpu, peer: Peer, repetitions: int) -> Tuner:
     from warploom.gpu import measure
-    from warploom.kernels.device import Ready
-    from warploom.kernels.gemm import gemm
+    from warploom.kernels.hopper.gemm import gemm
+    from warploom.kernels.prepared import Ready
     from warploom.kernels.timing.tuning import Tuner
 
     def prepare(dispatch: Dispatch, arrays: Arrays) -> Launch:
@@ -149,7 +149,7 @@ def report(outcome: Outcome) -> int:
 
 
 def _list() -> int:
-    from warploom.kernels.tuned import read, record_file
+    from warploom.kernels.hopper.tuned_tiles import read, record_file
 
     record = read()
     for gpu, kept in record.items():
@@ -162,7 +162,7 @@ def _list() -> int:
 
 
 def _forget(cases: Sequence[Case] | None) -> int:
-    from warploom.kernels.tuned import forget, key_of
+    from warploom.kernels.hopper.tuned_tiles import forget, key_of
 
     keys: set[str] | None = None
     if cases is not None:

@@ -19,12 +19,14 @@ from warploom.diagnostics import UsageError
 from warploom.gpu import Gpu
 from warploom.gpu.arrays import as_numpy, is_foreign_type, is_on_gpu, number_of, signature
 from warploom.kernels import problem
-from warploom.kernels.compress import Compressed, shapes
-from warploom.kernels.cost import choose, microseconds, shares
-from warploom.kernels.device import Ready, gpu_of
-from warploom.kernels.dispatch import Dispatch
-from warploom.kernels.gemm import gemm as hopper
-from warploom.kernels.plan import (
+from warploom.kernels.ampere.dispatch import WarpDispatch
+from warploom.kernels.ampere.gemm import built
+from warploom.kernels.ampere.plan import PROCESSORS, WarpTile
+from warploom.kernels.ampere.plan import Plan as WarpPlan
+from warploom.kernels.hopper.cost_model import choose, microseconds, shares
+from warploom.kernels.hopper.dispatch import Dispatch
+from warploom.kernels.hopper.gemm import gemm as hopper
+from warploom.kernels.hopper.plan import (
     DTYPES,
     HOPPER,
     PROMOTED,
@@ -37,13 +39,11 @@ from warploom.kernels.plan import (
     Tile,
     size_of,
 )
+from warploom.kernels.hopper.tuned_tiles import chosen
+from warploom.kernels.prepared import Ready, gpu_of
 from warploom.kernels.problem import Arrays, Problem
-from warploom.kernels.scales import blocks_of
-from warploom.kernels.tuned import chosen
-from warploom.kernels.warp_level.dispatch import WarpDispatch
-from warploom.kernels.warp_level.gemm import built
-from warploom.kernels.warp_level.plan import PROCESSORS, WarpTile
-from warploom.kernels.warp_level.plan import Plan as WarpPlan
+from warploom.kernels.scale_layout import blocks_of
+from warploom.kernels.sparse import Compressed, shapes
 from warploom.layout import strided
 from warploom.runtime.api import launch
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from warploom.author import Location, Register, f32, guarded, new, ptx, s32
-from warploom.kernels.plan import Epilogue, size_of
+from warploom.kernels.hopper.plan import Epilogue, size_of
 
 LOG2_E = 1.4426950408889634
 _GELU = 0.7978845608028654, 0.044715  # sqrt(2 / pi), and the factor of the cube

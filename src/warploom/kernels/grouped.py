@@ -13,9 +13,9 @@ from warploom.gpu import Gpu
 from warploom.gpu.arrays import is_on_gpu
 from warploom.kernels import problem
 from warploom.kernels.api import Options, check_vector, need_hopper, perform, planned
-from warploom.kernels.cost import H200, Device, Share, microseconds, tiles
-from warploom.kernels.dispatch import Dispatch
-from warploom.kernels.plan import Plan, Tile
+from warploom.kernels.hopper.cost_model import H200, Device, Share, microseconds, tiles
+from warploom.kernels.hopper.dispatch import Dispatch
+from warploom.kernels.hopper.plan import Plan, Tile
 from warploom.kernels.problem import Arrays, Problem
 
 

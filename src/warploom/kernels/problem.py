@@ -9,8 +9,8 @@ from warploom.check.module import asked_target
 from warploom.diagnostics import UsageError
 from warploom.isa.model.capacity import shared_bytes
 from warploom.isa.model.types import TYPES
-from warploom.kernels.plan import SUMS, Epilogue, size_of
-from warploom.kernels.warp_level import plan as warp_level
+from warploom.kernels.ampere import plan as warp_level
+from warploom.kernels.hopper.plan import SUMS, Epilogue, size_of
 from warploom.layout import strided
 
 _WORDS = {

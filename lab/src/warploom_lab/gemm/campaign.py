@@ -16,9 +16,9 @@ from warploom.diagnostics import WarploomError
 from warploom.gpu import Gpu
 from warploom.kernels import api, grouped
 from warploom.kernels.api import Ask, Options, perform
-from warploom.kernels.cost import Share, shares, tiles
-from warploom.kernels.dispatch import Dispatch
-from warploom.kernels.plan import HOPPER, Plan, Tile
+from warploom.kernels.hopper.cost_model import Share, shares, tiles
+from warploom.kernels.hopper.dispatch import Dispatch
+from warploom.kernels.hopper.plan import HOPPER, Plan, Tile
 from warploom.kernels.problem import Arrays
 from warploom_lab.gemm.case import Case, case
 from warploom_lab.gemm.expected import expected, ratio

@@ -9,7 +9,7 @@ from math import ceil
 from random import Random
 from typing import Any
 
-from warploom.kernels.plan import ACTIVATIONS, RESULTS, SUMS
+from warploom.kernels.hopper.plan import ACTIVATIONS, RESULTS, SUMS
 
 _LARGEST = 1536  # along M, N and K
 _MOST = 1_500_000_000  # products of a case: float64 takes a second for them

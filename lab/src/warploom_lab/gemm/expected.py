@@ -14,7 +14,7 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.kernels.plan import DTYPES, SCALED
+from warploom.kernels.hopper.plan import DTYPES, SCALED
 from warploom_lab.gemm.case import Case
 from warploom_lab.gemm.given import Given
 

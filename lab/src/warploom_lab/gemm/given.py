@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.kernels.compress import compress, prune
-from warploom.kernels.plan import DTYPES, SCALED
+from warploom.kernels.hopper.plan import DTYPES, SCALED
 from warploom.kernels.problem import Arrays
+from warploom.kernels.sparse import compress, prune
 from warploom_lab.gemm.case import Case
 
 Array = NDArray[Any]

@@ -11,9 +11,9 @@ from typing import Any, Protocol
 
 from warploom.diagnostics import UsageError
 from warploom.gpu.driver import first_sentence
-from warploom.kernels.compress import Compressed, compress, prune
-from warploom.kernels.plan import DTYPES, PROMOTED, SMALL, Plan, size_of
+from warploom.kernels.hopper.plan import DTYPES, PROMOTED, SMALL, Plan, size_of
 from warploom.kernels.problem import Problem
+from warploom.kernels.sparse import Compressed, compress, prune
 
 Multiply = Callable[[Any, Any, Any], object]
 """Puts A times B into D."""

@@ -10,10 +10,10 @@ from typing import Any, Protocol
 
 from warploom.gpu import State, Timing
 from warploom.gpu.timing import Call
-from warploom.kernels.cost import Share
-from warploom.kernels.plan import Tile
+from warploom.kernels.hopper.cost_model import Share
+from warploom.kernels.hopper.plan import Tile
+from warploom.kernels.hopper.tuned_tiles import chosen
 from warploom.kernels.timing.cublas import Kind, Matrices, Multiply, Peer, refusals
-from warploom.kernels.tuned import chosen
 
 Size = tuple[int, int, int]
 

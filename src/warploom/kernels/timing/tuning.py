@@ -9,13 +9,13 @@ from math import inf
 
 from warploom.gpu import Timing
 from warploom.gpu.timing import Call
-from warploom.kernels.cost import Share, microseconds, ways
-from warploom.kernels.dispatch import Dispatch
-from warploom.kernels.plan import Plan
+from warploom.kernels.hopper.cost_model import Share, microseconds, ways
+from warploom.kernels.hopper.dispatch import Dispatch
+from warploom.kernels.hopper.plan import Plan
+from warploom.kernels.hopper.tuned_tiles import Tuned, chosen, keep, key_of
 from warploom.kernels.problem import Arrays, Problem
 from warploom.kernels.timing.cublas import Matrices, Peer
 from warploom.kernels.timing.speed import TRIES, Case, Clock, distance, rotating, rounds
-from warploom.kernels.tuned import Tuned, chosen, keep, key_of
 
 MOST = 24
 """Candidates that are timed."""

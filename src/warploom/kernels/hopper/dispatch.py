@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from warploom.kernels import scales
-from warploom.kernels.cost import Share, tiles_of
-from warploom.kernels.load import BLOCK
-from warploom.kernels.plan import SPAN, Plan, size_of
+from warploom.kernels import scale_layout as scales
+from warploom.kernels.hopper.cost_model import Share, tiles_of
+from warploom.kernels.hopper.plan import SPAN, Plan, size_of
+from warploom.kernels.hopper.producer import BLOCK
 from warploom.kernels.problem import Arrays, Problem, swapped
 from warploom.layout import TensorMap, strided
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from warploom.diagnostics import UsageError
 from warploom.gpu.arrays import as_numpy, is_foreign_type
-from warploom.kernels.plan import SCALED, Blocks
+from warploom.kernels.hopper.plan import SCALED, Blocks
 from warploom.kernels.problem import Arrays, Problem
 from warploom.layout import strided
 

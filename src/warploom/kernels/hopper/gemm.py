@@ -33,15 +33,15 @@ from warploom.author import (
     when,
     while_,
 )  # fmt: skip
-from warploom.kernels.blocks import BlockFactors, Lines
 from warploom.kernels.epilogue import Factors
-from warploom.kernels.exchange import Exchange
-from warploom.kernels.load import produce
-from warploom.kernels.metadata import Metadata
-from warploom.kernels.multiply import Products, releases
-from warploom.kernels.plan import SPAN, Plan
-from warploom.kernels.store import Store
-from warploom.kernels.work import Groups, Sizes, Work
+from warploom.kernels.hopper.block_scales import BlockFactors, Lines
+from warploom.kernels.hopper.mainloop import Products, releases
+from warploom.kernels.hopper.plan import SPAN, Plan
+from warploom.kernels.hopper.producer import produce
+from warploom.kernels.hopper.sparse_metadata import Metadata
+from warploom.kernels.hopper.split_k import Exchange
+from warploom.kernels.hopper.store import Store
+from warploom.kernels.hopper.tile_scheduler import Groups, Sizes, Work
 
 _TURNS = 4  # the first of two named barriers: those before serve the ways to D
 _FEW = {1: 40, 2: 40, 3: 32}  # registers of a producer's thread, by the number of consumers

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from warploom.author import Location, Place, new, ptx, special, u16, u32, while_
-from warploom.kernels.metadata import Metadata
-from warploom.kernels.plan import SPAN, Plan
-from warploom.kernels.work import Groups, Work
+from warploom.kernels.hopper.plan import SPAN, Plan
+from warploom.kernels.hopper.sparse_metadata import Metadata
+from warploom.kernels.hopper.tile_scheduler import Groups, Work
 
 BLOCK = 64  # elements of 16 bits in a row of 128 bytes, where neighbours stand along M or N
 

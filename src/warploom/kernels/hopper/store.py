@@ -28,7 +28,7 @@ from warploom.author import (
     when,
 )
 from warploom.kernels.epilogue import Arithmetic, Factors, OfColumns, OfRows, pairs, unpacked
-from warploom.kernels.plan import Plan, size_of
+from warploom.kernels.hopper.plan import Plan, size_of
 
 
 class Store:

@@ -14,7 +14,7 @@ from math import ceil, gcd
 from typing import Any
 
 from warploom.author import Register, f32, guarded, new, ptx, s32, u32, u64
-from warploom.kernels.plan import SCALED, Plan
+from warploom.kernels.hopper.plan import SCALED, Plan
 
 _DEALT = 64  # columns of which each lane reads two
 

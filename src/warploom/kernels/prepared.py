@@ -13,11 +13,11 @@ from warploom.diagnostics import UsageError
 from warploom.gpu import Gpu
 from warploom.gpu.arrays import UNORDERED, is_torch_type, number_of
 from warploom.gpu.streams import current_of
-from warploom.kernels.dispatch import Dispatch
-from warploom.kernels.plan import DTYPES
+from warploom.kernels.ampere.dispatch import WarpDispatch
+from warploom.kernels.ampere.plan import OLDEST
+from warploom.kernels.hopper.dispatch import Dispatch
+from warploom.kernels.hopper.plan import DTYPES
 from warploom.kernels.problem import Arrays
-from warploom.kernels.warp_level.dispatch import WarpDispatch
-from warploom.kernels.warp_level.plan import OLDEST
 from warploom.kernels.workspace import Workspaces
 
 

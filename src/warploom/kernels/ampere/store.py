@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from warploom.author import Location, Register, guarded, new, ptx, u32, when
+from warploom.kernels.ampere.plan import CHUNK, Plan, mask
 from warploom.kernels.epilogue import Arithmetic, Factors, OfColumns, apart, unpacked
-from warploom.kernels.plan import size_of
-from warploom.kernels.warp_level.plan import CHUNK, Plan, mask
+from warploom.kernels.hopper.plan import size_of
 
 _ALL = 0xFFFFFFFF  # lanes
 Addends = list[Register] | None

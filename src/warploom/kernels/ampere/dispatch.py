@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from warploom.diagnostics import UsageError
+from warploom.kernels.ampere.plan import CHUNK, Plan
 from warploom.kernels.problem import Arrays, Problem, swapped
-from warploom.kernels.warp_level.plan import CHUNK, Plan
 from warploom.layout import TensorMap, strided
 
 _FARTHEST = 2**32 - CHUNK  # bytes from row to row

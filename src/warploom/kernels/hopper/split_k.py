@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from warploom.author import Register, forever, guarded, new, ptx, special, u32, when, while_
-from warploom.kernels.plan import Plan
-from warploom.kernels.work import Work
+from warploom.kernels.hopper.plan import Plan
+from warploom.kernels.hopper.tile_scheduler import Work
 
 _QUAD = 16  # bytes that a thread stores at once
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from warploom.author import Register, new, ptx, s32, u32
-from warploom.kernels.plan import size_of
-from warploom.kernels.warp_level.plan import BLOCK, CHUNK, Plan, mask
+from warploom.kernels.ampere.plan import BLOCK, CHUNK, Plan, mask
+from warploom.kernels.hopper.plan import size_of
 
 _LINE = 128  # bytes of a row of a block
 

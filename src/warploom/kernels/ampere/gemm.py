@@ -25,12 +25,12 @@ from warploom.author import (
     u64,
 )
 from warploom.check.module import asked_target
+from warploom.kernels.ampere.copies import AcrossK, AlongK, Copies, Source
+from warploom.kernels.ampere.mainloop import Fragments, multiply
+from warploom.kernels.ampere.plan import Plan
+from warploom.kernels.ampere.store import Addend, Store
 from warploom.kernels.epilogue import Factors
-from warploom.kernels.warp_level.load import AcrossK, AlongK, Copies, Source
-from warploom.kernels.warp_level.multiply import Fragments, multiply
-from warploom.kernels.warp_level.plan import Plan
-from warploom.kernels.warp_level.store import Addend, Store
-from warploom.kernels.work import corner
+from warploom.kernels.hopper.tile_scheduler import corner
 
 _DEFAULT = Plan()
 _SHORT_SUMS = (8, 7)  # the PTX version that has sums in f16 for 8-bit floats

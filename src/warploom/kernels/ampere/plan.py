@@ -8,7 +8,7 @@ from typing import Any
 from warploom.check.module import asked_target
 from warploom.diagnostics import UsageError
 from warploom.isa.model.capacity import shared_bytes
-from warploom.kernels.plan import Epilogue, size_of, tile_refused, types_refused
+from warploom.kernels.hopper.plan import Epilogue, size_of, tile_refused, types_refused
 
 CHUNK = 16  # bytes that a thread copies at once, and a row of the matrices that warps load
 STEP = 32  # bytes of K that one instruction multiplies

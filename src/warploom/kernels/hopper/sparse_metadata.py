@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from warploom.author import Place, Register, Shared, ptx, u32
-from warploom.kernels.plan import METADATA, Plan, metadata_places
+from warploom.kernels.hopper.plan import METADATA, Plan, metadata_places
 
 
 class Metadata:

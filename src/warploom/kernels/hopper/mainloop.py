@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from warploom.author import Place, Register, new, ptx, u32, when, while_
-from warploom.kernels.blocks import BlockFactors
-from warploom.kernels.load import BLOCK
-from warploom.kernels.metadata import Metadata
-from warploom.kernels.plan import SPAN, STEP, Plan, size_of
-from warploom.kernels.work import Groups, Work
+from warploom.kernels.hopper.block_scales import BlockFactors
+from warploom.kernels.hopper.plan import SPAN, STEP, Plan, size_of
+from warploom.kernels.hopper.producer import BLOCK
+from warploom.kernels.hopper.sparse_metadata import Metadata
+from warploom.kernels.hopper.tile_scheduler import Groups, Work
 from warploom.layout.descriptor import Descriptor
 
 _WITHIN_CTA = 0x3FFFF

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from warploom.author import Pointer, new, otherwise, ptx, special, u32, when, while_
-from warploom.kernels.plan import Tile
+from warploom.kernels.hopper.plan import Tile
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
 from warploom.gpu.arrays import as_numpy, called, is_foreign_type, is_on_gpu, is_torch_type
-from warploom.kernels.plan import METADATA, SPAN, SUMS, metadata_places, size_of
+from warploom.kernels.hopper.plan import METADATA, SPAN, SUMS, metadata_places, size_of
 from warploom.kernels.problem import type_word
 from warploom.layout import metadata as metadata_map
 

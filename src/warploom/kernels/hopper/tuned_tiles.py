@@ -17,8 +17,8 @@ from typing import Any, cast
 
 from warploom.diagnostics import UsageError
 from warploom.gpu.cache import cache_directory
-from warploom.kernels.cost import Share, choose, microseconds, shares
-from warploom.kernels.plan import Plan, Tile
+from warploom.kernels.hopper.cost_model import Share, choose, microseconds, shares
+from warploom.kernels.hopper.plan import Plan, Tile
 from warploom.kernels.problem import Problem
 
 _FORMAT = 1

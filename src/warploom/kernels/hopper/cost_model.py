@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from math import ceil, prod
 
 from warploom.diagnostics import UsageError
-from warploom.kernels.plan import METADATA, SPAN, STEP, Plan, Tile, size_of
+from warploom.kernels.hopper.plan import METADATA, SPAN, STEP, Plan, Tile, size_of
 from warploom.kernels.problem import Problem
 
 

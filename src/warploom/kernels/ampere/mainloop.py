@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from warploom.author import Register, new, ptx, u32, while_
-from warploom.kernels.plan import size_of
-from warploom.kernels.warp_level.load import Copies
-from warploom.kernels.warp_level.plan import BLOCK, CHUNK, STEP, Plan, mask
+from warploom.kernels.ampere.copies import Copies
+from warploom.kernels.ampere.plan import BLOCK, CHUNK, STEP, Plan, mask
+from warploom.kernels.hopper.plan import size_of
 
 _SHAPES = {1: "m16n8k32", 2: "m16n8k16", 4: "m16n8k8"}
 _LINE = 128
