@@ -105,7 +105,7 @@ def test_kernels_are_legal_silent_and_exact(
         built.module,
         grid=share.ctas,
         block=plan.tile.threads,
-        shared=built.shared_bytes,
+        shared=built.shared,
         args=Dispatch(asked, plan, share).arguments(arrays, d[..., :n], d, 1.0, 1.0),
         schedule=schedule,
         sanitize=True,

@@ -126,7 +126,7 @@ def test_kernels_are_legal_and_silent(
         built.module,
         grid=share.ctas,
         block=plan.tile.threads,
-        shared=built.shared_bytes,
+        shared=built.shared,
         args=dispatch.arguments(Arrays(first, second, c), d, d if d.base is None else d.base, 1.0, 1.0),
         schedule=schedule,
         sanitize=True,

@@ -149,7 +149,7 @@ def test_kernels_are_legal_and_silent(plan: Plan, n: int, schedule: str) -> None
         built.module,
         grid=dispatch.share.ctas,
         block=plan.tile.threads,
-        shared=built.shared_bytes,
+        shared=built.shared,
         args=dispatch.arguments(Arrays(first, second, c, ends=ends), out, out[:1, :1], 1.0, 1.0),
         schedule=schedule,
         sanitize=True,
@@ -168,7 +168,7 @@ def test_ends_that_the_host_does_not_see_harm_nothing() -> None:
     dispatch, built = Dispatch(asked, plan, share_of(asked, plan)), kernel.at(plan=plan)
     out, ends = untouched(70, 40, np.float32), np.array((5, 3, 1000), np.int32)
     args = dispatch.arguments(Arrays(first, second, ends=ends), out, out[:1, :1], 1.0, 0.0)
-    wl.launch(built.module, grid=1, block=256, shared=built.shared_bytes, args=args)
+    wl.launch(built.module, grid=1, block=256, shared=built.shared, args=args)
     same(out, products(first, second, (5, 5, 70)))
 
 
@@ -245,7 +245,7 @@ def test_a_ragged_patch_of_c_is_read_before_the_next_comes() -> None:
         built.module,
         grid=1,
         block=tile.threads,
-        shared=built.shared_bytes,
+        shared=built.shared,
         args=args,
         schedule="lazy",
         sanitize=True,

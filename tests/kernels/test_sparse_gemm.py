@@ -73,7 +73,7 @@ def check(
         built.module,
         grid=grid,
         block=tile.threads,
-        shared=built.shared_bytes,
+        shared=built.shared,
         schedule=schedule,
         sanitize=True,
         args=[
@@ -161,7 +161,7 @@ def test_the_checker_has_nothing_to_say(plan: Plan) -> None:
     ids=str,
 )
 def test_a_plan_knows_its_shared_memory(plan: Plan) -> None:
-    assert gemm.at(plan=plan).shared_bytes == plan.shared_bytes
+    assert gemm.at(plan=plan).shared == plan.shared_bytes
 
 
 @pytest.mark.parametrize(

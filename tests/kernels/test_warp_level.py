@@ -76,7 +76,7 @@ def multiply(plan: Plan, m: int, n: int, k: int, batch: int = 1, schedule: str =
         made.module,
         grid=plan.tile.count(m, n, batch),
         block=plan.tile.threads,
-        shared=made.shared_bytes,
+        shared=made.shared,
         args=[*map(whole, (a, b, c, d)), rows, columns, bias, 0.5, -2.0, *strides, m, n, k],
         sanitize=True,
         schedule=schedule,

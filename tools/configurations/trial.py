@@ -56,10 +56,10 @@ def assembled(plan: AnyPlan, ptxas: Assembler) -> list[Any]:
     kernel = kernel_of(plan)
     target = "sm_90a" if isinstance(plan, Plan) else plan.target
     status, log = ptxas.run(kernel.text, target, ("-v", "-o", os.devnull))
-    said = [each.message for each in findings(log, Source(kernel.name, kernel.text))]
+    said = [each.message for each in findings(log, Source(kernel.entry, kernel.text))]
     if status:
         return [0, 0, *(said or [log])]
-    used = resources(log)[kernel.name]
+    used = resources(log)[kernel.entry]
     return [used.registers, used.spill_stores + used.spill_loads, *said]
 
 
@@ -212,7 +212,7 @@ def tried(plan: AnyPlan, schedule: str, *, cut: bool = False, seed: int = 1) -> 
     whole[...] = _UNTOUCHED
     dispatch, arrays = _dispatch(plan, made, cut)
     run = execute(
-        _program(plan), grid=dispatch.ctas, block=plan.tile.threads, shared=kernel_of(plan).shared_bytes,
+        _program(plan), grid=dispatch.ctas, block=plan.tile.threads, shared=kernel_of(plan).shared,
         args=dispatch.arguments(arrays, d, whole, _ALPHA, _BETA), schedule=schedule, sanitize=True,
     )  # fmt: skip
     found = [f"{each.code}: {each.message}" for each in run.findings]

@@ -324,7 +324,7 @@ def _copied(ask: Ask, arrays: Arrays, options: Options, alpha: float, beta: floa
         kernel.module,
         grid=dispatch.ctas,
         block=plan.tile.threads,
-        shared=kernel.shared_bytes,
+        shared=kernel.shared,
         args=dispatch.arguments(arrays, made, whole, float(alpha), float(beta)),
         device=device,
     )

@@ -79,7 +79,7 @@ class Arithmetic:
 
         def each(array: Any) -> list[Register]:
             left = factors.m - line
-            return [_number(array.place(line) + below * 4, below, left) for below in (0, 8)]
+            return [_number(array.element(line) + below * 4, below, left) for below in (0, 8)]
 
         return OfRows(
             each(factors.row_scales) if epilogue.row_scales else None,
@@ -98,8 +98,8 @@ class Arithmetic:
         first = column + self.pair
         place = first if own is None else first + own
         return OfColumns(
-            factors.column_scales.place(place) if epilogue.column_scales else None,
-            factors.bias.place(place) if biased else None,
+            factors.column_scales.element(place) if epilogue.column_scales else None,
+            factors.bias.element(place) if biased else None,
             factors.n - first,
         )
 

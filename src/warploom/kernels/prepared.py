@@ -54,7 +54,7 @@ class Ready:
         self.workspaces = _workspaces(self.number)
         if self.held is not None:
             self.workspaces.prepare(*self.held)
-        loaded = gpu.kernel(kernel.text, kernel.name)
+        loaded = gpu.kernel(kernel.text, kernel.entry)
         d = arrays.out if self.empty is None else self.empty()
         numbers = dispatch.numbers(d, arrays)
         self.scaled, self.added = plan.epilogue.scaled, arrays.c is not None
@@ -67,10 +67,10 @@ class Ready:
             grid=dispatch.ctas,
             block=plan.tile.threads,
             cluster=dispatch.cluster,
-            shared=kernel.shared_bytes,
+            shared=kernel.shared,
             programmatic=dispatch.programmatic,
-            tensors={f"{kernel.name}_{name}": each for name, each in maps},
-            fixed={f"{kernel.name}_{name}": value for name, value in fixed.items()}
+            tensors={f"{kernel.entry}_{name}": each for name, each in maps},
+            fixed={f"{kernel.entry}_{name}": value for name, value in fixed.items()}
             | {
                 each.name: value
                 for each, value in zip(loaded.parameters[-len(numbers) :], numbers, strict=True)

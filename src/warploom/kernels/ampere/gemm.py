@@ -9,6 +9,7 @@ store D by way of the same shared memory.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from warploom.author import (
@@ -80,7 +81,7 @@ def warp_gemm(
 
 def built(plan: Plan) -> Kernel:
     """The kernel of a plan, for its target."""
-    return Kernel(warp_gemm.function, plan.target, _version(plan), {"plan": plan})
+    return replace(warp_gemm, target=plan.target, version=_version(plan), constants={"plan": plan})
 
 
 def _version(plan: Plan) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 
 from warploom.author import (
     Location,
-    Place,
+    RingState,
     bounds,
     f32,
     kernel,
@@ -93,7 +93,7 @@ def gemm(
     ptx.griddepcontrol_wait()
     sizes = Sizes(m, m_tiles, n_tiles, k_tiles, split, tiles, groups)
     work = Groups(ends, sizes, tile) if plan.grouped else Work(sizes, tile)
-    place = stages.place()
+    place = stages.state()
     start_a, start_b = tile_a.address(), tile_b.address()
     indices = Metadata(plan, metadata, held, m, k_tiles) if plan.sparse else None
 
@@ -154,7 +154,7 @@ def gemm(
 
 
 def by_turns(
-    work: Work | Groups, place: Place, number: Any, compute: Callable[[Callable[[], None]], None]
+    work: Work | Groups, place: RingState, number: Any, compute: Callable[[Callable[[], None]], None]
 ) -> None:
     """Two consumers take a piece of work each by turns. One begins when the other has seen the last of its stages:
     a parity tells one phase of a stage from the next alone.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from warploom.author import Place, Register, new, ptx, u32, when, while_
+from warploom.author import RingState, Register, new, ptx, u32, when, while_
 from warploom.kernels.hopper.block_scales import BlockFactors
 from warploom.kernels.hopper.plan import SPAN, STEP, Plan, size_of
 from warploom.kernels.hopper.producer import BLOCK
@@ -31,7 +31,7 @@ class Products:
     def __init__(
         self,
         plan: Plan,
-        place: Place,
+        place: RingState,
         number: Any,
         mine: Any,
         start_a: Any,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from warploom.author import Location, Place, new, ptx, special, u16, u32, while_
+from warploom.author import Location, RingState, new, ptx, special, u16, u32, while_
 from warploom.kernels.hopper.plan import SPAN, Plan
 from warploom.kernels.hopper.sparse_metadata import Metadata
 from warploom.kernels.hopper.tile_scheduler import Groups, Work
@@ -19,7 +19,7 @@ BLOCK = 64  # elements of 16 bits in a row of 128 bytes, where neighbours stand 
 def produce(
     plan: Plan,
     work: Work | Groups,
-    place: Place,
+    place: RingState,
     a: Any,
     b: Any,
     start_a: Any,
@@ -64,7 +64,7 @@ def _load(
     tensor: Any,
     major: str,
     target: Any,
-    place: Place,
+    place: RingState,
     at: tuple[Any, ...],
     extent: int,
     mask: Any,

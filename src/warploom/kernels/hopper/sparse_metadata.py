@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from warploom.author import Place, Register, Shared, ptx, u32
+from warploom.author import RingState, Register, Shared, ptx, u32
 from warploom.kernels.hopper.plan import METADATA, Plan, metadata_places
 
 
@@ -19,7 +19,7 @@ class Metadata:
         self.start = held.address()
         self.block = METADATA * plan.metadata_words  # bytes of 64 rows in a stage
 
-    def bring(self, place: Place, row: Any, turn: Any, batch: Any) -> None:
+    def bring(self, place: RingState, row: Any, turn: Any, batch: Any) -> None:
         """Copy those of stage `turn` of K, for the tile of A that begins at `row`.
 
         Below the last rows the last block comes again: what is multiplied there is thrown away, but zeros mean
@@ -38,7 +38,7 @@ class Metadata:
                 dst="shared::cluster",
             )
 
-    def read(self, place: Place, number: Any, mine: Any) -> list[tuple[Register, int]]:
+    def read(self, place: RingState, number: Any, mine: Any) -> list[tuple[Register, int]]:
         """What thread `mine` gives to each instruction of a stage, for consumer `number` of the tile: its metadata and
         the sparsity selector.
         """

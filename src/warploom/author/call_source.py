@@ -1,4 +1,4 @@
-"""The call that writes an instruction: its Python name, its arguments, and as few keywords as it takes."""
+"""Translation of one PTX instruction into the author call that emits it, with as few keywords as possible."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from functools import cache
 from math import isfinite
 from typing import Any
 
-from warploom.author.building import AuthorError
 from warploom.author.catalogue import Candidate, catalogue
-from warploom.author.instructions import named, opcode_of, result_type, spelled
-from warploom.author.readings import is_many, standing
+from warploom.author.errors import AuthorError
+from warploom.author.instructions import instruction, opcode_of, result_type, spell_operands
+from warploom.author.overloads import input_operands, is_vector
 from warploom.author.values import Location, Register, operand_of
 from warploom.isa.binding.bind import Binding, bind
 from warploom.isa.model.form import Form
@@ -28,41 +28,41 @@ from warploom.ptx import (
     Vector,
 )
 
+Registers = Callable[[str], Register | None]
+"""Function from a register's name to the register with its Python type; None for other names."""
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call that writes an instruction. `results` are what it gives back, `types` those of new registers."""
+    """A call that emits an instruction. `types` are those of new result registers."""
 
     name: str
     arguments: tuple[Any, ...]
     keywords: tuple[tuple[str, Any], ...]
     results: tuple[Any, ...]
     types: tuple[str, ...]
-    asks: bool  # it is `out` that asks for the results there are
+    needs_out: bool  # without `out` the call would emit another instruction
     jumps: bool
 
 
-def call_of(instruction: Instruction, register: Callable[[str], Register | None]) -> Call | None:
-    """The call that writes an instruction without its guard; None where there is none.
-
-    `register` gives the register of a name, with the type that it has in Python.
-    """
-    binding = bind(instruction)
+def call_of(statement: Instruction, registers: Registers) -> Call | None:
+    """Return the call that emits an instruction without its guard, or None if no call does."""
+    binding = bind(statement)
     if not isinstance(binding, Binding):
         return None
     for name, candidate in _named_candidates(binding.form, tuple(sorted(binding.slots.items()))):
         try:
-            values, results = _values(instruction, binding, candidate, register)
-            found = _shortest(name, candidate, binding, instruction, values, results)
-        except _Wordless:
+            values, results = _values(statement, binding, candidate, registers)
+            found = _shortest(name, candidate, binding, statement, values, results)
+        except _NoPythonValue:
             continue
         if found is not None:
             return found
     return None
 
 
-class _Wordless(Exception):
-    """An operand has no Python value."""
+class _NoPythonValue(Exception):
+    """An operand that no Python value stands for."""
 
 
 @cache
@@ -76,11 +76,11 @@ def _by_form() -> Mapping[str, tuple[tuple[str, Candidate], ...]]:
 
 @cache
 def _named_candidates(form: Form, slots: tuple[tuple[str, str], ...]) -> tuple[tuple[str, Candidate], ...]:
-    """The names that a form with some slots goes by."""
+    """Return the Python names of a form with these slots."""
     return tuple(
         (name, candidate)
         for name, candidate in _by_form().get(form.name, ())
-        if all((slot, text) in slots for slot, text in candidate.fixed)
+        if all(fixed in slots for fixed in candidate.fixed)
     )
 
 
@@ -88,41 +88,35 @@ def _named_candidates(form: Form, slots: tuple[tuple[str, str], ...]) -> tuple[t
 
 
 def _values(
-    instruction: Instruction,
-    binding: Binding,
-    candidate: Candidate,
-    register: Callable[[str], Register | None],
+    statement: Instruction, binding: Binding, candidate: Candidate, registers: Registers
 ) -> tuple[dict[str, Any], list[tuple[PlaceName, tuple[Any, ...]]]]:
-    """What is given for each place, and what comes out of those that are written."""
+    """Return the arguments by operand name, and the values of each result operand."""
     form, slots = binding.form, binding.slots
     values: dict[str, Any] = {}
     results: list[tuple[PlaceName, tuple[Any, ...]]] = []
-    read = {name.names[0] for name in standing(candidate, slots)}
+    inputs = {name.names[0] for name in input_operands(candidate, slots)}
     for where in form.syntax.places:
-        place = form.operands[where.names[0]]
+        first = where.names[0]
+        spec = form.operands[first]
         bound = [binding.operands[name].operand for name in where.names if name in binding.operands]
-        if place.access == "write" and place.kind != "tuple":
-            results.append((where, tuple(_python(each, "", "", register) for each in bound)))
-        elif bound and where.names[0] in read:
-            operand = (
-                instruction.operands[binding.operands[where.names[0]].at[0]] if where.parts else bound[0]
-            )
-            values[where.names[0]] = _python(
-                operand, place.type_word(slots), place.space_word(slots), register
-            )
+        if spec.access == "write" and spec.kind != "tuple":
+            results.append((where, tuple(_python(each, "", "", registers) for each in bound)))
+        elif bound and first in inputs:
+            operand = statement.operands[binding.operands[first].at[0]] if where.parts else bound[0]
+            values[first] = _python(operand, spec.type_word(slots), spec.space_word(slots), registers)
     return values, results
 
 
-def _python(operand: Operand, type_word: str, space: str, register: Callable[[str], Register | None]) -> Any:
-    """An operand as the value that stands for it, where a type and a state space are expected."""
+def _python(operand: Operand, type_word: str, space: str, registers: Registers) -> Any:
+    """Return the Python value of an operand where a type and a state space are expected."""
     match operand:
         case Name(text):
-            found = register(text)
+            found = registers(text)
             return text if found is None else found
         case Negated(name, "!"):
-            found = register(name)
+            found = registers(name)
             if found is None or found.type != "pred":
-                raise _Wordless
+                raise _NoPythonValue
             return ~found
         case Integer(value):
             return value
@@ -132,32 +126,30 @@ def _python(operand: Operand, type_word: str, space: str, register: Callable[[st
         case Symbol(generic=False, mask=None, minus=""):
             return operand
         case Vector(items):
-            return [_python(item, type_word, "", register) for item in items]
+            return [_python(item, type_word, "", registers) for item in items]
         case Address(Name(base), offset, extra, False):
             coordinates: tuple[Any, ...] = ()
             if extra:
                 if len(extra) != 1 or not isinstance(extra[0], Vector):
-                    raise _Wordless
-                coordinates = tuple(_python(item, "", "", register) for item in extra[0].items)
-            found = register(base)
+                    raise _NoPythonValue
+                coordinates = tuple(_python(item, "", "", registers) for item in extra[0].items)
+            found = registers(base)
             return Location(base if found is None else found, offset, space or "?", coordinates)
         case _:
-            raise _Wordless
+            raise _NoPythonValue
 
 
 # Keywords ---------------------------------------------------------------------------------------------------
 
-_FOUND: dict[tuple[object, ...], tuple[tuple[tuple[str, Any], ...], bool] | None] = {}
-"""Keywords that were found, and whether the call's first reading has the form of the instruction, by the opcode and
-what decides how its operands are read.
-"""
+_CACHE: dict[tuple[object, ...], tuple[tuple[tuple[str, Any], ...], bool] | None] = {}
+"""Shortest keywords by opcode and kinds of operands, and whether the call resolves to the instruction's form first."""
 
 
 def _shortest(
     name: str,
     candidate: Candidate,
     binding: Binding,
-    instruction: Instruction,
+    statement: Instruction,
     values: Mapping[str, Any],
     results: list[tuple[PlaceName, tuple[Any, ...]]],
 ) -> Call | None:
@@ -165,12 +157,15 @@ def _shortest(
     given = tuple(each for _, found in results for each in found)
     out = None if not given else given[0] if len(given) == 1 else given
     arguments = tuple(values.values())
-    key = (name, instruction.opcode, _outline(arguments), _outline(given))
-    if key not in _FOUND:
-        ways = [_least(name, start, arguments, out, instruction) for start in _keywords(candidate, slots)]
+    key = (name, statement.opcode, _kind(arguments), _kind(given))
+    if key not in _CACHE:
+        ways = [_least(name, start, arguments, out, statement) for start in _all_keywords(candidate, slots)]
         least = min((way for way in ways if way is not None), key=len, default=None)
-        _FOUND[key] = None if least is None else (least, _first_form(name, arguments, dict(least)) is form)
-    found = _FOUND[key]
+        _CACHE[key] = None
+        if least is not None:
+            first = instruction(name).overloads(arguments, dict(least))[0][0]
+            _CACHE[key] = least, first.form is form
+    found = _CACHE[key]
     if found is None:
         return None
     keywords, is_first = found
@@ -179,12 +174,12 @@ def _shortest(
         for where, found in results
         for each in where.names[: len(found)]
     )
-    asks = not is_first or any(len(each) > 1 and where.second_optional for where, each in results)
-    return Call(name, arguments, keywords, given, types, asks, "jumps" in form.touches)
+    needs_out = not is_first or any(len(each) > 1 and where.second_optional for where, each in results)
+    return Call(name, arguments, keywords, given, types, needs_out, "jumps" in form.touches)
 
 
-def _keywords(candidate: Candidate, slots: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Every word that the instruction has: composite words by their parts, and as they are written."""
+def _all_keywords(candidate: Candidate, slots: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return all words of the instruction as keywords: composite words by their parts, and as a whole."""
     by_parts: dict[str, Any] = {}
     whole: dict[str, Any] = {}
     for key, word in candidate.keywords.items():
@@ -204,42 +199,37 @@ def _keywords(candidate: Candidate, slots: Mapping[str, str]) -> list[dict[str, 
 
 
 def _least(
-    name: str, keywords: dict[str, Any], arguments: tuple[Any, ...], out: Any, instruction: Instruction
+    name: str, keywords: dict[str, Any], arguments: tuple[Any, ...], out: Any, statement: Instruction
 ) -> tuple[tuple[str, Any], ...] | None:
-    """As few of the keywords as still write the instruction."""
-    if not _writes(name, arguments, out, keywords, instruction):
+    """Remove each keyword without which the call still emits the instruction; None if the call never does."""
+    if not _emits(name, arguments, out, keywords, statement):
         return None
     for key in list(keywords):
         fewer = {word: value for word, value in keywords.items() if word != key}
-        if _writes(name, arguments, out, fewer, instruction):
+        if _emits(name, arguments, out, fewer, statement):
             keywords = fewer
     return tuple(keywords.items())
 
 
-def _writes(
+def _emits(
     name: str, arguments: tuple[Any, ...], out: Any, keywords: Mapping[str, Any], wanted: Instruction
 ) -> bool:
-    """Whether a call writes an instruction."""
+    """Return True if a call emits an instruction."""
     try:
-        readings = named(name).readings(arguments, keywords)
+        overloads = instruction(name).overloads(arguments, keywords)
     except AuthorError:
         return False
-    for candidate, slots, values in readings:
+    for candidate, slots, values in overloads:
         try:
-            operands, _ = spelled(name, candidate, slots, values, out)
+            operands, _ = spell_operands(name, candidate, slots, values, out)
         except AuthorError:
             continue
         return opcode_of(candidate, slots) == wanted.opcode and operands == wanted.operands
     return False
 
 
-def _first_form(name: str, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Form:
-    """The form of what a call means where nothing is given for its results."""
-    return named(name).readings(arguments, keywords)[0][0].form
-
-
-def _outline(value: Any) -> object:
-    """What decides how a value is read."""
+def _kind(value: Any) -> object:
+    """Return a key that is equal for values which need the same keywords."""
     match value:
         case Register():
             return value.type
@@ -248,4 +238,4 @@ def _outline(value: Any) -> object:
         case int() | str():
             return type(value).__name__
         case _:
-            return tuple(map(_outline, value)) if is_many(value) else type(value).__name__
+            return tuple(map(_kind, value)) if is_vector(value) else type(value).__name__
