@@ -134,8 +134,8 @@ def reaches_end(statements: Sequence[Statement]) -> bool:
             break
     if not isinstance(last, Instruction) or last.guard is not None:
         return True
-    effects = {effect for match in match_opcode(last.opcode) for effect in match.form.touches}
-    if not effects & {"leaves", "jumps"}:
+    forms = [match.form for match in match_opcode(last.opcode)]
+    if not any(form.ends_thread or form.control == "jump" for form in forms):
         return True
     instructions = (each for each in statements if isinstance(each, Instruction))
     return any(isinstance(o, Name) and o.text in trailing for each in instructions for o in each.operands)

@@ -175,7 +175,7 @@ def _shortest(
         for each in where.names[: len(found)]
     )
     needs_out = not is_first or any(len(each) > 1 and where.second_optional for where, each in results)
-    return Call(name, arguments, keywords, given, types, needs_out, "jumps" in form.touches)
+    return Call(name, arguments, keywords, given, types, needs_out, form.control == "jump")
 
 
 def _all_keywords(candidate: Candidate, slots: Mapping[str, str]) -> list[dict[str, Any]]:
