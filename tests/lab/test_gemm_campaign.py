@@ -18,11 +18,11 @@ from warploom_lab.gemm.expected import expected, ratio
 from warploom_lab.gemm.given import given
 
 from warploom.diagnostics import UsageError
-from warploom.kernels.hopper.plan import SUMS
+from warploom.kernels.plan import ACCUMULATORS
 
 CASES = list(cases(1, 2000))
 FEATURES = {
-    *(f"{a} by {b}, sums {s}" for (a, b), each in SUMS.items() for s in each),
+    *(f"{a} by {b}, sums {s}" for (a, b), each in ACCUMULATORS.items() for s in each),
     *(f"result {word}" for word in ("f32", "f16", "bf16", "e4m3", "e5m2", "s32")),
     *(f"majors {a}{b}" for a, b in product("km", "kn")),
     *(f"{name} lies {how}" for name, how in product(("A", "B", "C", "out"), ("rows", "wide", "between"))),

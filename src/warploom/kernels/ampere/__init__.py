@@ -1,1 +1,1 @@
-"""GEMM kernels whose warps multiply by themselves, stage by stage, from sm_80 on."""
+"""GEMM kernels for sm_80 and later: cp.async copies and warp-level multiplication."""

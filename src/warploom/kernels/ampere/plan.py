@@ -1,34 +1,35 @@
-"""What a warp-level GEMM kernel is built for: target and types, the tile of a CTA and of its warps."""
+"""Plans of the GEMM kernel for all GPUs from sm_80 on: the tile of a CTA and of its warps."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from warploom.check.module import asked_target
 from warploom.diagnostics import UsageError
 from warploom.isa.model.capacity import shared_bytes
-from warploom.kernels.hopper.plan import Epilogue, size_of, tile_refused, types_refused
+from warploom.kernels.plan import Epilogue, GemmPlan, size_of, tile_errors
+from warploom.kernels.problem import Problem
 
-CHUNK = 16  # bytes that a thread copies at once, and a row of the matrices that warps load
+CHUNK = 16  # bytes of one copy, and of a row of the 8x8 matrices that warps load
 STEP = 32  # bytes of K that one instruction multiplies
-BLOCK = 64  # elements of 16 bits in a row of 128 bytes, where neighbours stand along M or N
-_RESERVED = 1024  # bytes of shared memory that a CTA has besides its own
-_PRODUCTS = 64  # elements of a tile whose 32 bytes of K an SM multiplies in a clock
-_BANKS = 128  # bytes of shared memory that are read or written in a clock
-_SMALL_FLOATS = ("e4m3", "e5m2")
 OLDEST = 80
-"""The number of the first architecture that has such kernels."""
-PROCESSORS = 108
-"""Processors (SMs) of a GPU that nobody named: an A100's."""
+"""Architecture number of the first supported target."""
+MULTIPROCESSORS = 108
+"""Multiprocessors of an A100, for which tiles are chosen if the GPU is unknown."""
+_RESERVED = 1024  # bytes of shared memory that the system takes from each CTA
+_PRODUCTS = 64  # elements of a tile whose 32 bytes of K an SM multiplies in a clock
+_BANK_BYTES = 128  # bytes of shared memory that are accessed in a clock
+_MAX_ROW = 2**31 - 256  # bytes along K that 32-bit counters can address
 
 
 @dataclass(frozen=True, slots=True)
 class WarpTile:
-    """What one CTA computes: `rows` of M by `columns` of N, dealt out to `down` by `across` warps.
+    """Tile of a CTA: `rows` of M by `columns` of N, split among `down` by `across` warps.
 
     A stage holds `span` bytes of K of each row and column, 64 or 128. Neighbouring CTAs take `group` rows of tiles
-    before the next column, so that they meet in the L2 cache.
+    before the next column, so that their operands meet in the L2 cache.
     """
 
     rows: int = 128
@@ -61,26 +62,25 @@ class WarpTile:
 
     @property
     def shared_bytes(self) -> int:
-        """Dynamic shared memory of a CTA."""
+        """Dynamic shared memory of a CTA. Units: bytes."""
         return self.stages * self.stage_bytes
 
-    def count(self, m: int, n: int, batch: int) -> int:
-        """Tiles of a problem, which are the CTAs of its grid."""
-        return batch * -(-m // self.rows) * -(-n // self.columns)
+    def count(self, problem: Problem) -> int:
+        """Return the tiles of a problem, one for each CTA."""
+        return problem.batch * -(-problem.m // self.rows) * -(-problem.n // self.columns)
 
-    def together(self, most: int) -> int:
-        """CTAs that a processor has room for, by registers and by its shared memory, which is `most` for one CTA."""
+    def ctas_per_sm(self, most: int) -> int:
+        """Return the CTAs that fit on a multiprocessor, where one CTA may have `most` bytes of shared memory."""
         warps = 8 if self.warp_rows * self.warp_columns > 32 * 64 else 16
-        return max(
-            1, min(warps // (self.down * self.across), (most + _RESERVED) // (self.shared_bytes + _RESERVED))
-        )
+        by_shared = (most + _RESERVED) // (self.shared_bytes + _RESERVED)
+        return max(1, min(warps // (self.down * self.across), by_shared))
 
     @property
     def clocks(self) -> int:
-        """What 32 bytes of K of a tile cost a processor of sm_80: its products, and what goes through shared memory."""
+        """Clocks of sm_80 for 32 bytes of K of a tile: multiplications and shared-memory accesses."""
         warps = self.down * self.across
         lines = warps * (self.warp_rows + self.warp_columns) + self.rows + self.columns
-        return self.rows * self.columns // _PRODUCTS + lines * STEP // _BANKS
+        return self.rows * self.columns // _PRODUCTS + lines * STEP // _BANK_BYTES
 
 
 TILES = (
@@ -89,103 +89,82 @@ TILES = (
     WarpTile(128, 64, 2, 2, span=128, stages=3),
     WarpTile(64, 64, 2, 2, span=128, stages=3),
 )
-"""Tiles that are chosen from, the largest first."""
+"""Tiles that `choose_tile` chooses from, the largest first."""
 
 
-def tile_for(m: int, n: int, batch: int, processors: int, most: int) -> WarpTile:
-    """The tile that is done first, where a CTA may have `most` bytes of shared memory: rounds in which every
-    processor has as many tiles as it has room for, and a last one in which they share what is left.
+def choose_tile(problem: Problem, multiprocessors: int, most: int) -> WarpTile:
+    """Return the tile with the shortest estimated time; one CTA may have `most` bytes of shared memory.
+
+    All multiprocessors are full in every wave but the last, in which they share the remaining tiles.
     """
 
     def cost(tile: WarpTile) -> int:
-        together = tile.together(most)
-        full, rest = divmod(tile.count(m, n, batch), processors * together)
-        return (full * together - (-rest // processors)) * tile.clocks
+        resident = tile.ctas_per_sm(most)
+        waves, rest = divmod(tile.count(problem), multiprocessors * resident)
+        return (waves * resident - (-rest // multiprocessors)) * tile.clocks
 
     return min((tile for tile in TILES if tile.shared_bytes <= most), key=cost)
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """One kernel. `a_major` is "k" or "m", `b_major` "k" or "n": along what elements are neighbours in memory.
+class WarpPlan(GemmPlan):
+    """WarpPlan of one kernel of warp-level multiplications.
 
-    `ragged`: the rows of D and C do not end with whole 16 bytes. `promoted`: the products of every instruction are
-    summed from zero, and added up in f32 outside the tensor cores, which keep fewer bits. Of f32 elements of A and B,
-    as of tf32, the tensor cores read the upper 19 bits.
-    Errors: UsageError kernels.plan where the tensor cores or the CTA have no such kernel.
+    `promoted`: the product of every instruction starts from zero and is added in f32 outside the tensor cores, which
+    keep fewer bits. The tensor cores read the upper 19 bits of f32 elements, as of tf32.
+
+    Errors: UsageError kernels.plan if the tensor cores or the CTA have no such kernel.
     """
 
-    target: str = "sm_80"
-    a: str = "bf16"
-    b: str = "bf16"
-    sums: str = "f32"
-    d: str = "bf16"
-    a_major: str = "k"
-    b_major: str = "k"
-    ragged: bool = False
-    tile: WarpTile = field(default_factory=WarpTile)
-    epilogue: Epilogue = field(default_factory=Epilogue)
     promoted: bool = False
+    tile: WarpTile = field(default_factory=WarpTile)
+    target: str = "sm_80"
 
-    def __post_init__(self) -> None:
-        for complaint in list(types_refused(self)) or (*self._of_target(), *self._of_tile()):
-            raise UsageError(complaint, code="kernels.plan")
-
-    def _of_target(self) -> tuple[str, ...]:
-        number, found = asked_target(self.target).number, list[str]()
-        if self.promoted and self.sums != "f32":
-            found.append(f"sums in {self.sums} are exact or chosen to be short; only f32 is promoted")
+    def errors(self) -> Iterator[str]:
+        """Yield a message for each property that no kernel has."""
+        yield from GemmPlan.errors(self)
+        tile, number = self.tile, asked_target(self.target).number
+        if self.promoted and self.accumulator != "f32":
+            yield f"only f32 accumulators are promoted, not {self.accumulator}"
         if number < OLDEST:
-            found.append(f"{self.target} has no asynchronous copies; expected sm_{OLDEST} or above")
-        small = [each for each in (self.a, self.b, self.d, self.epilogue.addend) if each in _SMALL_FLOATS]
-        if small and number < 89:
-            found.append(f"{self.target} has no {small[0]}; expected sm_89 or above")
-        if not found and self.tile.shared_bytes > (most := shared_bytes(number)):
-            found.append(
-                f"{self.tile.stages} stages of {self.tile.stage_bytes} bytes; a CTA of {self.target} has {most}"
-            )
-        return tuple(found)
-
-    def _of_tile(self) -> tuple[str, ...]:
-        tile, found = self.tile, list[str]()
-        if wrong := tuple(tile_refused(tile)):
-            return wrong
+            yield f"{self.target} has no asynchronous copies; expected sm_{OLDEST} or above"
+        types = (self.a, self.b, self.d, self.epilogue.addend)
+        if number < 89 and (small := [each for each in types if each in ("e4m3", "e5m2")]):
+            yield f"{self.target} has no {small[0]}; expected sm_89 or above"
+        yield from tile_errors(tile)
+        if tile.shared_bytes > (most := shared_bytes(number)):
+            yield f"{tile.stages} stages of {tile.stage_bytes} bytes; a CTA of {self.target} has {most}"
         if tile.span not in (64, 128):
-            found.append(f"{tile.span} bytes of K in a stage; expected 64 or 128")
+            yield f"{tile.span} bytes of K in a stage; expected 64 or 128"
         if not 3 <= tile.stages <= 5:
-            found.append(f"{tile.stages} stages; expected 3, 4 or 5")
+            yield f"{tile.stages} stages; expected 3, 4 or 5"
         if tile.down * tile.across not in (4, 8):
-            found.append(f"{tile.down} by {tile.across} warps; expected 4 or 8 in all")
+            yield f"{tile.down} by {tile.across} warps; expected 4 or 8 in all"
         for name, extent, warps in (("rows", tile.rows, tile.down), ("columns", tile.columns, tile.across)):
             if extent not in (64, 128, 256) or extent // warps not in (32, 64):
-                found.append(
-                    f"{extent} {name} of a tile for {warps} warps; expected 64, 128 or 256, and 32 or 64 of a warp"
+                yield (
+                    f"{extent} {name} of a tile for {warps} warps;"
+                    " expected 64, 128 or 256, and 32 or 64 for each warp"
                 )
-        if not found and self.patch_bytes * tile.down * tile.across > tile.shared_bytes:
-            found.append(f"{tile.shared_bytes} bytes of stages are too few to store D by way of them")
-        return tuple(found)
+        if self.buffer_bytes * tile.down * tile.across > tile.shared_bytes:
+            yield f"the store buffers of D need more than the {tile.shared_bytes} bytes of the stages"
 
-    # What follows from it ---------------------------------------------------------------------------------------
+    # Derived sizes ------------------------------------------------------------------------------------------
 
     @property
-    def depth(self) -> int:
+    def stage_k(self) -> int:
         """Elements of K in a stage."""
         return self.tile.span // size_of(self.a)
 
     @property
     def steps(self) -> int:
-        """Instructions along K in a stage."""
+        """Multiply instructions along K in a stage."""
         return self.tile.span // STEP
 
     @property
-    def word(self) -> str:
-        """The type of a register of sums: two sums of f16 share one."""
-        return "b32" if self.sums == "f16" else self.sums
-
-    @property
-    def words(self) -> int:
-        """Registers of a thread for the sums of 16 rows by 8 columns."""
-        return 2 if self.sums == "f16" else 4
+    def accumulators(self) -> int:
+        """Accumulator registers of a thread for 16 rows by 8 columns."""
+        return 2 if self.accumulator == "f16" else 4
 
     @property
     def row_bytes(self) -> int:
@@ -193,15 +172,45 @@ class Plan:
         return self.tile.warp_columns * size_of(self.d)
 
     @property
-    def patch_bytes(self) -> int:
-        """Shared memory by way of which a warp stores 16 rows of D."""
+    def buffer_bytes(self) -> int:
+        """Bytes of a warp's store buffer: 16 rows of D."""
         return 16 * self.row_bytes
 
 
-def mask(row: Any, span: int) -> Any:
-    """What the numbers of a row's chunks are XORed with in shared memory, rows of `span` bytes one after the other.
+def plan_for(
+    problem: Problem,
+    target: str,
+    *,
+    accumulator: str = "",
+    result: str = "",
+    epilogue: Epilogue,
+    promoted: bool = False,
+    tile: WarpTile | None = None,
+    multiprocessors: int = MULTIPROCESSORS,
+) -> WarpPlan:
+    """Return the plan of a problem; without a tile the estimated fastest one for so many multiprocessors.
 
-    Eight rows in one column of chunks then lie in different banks.
+    Errors: UsageError kernels.plan, kernels.type.
     """
-    above = (128 // span).bit_length() - 1  # rows that share a line of all banks share a mask
-    return (row >> above if above else row) & (span // CHUNK - 1)
+    accumulator = problem.accumulator(accumulator)
+    result = result or problem.result(accumulator)
+    row = problem.k * size_of(problem.a)
+    if row > _MAX_ROW:
+        raise UsageError(f"rows of {row} bytes along K; expected at most {_MAX_ROW}", code="kernels.plan")
+    number = asked_target(target).number
+    if tile is None and number >= OLDEST:
+        tile = choose_tile(problem, multiprocessors, shared_bytes(number))
+    return WarpPlan(
+        problem.a, problem.b, accumulator, result, problem.a_major, problem.b_major,
+        problem.is_unaligned(result) or problem.is_unaligned(epilogue.addend), epilogue, promoted, tile or WarpTile(),
+        target,
+    )  # fmt: skip
+
+
+def swizzle_mask(row: Any, span: int) -> Any:
+    """Return the mask that is XORed with the chunk numbers of a shared-memory row of `span` bytes.
+
+    It moves the chunks of one column in eight consecutive rows to different banks.
+    """
+    shift = (128 // span).bit_length() - 1  # rows that share a line of all banks share a mask
+    return (row >> shift if shift else row) & (span // CHUNK - 1)

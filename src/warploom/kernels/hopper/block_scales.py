@@ -1,10 +1,8 @@
-"""Factors of blocks: what the products of 128 elements of K are multiplied by before they are added to the sums.
+"""Block scales: factors of the products of 128 elements of K, applied when these are added to the sums.
 
-A thread has two rows and some columns of a tile. It reads its factors from global memory, and those of the next block
-while the tensor cores are busy.
+A thread has two rows and some columns of a tile. It loads its scales from global memory, and those of the next block
+while the tensor cores multiply.
 """
-
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 from __future__ import annotations
 
@@ -13,103 +11,109 @@ from dataclasses import dataclass
 from math import ceil, gcd
 from typing import Any
 
-from warploom.author import Register, f32, guarded, new, ptx, s32, u32, u64
-from warploom.kernels.hopper.plan import SCALED, Plan
+from warploom.author import Register, f32, guarded, new, s32, u32, u64
+from warploom.kernels.hopper.plan import SCALE_BLOCK, Plan
+from warploom.kernels.ptx import ptx
 
-_DEALT = 64  # columns of which each lane reads two
+_SHUFFLED = 64  # columns of which each lane loads two
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
-    """Where the factors of A's rows or of B's columns begin, and the bytes from one to the next: across (M or N), from
-    block to block of K, and from batch to batch.
-    """
+class ScaleArray:
+    """Scales of A's rows or B's columns: an address, and byte strides along M or N, along K blocks and batches."""
 
     start: Any
     step: Any
     block: Any
     plane: Any
 
-    def place(self, line: Any, block: Any, batch: Any) -> Register:
-        """The address of one of them."""
+    def address(self, line: Any, block: Any, batch: Any) -> Register:
+        """Return the address of one scale."""
         found = self.start
         for number, stride in ((line, self.step), (block, self.block), (batch, self.plane)):
             found = found + ptx.cvt(number, dtype="u64") * stride
         return found
 
 
-class BlockFactors:
-    """One thread's factors. `mine` counts the threads of its consumer.
+class BlockScaling:
+    """Scales of one thread. `thread` counts the threads of its consumer.
 
-    Where each column has one, the threads of a warp deal them out among them: of 64 columns a thread reads those of 2,
-    and gets the others from the lanes that have them when they are needed.
+    If each column has its own scale, a lane loads those of 2 of 64 columns, and gets the others from other lanes by
+    shuffles.
     """
 
-    def __init__(self, plan: Plan, of_rows: Lines, of_columns: Lines, m: Any, n: Any, mine: Any) -> None:
-        self.plan, self.of_rows, self.of_columns, self.m, self.n = plan, of_rows, of_columns, m, n
-        lane = mine & 31
-        self.line = (mine >> 5) * 16 + (lane >> 2)
+    def __init__(
+        self, plan: Plan, row_scales: ScaleArray, column_scales: ScaleArray, m: Any, n: Any, thread: Any
+    ) -> None:
+        self.plan, self.row_scales, self.column_scales, self.m, self.n = plan, row_scales, column_scales, m, n
+        lane = thread & 31
+        self.line = (thread >> 5) * 16 + (lane >> 2)
         self.quarter, self.own = lane & 3, lane * 2
-        width, extent = plan.blocks.columns, plan.tile.columns
-        self.each = width == 1
-        self.grain = gcd(extent, SCALED)  # columns that share a factor wherever their tile begins
-        touched = ceil((SCALED - self.grain + extent) / SCALED)  # blocks of columns that a tile has a part of
-        count = {0: 0, 1: 2 * ceil(extent / _DEALT), SCALED: touched}[width]
-        self.rows = [new(f32) for _ in range(2 if plan.blocks.rows else 0)]
+        width, extent = plan.block_scales.columns, plan.tile.columns
+        self.per_column = width == 1
+        self.grain = gcd(extent, SCALE_BLOCK)  # columns that share a scale wherever their tile starts
+        blocks = ceil(
+            (SCALE_BLOCK - self.grain + extent) / SCALE_BLOCK
+        )  # column blocks that a tile may touch
+        count = {0: 0, 1: 2 * ceil(extent / _SHUFFLED), SCALE_BLOCK: blocks}[width]
+        self.rows = [new(f32) for _ in range(2 if plan.block_scales.rows else 0)]
         self.columns = [new(f32, 0.0) for _ in range(count)]
-        self.row_places = [new(u64) for _ in self.rows]
-        self.column_places = [new(u64) for _ in (self.columns[:1] if self.each else self.columns)]
-        # Of the columns that the thread reads; else of the tile, among those of the first block that it touches.
+        self.row_addresses = [new(u64) for _ in self.rows]
+        self.column_addresses = [new(u64) for _ in (self.columns[:1] if self.per_column else self.columns)]
+        # First column of the thread; with shared scales the tile's first column within its first block.
         self.first = new(u32)
         self.ready: list[list[Register]] = []
 
     def start(self, row: Any, column: Any, batch: Any, stage: Any) -> None:
-        """Read the first factors of a tile that begins at `row` and `column`, from a stage of K on."""
-        block = stage // self.plan.promoted
-        # Beyond the last row or column other numbers stand for factors: what they make is not stored.
-        for below, place in zip((0, 8), self.row_places, strict=False):
+        """Load the first scales of a tile whose work item starts at a stage of K."""
+        block = stage // self.plan.promotion_stages
+        # Rows and columns beyond the last take the last scale; their products are not stored.
+        for below, address in zip((0, 8), self.row_addresses, strict=False):
             line = ptx.min(row + (self.line + below), self.m - 1, type=u32)
-            place.set(self.of_rows.place(line, block, batch))
-        if self.each:
+            address.set(self.row_scales.address(line, block, batch))
+        if self.per_column:
             self.first.set(column + self.own)
-            self.column_places[0].set(self.of_columns.place(self.first, block, batch))
+            self.column_addresses[0].set(self.column_scales.address(self.first, block, batch))
         else:
-            last = (self.n - 1) // SCALED
-            for number, place in enumerate(self.column_places):
-                line = ptx.min(column // SCALED + number, last, type=u32)
-                place.set(self.of_columns.place(line, block, batch))
-            self.first.set(column % SCALED)
-        self._read()
+            last = (self.n - 1) // SCALE_BLOCK
+            for number, address in enumerate(self.column_addresses):
+                line = ptx.min(column // SCALE_BLOCK + number, last, type=u32)
+                address.set(self.column_scales.address(line, block, batch))
+            self.first.set(column % SCALE_BLOCK)
+        self._load()
 
-    def take(self, more: Any) -> None:
-        """Have the factors of a block ready, and read the next ones if there are `more`."""
-        if self.each:
-            self.ready = [[new(f32, each) for each in held] for held in (self.rows, self.columns)]
+    def prefetch(self, more: Any) -> None:
+        """Keep the loaded scales for `add`, and load those of the next block if there is one."""
+        if self.per_column:
+            self.ready = [[new(f32, each) for each in loaded] for loaded in (self.rows, self.columns)]
         else:
             rows, columns = self.rows or [None], self.columns or [None]
             self.ready = [[_product(row, column) for row in rows] for column in columns]
-        for places, lines in ((self.row_places, self.of_rows), (self.column_places, self.of_columns)):
-            for place in places:
+        for addresses, array in (
+            (self.row_addresses, self.row_scales),
+            (self.column_addresses, self.column_scales),
+        ):
+            for address in addresses:
                 with guarded(more):
-                    ptx.add(place, lines.block, type=u64, out=place)
-        self._read()
+                    ptx.add(address, array.block, type=u64, out=address)
+        self._load()
 
     def add(self, sums: Sequence[Register], part: Sequence[Register]) -> None:
-        """Add the sums of a block, multiplied, to those of all."""
-        factors: list[Register] = []
+        """Add the sums of a block, multiplied by their scales, to the sums of all blocks."""
+        scales: list[Register] = []
         for first in range(0, self.plan.tile.columns, 8):
-            if self.each:
-                factors = self._dealt(first)
+            if self.per_column:
+                scales = self._shuffled(first)
             elif first % self.grain == 0:
-                factors = self._shared(first)
+                scales = self._shared(first)
             for number in range(4):
                 total = sums[first // 2 + number]
-                ptx.fma(part[first // 2 + number], factors[number], total, rnd="rn", type=f32, out=total)
+                ptx.fma(part[first // 2 + number], scales[number], total, rnd="rn", type=f32, out=total)
 
-    def _dealt(self, first: int) -> list[Register]:
-        """The factors of the thread's four sums in 8 columns, of which each has its own."""
+    def _shuffled(self, first: int) -> list[Register]:
+        """Return the scales of the thread's four sums in 8 columns that each have their own scale."""
         rows, columns = self.ready
-        turn, among = divmod(first, _DEALT)
+        turn, among = divmod(first, _SHUFFLED)
         here = [
             ptx.shfl_idx(columns[2 * turn + side], self.quarter | among // 2, 31, -1, out=new(f32))
             for side in (0, 1)
@@ -117,35 +121,37 @@ class BlockFactors:
         return [_product(row, column) for row in (rows or [None, None]) for column in here]
 
     def _shared(self, first: int) -> list[Register]:
-        """The factors of the thread's four sums in each 8 of the columns that share one, from `first` on."""
-        # In this block or that of those which the tile touches, as it begins sooner or later in the first.
-        low, high = (min(at // SCALED, len(self.ready) - 1) for at in (first, SCALED - self.grain + first))
-        made = self.ready[low]
+        """Return the scales of the thread's four sums in each 8 columns from `first` on that share a scale."""
+        # The columns are in one of two neighbouring blocks, depending on where the tile starts in its first block.
+        low, high = (
+            min(at // SCALE_BLOCK, len(self.ready) - 1) for at in (first, SCALE_BLOCK - self.grain + first)
+        )
+        scales = self.ready[low]
         if low != high:
-            later = ptx.setp(self.first, SCALED * high - first, CmpOp="ge", type=u32)
-            both = zip(self.ready[high], made, strict=True)
-            made = [ptx.selp(there, here, later, type=f32) for there, here in both]
-        return [made[0], made[0], made[-1], made[-1]]
+            is_high = ptx.setp(self.first, SCALE_BLOCK * high - first, CmpOp="ge", type=u32)
+            both = zip(self.ready[high], scales, strict=True)
+            scales = [ptx.selp(above, below, is_high, type=f32) for above, below in both]
+        return [scales[0], scales[0], scales[-1], scales[-1]]
 
-    def _read(self) -> None:
-        places = [*zip(self.row_places, self.rows, strict=True)]
-        if not self.each:
-            places += zip(self.column_places, self.columns, strict=True)
-        for place, factor in places:
-            ptx.ld(place.at(0, "global"), type=f32, out=factor)
-        if not self.each:
+    def _load(self) -> None:
+        pairs = [*zip(self.row_addresses, self.rows, strict=True)]
+        if not self.per_column:
+            pairs += zip(self.column_addresses, self.columns, strict=True)
+        for address, scale in pairs:
+            ptx.ld(address.at(0, "global"), type=f32, out=scale)
+        if not self.per_column:
             return
         left = (self.n - self.first).view("s32")
-        step, start = self.of_columns.step, self.column_places[0]
-        for number, factor in enumerate(self.columns):
-            across = number // 2 * _DEALT + number % 2
-            place = start + step * across if across else start
+        step, start = self.column_scales.step, self.column_addresses[0]
+        for number, scale in enumerate(self.columns):
+            across = number // 2 * _SHUFFLED + number % 2
+            address = start + step * across if across else start
             with guarded(ptx.setp(left, across, CmpOp="gt", type=s32)):
-                ptx.ld(place.at(0, "global"), type=f32, out=factor)
+                ptx.ld(address.at(0, "global"), type=f32, out=scale)
 
 
 def _product(row: Register | None, column: Register | None) -> Register:
-    """The factor of a row and a column, of which one may have none."""
+    """Return the scale of a row and a column, one of which may have none."""
     if row is None or column is None:
         found = column if row is None else row
         assert found is not None

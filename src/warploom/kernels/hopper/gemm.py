@@ -1,13 +1,13 @@
 """The GEMM kernel for Hopper: D = epilogue(A B).
 
-One warpgroup brings tiles of A and B into a ring of stages by TMA; the others multiply them by wgmma, 64 rows
-each, and store D by TMA. CTAs are persistent, and the last tiles are cut along K so that all end together.
+One producer warpgroup copies tiles of A and B into a ring of stages by TMA. The consumer warpgroups multiply them by
+wgmma, 64 rows each, and store D by TMA. CTAs are persistent, and the last tiles are cut along K so that all CTAs end
+together.
 """
 
-# The plan chooses the words of instructions, which the stubs want as literals.
-# pyright: reportArgumentType=false, reportCallIssue=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
-# pyright: reportInvalidTypeForm=false, reportUnknownParameterType=false
+# Annotations of a kernel's parameters are PTX types.
+# pyright: reportInvalidTypeForm=false, reportUnknownParameterType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownVariableType=false
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from warploom.author import (
     new,
     otherwise,
     pointer,
-    ptx,
     ring,
     shared,
     special,
@@ -32,26 +31,25 @@ from warploom.author import (
     u64,
     when,
     while_,
-)  # fmt: skip
-from warploom.kernels.epilogue import Factors
-from warploom.kernels.hopper.block_scales import BlockFactors, Lines
-from warploom.kernels.hopper.mainloop import Products, releases
-from warploom.kernels.hopper.plan import SPAN, Plan
+)
+from warploom.kernels.epilogue import EpilogueArguments
+from warploom.kernels.hopper.block_scales import BlockScaling, ScaleArray
+from warploom.kernels.hopper.mainloop import MainLoop, releases
+from warploom.kernels.hopper.plan import HOPPER, SPAN, Plan
 from warploom.kernels.hopper.producer import produce
-from warploom.kernels.hopper.sparse_metadata import Metadata
-from warploom.kernels.hopper.split_k import Exchange
+from warploom.kernels.hopper.sparse_metadata import SparseMetadata
+from warploom.kernels.hopper.split_k import PartialSums
 from warploom.kernels.hopper.store import Store
-from warploom.kernels.hopper.tile_scheduler import Groups, Sizes, Work
+from warploom.kernels.hopper.tile_scheduler import GroupedTileScheduler, Scheduler, Sizes, TileScheduler
+from warploom.kernels.ptx import ptx
 
-_TURNS = 4  # the first of two named barriers: those before serve the ways to D
-_FEW = {1: 40, 2: 40, 3: 32}  # registers of a producer's thread, by the number of consumers
-_MANY = {1: 232, 2: 232, 3: 160}  # and of a consumer's
+_PINGPONG_BARRIERS = 4  # first of two named barriers; those before belong to the stores
+_PRODUCER_REGISTERS = {1: 40, 2: 40, 3: 32}  # of a thread, by the number of consumers
+_CONSUMER_REGISTERS = {1: 232, 2: 232, 3: 160}
+_DEFAULT = Plan()
 
 
-_PLAIN = Plan()
-
-
-@kernel(target="sm_90a")
+@kernel(target=HOPPER)
 def gemm(
     a: tensor_map, b: tensor_map, c: tensor_map, d: tensor_map, partial: pointer("b32"), flags: pointer("u32"),
     row_scales: pointer("f32"), column_scales: pointer("f32"), bias: pointer("f32"), metadata: pointer("b32"),
@@ -59,19 +57,21 @@ def gemm(
     d_start: pointer("b8"), d_stride: u64, d_plane: u64, m: u32, n: u32, m_tiles: u32, n_tiles: u32, k_tiles: u32,
     split: u32, tiles: u32, groups: u32,
     row_step: u64, row_block: u64, row_plane: u64, column_step: u64, column_block: u64, column_plane: u64,
-    *, plan: Plan = _PLAIN,
+    *, plan: Plan = _DEFAULT,
 ) -> None:  # fmt: skip
-    """D = epilogue(A B). `partial` and `flags` serve tiles that are cut along K; sizes are of tiles, D's in bytes, as
-    are the strides of factors of blocks. Where rows go by groups, `ends` says where each of `groups` ends.
+    """D = epilogue(A B).
+
+    `partial` and `flags` are memory for the partial sums of tiles that are cut along K. `ends` has the end row of each
+    of `groups` groups. Units: strides of D and of block scales are bytes; `m_tiles` to `tiles` count tiles.
     """
-    tile, consumers = plan.tile, plan.tile.warpgroups
+    tile, consumers = plan.tile, plan.tile.consumers
     bounds(threads=tile.threads, cluster=(tile.cluster, 1, 1), ctas_per_sm=1)
     tile_a = shared(tile.stages * tile.rows * plan.span_a, align=1024)
     tile_b = shared(tile.stages * tile.columns * SPAN, align=1024)
-    patches = shared(consumers * tile.buffers * plan.turn_bytes, align=1024)
-    held = shared(tile.stages * plan.metadata_bytes)
-    stages = ring(tile.stages, consumers=tile.sharers * releases(plan), cluster=tile.cluster)
-    arrivals = shared(consumers * 8, align=8)
+    buffers = shared(consumers * tile.buffers * plan.buffer_bytes, align=1024)
+    metadata_stages = shared(tile.stages * plan.metadata_bytes)
+    stages = ring(tile.stages, consumers=tile.tile_consumers * releases(plan), cluster=tile.cluster)
+    addend_barriers = shared(consumers * 8, align=8)
 
     thread = special("tid.x")
     group = ptx.shfl_idx(thread >> 7, 0, 31, -1)
@@ -81,98 +81,103 @@ def gemm(
         stages.start()
         if plan.epilogue.addend:
             for number in range(consumers):
-                ptx.mbarrier_init(arrivals.at(8 * number), 1)
+                ptx.mbarrier_init(addend_barriers.at(8 * number), 1)
         ptx.fence_proxy(proxykind="async")
     if tile.cluster > 1:
         ptx.barrier_cluster_arrive(aligned=True)
         ptx.barrier_cluster_wait(aligned=True)
     else:
         ptx.bar(0)
-    # The grid before this one in the stream may still run until here, where it may be what made A or B.
+    # The previous grid of the stream may still write A or B until here.
     ptx.griddepcontrol_launch_dependents()
     ptx.griddepcontrol_wait()
     sizes = Sizes(m, m_tiles, n_tiles, k_tiles, split, tiles, groups)
-    work = Groups(ends, sizes, tile) if plan.grouped else Work(sizes, tile)
-    place = stages.state()
+    scheduler = GroupedTileScheduler(ends, sizes, tile) if plan.grouped else TileScheduler(sizes, tile)
+    state = stages.state()
     start_a, start_b = tile_a.address(), tile_b.address()
-    indices = Metadata(plan, metadata, held, m, k_tiles) if plan.sparse else None
+    sparse = SparseMetadata(plan, metadata, metadata_stages, m, k_tiles) if plan.sparse else None
 
     with when(group == 0):
-        ptx.setmaxnreg_dec(_FEW[consumers])
+        ptx.setmaxnreg_dec(_PRODUCER_REGISTERS[consumers])
         with when(thread == 0):
-            produce(plan, work, place, a, b, start_a, start_b, indices)
+            produce(plan, scheduler, state, a, b, start_a, start_b, sparse)
     with otherwise():
-        ptx.setmaxnreg_inc(_MANY[consumers])
+        ptx.setmaxnreg_inc(_CONSUMER_REGISTERS[consumers])
         number, mine = group - 1, thread & 127
-        sums = [new(plan.word) for _ in range(plan.words)]
-        factors = Factors(alpha, beta, row_scales, column_scales, bias, m, n, d_start, d_stride, d_plane)
-        store = Store(plan, d, c, patches, arrivals, number, mine, factors)
-        exchange = None if isinstance(work, Groups) else Exchange(plan, work, partial, flags, number, mine)
+        sums = [new(plan.register_type) for _ in range(plan.accumulators)]
+        arguments = EpilogueArguments(
+            alpha, beta, row_scales, column_scales, bias, m, n, d_start, d_stride, d_plane
+        )
+        store = Store(plan, d, c, buffers, addend_barriers, number, mine, arguments)
+        partial_sums = None
+        if isinstance(scheduler, TileScheduler):
+            partial_sums = PartialSums(plan, scheduler, partial, flags, number, mine)
         rank = special("cluster_ctarank") if tile.cluster > 1 else 0
-        block = 0 if tile.alternate else number  # of the tile's rows
-        of_blocks = None
-        if plan.blocks:
-            of_rows = Lines(row_scales, row_step, row_block, row_plane)
-            of_columns = Lines(column_scales, column_step, column_block, column_plane)
-            of_blocks = BlockFactors(plan, of_rows, of_columns, m, n, mine)
-        products = Products(plan, place, block, mine, start_a, start_b, indices, of_blocks)
-
-        corner = [new(u32) for _ in range(3)]
+        block = 0 if tile.pingpong else number  # of 64 rows in the tile
+        scaling = None
+        if plan.block_scales:
+            of_rows = ScaleArray(row_scales, row_step, row_block, row_plane)
+            of_columns = ScaleArray(column_scales, column_step, column_block, column_plane)
+            scaling = BlockScaling(plan, of_rows, of_columns, m, n, mine)
+        multiply = MainLoop(plan, state, block, mine, start_a, start_b, sparse, scaling)
+        origin = new(u32), new(u32), new(u32)
 
         def locate() -> None:
-            row, column, batch = work.corner(rank)
-            for held, found in zip(corner, (row + block * 64, column, batch), strict=True):
-                held.set(found)
+            row, column, batch = scheduler.origin(rank)
+            for register, value in zip(origin, (row + block * 64, column, batch), strict=True):
+                register.set(value)
 
-        def compute(begun: Callable[[], None]) -> None:
+        def compute(issued: Callable[[], None]) -> None:
             def last() -> None:
-                if of_blocks is None:
-                    locate()  # its divisions take as long as the tensor cores are still at work
-                begun()
+                if scaling is None:
+                    locate()  # its divisions run while the tensor cores multiply
+                issued()
 
-            if of_blocks is not None:
+            if scaling is not None:
                 locate()
-                of_blocks.start(*corner, work.first)
-            products(work, sums, last)
-            if exchange is None:
-                store(sums, *corner, work.bottom)
+                scaling.start(*origin, scheduler.first)
+            multiply(scheduler, sums, last)
+            if partial_sums is None:
+                store(sums, *origin, scheduler.bottom)
                 return
-            with when(work.last != k_tiles):
-                exchange.leave(sums)
+            with when(scheduler.last != k_tiles):
+                partial_sums.store(sums)
             with otherwise():
-                with when(work.first != 0):
-                    exchange.collect(sums)
-                store(sums, *corner, work.bottom)
+                with when(scheduler.first != 0):
+                    partial_sums.add(sums)
+                store(sums, *origin, scheduler.bottom)
 
-        if tile.alternate:
-            by_turns(work, place, number, compute)
+        if tile.pingpong:
+            _pingpong(scheduler, state, number, compute)
         else:
-            with while_(work.left):
-                work.take()
-                compute(work.walk)
+            with while_(scheduler.has_next):
+                scheduler.take()
+                compute(scheduler.prefetch_group)
         store.finish()
 
 
-def by_turns(
-    work: Work | Groups, place: RingState, number: Any, compute: Callable[[Callable[[], None]], None]
+def _pingpong(
+    scheduler: Scheduler, ring: RingState, number: Any, compute: Callable[[Callable[[], None]], None]
 ) -> None:
-    """Two consumers take a piece of work each by turns. One begins when the other has seen the last of its stages:
-    a parity tells one phase of a stage from the next alone.
+    """Give two consumers alternate work items.
+
+    A consumer starts when the other has waited for all its stages, because a parity only tells a phase of a stage from
+    the next one.
     """
     turn, waits = new(u32, 0), new(u32, 0)
-    with while_(work.left):
-        work.take()
-        work.walk()
+    with while_(scheduler.has_next):
+        scheduler.take()
+        scheduler.prefetch_group()
 
         def hand_over() -> None:
-            with when(work.left()):
-                ptx.bar_arrive((number ^ 1) + _TURNS, 256)
+            with when(scheduler.has_next()):
+                ptx.bar_arrive((number ^ 1) + _PINGPONG_BARRIERS, 256)
 
         with when(turn == number):
             with when(waits != 0):
-                ptx.bar(number + _TURNS, 256)
+                ptx.bar(number + _PINGPONG_BARRIERS, 256)
             compute(hand_over)
         with otherwise():
-            place.skip(work.last - work.first)
+            ring.skip(scheduler.last - scheduler.first)
         turn ^= 1
         waits.set(1)

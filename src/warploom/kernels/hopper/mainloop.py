@@ -1,176 +1,176 @@
-"""The main loop of a consumer: the sums of its 64 rows, stage by stage, one stage of wgmma in flight."""
+"""Main loop of a consumer: it multiplies its 64 rows stage by stage, with one stage of wgmma in flight."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from warploom.author import RingState, Register, new, ptx, u32, when, while_
-from warploom.kernels.hopper.block_scales import BlockFactors
-from warploom.kernels.hopper.plan import SPAN, STEP, Plan, size_of
-from warploom.kernels.hopper.producer import BLOCK
-from warploom.kernels.hopper.sparse_metadata import Metadata
-from warploom.kernels.hopper.tile_scheduler import Groups, Work
+from warploom.author import Register, RingState, new, u32, when, while_
+from warploom.kernels.hopper.block_scales import BlockScaling
+from warploom.kernels.hopper.plan import SPAN, STEP, Plan
+from warploom.kernels.hopper.sparse_metadata import SparseMetadata
+from warploom.kernels.hopper.tile_scheduler import Scheduler
+from warploom.kernels.plan import BLOCK, size_of
+from warploom.kernels.ptx import ptx
 from warploom.layout.descriptor import Descriptor
 
-_WITHIN_CTA = 0x3FFFF
+_CTA_ADDRESS = 0x3FFFF
 _WARPS = 4
 
 
 def releases(plan: Plan) -> int:
-    """Arrivals by which a consumer gives a stage back.
+    """Return the arrivals by which a consumer releases a stage.
 
-    The products of all its warps are over when they are for one of them. Metadata are read by each warp for itself.
+    The wgmma of all its warps complete together, so one arrival is enough. Each warp loads sparse metadata on its own.
     """
     return _WARPS if plan.sparse else 1
 
 
-class Products:
-    """A consumer's products. It has block `number` of the tile's rows, `mine` counts its threads."""
+class MainLoop:
+    """Multiplications of one consumer. `number` is its block of 64 rows in the tile, `thread` counts its threads."""
 
     def __init__(
         self,
         plan: Plan,
-        place: RingState,
+        ring: RingState,
         number: Any,
-        mine: Any,
+        thread: Any,
         start_a: Any,
         start_b: Any,
-        metadata: Metadata | None,
-        factors: BlockFactors | None,
+        metadata: SparseMetadata | None,
+        scaling: BlockScaling | None,
     ) -> None:
-        self.plan, self.place, self.number, self.mine = plan, place, number, mine
-        self.metadata, self.factors = metadata, factors
-        self.a = _Tile(start_a + number * (64 * plan.span_a), plan.a_major, plan.tile.rows, plan.span_a, STEP)
-        self.b = _Tile(start_b, plan.b_major, plan.tile.columns, SPAN, SPAN // plan.steps)
+        self.plan, self.ring, self.number, self.thread = plan, ring, number, thread
+        self.metadata, self.scaling = metadata, scaling
+        rows, columns = plan.tile.rows, plan.tile.columns
+        self.a = _StageDescriptors(
+            start_a + number * (64 * plan.span_a), plan.a_major, rows, plan.span_a, STEP
+        )
+        self.b = _StageDescriptors(start_b, plan.b_major, columns, SPAN, SPAN // plan.steps)
 
-    def __call__(self, work: Work | Groups, sums: Sequence[Register], begun: Callable[[], None]) -> None:
-        """Sum up one piece of work. `begun` is called where every stage of the piece has come and its products are on
-        their way.
-        """
-        turn = new(u32, work.first)
-        if self.plan.promoted:
-            self._promoted(work, turn, sums, begun)
+    def __call__(self, scheduler: Scheduler, sums: Sequence[Register], issued: Callable[[], None]) -> None:
+        """Multiply one work item. `issued` is called after its last multiplication is issued."""
+        k_tile = new(u32, scheduler.first)
+        if self.plan.promotion_stages:
+            self._promoted(scheduler, k_tile, sums, issued)
             return
-        before = self._stages(turn, work.last, sums)
-        begun()
-        self._end(before, 0)
+        before = self._stages(k_tile, scheduler.last, sums)
+        issued()
+        self._finish(before, 0)
 
     def _promoted(
-        self, work: Work | Groups, turn: Register, sums: Sequence[Register], begun: Callable[[], None]
+        self, scheduler: Scheduler, k_tile: Register, sums: Sequence[Register], issued: Callable[[], None]
     ) -> None:
-        """The sums of a few stages start from zero and are added to the others in f32."""
-        part = [new(self.plan.word) for _ in sums]
+        """Sum a few stages from zero in the tensor cores, and add the result in f32, until the item ends."""
+        part = [new(self.plan.register_type) for _ in sums]
         for each in sums:
             each.set(0.0)
-        with while_(lambda: turn < work.last):
-            if self.plan.promoted == 1 and self.metadata is None:
-                before = self._stage(turn, part)
+        with while_(lambda: k_tile < scheduler.last):
+            if self.plan.promotion_stages == 1 and self.metadata is None:
+                before = self._stage(k_tile, part)
             else:
-                before = self._stages(turn, self._end_of_part(work, turn), part)
-            with when(turn == work.last):
-                begun()
-            if self.factors is None:
-                self._end(before, 0)
+                before = self._stages(k_tile, self._promotion_end(scheduler, k_tile), part)
+            with when(k_tile == scheduler.last):
+                issued()
+            if self.scaling is None:
+                self._finish(before, 0)
                 for total, each in zip(sums, part, strict=True):
                     total += each
             else:
-                self.factors.take(turn < work.last)
-                self._end(before, 0)
-                self.factors.add(sums, part)
+                self.scaling.prefetch(k_tile < scheduler.last)
+                self._finish(before, 0)
+                self.scaling.add(sums, part)
 
-    def _end_of_part(self, work: Work | Groups, turn: Register) -> Register:
-        """Where a part of the sums that begins at a stage ends; a block ends where it does for all pieces of work."""
-        count = self.plan.promoted
-        begin = turn if self.factors is None or count == 1 else turn & -count
-        return ptx.min(begin + count, work.last, type=u32)
+    def _promotion_end(self, scheduler: Scheduler, k_tile: Register) -> Register:
+        """Return the stage before which the sum is promoted. Scale blocks end at the same stages in all work items."""
+        count = self.plan.promotion_stages
+        begin = k_tile if self.scaling is None or count == 1 else k_tile & -count
+        return ptx.min(begin + count, scheduler.last, type=u32)
 
-    def _stage(self, turn: Register, sums: Sequence[Register]) -> Register:
-        """Sum up one stage, whose place in the ring is the result; it is still in flight."""
-        self.place.wait_full()
+    def _stage(self, k_tile: Register, sums: Sequence[Register]) -> Register:
+        """Issue one stage and return its number in the ring."""
+        self.ring.wait_full()
         self._issue(sums, 0)
-        stage = new(u32, self.place.stage)
-        turn += 1
-        self.place.advance()
+        stage = new(u32, self.ring.stage)
+        k_tile += 1
+        self.ring.advance()
         return stage
 
-    def _stages(self, turn: Register, end: Any, sums: Sequence[Register]) -> Register:
-        """Sum up stages until `turn` is `end`. The last, whose place in the ring is the result, is still in flight."""
-        start, before = new(u32, turn), new(u32)
-        # Metadata stay in their registers until the products that they belong to are over.
-        with while_(lambda: turn < end):
-            self.place.wait_full()
-            goes_on = turn != start
-            self._issue(sums, goes_on)
-            self._end(before, 1, goes_on)
-            if self.plan.sparse:
+    def _stages(self, k_tile: Register, end: Any, sums: Sequence[Register]) -> Register:
+        """Issue stages until `k_tile` is `end`; return the ring number of the last one, which is still in flight."""
+        start, before = new(u32, k_tile), new(u32)
+        with while_(lambda: k_tile < end):
+            self.ring.wait_full()
+            accumulates = k_tile != start
+            self._issue(sums, accumulates)
+            self._finish(before, 1, accumulates)
+            if self.plan.sparse:  # metadata registers are in use until their multiplications complete
                 ptx.wgmma_wait_group(0)
-            before.set(self.place.stage)
-            turn += 1
-            self.place.advance()
+            before.set(self.ring.stage)
+            k_tile += 1
+            self.ring.advance()
         return before
 
-    def _end(self, before: Register, pending: int, condition: Register | None = None) -> None:
-        """Wait until all products but those of `pending` stages are over, and give the stage `before` back."""
+    def _finish(self, stage: Register, pending: int, condition: Register | None = None) -> None:
+        """Wait until the multiplications of only `pending` stages are in flight, and release a stage."""
         ptx.wgmma_wait_group(pending)
         if condition is None:
-            self._release(before)
+            self._release(stage)
             return
         with when(condition):
-            self._release(before)
+            self._release(stage)
 
     def _release(self, stage: Register) -> None:
         if self.metadata is None:
-            self.place.release(stage, self.mine)
+            self.ring.release(stage, self.thread)
             return
-        # The copy that fills the stage again goes through another proxy than the reads of all lanes.
+        # The next copy into the stage uses the async proxy, the loads of all lanes the generic proxy.
         ptx.fence_proxy(proxykind="async", space="shared::cta")
         ptx.bar_warp(0xFFFFFFFF)
-        self.place.release(stage, self.mine & 31)
+        self.ring.release(stage, self.thread & 31)
 
-    def _issue(self, sums: Sequence[Register], goes_on: Any) -> None:
-        """The products of one stage, as one group."""
+    def _issue(self, sums: Sequence[Register], accumulates: Any) -> None:
+        """Issue the multiplications of one stage as one wgmma group."""
         plan = self.plan
-        a, b = self.a.at(self.place.stage), self.b.at(self.place.stage)
-        if plan.sums == "s32":
-            switches: tuple[int, ...] = ()
-        elif size_of(plan.a) == 2:
-            switches = (1, 1, int(plan.a_major != "k"), int(plan.b_major != "k"))
-        else:
-            switches = (1, 1)
-        words: dict[str, Any] = {"dtype": plan.sums, "atype": plan.a, "btype": plan.b, "n": plan.tile.columns}
-        indices: Sequence[tuple[Register, int] | tuple[()]] = [()] * plan.steps
+        a, b = self.a.at(self.ring.stage), self.b.at(self.ring.stage)
+        flags = () if plan.accumulator == "s32" else (1, 1)  # signs, and for 16-bit types transpositions
+        if flags and size_of(plan.a) == 2:
+            flags = (1, 1, int(plan.a_major != "k"), int(plan.b_major != "k"))
+        words: dict[str, Any] = {
+            "dtype": plan.accumulator, "atype": plan.a, "btype": plan.b, "n": plan.tile.columns,
+        }  # fmt: skip
+        metadata: Sequence[tuple[Register, int] | tuple[()]] = [()] * plan.steps
         if self.metadata is not None:
             words["sp"] = True
-            indices = self.metadata.read(self.place, self.number, self.mine)
+            metadata = self.metadata.load(self.ring, self.number, self.thread)
         ptx.wgmma_fence()
         for step in range(plan.steps):
-            keep = 1 if step else goes_on
-            from_both = self.a.descriptor(a, step), self.b.descriptor(b, step)
-            operands: list[Any] = [sums, *from_both, *indices[step], keep, *switches]
-            ptx.wgmma_mma_async(*operands, **words)
+            scale_d = 1 if step else accumulates
+            descriptors = self.a.descriptor(a, step), self.b.descriptor(b, step)
+            ptx.wgmma_mma_async(sums, *descriptors, *metadata[step], scale_d, *flags, **words)
         ptx.wgmma_commit_group()
 
 
-class _Tile:
-    """The descriptors of A or B. A stage has `extent` lines of M or N, of `span` bytes where K is along them; an
-    instruction takes `step` bytes of K.
+class _StageDescriptors:
+    """Matrix descriptors of A or B.
+
+    A stage has `extent` lines of M or N, of `span` bytes if K is contiguous. An instruction reads `step` bytes of K.
     """
 
     def __init__(self, start: Any, major: str, extent: int, span: int, step: int) -> None:
         leading = 0 if major == "k" else BLOCK * SPAN
         self.high, low = divmod(Descriptor(0, leading, 8 * span, swizzle=span).encode(), 1 << 32)
-        # In a cluster an address has the CTA's rank above the bits that a descriptor has room for.
-        word = (start & _WITHIN_CTA) >> 4
+        # In a cluster, shared addresses have the CTA's rank in bits that a descriptor does not hold.
+        word = (start & _CTA_ADDRESS) >> 4
         self.low = word | low if low else word
         self.stage = extent * span
         self.step = step if major == "k" else step // 2 * SPAN
 
     def at(self, stage: Register) -> Register:
-        """The lower word of a stage's first descriptor."""
+        """Return the low word of the first descriptor of a stage."""
         return self.low + stage * (self.stage >> 4)
 
     def descriptor(self, low: Register, step: int) -> Register:
-        """The descriptor of one instruction."""
-        onward = step * self.step >> 4
-        return ptx.mov((low + onward if onward else low, self.high), type="b64")
+        """Return the descriptor of one instruction of the stage."""
+        offset = step * self.step >> 4
+        return ptx.mov((low + offset if offset else low, self.high), type="b64")

@@ -1,83 +1,45 @@
-"""What a GEMM kernel is built for: types, majors, the tile of a CTA, what is done with the sums.
-
-A plan is all that is known when the PTX is made; sizes, addresses and factors come with each launch.
-"""
+"""Plans of the Hopper GEMM kernel: the tile of a CTA, its shared memory and its registers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from math import gcd
-from typing import Any, Protocol
 
-import ml_dtypes
-import numpy as np
-
-from warploom.diagnostics import UsageError
 from warploom.isa.model.capacity import shared_bytes
-from warploom.isa.model.types import TYPES
+from warploom.kernels.plan import GemmPlan, size_of, tile_errors
 
 SPAN = 128  # bytes of K in one stage: a row of the widest swizzle
-STEP = 32  # bytes of a row of A that one instruction takes
-SCALED = 128  # elements of K, and columns of B, that may share a factor
-METADATA = 512  # bytes that the threads of a consumer have in one word each
+STEP = 32  # bytes of a row of A that one instruction reads
+SCALE_BLOCK = 128  # elements of K, and columns of B, that may share a scale
+METADATA = 512  # bytes of one metadata word for each thread of a consumer
 HOPPER = "sm_90a"  # the target that has wgmma
-SHARED = shared_bytes(90)  # what a CTA may have
-# Registers that a thread has for sums, by the number of consumers. With more the driver's assembler (580.159) spills,
-# where ptxas 13.0 does not yet: 176 cost a fifth of the speed.
-_MOST = {1: 192, 2: 160, 3: 128}
-_MOST_AT_ONCE = {1: 128, 2: 128, 3: 96}  # and for those of one instruction, which a launch must give at once
-SUMS = {
-    **dict.fromkeys([("f16", "f16")], ("f32", "f16")),
-    **dict.fromkeys([("bf16", "bf16"), ("tf32", "tf32")], ("f32",)),
-    **dict.fromkeys([(a, b) for a in ("e4m3", "e5m2") for b in ("e4m3", "e5m2")], ("f32", "f16")),
-    **dict.fromkeys([(a, b) for a in ("s8", "u8") for b in ("s8", "u8")], ("s32",)),
-}
-"""The types of sums that the tensor cores have for the types of A and B."""
-RESULTS = {
-    "f32": ("f32", "bf16", "f16", "e4m3", "e5m2"),
-    "f16": ("f16",),
-    "s32": ("s32", "f32", "bf16", "f16"),
-}
-"""The types that D may have, by the type of the sums."""
-DTYPES: dict[str, np.dtype[Any]] = {
-    word: np.dtype(dtype)
-    for word, dtype in (
-        ("f32", np.float32),
-        ("f16", np.float16),
-        ("bf16", ml_dtypes.bfloat16),
-        ("s32", np.int32),
-        ("e4m3", ml_dtypes.float8_e4m3fn),
-        ("e5m2", ml_dtypes.float8_e5m2),
-    )
-}
-"""What NumPy calls the types of D."""
-PROMOTED = 4
-"""Stages of 8-bit floats whose sum is added in f32 where all bits are to be kept: 512 elements of K."""
-ACTIVATIONS = ("", "relu", "gelu", "silu")
+SHARED = shared_bytes(90)  # shared memory of a CTA
+# Accumulator registers of a thread by the number of consumers. With more, the driver's assembler (580.159) spills
+# although ptxas 13.0 does not: 176 registers cost a fifth of the speed.
+_MOST_REGISTERS = {1: 192, 2: 160, 3: 128}
+_MOST_ACCUMULATORS = {1: 128, 2: 128, 3: 96}  # of one instruction
+PROMOTION_STAGES = 4
+"""Stages of 8-bit floats between promotions of accurate sums to f32: 512 elements of K."""
 
 
-def size_of(type_word: str) -> int:
-    """Bytes of an element in memory."""
-    return 4 if type_word == "tf32" else TYPES[type_word].bytes
+def metadata_slots(type_word: str) -> tuple[tuple[int, int], ...]:
+    """Return the metadata word of a thread and the sparsity selector for each instruction of a stage.
 
-
-def metadata_places(type_word: str) -> tuple[tuple[int, int], ...]:
-    """For each instruction of a stage: which of a thread's words has the metadata of a sparse A, and the selector.
-
-    Of bytes every thread's word is in use; of wider elements half of the threads', chosen by the selector.
+    The metadata of 8-bit types use one word of every thread for each instruction. Those of wider types use the words of
+    half the threads; the selector chooses the half.
     """
     return ((0, 0), (1, 0)) if size_of(type_word) == 1 else ((0, 0), (0, 1))
 
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """What one CTA computes at a time, and how: `rows` of M by `columns` of N in `stages` of shared memory.
+    """Tile of a CTA: `rows` of M by `columns` of N, with `stages` of shared memory.
 
-    The consumers have 64 rows of it each; where they `alternate` there are two, and each has every second tile to
-    itself, so that one stores while the other multiplies. `buffers` of shared memory take turns on the way to D.
-    `cluster` CTAs one above the other share their columns of B by multicast. Neighbouring CTAs take `group` rows of
-    tiles before the next column, so that they meet in the L2 cache.
+    Each consumer warpgroup multiplies 64 rows of the tile. With `pingpong` there are two consumers, and each multiplies
+    every second tile alone, so that one stores while the other multiplies. `buffers` are store buffers of a consumer.
+    The CTAs of a `cluster` have tiles one above another and share their columns of B by multicast. Neighbouring CTAs
+    take `group` rows of tiles before the next column, so that their operands meet in the L2 cache.
     """
 
     rows: int = 128
@@ -85,296 +47,214 @@ class Tile:
     stages: int = 4
     cluster: int = 1
     group: int = 8
-    alternate: bool = False
+    pingpong: bool = False
     buffers: int = 2
 
     @property
-    def warpgroups(self) -> int:
-        """Consumers."""
-        return 2 if self.alternate else self.rows // 64
+    def consumers(self) -> int:
+        """Consumer warpgroups of a CTA."""
+        return 2 if self.pingpong else self.rows // 64
 
     @property
-    def sharers(self) -> int:
-        """Consumers of one tile."""
+    def tile_consumers(self) -> int:
+        """Consumer warpgroups that share one tile."""
         return self.rows // 64
 
     @property
     def threads(self) -> int:
-        """Threads of a CTA, the producer's warpgroup among them."""
-        return 128 * (1 + self.warpgroups)
+        """Threads of a CTA, including the producer warpgroup."""
+        return 128 * (1 + self.consumers)
 
 
 SMALL = Tile(64, 64, 2)
-"""A tile that every plan can have."""
+"""A tile that is legal in every plan."""
 
 
 @dataclass(frozen=True, slots=True)
-class Epilogue:
-    """What becomes of the sums: `D = activation(scale * sums + factor * C + bias)`.
+class BlockScales:
+    """Scales for each 128 elements of K, applied before the products are summed.
 
-    `scaled`: alpha, a factor of each row and one of each column, all by address or value at the launch.
-    `addend`: the type of C, or "". `bias`: "", "row" or "column", what it has one f32 for.
-    """
-
-    scaled: bool = False
-    row_scales: bool = False
-    column_scales: bool = False
-    addend: str = ""
-    bias: str = ""
-    activation: str = ""
-
-    @property
-    def plain(self) -> bool:
-        """Whether the sums are only rounded."""
-        return self == Epilogue()
-
-
-@dataclass(frozen=True, slots=True)
-class Blocks:
-    """Factors of products before they are summed up, others for each 128 elements of K.
-
-    `rows`: whether each row of A has one. `columns`: how many columns of B share one, 1 or 128; 0 where it has none.
+    `rows`: each row of A has its own scales. `columns`: 1 or 128 columns of B share their scales; 0 without scales.
     """
 
     rows: bool = False
     columns: int = 0
 
     def __bool__(self) -> bool:
-        return self != Blocks()
-
-
-class Typed(Protocol):
-    """What every plan says: types, majors, and what becomes of the sums."""
-
-    @property
-    def a(self) -> str: ...  # noqa: D102
-    @property
-    def b(self) -> str: ...  # noqa: D102
-    @property
-    def sums(self) -> str: ...  # noqa: D102
-    @property
-    def d(self) -> str: ...  # noqa: D102
-    @property
-    def a_major(self) -> str: ...  # noqa: D102
-    @property
-    def b_major(self) -> str: ...  # noqa: D102
-    @property
-    def epilogue(self) -> Epilogue: ...  # noqa: D102
-
-
-def types_refused(plan: Typed) -> Iterator[str]:
-    """What the tensor cores, or the epilogue, do not have of what a plan asks for."""
-    if plan.sums not in SUMS.get((plan.a, plan.b), ()):
-        have = "; ".join(f"{a} by {b}: {', '.join(s)}" for (a, b), s in SUMS.items())
-        yield f"no sums of {plan.a} by {plan.b} in {plan.sums}; there are {have}"
-    elif plan.d not in RESULTS[plan.sums]:
-        yield f"no result in {plan.d} from sums in {plan.sums}; there are {', '.join(RESULTS[plan.sums])}"
-    for name, major, across in (("a_major", plan.a_major, "m"), ("b_major", plan.b_major, "n")):
-        if major not in ("k", across):
-            yield f"{name} is '{major}'; expected 'k' or '{across}'"
-    if (plan.a_major, plan.b_major) != ("k", "k") and plan.a in TYPES and size_of(plan.a) != 2:
-        yield f"{plan.a} is read along K alone; a_major and b_major must be 'k'"
-    if plan.epilogue.activation not in ACTIVATIONS:
-        yield f"no activation '{plan.epilogue.activation}'; there are relu, gelu and silu"
-    if plan.d == "s32" and not plan.epilogue.plain:
-        yield "sums in s32 go to a result in s32 as they are; an epilogue needs one in f32, bf16 or f16"
-
-
-def tile_refused(tile: Any) -> Iterator[str]:
-    """Which of a tile's numbers are none."""
-    for each in fields(tile):
-        value = getattr(tile, each.name)
-        if type(each.default) is int and (not isinstance(value, int) or value < 1):
-            yield f"{each.name} of a tile is {value!r}; expected a whole number above 0"
+        return self != BlockScales()
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """One kernel. `a_major` is "k" or "m", `b_major` "k" or "n": along what elements are neighbours in memory.
+class Plan(GemmPlan):
+    """Plan of one Hopper kernel.
 
-    `ragged`: the rows of D do not end with whole 16 bytes. `promoted`: sums of so many stages are
-    added up in f32 outside the tensor cores, which keep fewer bits; 0 for none. With factors of `blocks` they are
-    those of a block. `sparse`: of four elements
-    of A side by side along K two are stored, of tf32 one of two, and metadata beside them (`compress`).
-    `batched`: D and its operands have a batch each, but for those of "a", "b" and "c" that are `common` to all.
-    `grouped`: the rows of A and D go by groups, and each group has a B of its own.
-    Errors: UsageError kernels.plan where the tensor cores or the CTA have no such kernel.
+    `batched`: D and its operands have a batch axis, except the operands in `broadcast` ("a", "b", "c"). `grouped`: the
+    rows of A and D belong to groups, and each group has its own B. `promotion_stages`: the tensor cores sum this many
+    stages, then the sum is added in f32; 0 for never. With `block_scales` this is one scale block. `sparse`: A is
+    compressed (`sparse.compress`).
+
+    Errors: UsageError kernels.plan if the tensor cores or the CTA have no such kernel.
     """
 
-    a: str = "bf16"
-    b: str = "bf16"
-    sums: str = "f32"
-    d: str = "bf16"
-    a_major: str = "k"
-    b_major: str = "k"
     batched: bool = False
-    common: str = ""
+    broadcast: str = ""
     grouped: bool = False
-    promoted: int = 0
-    ragged: bool = False
+    promotion_stages: int = 0
     sparse: bool = False
-    blocks: Blocks = Blocks()
+    block_scales: BlockScales = BlockScales()
     tile: Tile = field(default_factory=Tile)
-    epilogue: Epilogue = field(default_factory=Epilogue)
 
-    def __post_init__(self) -> None:
-        for complaint in self._complaints():
-            raise UsageError(complaint, code="kernels.plan")
-
-    def _complaints(self) -> tuple[str, ...]:
-        tile, found = self.tile, list(types_refused(self))
+    def errors(self) -> Iterator[str]:
+        """Yield a message for each property that no kernel has."""
+        yield from GemmPlan.errors(self)
         if self.sparse and self.a_major != "k":
-            found.append("a sparse A is stored along K; a_major must be 'k'")
-        if self.common and (not self.batched or set(self.common) - set("abc")):
-            found.append(
-                f"operands common to a batch are '{self.common}'; expected some of 'abc', and a batch"
-            )
+            yield "a sparse A is stored along K; a_major must be 'k'"
+        if self.broadcast and (not self.batched or set(self.broadcast) - set("abc")):
+            yield f"broadcast operands are '{self.broadcast}'; expected some of 'abc' in a batched plan"
         if self.grouped and self.a_major != "k":
-            found.append("groups begin at any row of A, which must be stored along K; a_major must be 'k'")
-        if self.grouped and (self.batched or self.sparse or self.blocks):
-            found.append("rows that go by groups have no batch, no sparse A and no factors of blocks")
-        if self.blocks:
-            found.extend(self._blocks_refused())
-        elif self.promoted and self.sums != "f32":
-            found.append(f"sums in {self.sums} are exact or chosen to be short; only f32 is promoted")
-        if wrong := list(tile_refused(tile)):
-            return (*found, *wrong)
+            yield "a grouped A must be stored along K; a_major must be 'k'"
+        if self.grouped and (self.batched or self.sparse or self.block_scales):
+            yield "a grouped plan has no batch, no sparse A and no block scales"
+        if self.block_scales:
+            yield from self._scale_errors()
+        elif self.promotion_stages and self.accumulator != "f32":
+            yield f"only f32 accumulators are promoted, not {self.accumulator}"
+        if wrong := list(tile_errors(self.tile)):
+            yield from wrong
+        else:
+            yield from self._tile_errors()
+
+    def _tile_errors(self) -> Iterator[str]:
+        tile = self.tile
         if tile.cluster not in (1, 2, 4):
-            found.append(f"clusters of {tile.cluster} CTAs; expected 1, 2 or 4")
+            yield f"clusters of {tile.cluster} CTAs; expected 1, 2 or 4"
         if tile.rows % 64 or not 64 <= tile.rows <= 192:
-            found.append(f"{tile.rows} rows of a tile; expected 64, 128 or 192")
-        if tile.alternate and tile.rows != 64:
-            found.append(f"{tile.rows} rows of a tile that one consumer has to itself; expected 64")
+            yield f"{tile.rows} rows of a tile; expected 64, 128 or 192"
+        if tile.pingpong and tile.rows != 64:
+            yield f"{tile.rows} rows of a pingpong tile; expected 64"
         if tile.buffers not in (1, 2):
-            found.append(f"{tile.buffers} buffers; expected 1 or 2")
+            yield f"{tile.buffers} buffers; expected 1 or 2"
         step = 64 * tile.cluster if self.b_major == "n" else 16
         if tile.columns % step or not 64 <= tile.columns <= 256:
-            found.append(f"{tile.columns} columns of a tile; expected a multiple of {step} from 64 to 256")
+            yield f"{tile.columns} columns of a tile; expected a multiple of {step} from 64 to 256"
         if tile.stages < 2 or self.shared_bytes > SHARED:
-            found.append(
-                f"{tile.stages} stages of {self.stage_bytes} bytes; expected at least 2 and, with"
-                f" {self.shared_bytes - tile.stages * self.stage_bytes} bytes besides, {SHARED} in all"
-            )
-        factors = " and factors" if self.blocks.columns == 1 else ""
-        for count, most in ((self.words, _MOST_AT_ONCE), (self.registers, _MOST)):
-            if count > most.get(tile.warpgroups, count):
-                found.append(
-                    f"{count} registers of sums{factors} for each thread of {tile.warpgroups} consumers;"
-                    f" expected {most[tile.warpgroups]} at most"
-                )
-        return tuple(found)
-
-    def _blocks_refused(self) -> Iterator[str]:
-        if self.sums != "f32":
-            yield f"factors of blocks multiply sums in f32; these are in {self.sums}"
-        elif self.promoted != SCALED // self.depth:
+            rest = self.shared_bytes - tile.stages * self.stage_bytes
             yield (
-                f"sums of {self.promoted} stages are multiplied by a factor of {SCALED} elements of K; expected"
-                f" promoted={SCALED // self.depth}"
+                f"{tile.stages} stages of {self.stage_bytes} bytes and {rest} other bytes; "
+                f"expected at least 2 stages and at most {SHARED} bytes"
             )
-        if self.blocks.columns not in (0, 1, SCALED):
-            yield f"{self.blocks.columns} columns of B that share a factor; expected 0, 1 or {SCALED}"
+        scales = " and scales" if self.block_scales.columns == 1 else ""
+        for count, most in (
+            (self.accumulators, _MOST_ACCUMULATORS),
+            (self.register_demand, _MOST_REGISTERS),
+        ):
+            if count > most.get(tile.consumers, count):
+                yield (
+                    f"{count} registers of accumulators{scales} for each thread of {tile.consumers} consumers;"
+                    f" expected at most {most[tile.consumers]}"
+                )
+
+    def _scale_errors(self) -> Iterator[str]:
+        stages = SCALE_BLOCK // self.stage_k
+        if self.accumulator != "f32":
+            yield f"block scales need an f32 accumulator, not {self.accumulator}"
+        elif self.promotion_stages != stages:
+            yield f"promotion_stages is {self.promotion_stages}; expected {stages} with block scales"
+        if self.block_scales.columns not in (0, 1, SCALE_BLOCK):
+            yield f"{self.block_scales.columns} columns of B share a scale; expected 0, 1 or {SCALE_BLOCK}"
         for name, by_block, by_line in (
-            ("rows", self.blocks.rows, self.epilogue.row_scales),
-            ("columns", self.blocks.columns, self.epilogue.column_scales),
+            ("rows", self.block_scales.rows, self.epilogue.row_scales),
+            ("columns", self.block_scales.columns, self.epilogue.column_scales),
         ):
             if by_block and by_line:
-                yield f"the {name} have factors by block and of all K; expected one or the other"
+                yield f"the {name} have both block scales and scales for all of K; expected one of them"
 
     def with_tile(self, tile: Tile) -> Plan:
-        """The plan with another tile. Errors: UsageError kernels.plan."""
+        """Return the plan with another tile. Errors: UsageError kernels.plan."""
         return replace(self, tile=tile)
 
-    # What follows from it ---------------------------------------------------------------------------------------
+    # Derived sizes ------------------------------------------------------------------------------------------
 
     def rank(self, operand: str) -> int:
-        """Dimensions of A, B, C or D: 3 where each batch, or each group, has its own."""
-        own = self.batched and operand not in self.common
+        """Return the dimensions of A, B, C or D: 3 if it has a batch axis or a group axis."""
+        own = self.batched and operand not in self.broadcast
         return 3 if own or (self.grouped and operand == "b") else 2
 
     @property
-    def addressed(self) -> bool:
-        """Whether D is also written without its tensor map, which knows neither ragged rows nor groups."""
-        return self.ragged or self.grouped
+    def stores_by_address(self) -> bool:
+        """Return True if some elements of D are stored without its tensor map: unaligned rows and groups."""
+        return self.unaligned or self.grouped
 
     @property
-    def depth(self) -> int:
+    def stage_k(self) -> int:
         """Elements of K in a stage."""
         return SPAN // size_of(self.a)
 
     @property
     def span_a(self) -> int:
-        """Bytes of a row of A in a stage: half as many are stored where it is sparse."""
+        """Bytes of a row of A in a stage; half of a sparse row is stored."""
         return SPAN // 2 if self.sparse else SPAN
 
     @property
     def steps(self) -> int:
-        """Instructions for the products of a stage."""
+        """Multiply instructions along K in a stage."""
         return self.span_a // STEP
 
     @property
     def metadata_words(self) -> int:
-        """Words of metadata of a thread for a stage."""
-        return 1 + max(word for word, _ in metadata_places(self.a)) if self.sparse else 0
+        """Metadata words of a thread for a stage."""
+        return 1 + max(word for word, _ in metadata_slots(self.a)) if self.sparse else 0
 
     @property
     def metadata_bytes(self) -> int:
         """Bytes of metadata in a stage."""
-        return self.tile.sharers * METADATA * self.metadata_words
+        return self.tile.tile_consumers * METADATA * self.metadata_words
 
     @property
     def stage_bytes(self) -> int:
-        """Bytes of A and B in a stage."""
+        """Bytes of A, B and metadata in a stage."""
         return self.tile.rows * self.span_a + self.tile.columns * SPAN + self.metadata_bytes
 
     @property
-    def words(self) -> int:
-        """Registers of a thread for the sums of its tile."""
-        return self.tile.columns // (4 if self.sums == "f16" else 2)
+    def accumulators(self) -> int:
+        """Accumulator registers of a thread."""
+        return self.tile.columns // (4 if self.accumulator == "f16" else 2)
 
     @property
-    def word(self) -> str:
-        """The type of such a register: two sums of f16 share one."""
-        return "b32" if self.sums == "f16" else self.sums
+    def register_demand(self) -> int:
+        """Registers of a thread for accumulators, promoted sums and column scales."""
+        of_columns = (
+            self.accumulators // 3 if self.block_scales.columns == 1 else 0
+        )  # as measured with assemblers
+        return self.accumulators * (2 if self.promotion_stages else 1) + of_columns
 
     @property
-    def registers(self) -> int:
-        """Registers of a thread for sums of all kinds, and for factors of columns."""
-        # What assemblers need to have the factors of every column at hand.
-        of_columns = self.words // 3 if self.blocks.columns == 1 else 0
-        return self.words * (2 if self.promoted else 1) + of_columns
-
-    @property
-    def turn(self) -> int:
-        """Columns that are stored together."""
+    def subtile_columns(self) -> int:
+        """Columns of D that a consumer stores together."""
         return 32 if size_of(self.d) == 4 else 64
 
     @property
-    def patch(self) -> int:
-        """Columns that one copy to D takes: of a turn's as many as divide the tile."""
-        return gcd(self.tile.columns, self.turn)
+    def box_columns(self) -> int:
+        """Columns of one tensor copy to D; they divide the subtile and the tile."""
+        return gcd(self.tile.columns, self.subtile_columns)
 
     @property
-    def row_bytes(self) -> int:
-        """Bytes of a row of a patch, which are the span of its swizzle; 16 are not swizzled."""
-        return self.patch * size_of(self.d)
+    def box_row_bytes(self) -> int:
+        """Bytes of a row of a box and span of its swizzle; 16 bytes are not swizzled."""
+        return self.box_columns * size_of(self.d)
 
     @property
-    def turn_bytes(self) -> int:
-        """Bytes of 64 rows of a turn."""
-        return 64 * self.turn * size_of(self.d)
+    def buffer_bytes(self) -> int:
+        """Bytes of a store buffer: 64 rows of a subtile."""
+        return 64 * self.subtile_columns * size_of(self.d)
 
     @property
     def shared_bytes(self) -> int:
-        """Dynamic shared memory of a CTA, mbarriers included."""
+        """Dynamic shared memory of a CTA with its mbarriers. Units: bytes."""
         tile = self.tile
-        return tile.stages * self._with_barriers + tile.warpgroups * (tile.buffers * self.turn_bytes + 8)
+        return tile.stages * (self.stage_bytes + 16) + tile.consumers * (tile.buffers * self.buffer_bytes + 8)
 
     @property
-    def _with_barriers(self) -> int:
-        return self.stage_bytes + 16
-
-    @property
-    def most_stages(self) -> int:
-        """The stages that there would be room for."""
-        return self.tile.stages + (SHARED - self.shared_bytes) // self._with_barriers
+    def max_stages(self) -> int:
+        """Largest number of stages that fits into shared memory."""
+        return self.tile.stages + (SHARED - self.shared_bytes) // (self.stage_bytes + 16)

@@ -1,49 +1,48 @@
-"""The metadata of a sparse A: copied from global memory into a stage, read from there into registers.
+"""Metadata of a sparse A: copied from global memory into a stage, and loaded from there into registers.
 
-In global memory they stand as `compress` arranges them: (batch, stages of K, blocks of 64 rows, 128 threads, words).
+Shape in global memory, as `sparse.compress` returns them: (batch, stages of K, blocks of 64 rows, 128 threads, words).
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from warploom.author import RingState, Register, Shared, ptx, u32
-from warploom.kernels.hopper.plan import METADATA, Plan, metadata_places
+from warploom.author import Register, RingState, Shared, u32
+from warploom.kernels.hopper.plan import METADATA, Plan, metadata_slots
+from warploom.kernels.ptx import ptx
 
 
-class Metadata:
-    """What one role does with them. They are at `source` in global memory; the stages have `held` for them."""
+class SparseMetadata:
+    """Metadata of one role: `source` is their address in global memory, `stages` the shared memory of all stages."""
 
-    def __init__(self, plan: Plan, source: Any, held: Shared, m: Any, k_tiles: Any) -> None:
+    def __init__(self, plan: Plan, source: Any, stages: Shared, m: Any, k_tiles: Any) -> None:
         self.plan, self.source, self.m, self.k_tiles = plan, source, m, k_tiles
-        self.start = held.address()
+        self.start = stages.address()
         self.block = METADATA * plan.metadata_words  # bytes of 64 rows in a stage
 
-    def bring(self, place: RingState, row: Any, turn: Any, batch: Any) -> None:
-        """Copy those of stage `turn` of K, for the tile of A that begins at `row`.
+    def copy(self, ring: RingState, row: Any, k_tile: Any, batch: Any) -> None:
+        """Start the copies of a stage for the tile of A that starts at `row`.
 
-        Below the last rows the last block comes again: what is multiplied there is thrown away, but zeros mean
-        nothing as metadata.
+        Below the last row, the last block is copied again: its products are discarded, but zeros would be illegal
+        metadata.
         """
         blocks = (self.m + 63) >> 6
-        line = (batch * self.k_tiles + turn) * blocks
-        target = self.start + place.stage * self.plan.metadata_bytes
-        for number in range(self.plan.tile.sharers):
+        line = (batch * self.k_tiles + k_tile) * blocks
+        target = self.start + ring.stage * self.plan.metadata_bytes
+        for number in range(self.plan.tile.tile_consumers):
             block = line + ptx.min((row >> 6) + number, blocks - 1, type=u32)
             ptx.cp_async_bulk(
                 target.at(number * self.block, "shared::cluster"),
                 (self.source + ptx.mul_wide(block, self.block, type=u32)).at(0, "global"),
                 self.block,
-                place.barrier("shared::cluster"),
+                ring.barrier("shared::cluster"),
                 dst="shared::cluster",
             )
 
-    def read(self, place: RingState, number: Any, mine: Any) -> list[tuple[Register, int]]:
-        """What thread `mine` gives to each instruction of a stage, for consumer `number` of the tile: its metadata and
-        the sparsity selector.
-        """
+    def load(self, ring: RingState, number: Any, thread: Any) -> list[tuple[Register, int]]:
+        """Load the metadata of a thread of consumer `number`; return a register and selector per instruction."""
         count = self.plan.metadata_words
-        here = self.start + place.stage * self.plan.metadata_bytes + number * self.block + mine * (4 * count)
+        here = self.start + ring.stage * self.plan.metadata_bytes + number * self.block + thread * (4 * count)
         where = here.at(0, "shared::cta")
         words = [ptx.ld(where, type="b32")] if count == 1 else ptx.ld(where, vec="v2", type="b32")
-        return [(words[word], selector) for word, selector in metadata_places(self.plan.a)]
+        return [(words[word], selector) for word, selector in metadata_slots(self.plan.a)]

@@ -1,8 +1,8 @@
-"""Tiles that were found by timing on a GPU: a file in the user's cache folder, which `warploom tune` writes.
+"""Tuned tiles: a file in the user's cache folder, which `warploom tune` writes.
 
     {"format": 1, "gpus": {"NVIDIA H200": {"4096x2112x7168 a=bf16 ...": {"tile": {...}, "split": 78, ...}}}}
 
-It is read as data and checked whole before anything of it is used.
+The file is validated completely before anything of it is used.
 """
 
 from __future__ import annotations
@@ -17,18 +17,17 @@ from typing import Any, cast
 
 from warploom.diagnostics import UsageError
 from warploom.gpu.cache import cache_directory
-from warploom.kernels.hopper.cost_model import Share, choose, microseconds, shares
+from warploom.kernels.hopper.cost_model import TileSchedule, choose, microseconds, schedules
 from warploom.kernels.hopper.plan import Plan, Tile
 from warploom.kernels.problem import Problem
 
 _FORMAT = 1
-_LARGEST = 16 << 20  # bytes of a file that is read
-_HINT = "`warploom tune --forget` removes it"
+_MAX_BYTES = 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Tuned:
-    """What was the quickest: a tile, how many of them are cut along K, and the time. Units: microseconds."""
+    """Fastest tile of a problem, the tiles cut along K, and the time. Units: microseconds."""
 
     tile: Tile
     split: int
@@ -36,135 +35,121 @@ class Tuned:
 
 
 Record = dict[str, dict[str, Tuned]]
-"""What is kept, by the GPU's name and the problem's key."""
+"""Contents of the file, by GPU name and problem key."""
 
 
 def record_file() -> Path:
-    """Where it is kept."""
+    """Return the path of the file."""
     return cache_directory() / "tuned.json"
 
 
 def key_of(problem: Problem, plan: Plan) -> str:
-    """A problem in words: sizes, and all that its plan says but the tile."""
+    """Return the key of a problem: its sizes, and the fields of its plan except the tile."""
     batch = f"x{problem.batch}" if problem.batch != 1 else ""
-    said = {
+    values = {
         field.name: getattr(holder, field.name)
         for holder in (plan, plan.epilogue)
         for field in fields(holder)
         if field.name not in ("tile", "epilogue")
     }
-    words = [name if value is True else f"{name}={value}" for name, value in said.items() if value]
+    words = [name if value is True else f"{name}={value}" for name, value in values.items() if value]
     return " ".join([f"{problem.m}x{problem.n}x{problem.k}{batch}", *words])
 
 
-def tuned_tile(gpu: str, key: str) -> tuple[Tile, int] | None:
-    """The tile for a problem on a GPU, and how many are cut; None where nothing was tuned.
-
-    Errors: UsageError kernels.tuned where the file is there and cannot be used.
-    """
-    found = read().get(gpu, {}).get(key)
-    return None if found is None else (found.tile, found.split)
-
-
-def chosen(gpu: str, problem: Problem, plan: Plan) -> tuple[Plan, Share]:
-    """The plan with its tile, and the share: those that were the quickest on this GPU, or else the model's.
+def choose_tuned(gpu: str, problem: Problem, plan: Plan) -> tuple[Plan, TileSchedule]:
+    """Return the plan with the tuned tile and its schedule for a GPU, or those of the cost model.
 
     Errors: UsageError kernels.tuned.
     """
-    kept = tuned_tile(gpu, key_of(problem, plan))
-    if kept is None:
+    tuned = read().get(gpu, {}).get(key_of(problem, plan))
+    if tuned is None:
         return choose(problem, plan)
-    tile, split = kept
     try:
-        with_it = plan.with_tile(tile)
+        tiled = plan.with_tile(tuned.tile)
     except UsageError as error:
-        raise _broken(f"a tile of it suits no kernel: {error}") from None
-    ways = list(shares(problem, with_it))
-    same = [share for share in ways if share.split == split]
-    return with_it, min(same or ways, key=lambda share: microseconds(problem, with_it, share))
+        raise _invalid(f"a tile in it is illegal: {error}") from None
+    options = list(schedules(problem, tiled))
+    same = [each for each in options if each.split == tuned.split]
+    return tiled, min(same or options, key=lambda each: microseconds(problem, tiled, each))
 
 
 def read() -> Record:
-    """Everything that is kept. Errors: UsageError kernels.tuned."""
+    """Return the contents of the file; empty without a file. Errors: UsageError kernels.tuned."""
     try:
         with record_file().open("rb") as file:
-            data = file.read(_LARGEST + 1)
+            data = file.read(_MAX_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:
-        raise _broken((error.strerror or str(error)).lower()) from None
-    if len(data) > _LARGEST:
-        raise _broken(f"it is longer than {_LARGEST >> 20} MiB")
+        raise _invalid(_reason(error)) from None
+    if len(data) > _MAX_BYTES:
+        raise _invalid(f"it is longer than {_MAX_BYTES >> 20} MiB")
     try:
-        told = json.loads(data)
+        content = json.loads(data)
     except (ValueError, RecursionError):
-        raise _broken("it is no JSON") from None
-    if not isinstance(told, dict) or cast("dict[str, Any]", told).get("format") != _FORMAT:
-        raise _broken(f"it is not of format {_FORMAT}, which this release reads")
-    gpus = cast("dict[str, Any]", told).get("gpus")
+        raise _invalid("it is not JSON") from None
+    if not isinstance(content, dict) or cast("dict[str, Any]", content).get("format") != _FORMAT:
+        raise _invalid(f"expected format {_FORMAT}")
+    gpus = cast("dict[str, Any]", content).get("gpus")
     return {
-        gpu: {key: _entry(key, each) for key, each in _table(kept, gpu).items()}
-        for gpu, kept in _table(gpus, "gpus").items()
+        gpu: {key: _entry(key, each) for key, each in _table(tuned, gpu).items()}
+        for gpu, tuned in _table(gpus, "gpus").items()
     }
 
 
 def keep(gpu: str, key: str, found: Tuned) -> None:
-    """Add what was found, in place of what was there. Errors: UsageError kernels.tuned."""
+    """Add or replace an entry. Errors: UsageError kernels.tuned."""
     record = read()
     record.setdefault(gpu, {})[key] = found
     _write(record)
 
 
 def forget(keys: set[str] | None = None) -> int:
-    """Drop problems on every GPU, or with None the whole file, whatever is in it; says how many (of a file 1 at least).
+    """Remove problems on all GPUs, or with None the whole file; return the number of removed entries.
 
-    Errors: UsageError kernels.tuned.
+    A file that cannot be read counts as one entry. Errors: UsageError kernels.tuned.
     """
     if keys is None:
-        return _forget_all()
+        try:
+            count = max(1, sum(map(len, read().values())))
+        except UsageError:
+            count = 1
+        try:
+            record_file().unlink()
+        except (FileNotFoundError, NotADirectoryError):
+            return 0
+        except OSError as error:
+            raise _invalid(_reason(error)) from None
+        return count
     record = read()
-    left = {gpu: {key: each for key, each in kept.items() if key not in keys} for gpu, kept in record.items()}
+    left = {gpu: {k: each for k, each in tuned.items() if k not in keys} for gpu, tuned in record.items()}
     dropped = sum(map(len, record.values())) - sum(map(len, left.values()))
     if dropped:
-        _write({gpu: kept for gpu, kept in left.items() if kept})
+        _write({gpu: tuned for gpu, tuned in left.items() if tuned})
     return dropped
-
-
-def _forget_all() -> int:
-    try:
-        count = max(1, sum(map(len, read().values())))
-    except UsageError:
-        count = 1
-    try:
-        record_file().unlink()
-    except (FileNotFoundError, NotADirectoryError):
-        return 0
-    except OSError as error:
-        raise _broken((error.strerror or str(error)).lower()) from None
-    return count
 
 
 def _table(value: Any, name: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise _broken(f"{name!r} in it is no table")
+        raise _invalid(f"{name!r} in it is not a table")
     return cast("dict[str, Any]", value)
 
 
 def _entry(key: str, value: Any) -> Tuned:
-    """One problem's, with exactly the fields that there are, each of its type."""
+    """Return an entry that has exactly the fields of `Tuned`, with values of their types."""
     table = _table(value, key)
-    shape = _table(table.get("tile"), "tile")
-    expected = {field.name: field.default for field in fields(Tile)}
-    suits = shape.keys() == expected.keys() and all(type(shape[n]) is type(expected[n]) for n in expected)
+    tile = _table(table.get("tile"), "tile")
+    types: dict[str, Any] = {field.name: type(field.default) for field in fields(Tile)}
+    fits = tile.keys() == types.keys() and all(type(tile[name]) is kind for name, kind in types.items())
     split, time = table.get("split"), table.get("microseconds")
-    if not suits or type(split) is not int or split < 0 or type(time) is not float or not time > 0:
-        raise _broken(f"what it keeps for '{key}' is no tile of this release")
-    return Tuned(Tile(**shape), split, time)
+    if not fits or type(split) is not int or split < 0 or type(time) is not float or not time > 0:
+        raise _invalid(f"the entry '{key}' is not a tile of this release")
+    return Tuned(Tile(**tile), split, time)
 
 
 def _write(record: Record) -> None:
-    """Write the file, whole or not at all."""
-    gpus = {gpu: {key: asdict(each) for key, each in kept.items()} for gpu, kept in record.items()}
+    """Replace the file atomically."""
+    gpus = {gpu: {key: asdict(each) for key, each in tuned.items()} for gpu, tuned in record.items()}
     path, temporary = record_file(), ""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -176,12 +161,15 @@ def _write(record: Record) -> None:
         if temporary:
             with suppress(OSError):
                 Path(temporary).unlink()
-        raise UsageError(
-            f"{path} cannot be written: {(error.strerror or str(error)).lower()}", code="kernels.tuned"
-        ) from None
+        raise UsageError(f"cannot write {path}: {_reason(error)}", code="kernels.tuned") from None
 
 
-def _broken(why: str) -> UsageError:
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
+
+
+def _invalid(why: str) -> UsageError:
+    hint = "`warploom tune --forget` removes it"
     return UsageError(
-        f"{record_file()}, the tuned tiles, cannot be used: {why}", code="kernels.tuned", hint=_HINT
+        f"cannot use the tuned tiles in {record_file()}: {why}", code="kernels.tuned", hint=hint
     )

@@ -1,0 +1,126 @@
+"""Types, layouts and epilogues that every GEMM kernel is built for.
+
+A plan determines the PTX of a kernel. Sizes, addresses and factors are arguments of each launch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from warploom.diagnostics import UsageError
+from warploom.isa.model.types import TYPES
+
+ACCUMULATORS = {
+    **dict.fromkeys([("f16", "f16")], ("f32", "f16")),
+    **dict.fromkeys([("bf16", "bf16"), ("tf32", "tf32")], ("f32",)),
+    **dict.fromkeys([(a, b) for a in ("e4m3", "e5m2") for b in ("e4m3", "e5m2")], ("f32", "f16")),
+    **dict.fromkeys([(a, b) for a in ("s8", "u8") for b in ("s8", "u8")], ("s32",)),
+}
+"""Accumulator types of the tensor cores for the types of A and B, the widest first."""
+RESULTS = {
+    "f32": ("f32", "bf16", "f16", "e4m3", "e5m2"),
+    "f16": ("f16",),
+    "s32": ("s32", "f32", "bf16", "f16"),
+}
+"""Types that D may have, by accumulator type."""
+DTYPES: dict[str, np.dtype[Any]] = {
+    word: np.dtype(dtype)
+    for word, dtype in (
+        ("f32", np.float32),
+        ("f16", np.float16),
+        ("bf16", ml_dtypes.bfloat16),
+        ("s32", np.int32),
+        ("e4m3", ml_dtypes.float8_e4m3fn),
+        ("e5m2", ml_dtypes.float8_e5m2),
+    )
+}
+"""NumPy types of D."""
+ACTIVATIONS = ("", "relu", "gelu", "silu")
+ALIGNMENT = 16
+"""Alignment of matrix rows in global memory. Units: bytes."""
+BLOCK = 64
+"""16-bit elements in a shared-memory row of 128 bytes, for operands stored along M or N."""
+
+
+def size_of(type_word: str) -> int:
+    """Return the bytes of an element in memory."""
+    return 4 if type_word == "tf32" else TYPES[type_word].bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Epilogue:
+    """Computation `D = activation(scale * accumulator + beta * C + bias)`.
+
+    The scale is the product of alpha (`scaled`), a factor per row and a factor per column. `addend` is the type of C,
+    or "". `bias` is "", "row" or "column": one f32 for each row or column.
+    """
+
+    scaled: bool = False
+    row_scales: bool = False
+    column_scales: bool = False
+    addend: str = ""
+    bias: str = ""
+    activation: str = ""
+
+    @property
+    def is_identity(self) -> bool:
+        """Return True if D is the rounded accumulator."""
+        return self == Epilogue()
+
+
+@dataclass(frozen=True, slots=True)
+class GemmPlan:
+    """Fields of the plans of all architectures.
+
+    `a`, `b`, `accumulator` and `d` are types. `a_major` is "k" or "m", `b_major` "k" or "n": the axis along which
+    elements are contiguous. `unaligned`: rows of D (and C) do not end at a multiple of 16 bytes.
+    """
+
+    a: str = "bf16"
+    b: str = "bf16"
+    accumulator: str = "f32"
+    d: str = "bf16"
+    a_major: str = "k"
+    b_major: str = "k"
+    unaligned: bool = False
+    epilogue: Epilogue = field(default_factory=Epilogue)
+
+    def __post_init__(self) -> None:
+        for message in self.errors():
+            raise UsageError(message, code="kernels.plan")
+
+    def errors(self) -> Iterator[str]:
+        """Yield a message for each property that no kernel has."""
+        if self.accumulator not in ACCUMULATORS.get((self.a, self.b), ()):
+            have = "; ".join(f"{a} by {b}: {', '.join(s)}" for (a, b), s in ACCUMULATORS.items())
+            yield f"no {self.accumulator} accumulator for {self.a} by {self.b}; expected one of {have}"
+        elif self.d not in RESULTS[self.accumulator]:
+            expected = ", ".join(RESULTS[self.accumulator])
+            yield f"no result in {self.d} from a {self.accumulator} accumulator; expected {expected}"
+        for name, major, across in (("a_major", self.a_major, "m"), ("b_major", self.b_major, "n")):
+            if major not in ("k", across):
+                yield f"{name} is '{major}'; expected 'k' or '{across}'"
+        if (self.a_major, self.b_major) != ("k", "k") and self.a in TYPES and size_of(self.a) != 2:
+            yield f"{self.a} must be stored along K; a_major and b_major must be 'k'"
+        if self.epilogue.activation not in ACTIVATIONS:
+            yield f"unknown activation '{self.epilogue.activation}'; expected relu, gelu or silu"
+        if self.d == "s32" and not self.epilogue.is_identity:
+            yield "an s32 result has no epilogue; expected a result in f32, bf16 or f16"
+
+    @property
+    def register_type(self) -> str:
+        """Type of an accumulator register, which holds two f16."""
+        return "b32" if self.accumulator == "f16" else self.accumulator
+
+
+def tile_errors(tile: Any) -> Iterator[str]:
+    """Yield a message for each field of a tile that is not a positive integer."""
+    for each in fields(tile):
+        value = getattr(tile, each.name)
+        if type(each.default) is int and (not isinstance(value, int) or value < 1):
+            yield f"{each.name} of a tile is {value!r}; expected an integer above 0"
