@@ -1,4 +1,4 @@
-"""State of a kernel while its Python function runs: statements, registers, shared memory, Python lines."""
+"""State of a kernel while its Python function runs: statements, registers, shared memory, lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Translation of one PTX instruction into the author call that emits it, with as few keywords as possible."""
+"""Translation of a PTX instruction into the author call that emits it, with the fewest keywords."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def _python(operand: Operand, type_word: str, space: str, registers: Registers) 
 # Keywords ---------------------------------------------------------------------------------------------------
 
 _CACHE: dict[tuple[object, ...], tuple[tuple[tuple[str, Any], ...], bool] | None] = {}
-"""Shortest keywords by opcode and kinds of operands, and whether the call resolves to the instruction's form first."""
+"""Shortest keywords by opcode and operand kinds; True if the call prefers the instruction's form."""
 
 
 def _shortest(

@@ -1,4 +1,4 @@
-"""PTX text in Python kernels: statements with slots for Python values, and declarations before the kernel."""
+"""PTX text in Python kernels: statements with slots for values, and declarations before the kernel."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from warploom.ptx import Operand, Pair, Vector
 Overload = tuple[Candidate, dict[str, str], dict[str, Any]]
 """A candidate, its slots, and the arguments by operand name."""
 _Resolved = tuple[Candidate, dict[str, str], str, tuple[str, ...] | None]
-"""A candidate, its slots, its opcode, and the operand names in the order of the call unless some are keywords."""
+"""A candidate, its slots, its opcode, and its operand names in call order if none is a keyword."""
 
 
 class Instruction:
@@ -70,7 +70,7 @@ class Instruction:
         raise author_error(message, "author.call", hint)
 
     def overloads(self, operands: Sequence[Any], words: Mapping[str, Any]) -> list[Overload]:
-        """Return the overloads that a call matches, the best first. Errors: AuthorError author.open if ambiguous."""
+        """Return the overloads that a call matches, the best first. Errors: AuthorError author.open."""
         found: list[tuple[tuple[int, int], Overload]] = []
         for order, candidate in enumerate(self.candidates):
             for slots, cost in slot_choices(candidate, operands, words):

@@ -55,7 +55,7 @@ def bounds(*, threads: int, cluster: Extents | None = None, ctas_per_sm: int = 0
 
 
 def directive(text: str) -> None:
-    """Add PTX directives to the kernel: `.maxnreg 128`. Errors: AuthorError with the checker's diagnostics."""
+    """Add PTX directives such as `.maxnreg 128` to the kernel. Errors: AuthorError of the checker."""
     for each in read_directives(text):
         _add_directive(each)
 

@@ -15,7 +15,7 @@ from warploom.ptx import Symbol, Variable
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A kernel parameter: a value of a type, a pointer to elements of it, a tensor map, or a PTX declaration."""
+    """A kernel parameter: a value, a pointer to elements of a type, a tensor map, or a PTX declaration."""
 
     kind: Literal["value", "pointer", "tensor map", "declared"]
     type: str = "u64"
@@ -51,7 +51,7 @@ def pointer(type: str) -> Parameter:
 
 
 def parameter(text: str) -> Parameter:
-    """Return a parameter declared in PTX, `.param .align 8 .b8 sizes[24]`; the function receives its location."""
+    """Return a parameter from PTX such as `.param .b8 sizes[24]`; the function receives its location."""
     return Parameter("declared", text=text)
 
 

@@ -1,4 +1,4 @@
-"""Ring of pipeline stages between a producer and its consumers, with two mbarriers per stage: full and empty."""
+"""Ring of stages between a producer and its consumers; each stage has a full and an empty mbarrier."""
 
 from __future__ import annotations
 

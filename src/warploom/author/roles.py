@@ -17,7 +17,7 @@ _BARRIERS = 16
 
 
 def special(name: str) -> Register:
-    """Read a special register by its name without `%`: `special("tid.x")`. Errors: AuthorError author.special."""
+    """Read a special register, `special("tid.x")` for `%tid.x`. Errors: AuthorError author.special."""
     known = SPECIAL_REGISTERS.get(f"%{name}")
     if known is None:
         hint = did_you_mean(name, (each[1:] for each in SPECIAL_REGISTERS))

@@ -195,7 +195,7 @@ _integer = lru_cache(maxsize=4096)(Integer)
 
 
 def operand_of(value: object, type_word: str = "") -> Operand:
-    """Return the PTX operand of a Python value where a type is expected. Errors: AuthorError author.operand."""
+    """Return the PTX operand of a value for an expected type. Errors: AuthorError author.operand."""
     match value:
         case Register():
             return Negated(value.name) if value.negated else _name(value.name)

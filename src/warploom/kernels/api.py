@@ -101,7 +101,7 @@ def gemm(
         a, metadata, columns = a.values, a.metadata, a.columns
     operands = a, b, c, out, row_scales, column_scales, bias, metadata
     options = alpha != 1.0, bias_along, activation, result, accumulator, fast, tile, target, columns
-    return run(plan_gemm, operands, options, alpha, beta, device)
+    return run_gemm(plan_gemm, operands, options, alpha, beta, device)
 
 
 class Options(NamedTuple):
@@ -119,10 +119,10 @@ class Options(NamedTuple):
 
 
 Planner = Callable[[Operands, Options, Gpu | None], Dispatch]
-"""Function that returns the dispatch of operands and options for a GPU or the CPU. Errors: UsageError kernels.*."""
+"""Function that returns the dispatch for a GPU, or for the CPU. Errors: UsageError kernels.*."""
 
 
-def run(
+def run_gemm(
     planner: Planner,
     operands: tuple[Any, ...],
     options: tuple[Any, ...],
@@ -130,7 +130,7 @@ def run(
     beta: float,
     device: Device,
 ) -> Any:
-    """Launch a multiplication and return D. Launches on a GPU are prepared once for each layout of the arrays.
+    """Launch a multiplication and return D. A GPU launch is prepared once for each layout of arrays.
 
     `operands` and `options` have the fields of `Operands` and `Options`.
     """

@@ -175,7 +175,7 @@ def unpack(type_word: str, word: Register) -> list[Register]:
 
 
 def split_pair(type_word: str, word: Register) -> tuple[Register, Register]:
-    """Return two elements of one register in registers of 16 bits; the bits above an 8-bit element are undefined."""
+    """Return two elements of one register in 16-bit registers; bits above 8-bit elements are undefined."""
     return halves(word, "b16") if size_of(type_word) == 2 else (word, ptx.shr(word, 8, type="u16"))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from warploom.diagnostics import UsageError
 from warploom.gpu import Gpu
 from warploom.gpu.arrays import is_on_gpu
-from warploom.kernels.api import Device, Options, plan_hopper, require_hopper, run
+from warploom.kernels.api import Device, Options, plan_hopper, require_hopper, run_gemm
 from warploom.kernels.hopper import cost_model
 from warploom.kernels.hopper.cost_model import H200, TileSchedule, microseconds, tiled_plans
 from warploom.kernels.hopper.dispatch import HopperDispatch
@@ -51,7 +51,7 @@ def grouped_gemm(
     """
     operands = a, b, c, out, row_scales, column_scales, bias, None, ends
     options = alpha != 1.0, "column", activation, result, accumulator, fast, tile
-    return run(plan_grouped, operands, options, alpha, beta, device)
+    return run_gemm(plan_grouped, operands, options, alpha, beta, device)
 
 
 def plan_grouped(operands: Operands, options: Options, _gpu: Gpu | None) -> HopperDispatch:
@@ -92,7 +92,7 @@ def _dispatch(problem: Problem, plan: Plan, tile: Tile | None) -> HopperDispatch
 
 
 def grouped_schedule(problem: Problem, plan: Plan, device: cost_model.Device = H200) -> TileSchedule:
-    """Return a schedule of whole tiles. Only the GPU knows their number; half a tile more per group is likely."""
+    """Return a schedule of whole tiles, with half a tile more per group as estimate of their number."""
     tile = plan.tile
     height, columns = tile.rows * tile.cluster, ceil(problem.n / tile.columns)
     most = min(problem.m, problem.m // height + problem.groups) * columns

@@ -117,7 +117,7 @@ def _locate(gpu: Gpu, array: Any, stream: int) -> int:
 
 
 def _allocator(like: Any, dispatch: Dispatch) -> Callable[[], Any]:
-    """Return a function that allocates D with rows a multiple of 16 bytes apart. Errors: UsageError kernels.out."""
+    """Return a function that allocates D with 16-byte aligned rows. Errors: UsageError kernels.out."""
     library = sys.modules.get(type(like).__module__.partition(".")[0])
     if library is None or library.__name__ not in ("torch", "cupy"):
         raise UsageError("D can be allocated only for PyTorch and CuPy; expected `out`", code="kernels.out")

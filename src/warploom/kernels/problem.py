@@ -1,4 +1,4 @@
-"""One matrix multiplication: sizes, types and layouts of its matrices, read from arrays of any library."""
+"""One matrix multiplication: sizes, types and layouts of its matrices, read from arrays."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def transposed(array: Any) -> Any:
 
 
 def check_vector(name: str, value: Any, shape: tuple[int, ...], dtype: Any = np.float32) -> None:
-    """Raise unless a value is None or a contiguous array of a shape and type. Errors: UsageError kernels.shape."""
+    """Raise UsageError kernels.shape unless a value is None or a contiguous array of a shape and type."""
     if value is None:
         return
     layout = strided(value)

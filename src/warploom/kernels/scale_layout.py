@@ -15,7 +15,7 @@ from warploom.layout import strided
 
 
 def block_scales_of(operands: Operands, problem: Problem) -> BlockScales:
-    """Return which scales are by block: arrays of more than one dimension. Errors: UsageError kernels.shape."""
+    """Return the block scales among arrays: those with two dimensions. Errors: UsageError kernels.shape."""
     blocks = ceil(problem.n / SCALE_BLOCK)
     rows = _count("row_scales", operands.row_scales, problem, (problem.m,))
     columns = _count("column_scales", operands.column_scales, problem, (blocks, problem.n))
@@ -41,7 +41,7 @@ def _count(name: str, value: Any, problem: Problem, counts: tuple[int, ...]) -> 
 
 
 def scale_strides(value: Any) -> tuple[int, int, int]:
-    """Return the bytes between scales along M or N, between blocks of K, and between batches; 0 without blocks."""
+    """Return the byte strides of block scales along M or N, blocks of K, and batches; 0 for others."""
     if not is_by_block(value):
         return 0, 0, 0
     layout = strided(value)

@@ -33,7 +33,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Compressed:
-    """A compressed matrix with `columns` columns. Its arrays are of the matrix's library and on its device.
+    """A compressed matrix with `columns` columns, in arrays of the matrix's library and device.
 
     Shapes: values (..., M, K / 2), rows at multiples of 16 bytes; metadata (..., stages of K, blocks of 64 rows,
     128 threads * words) of 32 bits, in the order in which the kernel's threads load them.
@@ -91,7 +91,7 @@ def decompress(compressed: Compressed) -> Any:
 
 
 def prune(a: Any) -> Any:
-    """Return a copy that keeps only the larger half of each chunk along the last axis, the first among equals.
+    """Return a copy with only the larger half of each chunk along the last axis, the first of equals.
 
     Errors: UsageError kernels.type, kernels.shape.
     """
@@ -111,7 +111,7 @@ def prune(a: Any) -> Any:
 
 
 def check_compressed(values: Any, metadata: Any, element: str, m: int, k: int) -> None:
-    """Raise if metadata do not belong to the values of a compressed (..., M, K). Errors: UsageError kernels.shape."""
+    """Raise UsageError kernels.shape if metadata do not belong to the values of a compressed (..., M, K)."""
     values, metadata = strided(values), strided(metadata)
     order, per_row = _order(element)
     width = _chunk_width(element)
@@ -133,7 +133,7 @@ def check_compressed(values: Any, metadata: Any, element: str, m: int, k: int) -
 
 
 def _to_host(a: Any) -> Array:
-    """Return an array as NumPy array; arrays on a GPU are copied. Errors: UsageError kernels.type, gpu.array."""
+    """Return an array as NumPy array, copied from a GPU. Errors: UsageError kernels.type, gpu.array."""
     if isinstance(a, np.ndarray):
         return cast("Array", a)
     if not is_foreign_type(a.__class__):
@@ -217,7 +217,7 @@ def _magnitudes(bits: Array, element: str) -> Array:
 
 @cache
 def _nibbles(width: int) -> NDArray[np.uint8]:
-    """Return the metadata of a chunk by the pattern of its nonzero elements; 0, which is illegal, for too many."""
+    """Return the metadata of chunks by the pattern of nonzero elements; 0, which is illegal, if too many."""
     if width == 2:
         return np.array([_FIRST, _FIRST, _SECOND, 0], np.uint8)
     found = np.zeros(16, np.uint8)

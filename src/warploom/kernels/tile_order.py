@@ -1,4 +1,4 @@
-"""Order in which CTAs take the tiles of D: groups of tile rows, so that neighbours share operands in the L2 cache."""
+"""Order in which CTAs take the tiles of D: in groups of tile rows, which share operands in L2."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def tile_position(tile: Any, m_tiles: Any, n_tiles: Any, group: int) -> tuple[An
 
 
 def position_in_plane(tile: Any, m_tiles: Any, n_tiles: Any, group: int) -> tuple[Any, Any]:
-    """Return the tile row and tile column of a number: down `group` tile rows, then to the next tile column."""
+    """Return the tile row and column of a number: down `group` tile rows, then to the next column."""
     per_group = n_tiles * group
     first = tile // per_group * group
     rest, height = tile % per_group, ptx.min(m_tiles - first, group, type="u32")

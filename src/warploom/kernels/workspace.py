@@ -1,4 +1,4 @@
-"""GPU memory of launches besides their arrays: partial sums of tiles that are cut along K, and their flags."""
+"""GPU memory of launches besides their arrays: partial sums and flags of tiles cut along K."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from warploom.diagnostics import WarploomError
 from warploom.gpu import Gpu
 from warploom.kernels import api, grouped
-from warploom.kernels.api import Options, Planner, run
+from warploom.kernels.api import Options, Planner, run_gemm
 from warploom.kernels.hopper.cost_model import TileSchedule, schedules, tiled_plans
 from warploom.kernels.hopper.dispatch import HopperDispatch
 from warploom.kernels.hopper.plan import HOPPER, Plan, Tile
@@ -156,7 +156,7 @@ class Runner:
             target=HOPPER,
             columns=one.k if one.sparse else 0,
         )
-        return run(self._ask, tuple(made.arrays), tuple(options), one.alpha, one.beta, device)
+        return run_gemm(self._ask, tuple(made.arrays), tuple(options), one.alpha, one.beta, device)
 
     def _ask(self, arrays: Operands, options: Options, _gpu: Gpu | None) -> HopperDispatch:
         """What is launched: what was the first time. What was tuned on a GPU is not asked for."""

@@ -61,7 +61,7 @@ class AlongK:
 
 
 class AcrossK:
-    """Copies of an operand stored along M or N: a stage has blocks of 64 lines with a row of 128 bytes for each k.
+    """Copies of an operand stored along M or N: blocks of 64 lines with a row of 128 bytes for each k.
 
     Elements beyond the last line and beyond K become zero.
     """

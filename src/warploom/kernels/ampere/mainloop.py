@@ -109,7 +109,7 @@ def _wait(plan: WarpPlan) -> None:
 def _multiply_step(
     plan: WarpPlan, from_a: Sequence[Fragment], from_b: Sequence[Fragment], sums: Sums
 ) -> None:
-    """Multiply the fragments of one step; odd rows go backwards, so that a fragment of B is used twice in a row."""
+    """Multiply the fragments of one step; odd rows go backwards and reuse the last fragment of B."""
     accumulator, count = plan.accumulator, plan.accumulators
     words = {
         "shape": _SHAPES[size_of(plan.a)], "dtype": accumulator, "atype": plan.a, "btype": plan.b, "ctype": accumulator,

@@ -1,4 +1,4 @@
-"""Block scales: factors of the products of 128 elements of K, applied when these are added to the sums.
+"""Block scales: factors of the products of 128 elements of K, applied before they are summed.
 
 A thread has two rows and some columns of a tile. It loads its scales from global memory, and those of the next block
 while the tensor cores multiply.
@@ -20,7 +20,7 @@ _SHUFFLED = 64  # columns of which each lane loads two
 
 @dataclass(frozen=True, slots=True)
 class ScaleArray:
-    """Scales of A's rows or B's columns: an address, and byte strides along M or N, along K blocks and batches."""
+    """Scales of A's rows or B's columns: address, and byte strides along M or N, K blocks and batches."""
 
     start: Any
     step: Any

@@ -20,7 +20,7 @@ from warploom.kernels.problem import Problem
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """Parameters of a GPU. Units: clocks; GHz for `clock`; bytes per clock for `cache_bytes`; TB/s for `memory`."""
+    """Parameters of a GPU. Units: clocks; GHz (`clock`), bytes per clock (`cache_bytes`), TB/s (`memory`)."""
 
     multiprocessors: int = 132
     clock: float = 1.5
@@ -49,7 +49,7 @@ _OVERLAP_NORM = 3.6  # norm that combines two partly overlapping times
 
 @dataclass(frozen=True, slots=True)
 class TileSchedule:
-    """Distribution of a launch's tiles: CTAs of the grid, tiles cut along K, all tiles, and stages of a tile."""
+    """Distribution of tiles: CTAs of the grid, tiles cut along K, all tiles, and stages of a tile."""
 
     ctas: int
     split: int

@@ -49,7 +49,7 @@ class HopperDispatch:
 
     @property
     def workspace(self) -> tuple[int, int] | None:
-        """Words and flags of memory for tiles that are cut along K, or None. Flags are 0 before and after a launch."""
+        """Words and flags for tiles that are cut along K, or None. Flags are 0 before and after a launch."""
         if self.schedule.split == 0:
             return None
         flags = self.schedule.ctas * self.plan.tile.tile_consumers

@@ -1,4 +1,4 @@
-"""Main loop of a consumer: it multiplies its 64 rows stage by stage, with one stage of wgmma in flight."""
+"""Main loop of a consumer: it multiplies 64 rows stage by stage, with one stage of wgmma in flight."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def releases(plan: Plan) -> int:
 
 
 class MainLoop:
-    """Multiplications of one consumer. `number` is its block of 64 rows in the tile, `thread` counts its threads."""
+    """Multiplications of one consumer: block `number` of 64 rows in the tile, `thread` of its threads."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class MainLoop:
                 self.scaling.add(sums, part)
 
     def _promotion_end(self, scheduler: Scheduler, k_tile: Register) -> Register:
-        """Return the stage before which the sum is promoted. Scale blocks end at the same stages in all work items."""
+        """Return the stage before which the sum is promoted; all work items share the ends of scale blocks."""
         count = self.plan.promotion_stages
         begin = k_tile if self.scaling is None or count == 1 else k_tile & -count
         return ptx.min(begin + count, scheduler.last, type=u32)
@@ -97,7 +97,7 @@ class MainLoop:
         return stage
 
     def _stages(self, k_tile: Register, end: Any, sums: Sequence[Register]) -> Register:
-        """Issue stages until `k_tile` is `end`; return the ring number of the last one, which is still in flight."""
+        """Issue stages until `k_tile` is `end`; return the ring number of the last one, still in flight."""
         start, before = new(u32, k_tile), new(u32)
         with while_(lambda: k_tile < end):
             self.ring.wait_full()

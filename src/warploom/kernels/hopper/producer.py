@@ -22,7 +22,7 @@ def produce(
     start_b: Any,
     metadata: SparseMetadata | None,
 ) -> None:
-    """Fill stages until no work is left. `a`, `b` are tensor maps; `start_a`, `start_b` shared-memory addresses."""
+    """Fill stages until no work is left, from tensor maps `a` and `b` to addresses `start_a`, `start_b`."""
     tile = plan.tile
     rank = special("cluster_ctarank") if tile.cluster > 1 else 0
     mask = new(u16, (1 << tile.cluster) - 1) if tile.cluster > 1 else None

@@ -1,4 +1,4 @@
-"""Metadata of a sparse A: copied from global memory into a stage, and loaded from there into registers.
+"""Metadata of a sparse A: copied from global memory into stages and loaded into registers.
 
 Shape in global memory, as `sparse.compress` returns them: (batch, stages of K, blocks of 64 rows, 128 threads, words).
 """
@@ -13,7 +13,7 @@ from warploom.kernels.ptx import ptx
 
 
 class SparseMetadata:
-    """Metadata of one role: `source` is their address in global memory, `stages` the shared memory of all stages."""
+    """Metadata of one role: their address `source` in global memory, and the shared memory of `stages`."""
 
     def __init__(self, plan: Plan, source: Any, stages: Shared, m: Any, k_tiles: Any) -> None:
         self.plan, self.source, self.m, self.k_tiles = plan, source, m, k_tiles

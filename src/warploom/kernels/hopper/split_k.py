@@ -1,4 +1,4 @@
-"""Reduction of tiles that are cut along K: partial sums in global memory, added by the cluster that ends the tile."""
+"""Reduction of tiles that are cut along K: partial sums in global memory, added by another cluster."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class PartialSums:
         self.quads = plan.accumulators // 4
 
     def _slot(self, cluster: Any) -> tuple[Register, Register]:
-        """Return the addresses of this thread's sums and of the flag in the slot of a cluster's CTA of this rank."""
+        """Return the addresses of this thread's sums and of the flag for a cluster's CTA of this rank."""
         plan = self.plan
         # With pingpong, the first consumer takes the first piece of a run, the only one that others finish.
         in_tile = 0 if plan.tile.pingpong else self.number

@@ -121,7 +121,7 @@ class Store:
         rows: RowTerms,
         columns: ColumnTerms,
     ) -> tuple[list[Register], list[Register]]:
-        """Return the results of 16 columns of the tile from `first` on; they are columns `block` on of the subtile."""
+        """Return the results of 16 columns: columns `first` on of the tile, `block` on of the subtile."""
         low, high = (
             self.math.apply(sums, first + half, addend, rows, columns)
             for addend, half in zip(self._addends(block, places), (0, 8), strict=True)

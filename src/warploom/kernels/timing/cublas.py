@@ -1,4 +1,4 @@
-"""Libraries that call cuBLAS, PyTorch and CuPy: test matrices, their multiplications, and comparison of results."""
+"""Libraries that call cuBLAS, PyTorch and CuPy: matrices, multiplications, comparison of results."""
 
 from __future__ import annotations
 

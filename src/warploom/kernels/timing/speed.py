@@ -1,4 +1,4 @@
-"""Timing of our GEMM beside a library's in one run: the same matrices, the same clocks, in alternation."""
+"""Timing of our GEMM beside a library's in one run: same matrices, same clocks, in alternation."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Times of both sides, the calls of a repetition, the sets of matrices, and the GPU's state afterwards."""
+    """Times of both sides, calls of a repetition, sets of matrices, and the GPU's state afterwards."""
 
     case: Case
     tile: Tile
@@ -139,7 +139,7 @@ def matrix_sets(peer: Peer, case: Case) -> list[Matrices]:
 
 
 def difference(bench: Bench, case: Case, matrices: Matrices, ours: Callable[[], object]) -> float:
-    """Return the difference of our result from the library's; both overwrite zeros. Errors: UsageError bench.peer."""
+    """Return the difference of our result from the library's. Errors: UsageError bench.peer."""
     peer = bench.peer
     theirs = peer.multiply(case.kind)
     peer.clear(matrices.d)

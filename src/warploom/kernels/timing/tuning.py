@@ -49,7 +49,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """All trials, the fastest first, and the candidates chosen before and `now`; None if all results are wrong."""
+    """All trials, the fastest first, and the candidates chosen before and now; None if all are wrong."""
 
     case: Case
     trials: tuple[Trial, ...]
@@ -72,7 +72,7 @@ def candidates(problem: Problem, plan: Plan, most: int = MAX_CANDIDATES) -> list
 
 
 def tune(bench: Bench, case: Case, prepare: Prepare, progress: Callable[[str, int, int], object]) -> Outcome:
-    """Run every candidate, compare its result, time the correct ones in turn, and keep the fastest for this GPU.
+    """Compare the results of all candidates, time the correct ones in turn, and keep the fastest.
 
     `progress` receives the current step, the number of completed steps and the number of all steps.
     Errors: UsageError bench.peer, gpu.timing, kernels.*; DeviceFault gpu.fault.
