@@ -23,19 +23,7 @@ from warploom.diagnostics import Diagnostic, Severity
 from warploom.isa.model.availability import Target, Version
 from warploom.isa.model.form import match_opcode
 from warploom.isa.model.types import TYPES
-from warploom.ptx import (
-    Block,
-    Directive,
-    Guard,
-    Instruction,
-    Integer,
-    Label,
-    Name,
-    Operand,
-    Statement,
-    TopLevel,
-    Variable,
-)
+from warploom.ptx import tree
 
 _PREFIXES = {
     "f32": "f", "f64": "d", "pred": "p", "b16": "h", "b32": "r", "b64": "rd", "b128": "rq",
@@ -43,7 +31,7 @@ _PREFIXES = {
 REGISTER_TYPES = {prefix: type_word for type_word, prefix in _PREFIXES.items()}
 """Declared types of registers by the prefix of their names."""
 _REGISTER_LIMIT = 1 << 24
-_CACHED_ELSEWHERE = (Name, Integer)  # `values` creates one node per name and number
+_CACHED_ELSEWHERE = (tree.Name, tree.Integer)  # `values` creates one node per name and number
 
 
 @dataclass(slots=True)
@@ -55,15 +43,15 @@ class Builder:
     walk: Walk  # the checker and the module's names
     names: Names  # names declared in the body
     ptx: Any  # the instructions as functions: the module `warploom.author.ptx`
-    statements: list[tuple[Statement, PythonLine | None]] = field(
-        default_factory=list[tuple[Statement, "PythonLine | None"]]
+    statements: list[tuple[tree.Statement, PythonLine | None]] = field(
+        default_factory=list[tuple[tree.Statement, "PythonLine | None"]]
     )
     registers: Counter[str] = field(default_factory=Counter[str])
-    parameters: list[Variable] = field(default_factory=list[Variable])
-    directives: list[Directive] = field(default_factory=list[Directive])
-    items: list[TopLevel] = field(default_factory=list[TopLevel])  # module items before the kernel
+    parameters: list[tree.Variable] = field(default_factory=list[tree.Variable])
+    directives: list[tree.Directive] = field(default_factory=list[tree.Directive])
+    items: list[tree.TopLevel] = field(default_factory=list[tree.TopLevel])  # module items before the kernel
     labels: Counter[str] = field(default_factory=Counter[str])
-    guard: Guard | None = None
+    guard: tree.Guard | None = None
     line: PythonLine | None = None  # overrides the calling line
     when_end: str = ""  # label after the last `when`
     shared_bytes: int = 0
@@ -71,14 +59,16 @@ class Builder:
     user_labels: dict[str, PythonLine | None] = field(default_factory=dict[str, "PythonLine | None"])
     # The checker caches vector shapes by operand identity, so operands and refused statements must stay alive.
     shapes: dict[int, int] = field(default_factory=dict[int, int])
-    operands: dict[Operand, Operand] = field(default_factory=dict[Operand, Operand])
-    refused: list[Statement] = field(default_factory=list[Statement])
+    operands: dict[tree.Operand, tree.Operand] = field(default_factory=dict[tree.Operand, tree.Operand])
+    refused: list[tree.Statement] = field(default_factory=list[tree.Statement])
 
     def register(self, type_word: str) -> str:
         """Declare a new register of a type and return its name."""
         prefix = register_prefix(type_word)
         if prefix not in self.registers:
-            self.names.declare(Variable("reg", REGISTER_TYPES[prefix], f"%{prefix}", count=_REGISTER_LIMIT))
+            self.names.declare(
+                tree.Variable("reg", REGISTER_TYPES[prefix], f"%{prefix}", count=_REGISTER_LIMIT)
+            )
         number = self.registers[prefix]
         self.registers[prefix] += 1
         return f"%{prefix}{number}"
@@ -89,22 +79,22 @@ class Builder:
             self.labels[stem] += 1
             name = f"{stem}_{self.labels[stem]}"
             if name not in self.names.labels:
-                self.names.labels[name] = Label(name)
+                self.names.labels[name] = tree.Label(name)
                 return name
 
     def place_label(self, label: str) -> None:
         """Append a label."""
-        self.statements.append((Label(label), None))
+        self.statements.append((tree.Label(label), None))
 
-    def append(self, statements: Iterable[Statement]) -> None:
+    def append(self, statements: Iterable[tree.Statement]) -> None:
         """Append statements that were already checked."""
         line = self.line or caller_line()
         self.statements += [(statement, line) for statement in statements]
 
-    def emit(self, opcode: str, operands: tuple[Operand, ...]) -> None:
+    def emit(self, opcode: str, operands: tuple[tree.Operand, ...]) -> None:
         """Check an instruction and append it. Errors: AuthorError with the checker's diagnostics."""
         kept = tuple(o if type(o) in _CACHED_ELSEWHERE else self.operands.setdefault(o, o) for o in operands)
-        statement = Instruction(self.guard, opcode, kept)
+        statement = tree.Instruction(self.guard, opcode, kept)
         line = self.line or caller_line()
         problems = self.walk.statements.check(statement, self.names, self.shapes)
         if any(each.severity is Severity.ERROR for each in problems):
@@ -117,28 +107,30 @@ class Builder:
         self.statements.append((statement, line))
 
 
-def reaches_end(statements: Sequence[Statement]) -> bool:
+def reaches_end(statements: Sequence[tree.Statement]) -> bool:
     """Return True if control flow may run past the last statement.
 
     It cannot if the last instruction is an unguarded return or jump and no jump targets a label behind it.
     """
     trailing: set[str] = set()
-    last: Statement | None = None
+    last: tree.Statement | None = None
     for statement in reversed(statements):
-        if isinstance(statement, Label):
+        if isinstance(statement, tree.Label):
             trailing.add(statement.name)
-        elif isinstance(statement, Block):
+        elif isinstance(statement, tree.Block):
             return True
-        elif isinstance(statement, Instruction):
+        elif isinstance(statement, tree.Instruction):
             last = statement
             break
-    if not isinstance(last, Instruction) or last.guard is not None:
+    if not isinstance(last, tree.Instruction) or last.guard is not None:
         return True
     forms = [match.form for match in match_opcode(last.opcode)]
     if not any(form.ends_thread or form.control == "jump" for form in forms):
         return True
-    instructions = (each for each in statements if isinstance(each, Instruction))
-    return any(isinstance(o, Name) and o.text in trailing for each in instructions for o in each.operands)
+    instructions = (each for each in statements if isinstance(each, tree.Instruction))
+    return any(
+        isinstance(o, tree.Name) and o.text in trailing for each in instructions for o in each.operands
+    )
 
 
 def register_prefix(type_word: str) -> str:

@@ -16,17 +16,7 @@ from warploom.author.values import Location, Register, operand_of
 from warploom.isa.binding.bind import Binding, bind
 from warploom.isa.model.form import Form
 from warploom.isa.model.syntax import PlaceName
-from warploom.ptx import (
-    Address,
-    Float,
-    Instruction,
-    Integer,
-    Name,
-    Negated,
-    Operand,
-    Symbol,
-    Vector,
-)
+from warploom.ptx import tree
 
 Registers = Callable[[str], Register | None]
 """Function from a register's name to the register with its Python type; None for other names."""
@@ -45,7 +35,7 @@ class Call:
     jumps: bool
 
 
-def call_of(statement: Instruction, registers: Registers) -> Call | None:
+def call_of(statement: tree.Instruction, registers: Registers) -> Call | None:
     """Return the call that emits an instruction without its guard, or None if no call does."""
     binding = bind(statement)
     if not isinstance(binding, Binding):
@@ -66,21 +56,13 @@ class _NoPythonValue(Exception):
 
 
 @cache
-def _by_form() -> Mapping[str, tuple[tuple[str, Candidate], ...]]:
-    found: dict[str, list[tuple[str, Candidate]]] = {}
-    for name, candidates in catalogue().items():
-        for candidate in candidates:
-            found.setdefault(candidate.form.name, []).append((name, candidate))
-    return {name: tuple(each) for name, each in found.items()}
-
-
-@cache
 def _named_candidates(form: Form, slots: tuple[tuple[str, str], ...]) -> tuple[tuple[str, Candidate], ...]:
     """Return the Python names of a form with these slots."""
     return tuple(
         (name, candidate)
-        for name, candidate in _by_form().get(form.name, ())
-        if all(fixed in slots for fixed in candidate.fixed)
+        for name, candidates in catalogue().items()
+        for candidate in candidates
+        if candidate.form is form and all(fixed in slots for fixed in candidate.fixed)
     )
 
 
@@ -88,7 +70,7 @@ def _named_candidates(form: Form, slots: tuple[tuple[str, str], ...]) -> tuple[t
 
 
 def _values(
-    statement: Instruction, binding: Binding, candidate: Candidate, registers: Registers
+    statement: tree.Instruction, binding: Binding, candidate: Candidate, registers: Registers
 ) -> tuple[dict[str, Any], list[tuple[PlaceName, tuple[Any, ...]]]]:
     """Return the arguments by operand name, and the values of each result operand."""
     form, slots = binding.form, binding.slots
@@ -107,30 +89,30 @@ def _values(
     return values, results
 
 
-def _python(operand: Operand, type_word: str, space: str, registers: Registers) -> Any:
+def _python(operand: tree.Operand, type_word: str, space: str, registers: Registers) -> Any:
     """Return the Python value of an operand where a type and a state space are expected."""
     match operand:
-        case Name(text):
+        case tree.Name(text):
             found = registers(text)
             return text if found is None else found
-        case Negated(name, "!"):
+        case tree.Negated(name, "!"):
             found = registers(name)
             if found is None or found.type != "pred":
                 raise _NoPythonValue
             return ~found
-        case Integer(value):
+        case tree.Integer(value):
             return value
-        case Float():
+        case tree.Float():
             value = operand.value
             return value if isfinite(value) and operand_of(value, type_word) == operand else operand
-        case Symbol(generic=False, mask=None, minus=""):
+        case tree.Symbol(generic=False, mask=None, minus=""):
             return operand
-        case Vector(items):
+        case tree.Vector(items):
             return [_python(item, type_word, "", registers) for item in items]
-        case Address(Name(base), offset, extra, False):
+        case tree.Address(tree.Name(base), offset, extra, False):
             coordinates: tuple[Any, ...] = ()
             if extra:
-                if len(extra) != 1 or not isinstance(extra[0], Vector):
+                if len(extra) != 1 or not isinstance(extra[0], tree.Vector):
                     raise _NoPythonValue
                 coordinates = tuple(_python(item, "", "", registers) for item in extra[0].items)
             found = registers(base)
@@ -149,7 +131,7 @@ def _shortest(
     name: str,
     candidate: Candidate,
     binding: Binding,
-    statement: Instruction,
+    statement: tree.Instruction,
     values: Mapping[str, Any],
     results: list[tuple[PlaceName, tuple[Any, ...]]],
 ) -> Call | None:
@@ -199,7 +181,7 @@ def _all_keywords(candidate: Candidate, slots: Mapping[str, str]) -> list[dict[s
 
 
 def _least(
-    name: str, keywords: dict[str, Any], arguments: tuple[Any, ...], out: Any, statement: Instruction
+    name: str, keywords: dict[str, Any], arguments: tuple[Any, ...], out: Any, statement: tree.Instruction
 ) -> tuple[tuple[str, Any], ...] | None:
     """Remove each keyword without which the call still emits the instruction; None if the call never does."""
     if not _emits(name, arguments, out, keywords, statement):
@@ -212,7 +194,7 @@ def _least(
 
 
 def _emits(
-    name: str, arguments: tuple[Any, ...], out: Any, keywords: Mapping[str, Any], wanted: Instruction
+    name: str, arguments: tuple[Any, ...], out: Any, keywords: Mapping[str, Any], wanted: tree.Instruction
 ) -> bool:
     """Return True if a call emits an instruction."""
     try:

@@ -14,18 +14,7 @@ from warploom.author.values import Location, Register, operand_of
 from warploom.check.bodies import Body
 from warploom.check.functions import Walk
 from warploom.diagnostics import Diagnostic, Note, Severity, Source, Span
-from warploom.ptx import (
-    Block,
-    Directive,
-    Float,
-    Function,
-    Label,
-    Module,
-    Statement,
-    TopLevel,
-    Variable,
-    parse_readable,
-)
+from warploom.ptx import parse_readable, tree
 from warploom.ptx.printer import operand_text
 
 _SLOT = re.compile(r"\{(\w+)\}")
@@ -69,18 +58,20 @@ def inline(text: str, /, **values: Any) -> None:
     if function is None or function.body is None:
         return
     statements = function.body.statements
-    if any(isinstance(s, Label) or (isinstance(s, Variable) and s.space == "reg") for s in statements):
-        statements = (Block(statements),)
+    if any(
+        isinstance(s, tree.Label) or (isinstance(s, tree.Variable) and s.space == "reg") for s in statements
+    ):
+        statements = (tree.Block(statements),)
     before = len(builder.walk.found)
     builder.walk.block(statements, builder.names, Body(function, builder.target, builder.version))
     refuse(builder.walk.found[before:])
     builder.append(without_origin(statement) for statement in statements)
 
 
-def without_origin(statement: Statement) -> Statement:
+def without_origin(statement: tree.Statement) -> tree.Statement:
     """Return a copy of a statement that prints in canonical form instead of its source text."""
-    if isinstance(statement, Block):
-        return Block(tuple(map(without_origin, statement.statements)))
+    if isinstance(statement, tree.Block):
+        return tree.Block(tuple(map(without_origin, statement.statements)))
     return replace(statement)
 
 
@@ -114,7 +105,9 @@ def _slot_text(value: Any, negation: str = "") -> str:
         return f"{'!' if value.negated != bool(negation) else ''}{value.name}"
     if is_vector(value):
         return f"{{{', '.join(map(_slot_text, value))}}}"
-    return negation + operand_text(Float.decimal(value) if isinstance(value, float) else operand_of(value))
+    return negation + operand_text(
+        tree.Float.decimal(value) if isinstance(value, float) else operand_of(value)
+    )
 
 
 # Module items and declarations ------------------------------------------------------------------------------
@@ -132,14 +125,14 @@ def declare(text: str) -> Any:
     builder.items += items
     found: list[Any] = []
     for item in items:
-        if isinstance(item, Variable):
+        if isinstance(item, tree.Variable):
             found.append(Location(item.name, 0, "shared::cta" if item.space == "shared" else item.space))
-        elif isinstance(item, Function):
+        elif isinstance(item, tree.Function):
             found.append(item.name)
     return found[0] if len(found) == 1 else tuple(found)
 
 
-def checked_items(text: str, walk: Walk) -> tuple[TopLevel, ...]:
+def checked_items(text: str, walk: Walk) -> tuple[tree.TopLevel, ...]:
     """Parse module items, check them and declare them in `walk`. Errors: AuthorError."""
     module = _parse(_HEAD, text, "\n", "<declare>")
     items = () if module is None else module.items[_HEAD_ITEMS:]
@@ -150,7 +143,7 @@ def checked_items(text: str, walk: Walk) -> tuple[TopLevel, ...]:
     return items
 
 
-def read_parameter(text: str) -> Variable:
+def read_parameter(text: str) -> tree.Variable:
     """Parse one kernel parameter: `.param .u32 n`. Errors: AuthorError."""
     module = _parse(f"{_HEAD}.entry inline(", text, "\n) { }\n", "<parameter>")
     found = () if module is None else module.functions["inline"].params
@@ -159,13 +152,13 @@ def read_parameter(text: str) -> Variable:
     return found[0]
 
 
-def read_directives(text: str) -> tuple[Directive, ...]:
+def read_directives(text: str) -> tuple[tree.Directive, ...]:
     """Parse directives of a kernel: `.maxnreg 128`. Errors: AuthorError."""
     module = _parse(f"{_HEAD}.entry inline()\n", text, "\n{ }\n", "<directive>")
     return () if module is None else module.functions["inline"].directives
 
 
-def _parse(prefix: str, text: str, suffix: str, name: str) -> Module | None:
+def _parse(prefix: str, text: str, suffix: str, name: str) -> tree.Module | None:
     module, errors = parse_readable(prefix + text + suffix, name)
     _refuse(errors, text, len(prefix))
     return module

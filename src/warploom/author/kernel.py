@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import prod
+from pathlib import Path
 from typing import Any, cast
 
 from warploom.author import ptx
-from warploom.author.builder import Builder, building, current, reaches_end
+from warploom.author.builder import REGISTER_TYPES, Builder, building, current, reaches_end
 from warploom.author.errors import AuthorError, PythonLine, author_error, errors_at_caller, line_place
-from warploom.author.inline import read_directives
-from warploom.author.kernel_text import entry_text, module_text
+from warploom.author.inline import checked_items, read_directives
 from warploom.author.parameters import Parameter
 from warploom.author.values import DYNAMIC
 from warploom.check import declarations
@@ -32,6 +32,7 @@ from warploom.providers import provider
 from warploom.ptx import Directive, Function, Integer, Label, Module, TopLevel, Variable, parse
 from warploom.ptx.printer import to_text
 
+_COMMENT_COLUMN = 70
 _DEFAULT_VERSION = (8, 6)  # the oldest that CUDA 12.7 and later write
 Extents = tuple[int, int, int]
 
@@ -184,14 +185,7 @@ class Kernel:
     @cached_property
     def text(self) -> str:
         """PTX of the kernel as a module; comments name the Python line of each instruction."""
-        built = self.built
-        items = [to_text(item) for item in (*self.before, *built.items)]
-        return module_text(built.target, built.version, [built], [*items, self.entry_text])
-
-    @cached_property
-    def entry_text(self) -> str:
-        """PTX of the kernel without the module's header and other items."""
-        return entry_text(self.entry, self.linkage, self.built)
+        return _module_text(self.built.target, self.built.version, [*self.before, self])
 
     @cached_property
     def module(self) -> Module:
@@ -282,3 +276,99 @@ def kernel(
     if function is None:
         return partial(Kernel, target=target, version=ptx_version, entry=name)
     return Kernel(function, target, ptx_version, entry=name)
+
+
+# Programs ----------------------------------------------------------------------------------------------------
+
+
+class Program:
+    """A module of kernels and shared declarations, in the order in which they were added."""
+
+    def __init__(self, *, target: str = "sm_90a", ptx_version: str = "") -> None:
+        self.target = target
+        self.version = ptx_version
+        self.parts: list[TopLevel | Kernel] = []
+
+    def declare(self, text: str) -> None:
+        """Add PTX declarations: variables, functions, directives. Later kernels can use them.
+
+        Errors: AuthorError with the diagnostics of the parser and the checker, placed in the text.
+        """
+        with errors_at_caller():
+            target, version = resolve_target(self.target, self.version)
+        walk = Walk(Module(()), target, version)
+        for item in self._items():
+            walk.item(item)
+        self.parts += checked_items(text, walk)
+
+    def kernel(
+        self,
+        function: Callable[..., None] | None = None,
+        *,
+        name: str = "",
+        linkage: tuple[str, ...] = ("visible",),
+    ) -> Any:
+        """Decorate a function that builds a kernel of this program; see `warploom.author.kernel`."""
+        if function is None:
+            return partial(self.kernel, name=name, linkage=linkage)
+        made = Kernel(function, self.target, self.version, {}, name, linkage, self._items())
+        self.parts.append(made)
+        return made
+
+    def _items(self) -> tuple[TopLevel, ...]:
+        return tuple(part for part in self.parts if not isinstance(part, Kernel))
+
+    @property
+    def text(self) -> str:
+        """PTX of the program; comments name the Python line of each instruction."""
+        return _module_text(*resolve_target(self.target, self.version), self.parts)
+
+    @property
+    def module(self) -> Module:
+        """PTX of the program as a tree."""
+        return parse(self.text)
+
+
+# Text --------------------------------------------------------------------------------------------------------
+
+
+def _module_text(target: Target, version: Version, parts: Sequence[TopLevel | Kernel]) -> str:
+    """Return a module: its header, the dynamic shared memory that its kernels use, and its parts."""
+    text = f".version {version[0]}.{version[1]}\n.target {target.name}\n.address_size 64\n\n"
+    built = [part.built for part in parts if isinstance(part, Kernel)]
+    if align := max((each.shared_align for each in built if each.shared_bytes), default=0):
+        text += f".extern .shared .align {align} .b8 {DYNAMIC}[];\n\n"
+    items: list[str] = []
+    for part in parts:
+        if isinstance(part, Kernel):
+            items += [*map(to_text, part.built.items), _entry_text(part)]
+        else:
+            items.append(to_text(part))
+    return text + "\n".join(item if item.endswith("\n") else f"{item}\n" for item in items)
+
+
+def _entry_text(kernel: Kernel) -> str:
+    """Return one kernel; the Python line of its instructions stands in comments."""
+    builder = kernel.built
+    words = "".join(f".{word} " for word in kernel.linkage)
+    parameters = ",\n".join(f"    {to_text(variable)}".rstrip(";\n") for variable in builder.parameters)
+    lines = [
+        f"{words}.entry {kernel.entry}(\n{parameters}\n)" if parameters else f"{words}.entry {kernel.entry}()"
+    ]
+    function = Function("entry", "", directives=tuple(builder.directives))
+    lines += to_text(function).removesuffix(";").splitlines()[1:]
+    lines.append("{")
+    for prefix, count in builder.registers.items():
+        lines.append(f"    .reg .{REGISTER_TYPES[prefix]} %{prefix}<{count}>;")
+    before, files = None, dict[str, str]()
+    for statement, line in builder.statements:
+        if isinstance(statement, Label):
+            lines.append(f"{statement.name}:")
+            continue
+        first, *rest = (f"    {each}".expandtabs(4) for each in to_text(statement).rstrip().splitlines())
+        if line is not None and line != before:
+            file = files.get(line[0]) or files.setdefault(line[0], Path(line[0]).name)
+            first = f"{first:<{_COMMENT_COLUMN}} // {file}:{line[1]}"
+            before = line
+        lines += [first, *rest]
+    return "\n".join([*lines, "}", ""])

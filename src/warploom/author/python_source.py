@@ -17,21 +17,7 @@ from warploom.author.overloads import flatten, is_vector
 from warploom.author.values import Location, Register
 from warploom.diagnostics import UsageError
 from warploom.isa.model.types import TYPES
-from warploom.ptx import (
-    Block,
-    Directive,
-    Float,
-    Function,
-    Guard,
-    Instruction,
-    Label,
-    Module,
-    Statement,
-    Symbol,
-    TopLevel,
-    Variable,
-    parse,
-)
+from warploom.ptx import parse, tree
 from warploom.ptx.printer import to_text
 
 _WIDTH = 110
@@ -40,7 +26,7 @@ _RESERVED = frozenset({"au", "ptx", "program", "Float", "Symbol", *keyword.kwlis
 _BODY_DIRECTIVES = (".loc", ".pragma")
 
 
-def from_ptx(text: str | Module, kernel: str | None = None) -> str:
+def from_ptx(text: str | tree.Module, kernel: str | None = None) -> str:
     """Return author code that builds the same module, or only one of its kernels and the declarations.
 
     The built module differs only in register names, comments and white space. Each call has as few keywords as
@@ -69,17 +55,17 @@ def from_ptx(text: str | Module, kernel: str | None = None) -> str:
     return "\n".join([*head, body]) + "\n"
 
 
-def _parts(module: Module, kernel: str | None) -> Iterator[str]:
+def _parts(module: tree.Module, kernel: str | None) -> Iterator[str]:
     """Yield the code of each kernel, and of the declarations between kernels."""
-    declarations: list[TopLevel] = []
+    declarations: list[tree.TopLevel] = []
     gap = ""  # two lines before and after a kernel
     for item in module.items:
-        if isinstance(item, Directive) and item.name in (".version", ".target", ".address_size"):
+        if isinstance(item, tree.Directive) and item.name in (".version", ".target", ".address_size"):
             continue
-        is_entry = isinstance(item, Function) and item.kind == "entry"
+        is_entry = isinstance(item, tree.Function) and item.kind == "entry"
         if is_entry and kernel is not None and item.name != kernel:
             continue
-        written = _Kernel(item).source() if isinstance(item, Function) and is_entry else None
+        written = _Kernel(item).source() if isinstance(item, tree.Function) and is_entry else None
         if written is None:
             declarations.append(item)
             continue
@@ -92,7 +78,7 @@ def _parts(module: Module, kernel: str | None) -> Iterator[str]:
         yield gap + _declaration(declarations)
 
 
-def _declaration(items: Sequence[TopLevel]) -> str:
+def _declaration(items: Sequence[tree.TopLevel]) -> str:
     text = "\n".join(to_text(item) for item in items)
     quoted = _quoted(f"\n{text}\n" if len(items) > 1 else text)
     return f"program.declare({quoted})"
@@ -112,14 +98,14 @@ class _Source:
 
     lines: list[str] = field(default_factory=list[str])
     inline: list[str] = field(default_factory=list[str])
-    guard: Guard | None = None
+    guard: tree.Guard | None = None
     types: dict[str, str] = field(default_factory=dict[str, str])  # registers that exist
 
 
 class _Kernel:
     """Translation of one entry into a Python function."""
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: tree.Function) -> None:
         self.function = function
         self.statements = () if function.body is None else function.body.statements
         self.declared = _registers(self.statements)
@@ -136,7 +122,7 @@ class _Kernel:
         self.labels = {
             each.name: self._name(re.sub(r"^\W*L_*", "at_", each.name).lower())
             for each in self.statements
-            if isinstance(each, Label) and each.name in mentioned
+            if isinstance(each, tree.Label) and each.name in mentioned
         }
         self.names = {name: self._name(name) for name in self.declared}
 
@@ -201,22 +187,22 @@ class _Kernel:
             if len(self.created_first) == known:
                 return source.lines
 
-    def _statement(self, statement: Statement, source: _Source) -> None:
+    def _statement(self, statement: tree.Statement, source: _Source) -> None:
         match statement:
-            case Variable(space="reg"):
+            case tree.Variable(space="reg"):
                 return
-            case Label(name):
+            case tree.Label(name):
                 self._flush(source)
                 source.guard = None
                 source.lines.append(f"    au.put({self._value(name)})")
-            case Instruction() if (call := self._call(statement, source)) is not None:
+            case tree.Instruction() if (call := self._call(statement, source)) is not None:
                 self._flush(source)
                 self._write_call(call, statement.guard, source)
             case _:
                 self._add_inline(statement, source)
 
-    def _call(self, instruction: Instruction, source: _Source) -> Call | None:
-        unguarded = Instruction(None, instruction.opcode, instruction.operands)
+    def _call(self, instruction: tree.Instruction, source: _Source) -> Call | None:
+        unguarded = tree.Instruction(None, instruction.opcode, instruction.operands)
 
         def registers(types: Mapping[str, str]) -> Registers:
             def register(name: str) -> Register | None:
@@ -240,7 +226,7 @@ class _Kernel:
             if known is None or (declared and known != self.declared[value.name]):
                 self.created_first[value.name] = None
 
-    def _write_call(self, call: Call, guard: Guard | None, source: _Source) -> None:
+    def _write_call(self, call: Call, guard: tree.Guard | None, source: _Source) -> None:
         arguments = [self._value(each) for each in call.arguments]
         arguments += [f"{key}={self._value(value)}" for key, value in call.keywords]
         target = ""
@@ -287,7 +273,7 @@ class _Kernel:
             return self._value(results[0])
         return ", ".join(map(self._value, results[0])) + "," * (len(results[0]) == 1)
 
-    def _guard(self, guard: Guard, source: _Source) -> str:
+    def _guard(self, guard: tree.Guard, source: _Source) -> str:
         if guard.name not in source.types:
             self.created_first[guard.name] = None
         return f"{'~' if guard.negated else ''}{self.names[guard.name]}"
@@ -306,11 +292,11 @@ class _Kernel:
         match value:
             case Register():
                 return f"{'~' if value.negated else ''}{self.names[value.name]}"
-            case Float(width=None):
+            case tree.Float(width=None):
                 return f"Float.decimal({value.value!r})"
-            case Float(bits, width):
+            case tree.Float(bits, width):
                 return f"Float(0x{bits:X}, {width})"
-            case Symbol(name, offset):
+            case tree.Symbol(name, offset):
                 return f"Symbol({name!r}, {offset})"
             case Location():
                 return self._location(value)
@@ -341,10 +327,10 @@ class _Kernel:
 
     # Inline PTX ---------------------------------------------------------------------------------------------
 
-    def _add_inline(self, statement: Statement, source: _Source) -> None:
+    def _add_inline(self, statement: tree.Statement, source: _Source) -> None:
         """Add a statement as inline PTX with its registers as slots."""
         source.guard = None
-        own = _registers(statement.statements) if isinstance(statement, Block) else {}
+        own = _registers(statement.statements) if isinstance(statement, tree.Block) else {}
 
         def slot(found: re.Match[str]) -> str:
             name = found[0]
@@ -378,12 +364,12 @@ class _Kernel:
         source.inline = []
 
 
-def _is_inexpressible(statement: Statement) -> bool:
+def _is_inexpressible(statement: tree.Statement) -> bool:
     """Return True for directives and register vectors that author cannot express in a body."""
     match statement:
-        case Directive():
+        case tree.Directive():
             return statement.name not in _BODY_DIRECTIVES
-        case Variable(space="reg"):
+        case tree.Variable(space="reg"):
             return statement.vector > 1 or statement.type not in TYPES
         case _:
             return False
@@ -393,17 +379,17 @@ def _wrapped(text: str) -> str:
     return "\n".join(wrap(text, _WIDTH - 12, break_long_words=False, break_on_hyphens=False))
 
 
-def _directive(directive: Directive) -> str:
-    function = Function("entry", "", directives=(replace(directive),))
+def _directive(directive: tree.Directive) -> str:
+    function = tree.Function("entry", "", directives=(replace(directive),))
     return to_text(function).removesuffix(";").splitlines()[1]
 
 
-def _registers(statements: Sequence[Statement]) -> dict[str, str]:
+def _registers(statements: Sequence[tree.Statement]) -> dict[str, str]:
     """Return the registers that statements use by name, with their declared types."""
     found: dict[str, str] = {}
     ranges: dict[str, tuple[int, str]] = {}
     for each in statements:
-        if isinstance(each, Variable) and each.space == "reg":
+        if isinstance(each, tree.Variable) and each.space == "reg":
             if each.count is None:
                 found[each.name] = each.type
             else:
@@ -419,12 +405,12 @@ def _registers(statements: Sequence[Statement]) -> dict[str, str]:
     return found
 
 
-def _instructions(statements: Sequence[Statement]) -> Iterator[Instruction]:
+def _instructions(statements: Sequence[tree.Statement]) -> Iterator[tree.Instruction]:
     """Yield all instructions, including those of nested blocks."""
     for each in statements:
-        if isinstance(each, Instruction):
+        if isinstance(each, tree.Instruction):
             yield each
-        elif isinstance(each, Block):
+        elif isinstance(each, tree.Block):
             yield from each.instructions()
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache
 from numbers import Real
 from types import NoneType
 from typing import Any, Literal, NamedTuple
@@ -18,24 +18,15 @@ from warploom.author import Kernel
 from warploom.diagnostics import UsageError
 from warploom.gpu import Gpu
 from warploom.gpu.arrays import as_numpy, is_foreign_type, is_on_gpu, number_of, signature
+from warploom.kernels.ampere import plan as ampere
 from warploom.kernels.ampere.dispatch import AmpereDispatch
 from warploom.kernels.ampere.gemm import kernel_of as ampere_kernel
-from warploom.kernels.ampere.plan import MULTIPROCESSORS, WarpPlan, WarpTile, plan_for
-from warploom.kernels.hopper.cost_model import choose, microseconds, schedules
-from warploom.kernels.hopper.dispatch import HopperDispatch
+from warploom.kernels.ampere.plan import WarpPlan, WarpTile
+from warploom.kernels.hopper import plan as hopper
+from warploom.kernels.hopper.dispatch import dispatch_for
 from warploom.kernels.hopper.gemm import gemm as hopper_gemm
-from warploom.kernels.hopper.plan import (
-    HOPPER,
-    PROMOTION_STAGES,
-    SCALE_BLOCK,
-    SMALL,
-    SPAN,
-    BlockScales,
-    Plan,
-    Tile,
-)
-from warploom.kernels.hopper.tuned_tiles import choose_tuned
-from warploom.kernels.plan import DTYPES, Epilogue, size_of
+from warploom.kernels.hopper.plan import HOPPER, BlockScales, Plan, Tile
+from warploom.kernels.plan import DTYPES, Epilogue
 from warploom.kernels.prepared import Dispatch, PreparedGemm, gpu_of
 from warploom.kernels.problem import (
     Operands,
@@ -223,19 +214,13 @@ def plan_gemm(operands: Operands, options: Options, gpu: Gpu | None) -> Dispatch
     check_vector("bias", operands.bias, (problem.n if options.bias_along == "column" else problem.m,))
     if problem.sparse:
         check_compressed(operands.a, operands.metadata, problem.a, problem.m, problem.k)
-    if options.target == HOPPER:
-        plan = plan_hopper(problem, operands, options, scales)
-        return _hopper_dispatch(problem, plan, options.tile, "" if gpu is None else gpu.name)
-    for wanted, what in ((problem.sparse, "a compressed A"), (scales, "block scales")):
-        if wanted:
-            require_hopper(what, options.target)
-    accumulator, result, promoted, epilogue = _types(problem, operands, options)
-    plan = plan_for(
-        problem, options.target, accumulator=accumulator, result=result, epilogue=epilogue, promoted=promoted,
-        tile=options.tile, multiprocessors=MULTIPROCESSORS if gpu is None else gpu.multiprocessors,
-    )  # fmt: skip
-    check_results(problem, operands, result)
-    return AmpereDispatch(problem, plan)
+        require_hopper("a compressed A", options.target)
+    if scales:
+        require_hopper("block scales", options.target)
+    plan = plan_of(problem, operands, options, scales, gpu)
+    if isinstance(plan, WarpPlan):
+        return AmpereDispatch(problem, plan)
+    return dispatch_for(problem, plan, options.tile, "" if gpu is None else gpu.name)
 
 
 def require_hopper(what: str, target: str) -> None:
@@ -246,28 +231,10 @@ def require_hopper(what: str, target: str) -> None:
         )
 
 
-_NO_SCALES = BlockScales()
-
-
-def plan_hopper(
-    problem: Problem, operands: Operands, options: Options, scales: BlockScales = _NO_SCALES
-) -> Plan:
-    """Return the Hopper plan of a problem with the smallest tile. Errors: UsageError kernels.*."""
-    accumulator, result, is_promoted, epilogue = _types(problem, operands, options, scales)
-    stages = SCALE_BLOCK // (SPAN // size_of(problem.a)) if scales else PROMOTION_STAGES if is_promoted else 0
-    plan = Plan(
-        problem.a, problem.b, accumulator, result, problem.a_major, problem.b_major, problem.is_unaligned(result),
-        epilogue, batched=problem.batched, broadcast=problem.broadcast, grouped=problem.groups > 0,
-        promotion_stages=stages, sparse=problem.sparse, block_scales=scales, tile=SMALL,
-    )  # fmt: skip
-    check_results(problem, operands, result)
-    return plan
-
-
-def _types(
-    problem: Problem, operands: Operands, options: Options, scales: BlockScales = _NO_SCALES
-) -> tuple[str, str, bool, Epilogue]:
-    """Return the accumulator type, the result type, True if 8-bit floats are promoted, and the epilogue."""
+def plan_of(
+    problem: Problem, operands: Operands, options: Options, scales: BlockScales, gpu: Gpu | None
+) -> Plan | WarpPlan:
+    """Return the plan of a problem; a Hopper plan has the smallest tile. Errors: UsageError kernels.*."""
     accumulator = problem.accumulator(options.accumulator)
     default = problem.result(accumulator) if operands.out is None else result_type(operands.out)
     result = options.result or default
@@ -280,14 +247,13 @@ def _types(
         activation=options.activation,
     )
     promoted = accumulator == "f32" and problem.a in ("e4m3", "e5m2") and not options.fast
-    return accumulator, result, promoted, epilogue
-
-
-@lru_cache(maxsize=256)
-def _hopper_dispatch(problem: Problem, plan: Plan, tile: Tile | None, gpu: str) -> HopperDispatch:
-    """Return a dispatch with a given tile, or with the tuned tile of a GPU or the estimated fastest one."""
-    if tile is None:
-        return HopperDispatch(problem, *(choose_tuned(gpu, problem, plan) if gpu else choose(problem, plan)))
-    plan = plan.with_tile(tile)
-    options = schedules(problem, plan)
-    return HopperDispatch(problem, plan, min(options, key=lambda each: microseconds(problem, plan, each)))
+    words: Any = {"accumulator": accumulator, "result": result, "epilogue": epilogue, "promoted": promoted}
+    if options.target == HOPPER:
+        plan = hopper.plan_for(problem, **words, scales=scales)
+    else:
+        multiprocessors = ampere.MULTIPROCESSORS if gpu is None else gpu.multiprocessors
+        plan = ampere.plan_for(
+            problem, options.target, **words, tile=options.tile, multiprocessors=multiprocessors
+        )
+    check_results(problem, operands, result)
+    return plan

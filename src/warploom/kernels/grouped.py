@@ -12,11 +12,11 @@ import numpy as np
 from warploom.diagnostics import UsageError
 from warploom.gpu import Gpu
 from warploom.gpu.arrays import is_on_gpu
-from warploom.kernels.api import Device, Options, plan_hopper, require_hopper, run_gemm
+from warploom.kernels.api import Device, Options, plan_of, require_hopper, run_gemm
 from warploom.kernels.hopper import cost_model
 from warploom.kernels.hopper.cost_model import H200, TileSchedule, microseconds, tiled_plans
 from warploom.kernels.hopper.dispatch import HopperDispatch
-from warploom.kernels.hopper.plan import Plan, Tile
+from warploom.kernels.hopper.plan import BlockScales, Plan, Tile
 from warploom.kernels.problem import Operands, Problem, check_vector, grouped_problem
 
 
@@ -73,7 +73,9 @@ def plan_grouped(operands: Operands, options: Options, _gpu: Gpu | None) -> Hopp
     check_vector("row_scales", operands.row_scales, (problem.m,))
     check_vector("column_scales", operands.column_scales, (problem.groups, problem.n))
     check_vector("bias", operands.bias, (problem.groups, problem.n))
-    return _dispatch(problem, plan_hopper(problem, operands, options), options.tile)
+    plan = plan_of(problem, operands, options, BlockScales(), None)
+    assert isinstance(plan, Plan)
+    return _dispatch(problem, plan, options.tile)
 
 
 @lru_cache(maxsize=256)

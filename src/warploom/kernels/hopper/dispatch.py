@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from warploom.kernels.hopper.cost_model import TileSchedule, tile_counts
-from warploom.kernels.hopper.plan import SPAN, Plan
+from warploom.kernels.hopper.cost_model import TileSchedule, choose, microseconds, schedules, tile_counts
+from warploom.kernels.hopper.plan import SPAN, Plan, Tile
+from warploom.kernels.hopper.tuned_tiles import choose_tuned
 from warploom.kernels.plan import BLOCK, size_of
 from warploom.kernels.problem import Operands, Problem, transposed
 from warploom.kernels.scale_layout import dense_scales, is_by_block, scale_strides
@@ -115,3 +117,13 @@ class HopperDispatch:
             *scale_strides(operands.row_scales),
             *scale_strides(operands.column_scales),
         )
+
+
+@lru_cache(maxsize=256)
+def dispatch_for(problem: Problem, plan: Plan, tile: Tile | None, gpu: str) -> HopperDispatch:
+    """Return a dispatch with a given tile, the tuned tile of a GPU, or the estimated fastest one."""
+    if tile is None:
+        return HopperDispatch(problem, *(choose_tuned(gpu, problem, plan) if gpu else choose(problem, plan)))
+    plan = plan.with_tile(tile)
+    options = schedules(problem, plan)
+    return HopperDispatch(problem, plan, min(options, key=lambda each: microseconds(problem, plan, each)))

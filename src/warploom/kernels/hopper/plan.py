@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from math import gcd
 
 from warploom.isa.model.capacity import shared_bytes
-from warploom.kernels.plan import GemmPlan, size_of, tile_errors
+from warploom.kernels.plan import Epilogue, GemmPlan, size_of, tile_errors
+from warploom.kernels.problem import Problem
 
 SPAN = 128  # bytes of K in one stage: a row of the widest swizzle
 STEP = 32  # bytes of a row of A that one instruction reads
@@ -258,3 +259,24 @@ class Plan(GemmPlan):
     def max_stages(self) -> int:
         """Largest number of stages that fits into shared memory."""
         return self.tile.stages + (SHARED - self.shared_bytes) // (self.stage_bytes + 16)
+
+
+_NO_SCALES = BlockScales()
+
+
+def plan_for(
+    problem: Problem,
+    *,
+    accumulator: str,
+    result: str,
+    epilogue: Epilogue = Epilogue(),  # noqa: B008 -- immutable
+    promoted: bool = False,
+    scales: BlockScales = _NO_SCALES,
+) -> Plan:
+    """Return the plan of a problem with the smallest tile. Errors: UsageError kernels.plan."""
+    stages = SCALE_BLOCK * size_of(problem.a) // SPAN if scales else PROMOTION_STAGES if promoted else 0
+    return Plan(
+        problem.a, problem.b, accumulator, result, problem.a_major, problem.b_major, problem.is_unaligned(result),
+        epilogue, batched=problem.batched, broadcast=problem.broadcast, grouped=problem.groups > 0,
+        promotion_stages=stages, sparse=problem.sparse, block_scales=scales, tile=SMALL,
+    )  # fmt: skip

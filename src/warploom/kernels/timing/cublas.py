@@ -13,7 +13,7 @@ from typing import Any
 
 from warploom.diagnostics import UsageError
 from warploom.gpu.driver import first_sentence
-from warploom.kernels.hopper.plan import PROMOTION_STAGES, SMALL, Plan
+from warploom.kernels.hopper.plan import Plan, plan_for
 from warploom.kernels.plan import ALIGNMENT, DTYPES, size_of
 from warploom.kernels.problem import Problem
 from warploom.kernels.sparse import Compressed, compress, prune
@@ -56,11 +56,8 @@ class Kind:
 
     def plan(self, problem: Problem) -> Plan:
         """Return the plan of `gemm` with the smallest tile."""
-        promotion = PROMOTION_STAGES if self.operand == "e4m3" and not self.fast else 0
-        return Plan(
-            self.operand, self.operand, problem.accumulator(), self.result, promotion_stages=promotion,
-            unaligned=problem.is_unaligned(self.result), sparse=self.sparse, tile=SMALL,
-        )  # fmt: skip
+        promoted = self.operand == "e4m3" and not self.fast
+        return plan_for(problem, accumulator=problem.accumulator(), result=self.result, promoted=promoted)
 
     def bytes(self, m: int, n: int, k: int) -> int:
         """Return the bytes of A, B and D."""
