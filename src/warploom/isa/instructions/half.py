@@ -5,7 +5,7 @@ from __future__ import annotations
 from warploom.isa.model.form import Form
 from warploom.isa.model.operands import arg, out
 from warploom.isa.model.semantics import Bound, Warps
-from warploom.numerics import convert, floats, packed
+from warploom.numerics import floats, packed
 from warploom.numerics.formats import FORMATS, Format
 
 
@@ -148,7 +148,7 @@ def mixed_add(warps: Warps, i: Bound) -> None:
     # READ
     a, c = warps.read(i.a), warps.read(i.c)
     # COMPUTE
-    d = _MIXED[i.op](convert.float_from_half(a, FORMATS[i.atype]), c, i.rnd or "rn", sat=bool(i.sat))
+    d = _MIXED[i.op](packed.float_from_half(a, FORMATS[i.atype]), c, i.rnd or "rn", sat=bool(i.sat))
     # WRITE
     warps.write(i.d, d)
 
