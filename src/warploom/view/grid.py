@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.layout import FragmentMap, SharedMap, TensorMemoryMap
-from warploom.layout.tensor_memory import place_word
+from warploom.layout.tensor_memory import location_text
 
 _IN_REGISTERS = ("row", "col", "lane", "item", "register", "bit")
 _IN_SHARED = ("row", "col", "byte", "bit", "bank")
@@ -109,7 +109,7 @@ class Grid:
         """
         _, _, first, second, *rest = self.entries[number].tolist()
         if self.columns == _IN_TENSOR:
-            return place_word(first, second, rest[0], rest[1], self.ctas)
+            return location_text(first, second, rest[0], rest[1], self.ctas)
         if self.columns == _IN_REGISTERS:
             return f"T{first}:{second}"
         return f"{first}.{second}" if self.bits < 8 else f"{first}"

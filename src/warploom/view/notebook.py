@@ -281,7 +281,7 @@ def descriptor(found: Descriptor | InstructionDescriptor) -> str:
 
 def tensor_map(found: TensorMap) -> str:
     """The dimensions of a tensor map, innermost first, and how it lies in shared memory."""
-    told = found.unplaced
+    told = found.template
     axes = range(told.rank)
     width = max(told.element_bits // 8, 1)
     strides = (width, *told.global_stride)

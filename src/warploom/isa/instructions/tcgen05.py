@@ -16,7 +16,7 @@ from warploom.isa.model.form import Form
 from warploom.isa.model.operand_layout import Given, Lying
 from warploom.isa.model.operands import NARROW, Slots, address, immediate, inp, out, tensor_address
 from warploom.layout import FragmentMap
-from warploom.layout.tensor_memory import moved
+from warploom.layout.tensor_memory import transfer_fragment
 
 _COLUMNS = tuple(32 << k for k in range(5))
 _TARGETS = "sm_100f,sm_110f"
@@ -90,7 +90,7 @@ def _reduced_rows(shape: str) -> str:
 
 def _held(slots: Slots, _: Given) -> FragmentMap:
     packed = bool(slots.get("pack", "") or slots.get("unpack", ""))
-    return moved(slots["shape"], int(slots["num"][1:]), packed=packed)
+    return transfer_fragment(slots["shape"], int(slots["num"][1:]), packed=packed)
 
 
 _LYING = Lying("R", _held)
