@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.layout import FragmentMap, SharedMap, TensorMemoryMap
-from warploom.layout.tensor_memory import place_word
+from warploom.layout.tensor_memory import location_text
 
 COLOURS = 32
 """Number of colours of cells: lanes of a warp, banks, or lanes of a quarter of tensor memory."""
@@ -116,7 +116,7 @@ class LayoutGrid:
         """
         entry = self._entry(number)
         if self.memory is TENSOR:
-            return place_word(entry["cta"], entry["tlane"], entry["tcol"], entry["bit"], self.ctas)
+            return location_text(entry["cta"], entry["tlane"], entry["tcol"], entry["bit"], self.ctas)
         if self.memory is REGISTERS:
             return f"T{entry['lane']}:{entry['item']}"
         return f"{entry['byte']}.{entry['bit']}" if self.bits < 8 else f"{entry['byte']}"

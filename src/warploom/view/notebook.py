@@ -248,12 +248,12 @@ def descriptor(found: Descriptor | InstructionDescriptor) -> str:
 
 def tensor_map(found: TensorMap) -> str:
     """Return the dimensions of a tensor map, innermost first, and its layout in shared memory."""
-    unplaced = found.unplaced
-    strides = (max(unplaced.element_bits // 8, 1), *unplaced.global_stride)
-    columns = (unplaced.global_dim, strides, unplaced.box, unplaced.element_stride)
-    rows = [tuple(str(n) for n in (k, *(column[k] for column in columns))) for k in range(unplaced.rank)]
-    swizzle = f", swizzle of {unplaced.swizzle_span} bytes" if unplaced.swizzle_span else ""
-    title = f"Tensor map of {unplaced.rank} dimensions of {escape(unplaced.element_type)}{swizzle}"
+    template = found.template
+    strides = (max(template.element_bits // 8, 1), *template.global_stride)
+    columns = (template.global_dim, strides, template.box, template.element_stride)
+    rows = [tuple(str(n) for n in (k, *(column[k] for column in columns))) for k in range(template.rank)]
+    swizzle = f", swizzle of {template.swizzle_span} bytes" if template.swizzle_span else ""
+    title = f"Tensor map of {template.rank} dimensions of {escape(template.element_type)}{swizzle}"
     return _titled(title, _table(rows, ("dimension", "size", "stride in bytes", "box", "step")))
 
 

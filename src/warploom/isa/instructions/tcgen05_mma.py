@@ -18,7 +18,7 @@ from warploom.isa.model.form import Form
 from warploom.isa.model.operand_layout import LayoutInputs, OperandLayout
 from warploom.isa.model.operands import OperandSpec, Slots, immediate, inp, pred_in, tensor_address
 from warploom.layout import InstructionDescriptor, SharedMap, TensorMemoryMap, UmmaDescriptor
-from warploom.layout.tensor_memory import accumulator, data_path, multiplicand, refuse_k96, scales, sparsity
+from warploom.layout.tensor_memory import accumulator, data_path, multiplicand, require_k64, scales, sparsity
 
 GROUPS = "cta_group::1,cta_group::2"
 _FAMILY = "sm_100f,sm_110f"
@@ -86,7 +86,7 @@ def _behind_descriptor(operand: str, *, stationary: bool) -> OperandSpec:
     def read(slots: Slots, given: LayoutInputs) -> SharedMap:
         fields, ctas = _fields(slots, given), _ctas(slots)
         data_path(fields, ctas, stationary=stationary)  # refuses what is no shape
-        refuse_k96(fields, operand)
+        require_k64(fields, operand)
         if operand == "A":
             rows, k, element, major = fields.m // ctas, fields.stored_k, fields.atype, fields.a_major
         else:
@@ -94,7 +94,7 @@ def _behind_descriptor(operand: str, *, stationary: bool) -> OperandSpec:
         found = given.descriptor_of_umma() or UmmaDescriptor.packed(
             rows, k, element, swizzle=given.swizzle, major=major
         )
-        tile = found.tile(rows, k, element, major, padded=not fields.is_short)
+        tile = found.tile(rows, k, element, major, padded=not fields.is_packed_4bit)
         shape = f"m{fields.m}n{fields.n}k{fields.k}"
         name = f"tcgen05{' sparse' if fields.sparse else ''} {shape} {element} {operand}"
         return replace(tile, name=f"{name}{' of each CTA of a pair' if ctas == 2 else ''}")
