@@ -5,8 +5,8 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import chain, count
+from dataclasses import replace
+from itertools import chain, count, groupby
 from textwrap import indent, wrap
 from typing import Any
 
@@ -57,31 +57,21 @@ def from_ptx(text: str | tree.Module, kernel: str | None = None) -> str:
 
 def _parts(module: tree.Module, kernel: str | None) -> Iterator[str]:
     """Yield the code of each kernel, and of the declarations between kernels."""
-    declarations: list[tree.TopLevel] = []
-    gap = ""  # two lines before and after a kernel
+    sources: list[tuple[tree.TopLevel, str | None]] = []
     for item in module.items:
         if isinstance(item, tree.Directive) and item.name in (".version", ".target", ".address_size"):
             continue
-        is_entry = isinstance(item, tree.Function) and item.kind == "entry"
-        if is_entry and kernel is not None and item.name != kernel:
+        if not isinstance(item, tree.Function) or item.kind != "entry":
+            sources.append((item, None))
+        elif kernel in (None, item.name):
+            sources.append((item, _Kernel(item).source()))
+    for number, (is_declaration, group) in enumerate(groupby(sources, lambda each: each[1] is None)):
+        if not is_declaration:
+            yield from (f"\n\n{source}" for _, source in group)
             continue
-        written = _Kernel(item).source() if isinstance(item, tree.Function) and is_entry else None
-        if written is None:
-            declarations.append(item)
-            continue
-        if declarations:
-            yield gap + _declaration(declarations)
-            declarations = []
-        gap = "\n\n"
-        yield gap + written
-    if declarations:
-        yield gap + _declaration(declarations)
-
-
-def _declaration(items: Sequence[tree.TopLevel]) -> str:
-    text = "\n".join(to_text(item) for item in items)
-    quoted = _quoted(f"\n{text}\n" if len(items) > 1 else text)
-    return f"program.declare({quoted})"
+        texts = [to_text(item) for item, _ in group]
+        quoted = _quoted("\n".join(["", *texts, ""]) if len(texts) > 1 else texts[0])
+        yield ("\n\n" if number else "") + f"program.declare({quoted})"
 
 
 def _quoted(text: str) -> str:
@@ -92,14 +82,17 @@ def _quoted(text: str) -> str:
     return f'"""{text}"""' if "\n" in text or '"' in text else f'"{text}"'
 
 
-@dataclass(slots=True)
-class _Source:
-    """Code of a body up to a statement. `inline` holds PTX lines that are not yet written."""
-
-    lines: list[str] = field(default_factory=list[str])
-    inline: list[str] = field(default_factory=list[str])
-    guard: tree.Guard | None = None
-    types: dict[str, str] = field(default_factory=dict[str, str])  # registers that exist
+def _list(head: str, items: Sequence[str], tail: str, margin: str = "    ") -> list[str]:
+    """Return the code of a list between `head` and `tail`, wrapped if it is too long for one line."""
+    if "\n" in (text := ", ".join(items)) or len(margin + head + text + tail) <= _WIDTH:
+        return [f"{margin}{head}{text}{tail}"]
+    blank = "\0"  # keeps items on one line
+    wrapped = wrap(", ".join(each.replace(" ", blank) for each in items), _WIDTH - 12, break_long_words=False)
+    return [
+        f"{margin}{head}",
+        *(f"{margin}    {line.replace(blank, ' ')}" for line in wrapped),
+        f"{margin}{tail}",
+    ]
 
 
 class _Kernel:
@@ -109,9 +102,7 @@ class _Kernel:
         self.function = function
         self.statements = () if function.body is None else function.body.statements
         self.declared = _registers(self.statements)
-        self.created_first: dict[
-            str, None
-        ] = {}  # registers that `au.new` creates before the first instruction
+        self.created: dict[str, None] = {}  # registers that `au.new` creates before the first instruction
         self.taken = set(_RESERVED)
         prefix = f"{function.name}_"
         self.parameters = {
@@ -125,6 +116,10 @@ class _Kernel:
             if isinstance(each, tree.Label) and each.name in mentioned
         }
         self.names = {name: self._name(name) for name in self.declared}
+        # State of the translation of the body.
+        self.lines: list[str] = []
+        self.guard: tree.Guard | None = None
+        self.types: dict[str, str] = {}  # Python types of the registers that exist
 
     def _name(self, name: str) -> str:
         """Return an unused Python name like a PTX name."""
@@ -142,7 +137,7 @@ class _Kernel:
             return None
         if reaches_end(self.statements):
             return None
-        body = self._body()
+        self._translate()
         python = self._name(function.name)
         options: dict[str, Any] = {"name": function.name} if python != function.name else {}
         if function.linkage != ("visible",):
@@ -155,53 +150,41 @@ class _Kernel:
         ]
         lines += [f"def {python}(", *parameters, "):"] if parameters else [f"def {python}():"]
         lines += [f"    au.directive({_quoted(_directive(each))})" for each in function.directives]
-        lines += self._new_registers()
-        lines += [f"    {name} = au.label({_quoted(label)})" for label, name in self.labels.items()]
-        return "\n".join([*lines, *body])
-
-    def _new_registers(self) -> list[str]:
         by_type: dict[str, list[str]] = {}
-        for name in self.created_first:
+        for name in self.created:
             by_type.setdefault(self.declared[name], []).append(self.names[name])
-        lines: list[str] = []
-        for type_word, names in by_type.items():
-            if len(names) == 1:
-                lines.append(f'    {names[0]} = au.new("{type_word}")')
-                continue
-            targets = ", ".join(names)
-            if len(targets) > _WIDTH // 2:
-                targets = f"(\n{indent(_wrapped(targets), ' ' * 8)},\n    )"
-            lines.append(f'    {targets} = (au.new("{type_word}") for _ in range({len(names)}))')
-        return lines
+        for word, names in by_type.items():
+            new, brackets = f'au.new("{word}")', "[]" if len(names) > _WIDTH // 10 else ("", "")
+            values = f"({new} for _ in range({len(names)}))" if len(names) > 1 else new
+            lines += _list(brackets[0], names, f"{brackets[1]} = {values}")
+        lines += [f"    {name} = au.label({_quoted(label)})" for label, name in self.labels.items()]
+        return "\n".join([*lines, *self.lines])
 
     # Statements ---------------------------------------------------------------------------------------------
 
-    def _body(self) -> list[str]:
-        """Return the body. A pass that finds a register read before its first write repeats."""
-        while True:
-            known = len(self.created_first)
-            source = _Source(types={name: self.declared[name] for name in self.created_first})
+    def _translate(self) -> None:
+        """Translate the body. A pass that finds a register read before its first write is repeated."""
+        known = -1
+        while known < len(self.created):
+            known = len(self.created)
+            self.lines, self.guard = [], None
+            self.types = {name: self.declared[name] for name in self.created}
             for statement in self.statements:
-                self._statement(statement, source)
-            self._flush(source)
-            if len(self.created_first) == known:
-                return source.lines
+                self._statement(statement)
 
-    def _statement(self, statement: tree.Statement, source: _Source) -> None:
+    def _statement(self, statement: tree.Statement) -> None:
         match statement:
             case tree.Variable(space="reg"):
                 return
             case tree.Label(name):
-                self._flush(source)
-                source.guard = None
-                source.lines.append(f"    au.put({self._value(name)})")
-            case tree.Instruction() if (call := self._call(statement, source)) is not None:
-                self._flush(source)
-                self._write_call(call, statement.guard, source)
+                self.guard = None
+                self.lines.append(f"    au.put({self._value(name)})")
+            case tree.Instruction() if (call := self._call(statement)) is not None:
+                self._write_call(call, statement.guard)
             case _:
-                self._add_inline(statement, source)
+                self._write_inline(statement)
 
-    def _call(self, instruction: tree.Instruction, source: _Source) -> Call | None:
+    def _call(self, instruction: tree.Instruction) -> Call | None:
         unguarded = tree.Instruction(None, instruction.opcode, instruction.operands)
 
         def registers(types: Mapping[str, str]) -> Registers:
@@ -211,51 +194,58 @@ class _Kernel:
 
             return register
 
-        found = call_of(unguarded, registers(source.types))
+        found = call_of(unguarded, registers(self.types))
         with_declared_types = found is None
         if with_declared_types:  # types that registers got from earlier results may prevent a call
             found = call_of(unguarded, registers({}))
         if found is not None:
-            self._require(found.arguments, source, declared=with_declared_types)
+            self._require(found.arguments, declared=with_declared_types)
         return found
 
-    def _require(self, values: Sequence[Any], source: _Source, *, declared: bool = False) -> None:
+    def _require(self, values: Sequence[Any], *, declared: bool = False) -> None:
         """Create registers in front if they do not exist yet, or have another type than the declared one."""
         for value in _registers_in(values):
-            known = source.types.get(value.name)
+            known = self.types.get(value.name)
             if known is None or (declared and known != self.declared[value.name]):
-                self.created_first[value.name] = None
+                self.created[value.name] = None
 
-    def _write_call(self, call: Call, guard: tree.Guard | None, source: _Source) -> None:
+    def _write_call(self, call: Call, guard: tree.Guard | None) -> None:
         arguments = [self._value(each) for each in call.arguments]
         arguments += [f"{key}={self._value(value)}" for key, value in call.keywords]
-        target = ""
-        if self._creates_results(call, source):
+        target, margin = "", "    "
+        if self._creates_results(call):
             target = f"{self._target(call.results)} = "
             for value, type_word in zip(call.results, call.types, strict=True):
-                source.types |= {each.name: type_word for each in flatten((value,))}
+                self.types |= {each.name: type_word for each in flatten((value,))}
         elif call.results:
-            self._require(call.results, source)
+            self._require(call.results)
             shown = ", ".join(map(self._value, call.results))
             arguments.append(f"out=({shown})" if len(call.results) > 1 else f"out={shown}")
         is_branch = call.jumps and len(call.arguments) == 1 and dict(call.keywords).keys() <= {"uni"}
-        if is_branch and guard is not None:
-            source.guard = None
+        condition = None
+        if guard is not None:
+            if guard.name not in self.types:
+                self.created[guard.name] = None
+            condition = f"{'~' if guard.negated else ''}{self.names[guard.name]}"
+        if is_branch and condition is not None:
+            self.guard = None
             uniform = ", uniform=True" if call.keywords else ""
-            self._line(f"au.branch({arguments[0]}, {self._guard(guard, source)}{uniform})", source)
+            self.lines.append(f"    au.branch({arguments[0]}, {condition}{uniform})")
             return
-        if guard is not None and guard != source.guard:
-            source.lines.append(f"    with au.guarded({self._guard(guard, source)}):")
-        source.guard = guard
-        self._line(f"{target}ptx.{call.name}({', '.join(arguments)})", source)
+        if condition is not None:
+            margin = "        "
+            if guard != self.guard:
+                self.lines.append(f"    with au.guarded({condition}):")
+        self.guard = guard
+        self.lines += _list(f"{target}ptx.{call.name}(", arguments, ")", margin)
 
-    def _creates_results(self, call: Call, source: _Source) -> bool:
+    def _creates_results(self, call: Call) -> bool:
         """Return True if a call without `out` creates the result registers of the instruction."""
         results: list[Any] = list(flatten(call.results))
         if not results or call.needs_out or not all(isinstance(each, Register) for each in results):
             return False
         names = {each.name for each in results}
-        if len(names) < len(results) or not names.isdisjoint(source.types):
+        if len(names) < len(results) or not names.isdisjoint(self.types):
             return False
         return all(
             register_prefix(type_word) == register_prefix(each.type)
@@ -264,26 +254,38 @@ class _Kernel:
         )
 
     def _target(self, results: Sequence[Any]) -> str:
-        """Return the assignment target of results."""
-        if len(results) > 1:
-            return ", ".join(
-                f"({self._target([each])})" if is_vector(each) else self._value(each) for each in results
-            )
-        if not is_vector(results[0]):
-            return self._value(results[0])
-        return ", ".join(map(self._value, results[0])) + "," * (len(results[0]) == 1)
+        """Return the assignment target of results; vectors are unpacked."""
+        parts = [
+            ", ".join(map(self._value, each)) + "," * (len(each) == 1)
+            if is_vector(each)
+            else self._value(each)
+            for each in results
+        ]
+        if len(parts) == 1:
+            return parts[0]
+        return ", ".join(f"({p})" if is_vector(r) else p for p, r in zip(parts, results, strict=True))
 
-    def _guard(self, guard: tree.Guard, source: _Source) -> str:
-        if guard.name not in source.types:
-            self.created_first[guard.name] = None
-        return f"{'~' if guard.negated else ''}{self.names[guard.name]}"
+    def _write_inline(self, statement: tree.Statement) -> None:
+        """Write a statement as inline PTX with its registers as slots."""
+        self.guard = None
+        own = _registers(statement.statements) if isinstance(statement, tree.Block) else {}
+        slots: dict[str, None] = {}
 
-    def _line(self, text: str, source: _Source) -> None:
-        margin = "    " if source.guard is None else "        "
-        if len(margin) + len(text) > _WIDTH and not re.search(r"\"[^\"]* |'[^']* ", text):
-            head, _, rest = text.partition("(")
-            text = f"{head}(\n{indent(_wrapped(rest[:-1]), '    ')}\n)"
-        source.lines += indent(text, margin).splitlines()
+        def slot(found: re.Match[str]) -> str:
+            name = found[0]
+            if name not in self.declared or name in own:
+                return name
+            if name not in self.types:
+                self.created[name] = None
+            slots[self.names[name]] = None
+            return f"{{{self.names[name]}}}"
+
+        # Blanks keep a vector of one register from being a slot.
+        text = re.sub(r"\{(\w+)\}", r"{ \1 }", to_text(without_origin(statement)))
+        text = _TOKEN.sub(slot, text).expandtabs(4)
+        if "\n" in text:
+            text = "\n" + indent(text, " " * 8) + "\n    "
+        self.lines += _list("ptx.inline(", [_quoted(text), *(f"{name}={name}" for name in slots)], ")")
 
     # Values -------------------------------------------------------------------------------------------------
 
@@ -325,44 +327,6 @@ class _Kernel:
             arguments.append(f"coordinates=({inner}{',' if len(location.coordinates) == 1 else ''})")
         return f"au.Location({', '.join(arguments)})"
 
-    # Inline PTX ---------------------------------------------------------------------------------------------
-
-    def _add_inline(self, statement: tree.Statement, source: _Source) -> None:
-        """Add a statement as inline PTX with its registers as slots."""
-        source.guard = None
-        own = _registers(statement.statements) if isinstance(statement, tree.Block) else {}
-
-        def slot(found: re.Match[str]) -> str:
-            name = found[0]
-            if name not in self.declared or name in own:
-                return name
-            if name not in source.types:
-                self.created_first[name] = None
-            return f"{{{self.names[name]}}}"
-
-        # Blanks keep a vector of one register from being a slot.
-        text = re.sub(r"\{(\w+)\}", r"{ \1 }", to_text(without_origin(statement)))
-        for line in _TOKEN.sub(slot, text).splitlines():
-            code = line.lstrip("\t")
-            source.inline.append("    " * (len(line) - len(code)) + code)
-
-    def _flush(self, source: _Source) -> None:
-        """Write the pending inline PTX."""
-        if not source.inline:
-            return
-        text = "\n".join(source.inline)
-        known = set(self.names.values())
-        names = dict.fromkeys(found for found in re.findall(r"\{(\w+)\}", text) if found in known)
-        if len(source.inline) > 1:
-            text = "\n" + indent(text, " " * 8) + "\n    "
-        slots = ", ".join(f"{name}={name}" for name in names)
-        if len(slots) > _WIDTH // 2:
-            slots = f",\n{indent(_wrapped(slots), ' ' * 8)},\n    "
-        elif slots:
-            slots = f", {slots}"
-        source.lines.append(f"    ptx.inline({_quoted(text)}{slots})")
-        source.inline = []
-
 
 def _is_inexpressible(statement: tree.Statement) -> bool:
     """Return True for directives and register vectors that author cannot express in a body."""
@@ -373,10 +337,6 @@ def _is_inexpressible(statement: tree.Statement) -> bool:
             return statement.vector > 1 or statement.type not in TYPES
         case _:
             return False
-
-
-def _wrapped(text: str) -> str:
-    return "\n".join(wrap(text, _WIDTH - 12, break_long_words=False, break_on_hyphens=False))
 
 
 def _directive(directive: tree.Directive) -> str:
