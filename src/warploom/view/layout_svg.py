@@ -82,7 +82,8 @@ def _cells(grid: LayoutGrid) -> Iterator[str]:
         title = "\n".join(map(grid.describe, numbers))
         middle = x + _WIDE // 2
         yield (
-            f'<g data-row="{row}" data-col="{col}" data-locations="{locations}" text-anchor="middle"><title>{title}</title>'
+            f'<g data-row="{row}" data-col="{col}" data-locations="{locations}" text-anchor="middle">'
+            f"<title>{title}</title>"
             f'<rect class="cell l{grid.colours[numbers[0]]}" x="{x}" y="{y}" width="{_WIDE}" height="{_HIGH}"/>'
             f"{svg_text(middle, y + 13, first)}"
             f"{svg_text(middle, y + 25, second + more, 'location')}</g>"
