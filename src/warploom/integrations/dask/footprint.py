@@ -25,7 +25,7 @@ Array = NDArray[Any]
 
 
 class InterCtaCommunication(Exception):
-    """Dependence of a CTA on when another CTA acts: one worker has to run both.
+    """Dependence of a CTA on the timing of another CTA, so that one worker has to run both.
 
     `reason` names the instruction, in words that follow "because".
     """
