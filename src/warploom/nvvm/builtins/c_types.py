@@ -4,43 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-_WORDS = {
-    "bool": "bool",
-    "char": "char",
-    "signed char": "signed char",
-    "unsigned char": "unsigned char",
-    "short": "short",
-    "unsigned short": "unsigned short",
-    "int": "int",
-    "unsigned": "unsigned int",
-    "unsigned int": "unsigned int",
-    "long": "long",
-    "unsigned long": "unsigned long",
-    "long long": "long long",
-    "unsigned long long": "unsigned long long",
-    "float": "float",
-    "double": "double",
-    "void": "void",
-    "__half": "__half",
-    "half": "__half",
-    "__nv_bfloat16": "__nv_bfloat16",
-    "size_t": "unsigned long",
-    "int8_t": "signed char",
-    "uint8_t": "unsigned char",
-    "int16_t": "short",
-    "uint16_t": "unsigned short",
-    "int32_t": "int",
-    "uint32_t": "unsigned int",
-    "int64_t": "long",
-    "uint64_t": "unsigned long",
-}
-WORDS = frozenset(word for name in _WORDS for word in name.split()) | {"signed"}
-"""Words that the names of types consist of."""
 SIZES = {
     "bool": 1, "char": 1, "signed char": 1, "unsigned char": 1, "short": 2, "unsigned short": 2, "int": 4,
     "unsigned int": 4, "long": 8, "unsigned long": 8, "long long": 8, "unsigned long long": 8, "float": 4,
     "double": 8, "std::nullptr_t": 8, "void": 1, "__half": 2, "__nv_bfloat16": 2,
 }  # fmt: skip
+"""Sizes of types in bytes."""
+_NAMES = {name: name for name in SIZES} | {
+    "unsigned": "unsigned int", "half": "__half", "size_t": "unsigned long", "int8_t": "signed char",
+    "uint8_t": "unsigned char", "int16_t": "short", "uint16_t": "unsigned short", "int32_t": "int",
+    "uint32_t": "unsigned int", "int64_t": "long", "uint64_t": "unsigned long",
+}  # fmt: skip
+"""Types by name."""
+WORDS = frozenset(word for name in _NAMES for word in name.split()) | {"signed"}
+"""Words that the names of types consist of."""
 FLOATS = frozenset({"float", "double", "__half", "__nv_bfloat16"})
 _UNSIGNED = frozenset(
     {"bool", "unsigned char", "unsigned short", "unsigned int", "unsigned long", "unsigned long long"}
@@ -93,7 +70,7 @@ def type_of_words(words: list[str]) -> CType | None:
     rest = [word for word in kept if word not in ("signed", "unsigned")]
     sign = [word for word in signs if word == "unsigned" or rest == ["char"]]
     name = " ".join([*sign, *rest]) or ("int" if signs else "")
-    base = _WORDS.get(name)
+    base = _NAMES.get(name)
     return None if base is None or len(signs) > 1 else CType(base, 0, const)
 
 

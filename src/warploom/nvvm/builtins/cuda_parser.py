@@ -13,7 +13,6 @@ pointers of a kernel point to global memory. The pointers of a `__device__` func
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 
@@ -21,7 +20,7 @@ from warploom.diagnostics import Source, Span
 from warploom.nvvm.builtins.c_types import DESCRIPTOR, INT, CType, Value, computed
 from warploom.nvvm.builtins.expressions import Expressions, Scope, convert
 from warploom.nvvm.builtins.registry import BY_NAME, Builtin, similar_name
-from warploom.nvvm.builtins.tokens import BuiltinError, diagnostic_at, tokens_of
+from warploom.nvvm.builtins.tokens import tokens_of
 
 _SPACES = {"__shared__": "shared", "__device__": "global", "__constant__": "const", "__managed__": "global"}
 _STORAGE = frozenset(
@@ -93,16 +92,13 @@ class _Parser(Expressions):
         )
 
     def _external(self) -> None:
-        if self.next.text == "extern" and self._linkage_ahead():
+        if self.next.text == "extern" and self.second.kind == "string":
             self.take()
             self.take()
         if self._function_ahead():
             self._definition()
         else:
             self._statement()
-
-    def _linkage_ahead(self) -> bool:
-        return self._tokens[min(self._at + 1, len(self._tokens) - 1)].kind == "string"
 
     def _function_ahead(self) -> bool:
         """Return True if `void name(` comes next, after qualifiers."""
@@ -120,10 +116,8 @@ class _Parser(Expressions):
         self._is_kernel = "__global__" in kinds
         self.scope.open = False
         self.expect("(")
-        while not self.accept(")"):
+        for _ in self.list_items(")"):
             self._parameter()
-            if self.next.text != ")":
-                self.expect(",")
         self.expect("{")
         while not self.accept("}"):
             if self.next.kind == "end":
@@ -135,9 +129,7 @@ class _Parser(Expressions):
             self.take()
             return
         ctype = self.pointers(self.type())
-        name = self.take()
-        if name.kind != "name":
-            raise self.error(f"expected the name of a parameter, got {name.text}", name.span)
+        name = self.expect_name("a parameter")
         if self.accept("["):
             if self.next.text != "]":
                 self.expression(INT)
@@ -168,7 +160,7 @@ class _Parser(Expressions):
             self.take()
         self.expect("{")
         number = 0
-        while not self.accept("}"):
+        for _ in self.list_items("}"):
             name = self.take()
             if self.accept("="):
                 value, span = self.argument(INT)
@@ -177,8 +169,6 @@ class _Parser(Expressions):
                 number = value.constant
             self.scope.names[name.text] = Value(INT, number)
             number += 1
-            if self.next.text != "}":
-                self.expect(",")
         self.expect(";")
 
     def _declaration(self) -> None:
@@ -196,9 +186,7 @@ class _Parser(Expressions):
 
     def _declarator(self, base: CType, space: str, *, constant: bool) -> None:
         ctype = self.pointers(base)
-        name = self.take()
-        if name.kind != "name":
-            raise self.error(f"expected the name of a variable, got {name.text}", name.span)
+        name = self.expect_name("a variable")
         if self.next.text == "[":
             self._array(name.text, ctype, space)
             return
@@ -234,13 +222,11 @@ class _Parser(Expressions):
         """Parse the initializer of an array. Elements that it leaves out are zero."""
         self.expect("{")
         found: list[Value] = []
-        while not self.accept("}"):
+        for _ in self.list_items("}"):
             value, span = self.argument(ctype)
             if value.constant is None:
                 raise self.error("an array's initializer must be of constants", span)
             found.append(convert(value, ctype))
-            if self.next.text != "}":
-                self.expect(",")
         return tuple(found)
 
     # Calls --------------------------------------------------------------------------------------------------
@@ -253,12 +239,10 @@ class _Parser(Expressions):
             raise self.error("expected one call of a builtin, got a second one", name.span)
         self.take()
         arguments: list[Argument] = []
-        while not self.accept(")"):
+        for _ in self.list_items(")"):
             if len(arguments) > _MOST_ARGUMENTS:
                 raise self.error(f"expected at most {_MOST_ARGUMENTS} arguments", self.next.span)
             arguments.append(Argument(*self.argument(_expected(builtin, len(arguments)))))
-            if self.next.text != ")":
-                self.expect(",")
         span = Span(name.span.start, self._tokens[self._at - 1].span.end)
         self._call = Call(self.source, builtin, span, tuple(arguments))
         if self.next.kind != "end":
@@ -272,14 +256,3 @@ def _expected(builtin: Builtin, position: int) -> CType:
     parameter = builtin.parameters[position]
     base = "float" if parameter.base == "void" else parameter.base
     return CType(base, int(parameter.pointer), parameter.const)
-
-
-def call_error(call: Call, errors: Sequence[tuple[int | None, str, str]]) -> BuiltinError:
-    """Return the errors of a call. A position of None stands for the call itself."""
-    spans = {position: argument.span for position, argument in enumerate(call.arguments)}
-    return BuiltinError(
-        [
-            diagnostic_at(call.source, call.span if position is None else spans[position], message, code)
-            for position, message, code in errors
-        ]
-    )

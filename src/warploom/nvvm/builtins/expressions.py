@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from warploom.diagnostics import Source, Span
@@ -108,6 +108,19 @@ class Expressions:
             raise self.error(f"expected '{text}', got {self.next.text}", self.next.span)
         return self.take()
 
+    def expect_name(self, kind: str) -> Token:
+        """Consume a name, described by its kind. Errors: BuiltinError for another token."""
+        if self.next.kind != "name":
+            raise self.error(f"expected the name of {kind}, got {self.next.text}", self.next.span)
+        return self.take()
+
+    def list_items(self, close: str) -> Iterator[None]:
+        """Yield before each item of a list with commas, and consume the closing bracket."""
+        while not self.accept(close):
+            yield
+            if self.next.text != close:
+                self.expect(",")
+
     def ahead(self, text: str) -> bool:
         """Return True if the token after the next one has a certain text."""
         return self.second.text == text
@@ -203,10 +216,7 @@ class Expressions:
             self.expect("<")
             ctype = self.pointers(self.type())
             self.expect(">")
-            self.expect("(")
-            value = self.expression(ctype)
-            self.expect(")")
-            return convert(value, ctype)
+            return convert(self._parenthesised(ctype), ctype)
         if token.text == "(" and _starts_type(self.second):
             self.take()
             ctype = self.pointers(self.type())
@@ -216,24 +226,29 @@ class Expressions:
 
     def _address(self, expected: CType) -> Value:
         """Parse `&p[n]` or `&x`, the only addresses that arguments use."""
-        name = self.take()
-        if name.kind != "name":
-            raise self.error(
-                f"expected the address of an element such as &tile[4], got &{name.text}", name.span
-            )
+        name = self.expect_name("an array or variable after &")
         if self.scope.open and name.text not in self.scope.names and self.next.text != "[":
             # Only the address of an undeclared fragment matters, so its name becomes a pointer.
             return self._name(name, expected if expected.depth else replace(expected, depth=1))
         value = self._name(name, expected)
-        indices: list[Value] = []
-        while self.accept("["):
-            indices.append(self.expression(INT))
-            self.expect("]")
-        if indices:
+        if indices := self._subscripts():
             return _combine("+", value, self._flat(name.text, indices))
         if value.type.depth and value.space in ("shared", "local"):
             return value
         return computed(replace(value.type, depth=value.type.depth + 1))
+
+    def _parenthesised(self, expected: CType) -> Value:
+        self.expect("(")
+        value = self.expression(expected)
+        self.expect(")")
+        return value
+
+    def _subscripts(self) -> list[Value]:
+        found: list[Value] = []
+        while self.accept("["):
+            found.append(self.expression(INT))
+            self.expect("]")
+        return found
 
     def _flat(self, name: str, indices: list[Value]) -> Value:
         """Return the linear index of an element of an array with several extents."""
@@ -251,9 +266,7 @@ class Expressions:
 
     def _postfix(self, expected: CType) -> Value:
         value = self._primary(expected)
-        while self.accept("["):
-            self.expression(INT)
-            self.expect("]")
+        for _ in self._subscripts():
             value = computed(value.type.pointee if value.type.depth else INT)
         return value
 
@@ -278,10 +291,7 @@ class Expressions:
             case "name" if token.text in WORDS:
                 self._at -= 1
                 ctype = self.type()
-                self.expect("(")
-                value = self.expression(ctype)
-                self.expect(")")
-                return convert(value, ctype)
+                return convert(self._parenthesised(ctype), ctype)
             case "name" if token.text == "threadIdx":
                 self.expect(".")
                 self.expect("x")
@@ -289,9 +299,8 @@ class Expressions:
             case "name":
                 return self._name(token, expected)
             case _ if token.text == "(":
-                value = self.expression(expected)
-                self.expect(")")
-                return value
+                self._at -= 1
+                return self._parenthesised(expected)
             case _:
                 raise self.error(f"expected an argument, got {token.text}", token.span)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from warploom.diagnostics import UsageError
+from warploom.diagnostics import Span, UsageError
 from warploom.isa.model.availability import Target, Version
 from warploom.nvvm.builtins import to_nvvm, to_ptx
 from warploom.nvvm.builtins.calls import Pointer, Variable, call_from_arguments, call_from_mlir, is_mlir
-from warploom.nvvm.builtins.cuda_parser import Call, call_error, parse_call
+from warploom.nvvm.builtins.cuda_parser import Call, parse_call
 from warploom.nvvm.builtins.selection import RefusedCall, Selection, select
+from warploom.nvvm.builtins.tokens import BuiltinError, diagnostic_at
 from warploom.nvvm.mlir_text import parse_mlir
 from warploom.nvvm.to_llvm import to_llvm
 from warploom.nvvm.to_ptx import check_version, target_named
@@ -27,11 +28,12 @@ def selection_of(call: Call, target: Target) -> Selection:
     try:
         return select(call.builtin, [argument.value for argument in call.arguments], target)
     except RefusedCall as refused:
-        count = len(call.arguments)
-        found = [
-            (at if at is None or at < count else None, message, code) for at, message, code in refused.errors
+        spans: dict[int | None, Span] = {at: argument.span for at, argument in enumerate(call.arguments)}
+        errors = [
+            diagnostic_at(call.source, spans.get(each.position, call.span), each.message, each.code)
+            for each in refused.errors
         ]
-        raise call_error(call, found) from None
+        raise BuiltinError(errors) from None
 
 
 def lower_builtin(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from warploom.isa.binding.compose import compose, form_that_allows, rows_with, slots_of
 from warploom.isa.instructions import wmma
@@ -19,23 +20,13 @@ _LATE_SLOTS = ("rnd",)
 _LAYOUTS = ("row", "col")
 _BASES_OF_A = frozenset({"void", "int", "unsigned int"})
 
-NOT_SM_90A = "__wgmma_mma_async builtins are only available for sm_90a"
-NOT_CONSTANT = "Non-constant argument to __wgmma_mma_async call"
-OVERFLOW = "unexpected constant overflow in __wgmma_mma_async operand"
-"""Message about a constant of more than 64 bits, which only MLIR text has."""
-MISSING = "The 'A' or 'B' argument to __wgmma_mma_async call is missing"
-BAD_A = "'A' argument must have void* or unsigned long long type"
-BAD_B = "'B' argument must be unsigned long long type"
-BAD_SHAPE = "The shape m{m}n{n}k{k} is not supported for __wgmma_mma_async builtin"
-NOT_A_POWER = "N only supported for powers of two"
-ROWCOL_NOT_CONSTANT = "unexpected 'rowcol' operand"
-ROWCOL_OF_ONE = "'rowcol' operand can be 0 or 1 only"
-ROWCOL_OF_TWO = "'rowcol' operand can be 0, 1, 2, or 3 only"
-SATF_NOT_CONSTANT = "unexpected 'satf' operand"
-SATF = "'satf' operand can be 0, or 1 only"
 
-ArgumentError = tuple[int | None, str, str]
-"""Position of an argument (None for the call itself), message, and rule code."""
+class ArgumentError(NamedTuple):
+    """Error at the argument of a position, or at the call itself for None."""
+
+    position: int | None
+    message: str
+    code: str = "builtin.operand"
 
 
 class RefusedCall(Exception):
@@ -94,7 +85,7 @@ def select(builtin: Builtin, values: Sequence[Value], target: Target) -> Selecti
     if errors:
         raise RefusedCall(*errors)
     if (first := read_target(builtin.target)) is not None and target.number < first.number:
-        raise RefusedCall((None, gate_message(builtin), "builtin.target"))
+        raise RefusedCall(ArgumentError(None, gate_message(builtin), "builtin.target"))
     selection = _multiply(builtin, values) if builtin.kind == "multiply" else _move(builtin, values)
     _check_rows(builtin, selection, target)
     return selection
@@ -106,16 +97,16 @@ def select(builtin: Builtin, values: Sequence[Value], target: Target) -> Selecti
 def _type_errors(builtin: Builtin, values: Sequence[Value]) -> Iterator[ArgumentError]:
     parameters = builtin.parameters
     if len(values) < len(parameters):
-        yield None, "too few arguments in function call", "builtin.arguments"
+        yield ArgumentError(None, "too few arguments in function call", "builtin.arguments")
         if builtin.kind != "warpgroup":
             return
     if len(values) > len(parameters) and builtin.kind != "warpgroup":
-        yield len(parameters), "too many arguments in function call", "builtin.arguments"
+        yield ArgumentError(len(parameters), "too many arguments in function call", "builtin.arguments")
         return
     for position, (parameter, value) in enumerate(zip(parameters, values, strict=False)):
         if not accepts(parameter, value):
             message = f'argument of type "{value.type}" is incompatible with parameter of type "{parameter}"'
-            yield position, message, "builtin.arguments"
+            yield ArgumentError(position, message, "builtin.arguments")
 
 
 def accepts(parameter: Parameter, value: Value) -> bool:
@@ -162,9 +153,10 @@ def _constant(value: Value, type: CType = INT) -> int | None:
 def _rowcol(values: Sequence[Value], position: int, most: int) -> int:
     rowcol = _constant(values[position])
     if rowcol is None:
-        raise RefusedCall((position, ROWCOL_NOT_CONSTANT, "builtin.operand"))
+        raise RefusedCall(ArgumentError(position, "unexpected 'rowcol' operand"))
     if not 0 <= rowcol <= most:
-        raise RefusedCall((position, ROWCOL_OF_ONE if most == 1 else ROWCOL_OF_TWO, "builtin.operand"))
+        expected = "0 or 1" if most == 1 else "0, 1, 2, or 3"
+        raise RefusedCall(ArgumentError(position, f"'rowcol' operand can be {expected} only"))
     return rowcol
 
 
@@ -176,7 +168,7 @@ def _move(builtin: Builtin, values: Sequence[Value]) -> Selection:
     if pointer.space in ("local", "const"):
         word = "local" if pointer.space == "local" else "constant"
         message = f"expected a matrix in global or shared memory, got one in {word} memory"
-        raise RefusedCall((position, message, "builtin.operand"))
+        raise RefusedCall(ArgumentError(position, message))
     words = {
         "aligned": "aligned",
         "layout": layout,
@@ -223,9 +215,9 @@ def _multiply(builtin: Builtin, values: Sequence[Value]) -> Selection:
 def _saturation(values: Sequence[Value]) -> str:
     found = _constant(values[5])
     if found is None:
-        raise RefusedCall((5, SATF_NOT_CONSTANT, "builtin.operand"))
+        raise RefusedCall(ArgumentError(5, "unexpected 'satf' operand"))
     if found not in (0, 1):
-        raise RefusedCall((5, SATF, "builtin.operand"))
+        raise RefusedCall(ArgumentError(5, "'satf' operand can be 0, or 1 only"))
     return "satfinite" if found else ""
 
 
@@ -239,7 +231,7 @@ def _check_rows(builtin: Builtin, selection: Selection, target: Target) -> None:
     if lacking(rows, target, latest_version()) is not None:
         needed = " or ".join(rows[0].targets)
         message = f"{builtin.name} needs {needed}; the target is {target.name}"
-        raise RefusedCall((None, message, "builtin.target"))
+        raise RefusedCall(ArgumentError(None, message, "builtin.target"))
 
 
 def _illegal_layouts(builtin: Builtin, selection: Selection) -> Iterator[ArgumentError]:
@@ -254,7 +246,7 @@ def _illegal_layouts(builtin: Builtin, selection: Selection) -> Iterator[Argumen
     for slot, word in legal.items():
         if (found := selection.words[slot]) != word:
             shown = "alayout" if slot == "layout" else slot
-            yield position, f"Illegal {shown} '.{found}' for instruction '{name}'", "builtin.operand"
+            yield ArgumentError(position, f"Illegal {shown} '.{found}' for instruction '{name}'")
 
 
 # Warpgroups -----------------------------------------------------------------------------------------------------
@@ -266,28 +258,34 @@ def _warpgroup(
     builtin: Builtin, values: Sequence[Value], target: Target, errors: list[ArgumentError]
 ) -> Selection:
     if target.name != "sm_90a":
-        errors.append((None, NOT_SM_90A, "builtin.target"))
+        errors.append(
+            ArgumentError(None, "__wgmma_mma_async builtins are only available for sm_90a", "builtin.target")
+        )
     count = len(builtin.parameters) - 1
     constants = [_argument(values, position, builtin, errors) for position in range(count)]
     a, b = count + 1, count + 2
     if len(values) <= b:
-        errors.append((None, MISSING, "builtin.arguments"))
+        missing = "The 'A' or 'B' argument to __wgmma_mma_async call is missing"
+        errors.append(ArgumentError(None, missing, "builtin.arguments"))
         raise RefusedCall(*errors)
     in_registers = values[a].type.depth == 1 and values[a].type.base in _BASES_OF_A
     if not in_registers and not _is_descriptor(values[a].type):
-        errors.append((a, BAD_A, "builtin.arguments"))
+        errors.append(
+            ArgumentError(a, "'A' argument must have void* or unsigned long long type", "builtin.arguments")
+        )
     if not _is_descriptor(values[b].type):
-        errors.append((b, BAD_B, "builtin.arguments"))
+        errors.append(ArgumentError(b, "'B' argument must be unsigned long long type", "builtin.arguments"))
     m, n, k = constants[:3]
     flags = dict(zip(builtin.booleans, constants[3:], strict=True))
     words = _warpgroup_words(builtin, n, k, flags)
     forms = WGMMA_REGISTERS if in_registers else WGMMA_DESCRIPTORS
     if m != _ROWS or not rows_with(forms, words):
-        errors.append((0, BAD_SHAPE.format(m=m, n=n, k=k), "builtin.operand"))
+        message = f"The shape m{m}n{n}k{k} is not supported for __wgmma_mma_async builtin"
+        errors.append(ArgumentError(0, message))
     if errors:
         raise RefusedCall(*errors)
     if n & (n - 1):
-        raise RefusedCall((1, NOT_A_POWER, "builtin.operand"))
+        raise RefusedCall(ArgumentError(1, "N only supported for powers of two"))
     form = form_that_allows(forms, words)
     operands = {"scale_d": flags["scale_d"]}
     operands |= {f"imm_scale_{x}": -1 if flags[f"neg_{x}"] else 1 for x in "ab"}
@@ -311,11 +309,12 @@ def _argument(values: Sequence[Value], position: int, builtin: Builtin, errors: 
         return 0
     value = values[position]
     if isinstance(value.constant, int) and not -(1 << 63) <= value.constant < 1 << 64:
-        errors.append((position, OVERFLOW, "builtin.operand"))
+        message = "unexpected constant overflow in __wgmma_mma_async operand"
+        errors.append(ArgumentError(position, message))
         return 0
     found = None if value.type.depth else _constant(value, CType(builtin.parameters[position].base))
     if found is None:
-        errors.append((position, NOT_CONSTANT, "builtin.operand"))
+        errors.append(ArgumentError(position, "Non-constant argument to __wgmma_mma_async call"))
         return 0
     return found
 

@@ -25,22 +25,8 @@ from warploom.nvvm.dialect import (
 from warploom.nvvm.dialect.inline_ptx import InlinePtx
 from warploom.nvvm.dialect.operation import Operation
 
-FAMILIES: dict[str, ModuleType] = {
-    family.__name__.rpartition(".")[2]: family
-    for family in (
-        wgmma,
-        mma,
-        wmma,
-        matrix,
-        copies,
-        tensor_copies,
-        mbarrier,
-        threads,
-        fences,
-        tcgen05,
-        tcgen05_mma,
-    )
-}
+_MODULES = (wgmma, mma, wmma, matrix, copies, tensor_copies, mbarrier, threads, fences, tcgen05, tcgen05_mma)
+FAMILIES: dict[str, ModuleType] = {module.__name__.rpartition(".")[2]: module for module in _MODULES}
 """Modules of the operations, by name."""
 
 _Class = TypeVar("_Class")

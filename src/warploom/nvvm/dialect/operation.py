@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count
 from types import MappingProxyType
 from typing import ClassVar, TypeVar
 
@@ -134,18 +135,10 @@ def operation(
 
 def _placeholders() -> RegisterNames:
     """Return a function that gives each value as many fresh names as it has registers."""
-
-    def names() -> Iterator[str]:
-        number = 0
-        while True:
-            yield f"%v{number}"
-            number += 1
-
-    fresh = names()
+    numbers = count()
 
     def names_of(value: SSAValue | Temporary) -> tuple[str, ...]:
-        if isinstance(value, Temporary):
-            return (next(fresh),)
-        return tuple(next(fresh) for _ in registers_of(value.type))
+        size = 1 if isinstance(value, Temporary) else len(registers_of(value.type))
+        return tuple(f"%v{next(numbers)}" for _ in range(size))
 
     return names_of

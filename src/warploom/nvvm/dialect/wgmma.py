@@ -146,8 +146,7 @@ class WgmmaMmaAsync(Operation):
             raise self.error(f"all elements in struct must be same type but there is {other}")
         if struct != self.inouts.type:
             raise self.error(f"results are {struct}; expected those of the accumulator: {self.inouts.type}")
-        self._check_types()
-        self._check_shape()
+        self._check_types_and_shape()
         layouts = self.layoutA.data, self.layoutB.data
         if self.typeA.data not in _TRANSPOSABLE and layouts != ("row", "col"):
             raise self.error(
@@ -166,26 +165,22 @@ class WgmmaMmaAsync(Operation):
         if (expected := form.operands["d"].registers(slots_of(form, words))) != len(registers_of(struct)):
             raise self.error(f"results {expected}, however output struct has {len(elements)} elements")
 
-    def _check_types(self) -> None:
+    def _check_types_and_shape(self) -> None:
         d, a, b = self.typeD.data, self.typeA.data, self.typeB.data
         if not self._rows("dtype"):
             raise self.error(f"does not support the given output type {d}")
         if d == "s32" and "neg" in (self.scaleA.data, self.scaleB.data):
             raise self.error("has s32 output, scaleA and scaleB cannot be neg")
-        if not self._rows("dtype", "atype", "btype"):
+        if not (rows := self._rows("dtype", "atype", "btype")):
             raise self.error(f"{d} += {a} * {b}, it is not supported.")
-
-    def _check_shape(self) -> None:
         if self.shape.m.data != _ROWS:
             raise self.error(f"shape 'm' must be {_ROWS}")
-        if not self._rows("dtype", "atype", "btype", "k"):
-            expected = self._rows("dtype", "atype", "btype")[0].cells["k"][0]
-            raise self.error(f"shape 'k' must be {expected} for input type {self.typeA.data}")
+        if not (rows_of_k := self._rows("dtype", "atype", "btype", "k")):
+            raise self.error(f"shape 'k' must be {rows[0].cells['k'][0]} for input type {a}")
         if not self._rows("dtype", "atype", "btype", "k", "n"):
-            n = self._rows("dtype", "atype", "btype", "k")[0].cells["n"]
             raise self.error(
-                f"has input type {self.typeA.data} n is set to {self.shape.n.data}, it is not supported."
-                f" Expected {', '.join(n)}."
+                f"has input type {a} n is set to {self.shape.n.data}, it is not supported."
+                f" Expected {', '.join(rows_of_k[0].cells['n'])}."
             )
 
     def _rows(self, *columns: str) -> list[Row]:
@@ -213,15 +208,13 @@ class WgmmaMmaAsync(Operation):
 
     @property
     def _multiplication(self) -> InstructionTemplate:
-        """Instruction of the multiplication; forms without signs or transposition leave those operands out."""
+        """Instruction of the multiplication. Each form takes the operands that it has."""
         scales = {"one": 1, "neg": -1}
         forms = WGMMA_REGISTERS if self.is_in_registers else WGMMA_DESCRIPTORS
-        a: dict[str, OperandTemplate] = (
-            {"a": Registers([self.descriptorA])} if self.is_in_registers else {"a_desc": self.descriptorA}
-        )
         operands: dict[str, OperandTemplate] = {
             "d": Registers([self.results_]),
-            **a,
+            "a": Registers([self.descriptorA]),
+            "a_desc": self.descriptorA,
             "b_desc": self.descriptorB,
             "scale_d": Temporary("p"),
             "imm_scale_a": scales[self.scaleA.data],

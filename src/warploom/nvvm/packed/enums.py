@@ -2,39 +2,18 @@
 
 from __future__ import annotations
 
-SHAPES = {
-    0x01: "m8n8k4",
-    0x02: "m8n8k16",
-    0x03: "m8n8k32",
-    0x04: "m8n8k64",
-    0x05: "m8n8k128",
-    0x06: "m8n32k16",
-    0x10: "m16n8k4",
-    0x11: "m16n8k8",
-    0x12: "m16n8k16",
-    0x13: "m16n8k32",
-    0x14: "m16n8k64",
-    0x15: "m16n8k128",
-    0x16: "m16n8k256",
-    0x17: "m16n16k16",
-    0x18: "m32n8k16",
-    0x19: "m16n16k8",
-}
-TYPES = {
-    1: "b1",
-    2: "s4",
-    3: "u4",
-    4: "s8",
-    5: "u8",
-    6: "f16",
-    7: "bf16",
-    8: "tf32",
-    9: "f64",
-    10: "f32",
-    11: "s32",
-}
-MATRICES = {0: "a", 1: "b", 2: "c", 3: "d"}
-OPERATIONS = {0: "", 1: "and.popc", 2: "xor.popc"}
-ROUNDINGS = {0: "", 1: "rn", 2: "rm", 3: "rp", 4: "rz"}
-LAYOUTS = {0: "row", 1: "col"}
-MMA_LAYOUTS = {0: "", 1: "row", 2: "col"}
+
+def _numbered(words: str, first: int = 0) -> dict[int, str]:
+    """Return words by consecutive numbers; `-` is the empty word."""
+    return {number: word.strip("-") for number, word in enumerate(words.split(), first)}
+
+
+SHAPES = _numbered("m8n8k4 m8n8k16 m8n8k32 m8n8k64 m8n8k128 m8n32k16", 0x01) | _numbered(
+    "m16n8k4 m16n8k8 m16n8k16 m16n8k32 m16n8k64 m16n8k128 m16n8k256 m16n16k16 m32n8k16 m16n16k8", 0x10
+)
+TYPES = _numbered("b1 s4 u4 s8 u8 f16 bf16 tf32 f64 f32 s32", 1)
+MATRICES = _numbered("a b c d")
+OPERATIONS = _numbered("- and.popc xor.popc")
+ROUNDINGS = _numbered("- rn rm rp rz")
+LAYOUTS = _numbered("row col")
+MMA_LAYOUTS = _numbered("- row col")
