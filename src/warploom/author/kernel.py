@@ -46,7 +46,6 @@ from warploom.ptx import (
     Variable,
     parse,
 )
-from warploom.ptx.printer import to_text
 
 _VERSION = (8, 6)  # what assemblers of CUDA 12.7 and later take
 
@@ -301,7 +300,7 @@ class Kernel:
     def text(self) -> str:
         """The PTX, with the Python line of each instruction beside it."""
         built = self.built
-        items = [to_text(item) for item in (*self.before, *built.items)]
+        items = [str(item) for item in (*self.before, *built.items)]
         return _module(
             built.target, built.version, built.shared_align * bool(built.shared_bytes), [*items, self.entry]
         )
@@ -388,8 +387,8 @@ class Program:
         texts: list[str] = []
         for part in self.parts:
             if isinstance(part, Kernel):
-                texts += [to_text(item) for item in part.built.items]
-            texts.append(part.entry if isinstance(part, Kernel) else to_text(part))
+                texts += [str(item) for item in part.built.items]
+            texts.append(part.entry if isinstance(part, Kernel) else str(part))
         return _module(target, version, align, texts)
 
     @property
@@ -407,12 +406,12 @@ def _module(target: Target, version: Version, shared_align: int, items: Sequence
 
 def _entry(made: Kernel, building: Building) -> str:
     linkage = "".join(f".{word} " for word in made.linkage)
-    parameters = ",\n".join(f"    {to_text(variable)}".rstrip(";\n") for variable in building.variables)
+    parameters = ",\n".join(f"    {variable!s}".rstrip(";\n") for variable in building.variables)
     lines = [
         f"{linkage}.entry {made.name}(\n{parameters}\n)" if parameters else f"{linkage}.entry {made.name}()"
     ]
     function = Function("entry", "", directives=tuple(building.directives))
-    lines += to_text(function).removesuffix(";").splitlines()[1:]
+    lines += str(function).removesuffix(";").splitlines()[1:]
     lines.append("{")
     lines += [
         f"    .reg .{declared_of(prefix)} %{prefix}<{count}>;" for prefix, count in building.registers.items()
@@ -422,7 +421,7 @@ def _entry(made: Kernel, building: Building) -> str:
         if isinstance(statement, Label):
             lines.append(f"{statement.name}:")
             continue
-        first, *rest = (f"    {each}".expandtabs(4) for each in to_text(statement).rstrip().splitlines())
+        first, *rest = (f"    {each}".expandtabs(4) for each in str(statement).rstrip().splitlines())
         if line is not None and line != before:
             file = files.get(line[0]) or files.setdefault(line[0], Path(line[0]).name)
             first = f"{first:<70} // {file}:{line[1]}"

@@ -32,7 +32,6 @@ from warploom.ptx import (
     Variable,
     parse,
 )
-from warploom.ptx.printer import to_text
 
 _WIDTH = 110
 _TOKEN = re.compile(r"[%\w$][\w$]*(?:\.\w+)*")
@@ -93,7 +92,7 @@ def _parts(module: Module, kernel: str | None) -> Iterator[str]:
 
 
 def _declaration(items: Sequence[TopLevel]) -> str:
-    text = "\n".join(to_text(item) for item in items)
+    text = "\n".join(str(item) for item in items)
     quoted = _quoted(f"\n{text}\n" if len(items) > 1 else text)
     return f"program.declare({quoted})"
 
@@ -128,7 +127,7 @@ class _Kernel:
         self.taken = set(_TAKEN)
         self.parameters = {each.name: self._name(self._short(each.name)) for each in function.params}
         mentioned = {
-            text for each in _instructions(self.statements) for text in _TOKEN.findall(to_text(replace(each)))
+            text for each in _instructions(self.statements) for text in _TOKEN.findall(str(replace(each)))
         }
         self.labels = {
             each.name: self._name(re.sub(r"^\W*L_*", "at_", each.name).lower())
@@ -174,7 +173,7 @@ class _Kernel:
         arguments = ", ".join(f"{key}={value!r}" for key, value in asked.items())
         lines = [f"@program.kernel({arguments})" if asked else "@program.kernel"]
         parameters = [
-            f"    {self.parameters[each.name]}: au.parameter({_quoted(to_text(replace(each)).rstrip(';'))}),"
+            f"    {self.parameters[each.name]}: au.parameter({_quoted(str(replace(each)).rstrip(';'))}),"
             for each in function.params
         ]
         lines += [f"def {python}(", *parameters, "):"] if parameters else [f"def {python}():"]
@@ -397,12 +396,12 @@ def _filled(text: str) -> str:
 
 def _directive(directive: Directive) -> str:
     function = Function("entry", "", directives=(replace(directive),))
-    return to_text(function).removesuffix(";").splitlines()[1]
+    return str(function).removesuffix(";").splitlines()[1]
 
 
 def _plain(statement: Statement) -> str:
     """A statement in canonical text."""
-    return to_text(bare(statement))
+    return str(bare(statement))
 
 
 def _registers(statements: Sequence[Statement]) -> Iterator[tuple[str, str]]:
@@ -417,7 +416,7 @@ def _registers(statements: Sequence[Statement]) -> Iterator[tuple[str, str]]:
                 ranges[each.name] = each.count, each.type
     seen: dict[str, str] = dict(single)
     for instruction in _instructions(statements):
-        for name in _TOKEN.findall(to_text(replace(instruction))):
+        for name in _TOKEN.findall(str(replace(instruction))):
             stem = name.rstrip("0123456789")
             held = ranges.get(stem)
             if name not in seen and held is not None and stem != name and int(name[len(stem) :]) < held[0]:

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from warploom.check.found import Found, error
 from warploom.check.names import Names
 from warploom.isa.model.types import TYPES
-from warploom.ptx import Float, Function, Integer, Name, Property, Symbol, Variable
-from warploom.ptx.tree import Initializer
+from warploom.ptx import Float, Function, Initializer, Integer, Name, Property, Symbol, Variable
 
 _SECTION = "PTX ISA 5.4.4"
 _PLAIN = frozenset({"bits", "unsigned", "signed"})

@@ -5,18 +5,18 @@ from __future__ import annotations
 from functools import cached_property
 
 from warploom.check.module import HEAD, head
-from warploom.check.rechecking import Rechecker
+from warploom.check.incremental_check import Rechecker
 from warploom.check.report import Report
 from warploom.isa.model.availability import Target, Version
 from warploom.lsp.positions import Lines
 from warploom.ptx import Block, Function, Instruction, Module
-from warploom.ptx.rereading import Piece, Reading, reread
+from warploom.ptx.incremental_parse import ParsedText, Piece, parse_incrementally
 
 
 class View:
     """One version of a text: what was read of it, and what is wrong with it. Each is found when it is asked for."""
 
-    def __init__(self, text: str, encoding: str, rechecker: Rechecker, before: Reading | None) -> None:
+    def __init__(self, text: str, encoding: str, rechecker: Rechecker, before: ParsedText | None) -> None:
         self.text = text
         self._encoding = encoding
         self._rechecker = rechecker
@@ -28,13 +28,13 @@ class View:
         return Lines(self.text, self._encoding)
 
     @cached_property
-    def reading(self) -> Reading:
+    def reading(self) -> ParsedText:
         """What can be read."""
         before, self._before = self._before, None
-        return reread(self.text, before)
+        return parse_incrementally(self.text, before)
 
     @property
-    def known(self) -> Reading | None:
+    def known(self) -> ParsedText | None:
         """What was read of this version or, where nobody has asked yet, of an earlier one."""
         return self.__dict__.get("reading", self._before)
 

@@ -12,8 +12,8 @@ from dataclasses import replace
 from warploom.diagnostics import Span
 from warploom.lsp.document import View
 from warploom.ptx import Block, Directive, Function, Prototype, Statement, TopLevel, Variable
+from warploom.ptx.incremental_parse import Piece
 from warploom.ptx.lexer import COMMENT, LINE_MARKER, STRING
-from warploom.ptx.rereading import Piece
 
 _TRIVIA = re.compile(rf"(?P<blank>\s+)|(?P<comment>{COMMENT})|(?P<marker>{LINE_MARKER})", re.ASCII)
 _TEXT = re.compile(rf"(?P<string>{STRING})|(?P<comment>{COMMENT}|{LINE_MARKER})", re.ASCII)

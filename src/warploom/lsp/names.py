@@ -11,8 +11,8 @@ from warploom.diagnostics import Span, UsageError
 from warploom.isa.model.special_registers import SPECIAL_REGISTERS
 from warploom.lsp.document import View
 from warploom.ptx import Block, Directive, Function, Instruction, Label, Statement, Variable
+from warploom.ptx.incremental_parse import Piece
 from warploom.ptx.lexer import COMMENT, NAME, STRING, TRIVIA
-from warploom.ptx.rereading import Piece
 from warploom.ptx.scopes import Scope
 
 _TOKEN = re.compile(rf"{COMMENT}|{STRING}|(?<![\w$%.])(?<!::)({NAME})", re.ASCII)

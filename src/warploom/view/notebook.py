@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         TensorMemoryMap,
     )
     from warploom.observe.trace import Trace
-    from warploom.ptx.tree import Node
+    from warploom.ptx import Node
     from warploom.runtime.api import Run
     from warploom.runtime.explore import Exploration
 

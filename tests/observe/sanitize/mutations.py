@@ -28,7 +28,7 @@ from observe.sanitize.edits import (
 )  # fmt: skip
 
 from warploom.ptx import Module
-from warploom.ptx.tree import Address, Block, Instruction, Integer, Name
+from warploom.ptx import Address, Block, Instruction, Integer, Name
 
 KINDS: dict[str, Callable[[Body], Found]] = {}
 

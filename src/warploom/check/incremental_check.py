@@ -25,7 +25,7 @@ from warploom.check.texts import judged
 from warploom.diagnostics import Diagnostic, Source, Span
 from warploom.isa.model.availability import Target, Version
 from warploom.ptx import Block, Function, Instruction, Label, Module, Variable
-from warploom.ptx.rereading import Reading
+from warploom.ptx.incremental_parse import ParsedText
 
 _WORD = re.compile(r"[A-Za-z_$%][\w$]*", re.ASCII)
 _MOST_RIGHT = 200_000
@@ -83,7 +83,7 @@ class Rechecker:
         self._statements: Statements | None = None
         self._known: dict[int, _Known] = {}
 
-    def report(self, reading: Reading) -> Report:
+    def report(self, reading: ParsedText) -> Report:
         """What is wrong with a text."""
         whole = Source(self.name, reading.text)
         unreadable = sorted(
