@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from types import FrameType, TracebackType
 
-from warploom.check.functions import Walk
+from warploom.check.module_checker import ModuleChecker
 from warploom.check.names import Names
 from warploom.diagnostics import Diagnostic, Severity, Source, Span, UsageError, WarploomError, render
 from warploom.isa.model.availability import Target, Version
@@ -58,7 +58,7 @@ class Building:
 
     target: Target
     version: Version
-    walk: Walk  # the checker, and what it knows of the module
+    walk: ModuleChecker  # the checker, and what it knows of the module
     names: Names  # what the body knows
     statements: list[tuple[Statement, Line | None]] = field(
         default_factory=list[tuple[Statement, "Line | None"]]
@@ -111,7 +111,7 @@ class Building:
         kept = tuple(o if type(o) in _SHARED else self.operands.setdefault(o, o) for o in operands)
         statement = Instruction(self.guard, opcode, kept)
         line = self.line or here()
-        problems = self.walk.statements.check(statement, self.names, self.shapes)
+        problems = self.walk.instructions.check(statement, self.names, self.shapes)
         if any(each.severity is Severity.ERROR for each in problems):
             self.refused.append(statement)
             source, span = place_of(line) if self.line else caller()

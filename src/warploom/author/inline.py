@@ -10,7 +10,7 @@ from typing import Any
 from warploom.author.building import AuthorError, caller, current, misuse
 from warploom.author.values import Location, Register, operand_of
 from warploom.check.bodies import Body
-from warploom.check.functions import Walk
+from warploom.check.module_checker import ModuleChecker
 from warploom.diagnostics import Diagnostic, Note, Severity, Source, Span
 from warploom.ptx import (
     Address,
@@ -70,9 +70,9 @@ def inline(text: str, /, **values: Any) -> None:
     statements = tuple(_filled(statement, values) for statement in function.body.statements)
     if any(isinstance(each, Label) or _is_register(each) for each in statements):
         statements = (Block(statements),)
-    before = len(building.walk.found)
-    building.walk.block(statements, building.names, Body(function, building.target, building.version))
-    _refuse(building.walk.found[before:], text, len(_BODY))
+    before = len(building.walk.diagnostics)
+    building.walk.check_block(statements, building.names, Body(function, building.target, building.version))
+    _refuse(building.walk.diagnostics[before:], text, len(_BODY))
     building.put(bare(statement) for statement in statements)
 
 
@@ -174,15 +174,15 @@ def declare(text: str) -> Any:
     return _named(items)
 
 
-def declared(text: str, walk: Walk) -> tuple[TopLevel, ...]:
+def declared(text: str, walk: ModuleChecker) -> tuple[TopLevel, ...]:
     """The items in a text, which what is walked through knows from now on."""
     module, wrong = parse_readable(f"{_HEAD}{text}\n", "<declare>")
     _refuse(wrong, text, len(_HEAD))
     items = () if module is None else module.items[_HEADERS:]
-    before = len(walk.found)
+    before = len(walk.diagnostics)
     for item in items:
-        walk.item(item)
-    _refuse(walk.found[before:], text, len(_HEAD))
+        walk.check_item(item)
+    _refuse(walk.diagnostics[before:], text, len(_HEAD))
     return items
 
 

@@ -27,8 +27,8 @@ from warploom.author.inline import declared, read_directives, read_parameter
 from warploom.author.instructions import named
 from warploom.author.values import DYNAMIC, Location, Register
 from warploom.check import declarations
-from warploom.check.functions import Walk
-from warploom.check.module import asked_target, asked_version
+from warploom.check.header import find_target, find_version
+from warploom.check.module_checker import ModuleChecker
 from warploom.check.names import Names
 from warploom.diagnostics import Severity, UsageError
 from warploom.isa.model.availability import Target, Version
@@ -212,9 +212,9 @@ class Kernel:
             source, span = place_of(self._line)
             placed = (replace(each, source=source, span=span) for each in error.diagnostics)
             raise AuthorError(placed) from None
-        walk = Walk(Module(()), target, version)
+        walk = ModuleChecker(Module(()), target, version)
         for item in self.before:
-            walk.item(item)
+            walk.check_item(item)
         building = Building(target, version, walk, Names(walk.names, walk.functions))
         building.names.declare(Variable("shared", "b8", DYNAMIC, shape=(None,), linkage=("extern",)))
         building.line = self._line
@@ -318,8 +318,8 @@ class Kernel:
 
 def judged_by(target: str, version: str) -> tuple[Target, Version]:
     """The target and the PTX version of a name and a number. Errors: UsageError."""
-    found = asked_target(target)
-    return found, asked_version(version) if version else max(_VERSION, found.first_version)
+    found = find_target(target)
+    return found, find_version(version) if version else max(_VERSION, found.first_version)
 
 
 def kernel(
@@ -353,9 +353,9 @@ class Program:
         """
         with on_its_line():
             target, version = judged_by(self.target, self.version)
-        walk = Walk(Module(()), target, version)
+        walk = ModuleChecker(Module(()), target, version)
         for item in self._items():
-            walk.item(item)
+            walk.check_item(item)
         self.parts += declared(text, walk)
 
     def kernel(

@@ -4,12 +4,10 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice, product
 
-from warploom import isa
-from warploom.check.rules import Rule, rules
+from warploom.check.rules import Rule
 from warploom.isa.binding.nearest import respell
 from warploom.isa.binding.operands import list_values
 from warploom.isa.model.form import Form, forms
@@ -26,14 +24,6 @@ _SCOPES = {
 
 
 # Instructions -----------------------------------------------------------------------------------------------
-
-
-def families() -> dict[str, list[Form]]:
-    """Every form, by family."""
-    found: dict[str, list[Form]] = {}
-    for form in forms():
-        found.setdefault(form.family, []).append(form)
-    return dict(sorted(found.items()))
 
 
 def forms_called(query: str) -> list[Form]:
@@ -58,18 +48,6 @@ def _begins(form: Form, words: list[str]) -> bool:
         return (fits and walk(p + 1, w + 1)) or (word.optional and walk(p + 1, w))
 
     return words[0] in form.heads and walk(0, 0)
-
-
-def family_page(family: str, members: Iterable[Form]) -> str:
-    """The page of a family."""
-    body = "\n".join(form_section(form) for form in members)
-    return f"# {family}\n\n{_summary(family)}\n\n{body}"
-
-
-def _summary(family: str) -> str:
-    module = getattr(isa, family, None)
-    text = (getattr(module, "__doc__", "") or "").strip()
-    return text.split("\n\n")[0].replace("\n", " ")
 
 
 def form_section(form: Form) -> str:
@@ -254,7 +232,7 @@ def rule_page(rule: Rule) -> str:
     again = f" (so {rule.repeat} times)" if rule.repeat > 1 else ""
     emits = f"It gives `{rule.emits}`.\n\n" if rule.emits else ""
     return (
-        f"# {_escaped(rule.code)}\n\n{rule.what}\n\n{rule.why}\n\n"
+        f"# {escaped(rule.code)}\n\n{rule.what}\n\n{rule.why}\n\n"
         f"The examples are {_SCOPES[rule.scope]}.\n\n"
         f"## Bad{again}\n\n```ptx\n{bad}\n```\n\n{emits}"
         f"## Good\n\n```ptx\n{good}\n```\n\n"
@@ -262,36 +240,9 @@ def rule_page(rule: Rule) -> str:
     )
 
 
-def rule_file(code: str) -> str:
-    """The name of a rule's page."""
-    return re.sub(r"[^\w.-]+", "-", code).strip("-") + ".md"
-
-
-def _escaped(code: str) -> str:
+def escaped(code: str) -> str:
+    """Return a rule code for Markdown text."""
     return code.replace("<", "\\<")
-
-
-# The folder -------------------------------------------------------------------------------------------------
-
-
-def all_pages(more: Iterable[tuple[str, str, str]] = ()) -> dict[str, str]:
-    """Every generated page of `docs`, by its path there.
-
-    `more` are rules of other floors: code, what the rule is, page.
-    """
-    pages: dict[str, str] = {}
-    index = ["# Instructions\n"]
-    for family, members in families().items():
-        pages[f"isa/{family}.md"] = family_page(family, members)
-        index.append(f"- [{family}]({family}.md): {_summary(family)}")
-    pages["isa/README.md"] = "\n".join(index) + "\n"
-    index = ["# Rules\n"]
-    own = ((code, rule.what, rule_page(rule)) for code, rule in rules().items())
-    for code, what, page in (*own, *more):
-        pages[f"rules/{rule_file(code)}"] = page
-        index.append(f"- [{_escaped(code)}]({rule_file(code)}): {what.split('. ')[0].rstrip('.')}.")
-    pages["rules/README.md"] = "\n".join(index) + "\n"
-    return pages
 
 
 def _table(heads: list[str], lines: list[list[str]]) -> str:

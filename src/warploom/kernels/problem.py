@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from warploom.check.module import asked_target
+from warploom.check.header import find_target
 from warploom.diagnostics import UsageError
 from warploom.isa.model.capacity import shared_bytes
 from warploom.isa.model.types import TYPES
@@ -98,7 +98,7 @@ class Problem:
                 code="kernels.plan",
             )
         ragged = self.is_ragged(result) or (bool(epilogue.addend) and self.is_ragged(epilogue.addend))
-        number, wanted = asked_target(target).number, tile or warp_level.WarpTile()
+        number, wanted = find_target(target).number, tile or warp_level.WarpTile()
         if tile is None and number >= warp_level.OLDEST:
             most = shared_bytes(number)
             wanted = warp_level.tile_for(self.m, self.n, self.batch, processors, most)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from warploom.check.module import HEAD, head
-from warploom.check.incremental_check import Rechecker
+from warploom.check.header import HEADER_ITEMS, check_header
+from warploom.check.incremental_check import IncrementalChecker
 from warploom.check.report import Report
 from warploom.isa.model.availability import Target, Version
 from warploom.lsp.positions import Lines
@@ -16,7 +16,9 @@ from warploom.ptx.incremental_parse import ParsedText, Piece, parse_incrementall
 class View:
     """One version of a text: what was read of it, and what is wrong with it. Each is found when it is asked for."""
 
-    def __init__(self, text: str, encoding: str, rechecker: Rechecker, before: ParsedText | None) -> None:
+    def __init__(
+        self, text: str, encoding: str, rechecker: IncrementalChecker, before: ParsedText | None
+    ) -> None:
         self.text = text
         self._encoding = encoding
         self._rechecker = rechecker
@@ -47,9 +49,9 @@ class View:
     def judged_by(self) -> tuple[Target, Version] | None:
         """Target and PTX version of the text; None where its head cannot be read."""
         items = self.reading.pieces[0].items if self.reading.pieces else ()
-        if len(items) < HEAD:
+        if len(items) < HEADER_ITEMS:
             return None
-        target, ptx, _ = head(Module(items), None, None)
+        target, ptx, _ = check_header(Module(items), None, None)
         return target, ptx
 
     def instruction_at(self, offset: int) -> tuple[Instruction, int] | None:
@@ -87,7 +89,7 @@ class Document:
 
     def __init__(self, name: str, text: str, encoding: str = "utf-16") -> None:
         self._encoding = encoding
-        self._rechecker = Rechecker(name)
+        self._rechecker = IncrementalChecker(name)
         self.view = View(text, encoding, self._rechecker, None)
 
     def replace(self, text: str) -> None:

@@ -105,7 +105,7 @@ def constant_or_name(cursor: Cursor, depth: int = 0) -> Integer | Float | Symbol
 
 
 def integer_constant(cursor: Cursor, what: str) -> int:
-    """Parse a constant expression that must be an integer. The error message says that `what` was expected."""
+    """Parse an integer constant expression. The error message says that `what` was expected."""
     token = cursor.peek()
     value = constant(cursor)
     if not isinstance(value, Integer):

@@ -16,7 +16,7 @@ _SECTION = "PTX ISA 4"
 
 
 class PtxSyntaxError(WarploomError):
-    """Text with syntax errors; `diagnostics` holds all of them.
+    """Syntax errors of a PTX text; `diagnostics` holds all of them.
 
     Errors: ptx.syntax/expected, ptx.syntax/header, ptx.syntax/character, ptx.syntax/string,
     ptx.syntax/comment, ptx.syntax/number, ptx.syntax/constant, ptx.syntax/nesting, ptx.syntax/limit
@@ -24,7 +24,7 @@ class PtxSyntaxError(WarploomError):
 
 
 class Unreadable(Exception):
-    """Statement with a syntax error that is recorded already. Parsing continues behind the statement."""
+    """Abandoned statement, whose syntax error is recorded. Parsing continues behind it."""
 
 
 class ParsingStopped(Exception):
@@ -77,23 +77,23 @@ class Cursor:
         return self.peek().text in texts
 
     def accept(self, text: str) -> bool:
-        """Take the next token if it has a text. Return True if it was taken."""
+        """Take the next token if its text is `text`. Return True if it was taken."""
         if self.peek().text != text:
             return False
         self.take()
         return True
 
     def expect(self, text: str, *others: str) -> Token:
-        """Take the next token, which must have a text.
+        """Take the next token, whose text must be `text`.
 
-        `others` are further texts that would be legal here; the error message lists them.
+        `others` are further texts that would be legal here. The error message lists them.
         """
         if self.peek().text != text:
             self.expected(*(repr(sign) for sign in (*others, text)))
         return self.take()
 
     def expect_kind(self, kind: str, what: str) -> Token:
-        """Take the next token, which must be of a kind. The error message says that `what` was expected."""
+        """Take the next token, whose kind must be `kind`. Errors say that `what` was expected."""
         if self.peek().kind != kind:
             self.expected(what)
         return self.take()

@@ -33,7 +33,7 @@ from warploom.ptx.tree import (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Piece:
-    """Item of a module, or several items that one statement declares, with the blanks and comments before it.
+    """Item of a module, or items that one statement declares, with the blanks and comments before.
 
     The spans of `errors` count from the start of the piece, and may lie behind its end. `first_token_end` is the end
     of its first token. `is_independent` is True if no error before the piece affects how it is parsed.
@@ -95,7 +95,7 @@ class ParsedText:
 
 
 def parse_incrementally(text: str, before: ParsedText | None = None, name: str = "<ptx>") -> ParsedText:
-    """Parse a text with the result that `parse_readable` gives, and reuse the pieces of an earlier version.
+    """Parse a text as `parse_readable` does, and reuse the pieces of an earlier version.
 
     The pieces are taken out of `before`, because their nodes move.
     """
@@ -162,7 +162,7 @@ class _Edit:
         return offset - self.shift if offset - self.shift >= self.old_end else None
 
     def body_at(self, offset: int) -> tuple[Block, Piece, int] | None:
-        """Return the function body that begins at an offset of the old text, its piece, and the start of the piece.
+        """Return the function body at an offset of the old text, its piece, and the start of the piece.
 
         None if errors before or in the body affected how it was parsed or where it ends.
         """
@@ -304,7 +304,7 @@ def _extent(node: Statement) -> tuple[int, int]:
 
 
 def _ends_itself(statement: Statement, piece: Piece) -> bool:
-    """Return True if the last character of a statement ends it, so that its parsing needs no following text."""
+    """Return True if a statement ends with its last character, whatever text follows."""
     if isinstance(statement, Variable):  # several variables may share one `;`
         return piece.source.text[_end(statement) - 1] == ";"
     return isinstance(statement, Instruction | Block)
@@ -431,9 +431,9 @@ def _children(node: Node | Prototype) -> Iterable[Node | Prototype]:
 
 
 def _move_into(source: Source, begin: int, parser: Parser) -> Callable[[Node], None]:
-    """Return a function that gives nodes the source of their piece, which begins at an offset of the new text.
+    """Return a function that moves nodes into the source of their piece.
 
-    The nodes were parsed from the whole text, or reused from an earlier piece.
+    The piece begins at the offset `begin` of the new text. The nodes were parsed from the whole text, or reused from an earlier piece.
     """
     whole = parser.source
     old_end = before_edit = behind_edit = 0

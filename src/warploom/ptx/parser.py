@@ -219,9 +219,9 @@ class Parser:
         return self._with_origin(Block(tuple(statements)), start)
 
     def _more(self, statements: list[Statement], depth: int, start: int, until: int = sys.maxsize) -> bool:
-        """Parse the usual statements of the block at `start` that begin before `until`, and the next statement.
+        """Parse usual statements that begin before `until`, and then one statement of any shape.
 
-        Return False at the end of the block, whose `}` is taken.
+        `start` is the offset of the block. Return False at the end of the block, whose `}` is taken.
         """
         cursor = self.cursor
         self._usual_statements(statements, until)

@@ -113,7 +113,7 @@ Argument: TypeAlias = Operand | Text | Prototype
 
 @dataclass(frozen=True, slots=True)
 class Directive(Node):
-    """Directive: `.loc`, `.file`, `.maxntid`, `.pragma`, `.branchtargets`, `.callprototype`, `.section` and others.
+    """Directive such as `.loc`, `.maxntid`, `.pragma`, `.branchtargets`, `.callprototype` or `.section`.
 
     `body` holds the lines in the braces of a `.section`: labels, and data lines as directives (`.b8 1, 2`).
     """

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from warploom.check import verdicts
-from warploom.diagnostics import Diagnostic
+from warploom.check.header import find_target
+from warploom.check.module_checker import ModuleChecker
+from warploom.diagnostics import Diagnostic, Severity
 from warploom.ptx import Module, parse_readable
 from warploom_lab.ptxas.points import Version
 from warploom_lab.ptxas.probe import Probe, write_module
@@ -33,8 +34,9 @@ class Checker:
             self._read(tuple(probes))
         refused = set(self._unreadable)
         if self._module is not None:
-            errors = verdicts(self._module, target, version)
-            refused |= {_owner(error, self._owners) for error in errors}
+            checker = ModuleChecker(self._module, find_target(target), version, explains=False)
+            found = checker.check_module()
+            refused |= {_owner(each, self._owners) for each in found if each.severity is Severity.ERROR}
         return [k not in refused for k in range(len(probes))]
 
     def _read(self, probes: tuple[Probe, ...]) -> None:

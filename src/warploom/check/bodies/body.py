@@ -1,4 +1,4 @@
-"""The body of a function as the checks see it: its instructions in a row, and what may follow each."""
+"""Body of a function for the checks: its instructions as a list, and their successors."""
 
 from __future__ import annotations
 
@@ -20,28 +20,27 @@ from warploom.ptx import (
     Operand,
     Pair,
     Tuple,
-    Variable,
     Vector,
 )
 from warploom.ptx.flow import EXIT, successors
 
 Register = tuple[int, int]
-"""A register: which declaration, and its number there."""
+"""Register: the identity of its declaration, and its number in the declared range."""
 
 Mentioned = tuple[dict[Register, int], frozenset[Register]]
-"""The registers that an instruction mentions, with the operand of each, and those of them that it writes."""
+"""Registers that an instruction mentions, with operand indices, and those of them that it writes."""
 
 
 @dataclass(slots=True)
 class Step:
-    """An instruction and the scope it stands in."""
+    """Instruction and its scope."""
 
     instruction: Instruction
     names: Names
 
 
 class UsedRegisters(NamedTuple):
-    """The registers of an asynchronous multiplication: those that it sums in, all, and all with their names."""
+    """Registers of one asynchronous multiplication: its accumulators, all of them, and all with their names."""
 
     accumulators: frozenset[Register]
     all: frozenset[Register]
@@ -49,8 +48,10 @@ class UsedRegisters(NamedTuple):
 
 
 class Uses(NamedTuple):
-    """What the multiplications of a body use: the numbers of registers, for each register those that sum in it and
-    those that use it as bits, and all with their names.
+    """Registers of all asynchronous multiplications of a body.
+
+    `bits` numbers the registers. `users` maps each register to two bit sets: the multiplications that accumulate in
+    it, and those that use it. `named` holds all registers with their names.
     """
 
     used: list[UsedRegisters]
@@ -64,24 +65,25 @@ _NO_USES = Uses([], {}, {}, frozenset())
 
 @dataclass(slots=True)
 class Facts:
-    """What was found of single instructions, by their identity. It holds in a later version of the body too where
-    all names mean the same in it.
+    """Results for single instructions, by their identity, that stay valid while all names keep their declarations.
 
-    `used` and `uses` are of asynchronous multiplications; `touched` is what others, of those that were `seen`,
-    mention of registers, which were looked for as they are `named`.
+    `used` and `uses` describe asynchronous multiplications. `mentions` holds what the other instructions
+    among those that were `seen` mention of the registers in `named`.
     """
 
     used: dict[int, UsedRegisters] = field(default_factory=dict[int, UsedRegisters])
     uses: Uses = _NO_USES
     seen: set[int] = field(default_factory=set[int])
     named: frozenset[tuple[str, Register]] = frozenset()
-    touched: dict[int, Mentioned] = field(default_factory=dict[int, Mentioned])
+    mentions: dict[int, Mentioned] = field(default_factory=dict[int, Mentioned])
 
 
 @dataclass(slots=True)
 class Body:
-    """A function's instructions in order; `labels` says before which of them each label stands. `earlier` is what
-    was found of an earlier version, `facts` what is found now.
+    """Instructions of a function in order.
+
+    `labels` maps the identity of a label to the index of the instruction behind it. `earlier` holds the facts of an
+    earlier version of the body, and `facts` those of this version.
     """
 
     function: Function
@@ -99,11 +101,11 @@ class Body:
     )
 
     def label(self, label: Label) -> None:
-        """A label before the next instruction."""
+        """Add a label in front of the next instruction."""
         self.labels[id(label)] = len(self.steps)
 
     def with_forms(self, wanted: frozenset[Form]) -> dict[int, Form]:
-        """The instructions, by their place, that follow one of some forms."""
+        """Return the indices of the instructions that match some Forms, with their Forms."""
         opcodes = [step.instruction.opcode for step in self.steps]
         forms: dict[str, Form] = {}
         for opcode in set(opcodes):
@@ -112,53 +114,57 @@ class Body:
                 forms[opcode] = form
         if not forms:
             return {}
-        return {place: forms[opcode] for place, opcode in enumerate(opcodes) if opcode in forms}
+        return {index: forms[opcode] for index, opcode in enumerate(opcodes) if opcode in forms}
 
-    def bound(self, place: int) -> tuple[Match, dict[str, BoundOperand]] | None:
-        """The form that takes the operands of an instruction, and those in their places."""
-        instruction = self.steps[place].instruction
+    def bound(self, index: int) -> tuple[Match, dict[str, BoundOperand]] | None:
+        """Return the match that takes the operands of an instruction, and the operands by name."""
+        instruction = self.steps[index].instruction
         return _bound(instruction.opcode, instruction.operands)
 
-    def written(self, place: int) -> list[Operand]:
-        """The operands that an instruction writes, or parts of them."""
-        instruction = self.steps[place].instruction
+    def written(self, index: int) -> list[Operand]:
+        """Return the operands, or parts of operands, that an instruction writes."""
+        instruction = self.steps[index].instruction
         operands = instruction.operands
         key = (instruction.opcode, *map(_shape, operands))
-        places = self._written.get(key)
-        if places is None:
+        positions = self._written.get(key)
+        if positions is None:
             bound = _bound(instruction.opcode, operands)
             found = () if bound is None else bound[1].values()
-            places = self._written[key] = [each.at for each in found if each.place.access in _WRITES]
-        return [_part(operands[k], *rest) for k, *rest in places]
+            positions = [each.at for each in found if each.place.access in _WRITES]
+            self._written[key] = positions
+        return [_part(operands[k], *rest) for k, *rest in positions]
 
-    def register(self, place: int, name: str) -> Register | None:
-        """The register that a name is at an instruction."""
-        names = self.steps[place].names
+    def register(self, index: int, name: str) -> Register | None:
+        """Return the register that a name refers to at an instruction."""
+        names = self.steps[index].names
         key = (id(names), name)
         if key not in self._registers:
             found = names.register(name)
             self._registers[key] = None if found is None else (id(found[0]), found[1])
         return self._registers[key]
 
-    def turning(self) -> dict[int, list[int]]:
-        """For each instruction that the next one does not simply follow, those that may follow it; EXIT where the
-        function may end.
+    def branches(self) -> dict[int, list[int]]:
+        """Return the successors of each instruction that has others than the next one.
+
+        EXIT among the successors leaves the function.
         """
         end = len(self.steps)
         opcodes = [step.instruction.opcode for step in self.steps]
-        turning = {opcode for opcode in set(opcodes) if _effects(opcode) & _TURNS}
-        found = {place: self._after(place, end) for place, opcode in enumerate(opcodes) if opcode in turning}
+        branching = {opcode for opcode in set(opcodes) if _effects(opcode) & _BRANCHES}
+        found = {
+            index: self._successors(index, end) for index, opcode in enumerate(opcodes) if opcode in branching
+        }
         if end:
             found.setdefault(end - 1, [EXIT])
         return found
 
-    def _after(self, place: int, end: int) -> list[int]:
-        step = self.steps[place]
+    def _successors(self, index: int, end: int) -> list[int]:
+        step = self.steps[index]
         effects = _effects(step.instruction.opcode)
         targets = list(self._targets(step)) if "jumps" in effects else []
         guarded = step.instruction.guard is not None
         leaves, returns = "leaves" in effects, "calls" in effects
-        return successors(place, end, targets, leaves=leaves, guarded=guarded, returns=returns)
+        return successors(index, end, targets, leaves=leaves, guarded=guarded, returns=returns)
 
     def _targets(self, step: Step) -> Iterator[int]:
         for operand in step.instruction.operands:
@@ -166,21 +172,12 @@ class Body:
                 continue
             table = step.names.table(operand.text)
             for name in table.names if table is not None else (operand.text,):
-                label = step.names.label(name)
-                if (
-                    label is not None
-                    and id(label) in self.labels
-                    and self.labels[id(label)] < len(self.steps)
-                ):
-                    yield self.labels[id(label)]
-
-    def is_predicate(self, place: int, name: str) -> bool:
-        """Whether a name is a predicate at an instruction."""
-        found = self.steps[place].names.find(name)
-        return isinstance(found, Variable) and found.type == "pred"
+                index = self.labels.get(id(step.names.label(name)), len(self.steps))
+                if index < len(self.steps):
+                    yield index
 
 
-_TURNS = frozenset({"jumps", "leaves", "calls"})
+_BRANCHES = frozenset({"jumps", "leaves", "calls"})
 _WRITES = frozenset({"write", "both"})
 
 
@@ -198,7 +195,7 @@ def _bound(opcode: str, operands: tuple[Operand, ...]) -> tuple[Match, dict[str,
 
 
 def _shape(operand: Operand) -> object:
-    """What decides on the place of an operand."""
+    """Return the properties of an operand that decide to which operand of the Form it belongs."""
     match operand:
         case Name(text):
             return "_" if text == "_" else Name
@@ -215,7 +212,7 @@ def _shape(operand: Operand) -> object:
 
 
 def _part(operand: Operand, item: int = -1) -> Operand:
-    """An operand, or one of those that it is made of."""
+    """Return an operand, or one item of a pair or vector."""
     match operand:
         case Pair(first, second) if item >= 0:
             return second if item else first

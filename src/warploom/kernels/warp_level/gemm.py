@@ -24,7 +24,7 @@ from warploom.author import (
     u32,
     u64,
 )
-from warploom.check.module import asked_target
+from warploom.check.header import find_target
 from warploom.kernels.epilogue import Factors
 from warploom.kernels.warp_level.load import AcrossK, AlongK, Copies, Source
 from warploom.kernels.warp_level.multiply import Fragments, multiply
@@ -87,5 +87,5 @@ def _version(plan: Plan) -> str:
     """The PTX version that has its instructions, where it is later than the usual one of its target."""
     if plan.sums != "f16" or plan.a == "f16":
         return warp_gemm.version
-    major, minor = max(_SHORT_SUMS, asked_target(plan.target).first_version)
+    major, minor = max(_SHORT_SUMS, find_target(plan.target).first_version)
     return f"{major}.{minor}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from warploom.check.module import asked_target
+from warploom.check.header import find_target
 from warploom.diagnostics import UsageError
 from warploom.isa.model.capacity import shared_bytes
 from warploom.kernels.plan import Epilogue, size_of, tile_refused, types_refused
@@ -132,7 +132,7 @@ class Plan:
             raise UsageError(complaint, code="kernels.plan")
 
     def _of_target(self) -> tuple[str, ...]:
-        number, found = asked_target(self.target).number, list[str]()
+        number, found = find_target(self.target).number, list[str]()
         if self.promoted and self.sums != "f32":
             found.append(f"sums in {self.sums} are exact or chosen to be short; only f32 is promoted")
         if number < OLDEST:

@@ -1,4 +1,4 @@
-"""Operands against their places: declared types, constants, state spaces."""
+"""Check of operands against the operand specifications of a Form: types, constants, state spaces."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from warploom.check.calls import call_problems
-from warploom.check.names import Names, Part
+from warploom.check.names import Names, Part, Referent
 from warploom.isa.binding.operands import BoundOperand, Problem, describe
 from warploom.isa.model.availability import Target, Version, read_target
 from warploom.isa.model.form import Match
@@ -33,13 +33,19 @@ from warploom.ptx import (
     Vector,
 )
 
+_Fault = tuple[str, str]
+"""Description of an illegal operand, and of a legal one."""
+
+_ItemFault = tuple[str, str, int | None]
+"""Fault, and the index of the item in a vector."""
+
 _GENERIC = frozenset({"global", "shared", "local"})
 _INTEGERS = {"f16": ("u16", "s16"), "f32": ("u32", "s32"), "f64": ("u64", "s64")}
 _COORDINATE = Place("register", "read", "s32", also="special")
 
 
 def names_in(operand: Operand) -> Iterator[str]:
-    """Every name that an operand mentions, the sink aside."""
+    """Yield every name in an operand, except for the sink."""
     match operand:
         case Name(text):
             if text != "_":
@@ -63,25 +69,26 @@ def names_in(operand: Operand) -> Iterator[str]:
             return
 
 
-class Judge:
-    """Judges the operands of a bound instruction in a scope, on a target, at a PTX version.
+class OperandChecker:
+    """Checker of the operands of a bound instruction, in a scope, for a target and a PTX version.
 
-    A `lenient` one takes what a place eases, and says of what sort that was in `eased`.
+    With `with_extensions`, operands are also legal that only ptxas accepts. `used_extensions` names the extensions
+    that were needed.
     """
 
-    def __init__(self, names: Names, target: Target, ptx: Version, *, lenient: bool = False) -> None:
+    def __init__(self, names: Names, target: Target, ptx: Version, *, with_extensions: bool = False) -> None:
         self.names = names
         self.target = target
         self.ptx = ptx
-        self.lenient = lenient
-        self.eased: set[str] = set()
+        self.with_extensions = with_extensions
+        self.used_extensions: set[str] = set()
 
     def problems(self, match: Match, operands: dict[str, BoundOperand]) -> list[Problem]:
-        """What is wrong with operands in their places."""
-        found: list[Problem] = []
-        together = self._judged_together(match, operands)
+        """Return the problems of the operands."""
+        problems: list[Problem] = []
+        valid = self._valid_parts(match, operands)
         for name, bound in operands.items():
-            for what, expected, index in () if name in together else self._judge(match, bound):
+            for what, expected, index in () if name in valid else self._check(match, bound):
                 shown = name.replace("_", "-").strip("-") or "_"
                 where = (
                     ("operand", *bound.at)
@@ -89,12 +96,12 @@ class Judge:
                     else ("operand", *bound.at, index)
                 )
                 message = f"operand {shown} {what}" + (f"; expected {expected}" if expected else "")
-                found.append(Problem(f"{match.form.name}/{name}", message, where, "", match.form.source))
-        found += call_problems(match, operands, self.names)
-        return found
+                problems.append(Problem(f"{match.form.name}/{name}", message, where, "", match.form.source))
+        problems += call_problems(match, operands, self.names)
+        return problems
 
-    def _judged_together(self, match: Match, operands: dict[str, BoundOperand]) -> set[str]:
-        """The registers in vectors whose parts have names that are right as what they make together."""
+    def _valid_parts(self, match: Match, operands: dict[str, BoundOperand]) -> set[str]:
+        """Return the operands that are parts of a vector whose registers have a legal type together."""
         found: set[str] = set()
         for place in match.form.syntax.places:
             parts = {name: operands[name] for name in place.parts if name in operands}
@@ -104,11 +111,11 @@ class Judge:
                 found |= parts.keys()
         return found
 
-    def _judge(self, match: Match, bound: BoundOperand) -> Iterator[tuple[str, str, int | None]]:
+    def _check(self, match: Match, bound: BoundOperand) -> Iterator[_ItemFault]:
         place, operand = bound.place, bound.operand
         needed = read_target(place.target) if place.target else None
         if needed is not None and not self.target.has(needed):
-            yield f"stands only on {place.target}; the target is {self.target.name}", "", None
+            yield f"needs {place.target}; the target is {self.target.name}", "", None
         hold = place.hold(match.slots, self.target.number) if place.hold else None
         if hold is not None:
             place = replace(place, eased=hold.eased, accepts="own" if hold.type != "u32" else "same")
@@ -121,15 +128,15 @@ class Judge:
             case "register" | "predicate" | "any":
                 if isinstance(operand, Vector):
                     if bound.registers == 0 and not (
-                        self._eases(place, "vector") or self._eases(place, "vectors")
+                        self._allows(place, "vector") or self._allows(place, "vectors")
                     ):
                         yield f"is {describe(operand)}", _expected_type(place, bound.type), None
                         return
-                    odd = list(self._unavailable(operand))
-                    odd += [] if hold is None else self._odd_items(operand, bound, hold)
-                    yield from odd or self._vector(operand, bound)
+                    illegal = list(self._unavailable(operand))
+                    illegal += [] if hold is None else self._illegal_items(operand, bound, hold)
+                    yield from illegal or self._vector(operand, bound)
                     return
-                if bound.registers != 0 and operand != Name("_") and not self._eases(place, "bare"):
+                if bound.registers != 0 and operand != Name("_") and not self._allows(place, "bare"):
                     yield f"is {describe(operand)}", "a vector", None
                     return
                 type_word = "pred" if place.kind == "any" and self._is_predicate(operand) else bound.type
@@ -143,40 +150,47 @@ class Judge:
                 return
 
     def _whole(self, operand: Operand, parts: str) -> Operand:
-        """An operand without a selector that may stand there."""
+        """Return an operand without its selector, if the selector is legal."""
         if not parts or not isinstance(operand, (Name, Negated)):
             return operand
         text = operand.text if isinstance(operand, Name) else operand.name
-        meaning = self.names.find(text)
-        if not isinstance(meaning, Part) or re.fullmatch(parts, meaning.selector) is None:
+        referent = self.names.find(text)
+        if not isinstance(referent, Part) or re.fullmatch(parts, referent.selector) is None:
             return operand
         whole = text.rpartition(".")[0]
         return Name(whole) if isinstance(operand, Name) else Negated(whole, operand.sign)
 
     def _is_predicate(self, operand: Operand) -> bool:
-        if isinstance(operand, Negated):
-            return True
-        meaning = self.names.find(operand.text) if isinstance(operand, Name) else None
-        return isinstance(meaning, Variable) and meaning.space == "reg" and meaning.type == "pred"
+        register = self._register(operand)
+        return isinstance(operand, Negated) or (register is not None and register.type == "pred")
+
+    def _referent(self, operand: Operand | None) -> Referent:
+        """Return the object that a name refers to; None for other operands."""
+        return self.names.find(operand.text) if isinstance(operand, Name) else None
+
+    def _register(self, operand: Operand | None) -> Variable | None:
+        """Return the register that a name refers to; None for other operands."""
+        referent = self._referent(operand)
+        return referent if isinstance(referent, Variable) and referent.space == "reg" else None
 
     # Values ---------------------------------------------------------------------------------------------
 
-    def _vector(self, operand: Vector, bound: BoundOperand) -> Iterator[tuple[str, str, int | None]]:
+    def _vector(self, operand: Vector, bound: BoundOperand) -> Iterator[_ItemFault]:
         place = bound.place
         declared = [self._declared(item, place) for item in operand.items]
         constants = [_constant_type(item) for item in operand.items]
         inferred = inferred_type(declared, constants)
         accepted = not (place.plain and "pred" in declared) and (
             inferred in holders(bound.type, place.accepts, place.implied)
-            or (inferred == "pred" and self._eases(place, "predicate"))
+            or (inferred == "pred" and self._allows(place, "predicate"))
         )
-        if place.access == "read" and any(constants) and "special" in map(self._sort, operand.items):
-            yield "has a special register beside constants", "registers, or constants, alone", None
+        if place.access == "read" and any(constants) and "special" in map(self._item_kind, operand.items):
+            yield "mixes a special register with constants", "registers only or constants only", None
             return
         clean = True
         for k, (item, name, constant) in enumerate(zip(operand.items, declared, constants, strict=True)):
             if accepted and (name or (constant and place.access == "read" and not place.plain)):
-                continue  # what makes the type of the vector is judged together
+                continue  # these items determine the type of the vector, which is legal
             if item == Name("_") and "gap" in place.also:
                 continue
             wrong = self._value(item, place, bound.type, in_vector=True)
@@ -188,44 +202,42 @@ class Judge:
             mixed = "registers of" if not any(constants) else "constants with registers of"
             yield f"mixes {mixed} {shown}", "one type", None
         if clean and place.plain and not any(declared) and "s64" in constants:
-            yield "has nothing but numbers", "at least one register", None
+            yield "has constants only", "at least one register", None
         sinks = [item for item in operand.items if item == Name("_")]
         if clean and len(sinks) == len(operand.items):
-            yield "has nothing but sinks", "at least one register", None
+            yield "has sinks only", "at least one register", None
 
-    def _unavailable(self, operand: Vector) -> Iterator[tuple[str, str, int | None]]:
-        """The special registers in a vector that the target or the version does not have."""
+    def _unavailable(self, operand: Vector) -> Iterator[_ItemFault]:
+        """Yield the special registers in a vector that the target or the PTX version lacks."""
         for k, item in enumerate(operand.items):
-            meaning = self.names.find(item.text) if isinstance(item, Name) else None
-            lack = self._lack(meaning) if isinstance(meaning, SpecialRegister) else None
+            referent = self._referent(item)
+            lack = self._lack(referent) if isinstance(referent, SpecialRegister) else None
             if lack is not None:
                 yield (*lack, k)
 
-    def _odd_items(
-        self, operand: Vector, bound: BoundOperand, hold: Hold
-    ) -> Iterator[tuple[str, str, int | None]]:
-        """What a vector may not hold, in a place that says what it may."""
+    def _illegal_items(self, operand: Vector, bound: BoundOperand, hold: Hold) -> Iterator[_ItemFault]:
+        """Yield the illegal items of a vector whose operand specification lists the legal ones."""
         expected = _expected_type(bound.place, bound.type)
         taken = holders(bound.type, bound.place.accepts, bound.place.implied)
-        sorts = [self._sort(item) for item in operand.items]
+        kinds = [self._item_kind(item) for item in operand.items]
         declared = [self._declared(item, bound.place) for item in operand.items]
         constants = [_constant_type(item) for item in operand.items]
-        for k, (item, sort) in enumerate(zip(operand.items, sorts, strict=True)):
+        for k, (item, kind) in enumerate(zip(operand.items, kinds, strict=True)):
             coded = isinstance(item, Float) and item.width == 32 and "coded" in hold.words
-            if sort not in ("", *hold.words) and not coded:
+            if kind not in ("", *hold.words) and not coded:
                 yield f"has {describe(item)} in its vector", expected, k
-        size, count = hold.group or len(sorts), hold.judged or len(sorts)
+        size, count = hold.group or len(kinds), hold.judged or len(kinds)
         for first in range(0, count if hold.group or all(constants) else 0, size):
             registers, numbers = declared[first : first + size], constants[first : first + size]
             if any(registers) and inferred_type(registers, numbers) not in taken:
                 yield f"has {describe(operand.items[first])} in its vector", expected, first
             if all(numbers) and "constants" not in hold.words and not {*numbers} <= taken:
-                yield "has nothing but constants", expected, None
-        if "special" in sorts and any(constants):
-            yield "has a special register beside constants", expected, None
+                yield "has constants only", expected, None
+        if "special" in kinds and any(constants):
+            yield "mixes a special register with constants", expected, None
 
-    def _sort(self, item: Operand) -> str:
-        """What an item of a vector is beside a register, in a word of Hold."""
+    def _item_kind(self, item: Operand) -> str:
+        """Return the kind of a vector item in the words of `Hold`; empty for a plain register."""
         match item:
             case Integer():
                 return "integer"
@@ -234,27 +246,24 @@ class Judge:
             case Name("_"):
                 return "sink"
             case Name(text):
-                meaning = self.names.find(text)
-                if isinstance(meaning, SpecialRegister):
+                referent = self.names.find(text)
+                if isinstance(referent, SpecialRegister):
                     return "special"
-                return "predicate" if isinstance(meaning, Variable) and meaning.type == "pred" else ""
+                return "predicate" if isinstance(referent, Variable) and referent.type == "pred" else ""
             case _:
                 return ""
 
     def _declared(self, item: Operand, place: Place) -> str:
-        """The type that a register in a vector brings; that of a special one is bits."""
-        meaning = self.names.find(item.text) if isinstance(item, Name) else None
+        """Return the declared type of a register in a vector; bits for a special register."""
+        referent = self._referent(item)
         hard = place.plain and "special" not in place.eased
-        if isinstance(meaning, SpecialRegister) and self.lenient and not hard:
-            self.eased.add("special")
-            return "pred" if meaning.type == "pred" else f"b{TYPES[meaning.type].bits}"
-        if not isinstance(meaning, Variable) or meaning.space != "reg":
-            return ""
-        return meaning.type if meaning.type in DECLARABLE else ""
+        if isinstance(referent, SpecialRegister) and self.with_extensions and not hard:
+            self.used_extensions.add("special")
+            return "pred" if referent.type == "pred" else f"b{TYPES[referent.type].bits}"
+        register = self._register(item)
+        return register.type if register is not None and register.type in DECLARABLE else ""
 
-    def _value(
-        self, operand: Operand, place: Place, type_word: str, *, in_vector: bool
-    ) -> tuple[str, str] | None:
+    def _value(self, operand: Operand, place: Place, type_word: str, *, in_vector: bool) -> _Fault | None:
         expected = _expected_type(place, type_word)
         match operand:
             case Name("_"):
@@ -262,14 +271,14 @@ class Judge:
             case Name(text):
                 return self._name(text, place, type_word, in_vector)
             case Negated(name, sign):
-                meaning = self.names.find(name)
-                if meaning is None:
+                referent = self.names.find(name)
+                if referent is None:
                     return None
                 is_minus = sign == "-" and "minus" in place.also
                 is_read = place.access == "read"
-                if sign == "!" and type_word != "pred" and is_read and self._eases(place, "predicate"):
+                if sign == "!" and type_word != "pred" and is_read and self._allows(place, "predicate"):
                     return self._name(name, Place("predicate", "read", "pred"), "pred", in_vector)
-                is_packed = isinstance(meaning, Variable) and meaning.type == "f16x2"
+                is_packed = isinstance(referent, Variable) and referent.type == "f16x2"
                 if is_packed or (not is_minus and (sign != "!" or type_word != "pred" or not is_read)):
                     return f"is '{sign}{name}'", expected
                 return self._name(name, replace(place, eased=""), type_word, in_vector)
@@ -288,80 +297,81 @@ class Judge:
                     return f"is the floating constant {operand.text}", expected
                 return None
             case Symbol(name) if operand.generic or operand.mask is not None:
-                return f"makes an address from '{name}' as initial values alone do", expected
+                return f"is '{operand}', which is legal in initial values only", expected
             case Symbol(name):
-                meaning = self.names.find(name)
-                if isinstance(meaning, Function):
+                referent = self.names.find(name)
+                if isinstance(referent, Function):
                     return f"is an address made from the function '{name}'", expected
-                if isinstance(meaning, Variable) and meaning.space == "reg":
-                    if not self.lenient or in_vector or place.parts:
+                if isinstance(referent, Variable) and referent.space == "reg":
+                    if not self.with_extensions or in_vector or place.parts:
                         return f"adds to the register '{name}'", expected
-                    self.eased.add("sum")
-                    is_number = meaning.type[0] in "bus" and type_word != "pred"
+                    self.used_extensions.add("sum")
+                    is_number = referent.type[0] in "bus" and type_word != "pred"
                     is_judged = place.type in TYPES and type_word[0] != "b"
                     return (
                         None if is_number and not is_judged else self._name(name, place, type_word, in_vector)
                     )
                 is_plain = place.plain or bool(place.parts)
-                if meaning is None or (takes_integers(type_word) and type_word != "pred" and not is_plain):
+                if referent is None or (takes_integers(type_word) and type_word != "pred" and not is_plain):
                     return None
                 return f"is an address made from '{name}'", expected
             case _:
                 return f"is {describe(operand)}", expected
 
-    def _eased_in(self, place: Place) -> Iterator[str]:
+    def _extensions(self, place: Place) -> Iterator[str]:
         for entry in place.eased.split():
             what, _, name = entry.partition("@")
             needed = read_target(name)
             if needed is None or self.target.has(needed):
                 yield what
 
-    def _eases(self, place: Place, what: str) -> bool:
-        if not self.lenient or what not in self._eased_in(place):
+    def _allows(self, place: Place, what: str) -> bool:
+        """Return True if ptxas accepts a kind of operand beyond the manual, and record its use."""
+        if not self.with_extensions or what not in self._extensions(place):
             return False
-        self.eased.add(what)
+        self.used_extensions.add(what)
         return True
 
-    def _sink(self, place: Place, in_vector: bool) -> tuple[str, str] | None:
+    def _sink(self, place: Place, in_vector: bool) -> _Fault | None:
         if place.access == "write" and ("sink" in place.also or (in_vector and not place.plain)):
             return None
         if place.access == "read":
             return "is the sink '_'", "a value"
-        return "is the sink '_'", "a register, for the result may not be dropped here"
+        return "is the sink '_'", "a register, because this result cannot be discarded"
 
-    def _name(self, text: str, place: Place, type_word: str, in_vector: bool) -> tuple[str, str] | None:
-        meaning = self.names.find(text)
+    def _name(self, text: str, place: Place, type_word: str, in_vector: bool) -> _Fault | None:
+        referent = self.names.find(text)
         expected = _expected_type(place, type_word)
-        match meaning:
+        match referent:
             case None:
                 return None
-            case Variable() if meaning.space == "reg":
-                if meaning.vector != 1:
+            case Variable() if referent.space == "reg":
+                if referent.vector != 1:
                     return f"is the vector register '{text}'", expected
-                if meaning.type in holders(type_word, place.accepts, place.implied):
+                if referent.type in holders(type_word, place.accepts, place.implied):
                     return None
-                if meaning.type == "pred" and not in_vector and self._eases(place, "predicate"):
+                if referent.type == "pred" and not in_vector and self._allows(place, "predicate"):
                     return None
-                if meaning.type == "f16x2" and type_word == "pred" and self._eases(place, "packed"):
+                if referent.type == "f16x2" and type_word == "pred" and self._allows(place, "packed"):
                     return None
                 stands = place.hold is None and ("integers" in place.also or type_word == "f64")
-                if in_vector and stands and meaning.type in _INTEGERS.get(type_word, ()):
+                if in_vector and stands and referent.type in _INTEGERS.get(type_word, ()):
                     return None
-                return f"is the register '{text}' of .{meaning.type}", expected
+                return f"is the register '{text}' of .{referent.type}", expected
             case Part():
-                return f"is '.{meaning.selector}' of a register", expected
+                return f"is '.{referent.selector}' of a register", expected
             case SpecialRegister():
-                return self._special(meaning, place, type_word)
+                return self._special(referent, place, type_word)
             case Variable() | Function():
                 if place.access != "read":
                     return f"is the variable '{text}'", expected
-                if isinstance(meaning, Function) and not in_vector and self._eases(place, "function"):
+                if isinstance(referent, Function) and not in_vector and self._allows(place, "function"):
                     return None
                 if "symbol" not in place.also or not takes_integers(type_word) or type_word == "pred":
                     return f"is the address of '{text}'", expected
                 if (
-                    isinstance(meaning, Variable)
-                    and meaning.space == "param"
+                    isinstance(referent, Variable)
+                    and referent.space == "param"
                     and self.names.role(text) == "call"
                 ):
                     return f"is the address of the parameter '{text}' of a call", expected
@@ -369,7 +379,7 @@ class Judge:
             case Label():
                 return f"is the label '{text}'", expected
 
-    def _special(self, register: SpecialRegister, place: Place, type_word: str) -> tuple[str, str] | None:
+    def _special(self, register: SpecialRegister, place: Place, type_word: str) -> _Fault | None:
         expected = _expected_type(place, type_word)
         if place.access != "read":
             return f"is the special register '{register.name}', which cannot be written", expected
@@ -385,7 +395,7 @@ class Judge:
             return lack
         return f"is the special register '{register.name}' of .{register.type}", expected
 
-    def _lack(self, register: SpecialRegister) -> tuple[str, str] | None:
+    def _lack(self, register: SpecialRegister) -> _Fault | None:
         needed = read_target(register.target) if register.target else None
         if needed is not None and not self.target.has(needed):
             return f"is '{register.name}', which needs {register.target} or higher", ""
@@ -393,53 +403,57 @@ class Judge:
             return f"is '{register.name}', which needs PTX {register.ptx[0]}.{register.ptx[1]}", ""
         return None
 
-    def _symbol(self, operand: Operand, bound: BoundOperand, space: str) -> tuple[str, str] | None:
-        """The address of a variable in a place that asks for one of a state space, or is too narrow for it."""
+    def _symbol(self, operand: Operand, bound: BoundOperand, space: str) -> _Fault | None:
+        """Check the address of a variable against the state space and the width of the operand."""
         name = (
             operand.text if isinstance(operand, Name) else operand.name if isinstance(operand, Symbol) else ""
         )
-        meaning = self.names.find(name) if "symbol" in bound.place.also else None
+        referent = self.names.find(name) if "symbol" in bound.place.also else None
         wanted = space.partition("::")[0]
-        if isinstance(meaning, Variable) and meaning.space != "reg":
-            if wanted not in ("", "?", meaning.space):
-                return f"is the address of '{name}' in .{meaning.space}", f"a variable in .{wanted}"
-            if meaning.space == "global" and TYPES[bound.type].bits == 32:
+        if isinstance(referent, Variable) and referent.space != "reg":
+            if wanted not in ("", "?", referent.space):
+                return f"is the address of '{name}' in .{referent.space}", f"a variable in .{wanted}"
+            if referent.space == "global" and TYPES[bound.type].bits == 32:
                 return f"is the address of '{name}' in .global, which has 64 bits", "one in another space"
-        elif isinstance(meaning, Function) and wanted not in ("", "?") and "function" not in self.eased:
+        elif (
+            isinstance(referent, Function)
+            and wanted not in ("", "?")
+            and "function" not in self.used_extensions
+        ):
             return f"is the address of '{name}'", f"a variable in .{wanted}"
         return None
 
     # Addresses and labels -------------------------------------------------------------------------------
 
-    def _label(self, operand: Operand) -> Iterator[tuple[str, str, int | None]]:
+    def _label(self, operand: Operand) -> Iterator[_ItemFault]:
         if not isinstance(operand, Name):
             return
         if operand.text == "_":
             yield "is the sink '_'", "a label", None
             return
-        meaning = self.names.find(operand.text)
+        referent = self.names.find(operand.text)
         table = self.names.table(operand.text)
         if table is not None:
             yield f"is the label of a {table.name}", "the label of an instruction", None
-        elif self.names.label(operand.text) is None and meaning is not None:
-            yield f"is {_what(operand.text, meaning)}", "a label", None
+        elif self.names.label(operand.text) is None and referent is not None:
+            yield f"is {_described(operand.text, referent)}", "a label", None
 
-    def _address(self, match: Match, bound: BoundOperand) -> Iterator[tuple[str, str, int | None]]:
+    def _address(self, match: Match, bound: BoundOperand) -> Iterator[_ItemFault]:
         operand, place = bound.operand, bound.place
         space = place.space_word(match.slots)
         barred = place.barred_widths(match.slots, self.target.number)
         if not isinstance(operand, Address):
-            if self._eases(place, "bare") and isinstance(operand, Name):
+            if self._allows(place, "bare") and isinstance(operand, Name):
                 wrong = self._base(operand.text, space, place, barred)
                 if wrong is not None:
                     yield (*wrong, None)
             return
         base = operand.base
         if base is None:
-            if space != "local" and not self._eases(place, "base"):
+            if space != "local" and not self._allows(place, "base"):
                 yield "is an address without a base", "a register or a variable", None
         elif base == Name("_"):
-            yield "has the sink for a base", "a register or a variable", 0
+            yield "has the sink as its base", "a register or a variable", 0
         elif isinstance(base, Name):
             if space == "tensor":
                 wrong = self._tensor_base(base.text, bound)
@@ -448,7 +462,7 @@ class Judge:
             if wrong is not None:
                 yield (*wrong, 0)
         if operand.unified and not self._may_be_unified(base, space, place):
-            yield "is '.unified'", "a register with a generic or global address that is read", None
+            yield "is '.unified'", "a register that holds a generic or global address, for reading", None
         if operand.extra and operand.offset:
             yield "has an offset beside its coordinates", "a register or a variable alone", 0
         for vector in operand.extra:
@@ -458,76 +472,78 @@ class Judge:
                     yield f"has a coordinate that {what}", expected, 1
 
     def _may_be_unified(self, base: Operand | None, space: str, place: Place) -> bool:
-        meaning = self.names.find(base.text) if isinstance(base, Name) else None
-        held = isinstance(meaning, Variable) and meaning.space == "reg"
-        return held and space in ("", "global") and "unified" in place.also
+        return self._register(base) is not None and space in ("", "global") and "unified" in place.also
 
-    def _tensor_base(self, text: str, bound: BoundOperand) -> tuple[str, str] | None:
-        meaning = self.names.find(text)
+    def _tensor_base(self, text: str, bound: BoundOperand) -> _Fault | None:
+        referent = self.names.find(text)
         taken = holders(bound.type) if bound.place.accepts == "same" else {f"b{TYPES[bound.type].bits}"}
-        if meaning is None or (
-            isinstance(meaning, Variable) and meaning.space == "reg" and meaning.type in taken
+        if referent is None or (
+            isinstance(referent, Variable) and referent.space == "reg" and referent.type in taken
         ):
             return None
-        return f"has {_what(text, meaning)} for a base", f"a register of {_dotted(frozenset(taken))}"
+        return f"has {_described(text, referent)} as its base", f"a register of {_dotted(frozenset(taken))}"
 
-    def _base(self, text: str, space: str, place: Place, barred: Collection[int]) -> tuple[str, str] | None:
-        meaning = self.names.find(text)
-        if meaning is None:
+    def _base(self, text: str, space: str, place: Place, barred: Collection[int]) -> _Fault | None:
+        referent = self.names.find(text)
+        if referent is None:
             return None
-        if isinstance(meaning, Variable) and meaning.space == "reg":
-            is_whole = meaning.type[0] in "bus" and meaning.type != "b128"
-            if is_whole and int(meaning.type[1:]) not in barred:
+        if isinstance(referent, Variable) and referent.space == "reg":
+            is_whole = referent.type[0] in "bus" and referent.type != "b128"
+            if is_whole and int(referent.type[1:]) not in barred:
                 return None
-            if meaning.type != "b128" and self._eases(place, "base"):
+            if referent.type != "b128" and self._allows(place, "base"):
                 return None
-            movable = not barred or meaning.type == "f64"
-            if meaning.type != "pred" and movable and self._eases(place, "untyped"):
+            movable = not barred or referent.type == "f64"
+            if referent.type != "pred" and movable and self._allows(place, "untyped"):
                 return None
-            return f"has the register '{text}' of .{meaning.type} for a base", "one of .b64, .u64 or .s64"
-        if isinstance(meaning, SpecialRegister):
-            is_whole = "." not in text and meaning.type != "pred"
-            if is_whole and self._eases(place, "special"):
-                return self._lack(meaning)
-        if not isinstance(meaning, Variable):
-            return f"has {_what(text, meaning)} for a base", "a register or a variable"
+            return f"has the register '{text}' of .{referent.type} as its base", "one of .b64, .u64 or .s64"
+        if isinstance(referent, SpecialRegister):
+            is_whole = "." not in text and referent.type != "pred"
+            if is_whole and self._allows(place, "special"):
+                return self._lack(referent)
+        if not isinstance(referent, Variable):
+            return f"has {_described(text, referent)} as its base", "a register or a variable"
         if space == "register":
-            return f"has the variable '{text}' for a base", "a register"
-        if meaning.space == "param" and space.startswith("param"):
+            return f"has the variable '{text}' as its base", "a register"
+        if referent.space == "param" and space.startswith("param"):
             return self._parameter(text, space, place)
         wanted = space.partition("::")[0]
-        if wanted in ("?", meaning.space) or (wanted == "" and meaning.space in _GENERIC):
+        if wanted in ("?", referent.space) or (wanted == "" and referent.space in _GENERIC):
             return None
         where = f"a variable in .{wanted}" if wanted else "a variable in .global, .shared or .local"
-        return f"has '{text}' in .{meaning.space} for a base", where
+        return f"has '{text}' in .{referent.space} as its base", where
 
-    def _parameter(self, text: str, space: str, place: Place) -> tuple[str, str] | None:
-        """A kernel's parameters, a function's, and those of a call are spaces apart; what goes in is not
-        written.
+    def _parameter(self, text: str, space: str, place: Place) -> _Fault | None:
+        """Check a parameter as the base of an address.
+
+        The parameters of a kernel, of a function and of a call are separate spaces. Input parameters are not written.
         """
         role = self.names.role(text)
         if "output" in place.also and role in ("entry", "input"):
-            return f"has the parameter '{text}' for a base, which is not written", "one that goes out"
+            return f"has the input parameter '{text}' as its base, which is read-only", "an output parameter"
         if space == "param::entry" and role != "entry":
-            return f"has '{text}' for a base", "a parameter of the kernel"
+            return f"has '{text}' as its base", "a parameter of the kernel"
         if space == "param::func" and role == "entry":
-            return f"has the kernel's parameter '{text}' for a base", "a parameter of a function or of a call"
+            return (
+                f"has the kernel's parameter '{text}' as its base",
+                "a parameter of a function or of a call",
+            )
         return None
 
 
 def _constant_type(item: Operand) -> str:
-    """The type that a constant in a vector brings."""
+    """Return the type of a constant in a vector; empty for other items."""
     if isinstance(item, Float):
         return f"f{item.width or 64}"
     return "s64" if isinstance(item, Integer) else ""
 
 
-def _what(text: str, meaning: object) -> str:
-    match meaning:
+def _described(text: str, referent: object) -> str:
+    match referent:
         case Variable():
             return (
-                f"the register '{text}' of .{meaning.type}"
-                if meaning.space == "reg"
+                f"the register '{text}' of .{referent.type}"
+                if referent.space == "reg"
                 else f"the variable '{text}'"
             )
         case Function():
