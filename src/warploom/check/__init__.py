@@ -1,4 +1,4 @@
-"""Legality of PTX: every illegal instruction with its location, the reason, and the legal alternatives."""
+"""Legality of PTX: illegal instructions with locations, reasons and legal alternatives."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ def parameters(function: Function) -> Iterator[Diagnostic]:
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """Directive of functions: its possible numbers of integers, their least value, and the first target and PTX."""
+    """Rule of a directive: its numbers of integers, their least value, first target and PTX version."""
 
     counts: range
     least: int = 0

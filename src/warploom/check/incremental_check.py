@@ -1,4 +1,4 @@
-"""Incremental checking: after an edit, only bodies and instructions are checked whose findings may change.
+"""Incremental checking: after an edit, only what may have other findings is checked again.
 
 The findings of a body depend on its text, the target, the PTX version, and the declarations outside that its names
 refer to. They are stored with these declarations. The findings of one instruction depend on the instruction and on
@@ -232,7 +232,7 @@ class _ReusingChecker(ModuleChecker):
 
 
 def _declarations(block: Block) -> list[object]:
-    """Return the declarations of a block in order: braces, variables, labels, and tables with their labels."""
+    """Return the declarations of a block in order: braces, variables, labels, tables with labels."""
     found: list[object] = ["{"]
     label = ""
     for statement in block.statements:

@@ -40,7 +40,10 @@ class Step:
 
 
 class UsedRegisters(NamedTuple):
-    """Registers of one asynchronous multiplication: its accumulators, all of them, and all with their names."""
+    """Registers of one asynchronous multiplication.
+
+    `named` holds all registers with their names.
+    """
 
     accumulators: frozenset[Register]
     all: frozenset[Register]
@@ -65,7 +68,9 @@ _NO_USES = Uses([], {}, {}, frozenset())
 
 @dataclass(slots=True)
 class Facts:
-    """Results for single instructions, by their identity, that stay valid while all names keep their declarations.
+    """Results for single instructions, by their identity.
+
+    They stay valid while all names keep their declarations.
 
     `used` and `uses` describe asynchronous multiplications. `mentions` holds what the other instructions
     among those that were `seen` mention of the registers in `named`.

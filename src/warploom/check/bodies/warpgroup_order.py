@@ -116,7 +116,7 @@ class _Analysis:
         return {name: register for name, register in found if register is not None}
 
     def _all_mentions(self) -> dict[int, Mentioned]:
-        """Return what instructions other than warpgroup instructions mention of the multiplications' registers.
+        """Return what the other instructions mention of the registers of multiplications.
 
         Results of an earlier version are reused. They may also contain registers that only multiplications of the
         earlier version used, which does no harm.
@@ -305,7 +305,7 @@ def _uses(used: list[UsedRegisters], earlier: Uses) -> Uses:
 
 
 def _users(used: Iterable[UsedRegisters]) -> dict[Register, tuple[int, int]]:
-    """Return for each register the multiplications that accumulate in it, and all that use it, as bit sets."""
+    """Return for each register the multiplications that accumulate in it and all that use it."""
     accumulating: dict[frozenset[Register], list[int]] = {}
     using: dict[frozenset[Register], list[int]] = {}
     for number, registers in enumerate(used):
