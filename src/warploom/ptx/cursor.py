@@ -12,6 +12,7 @@ ERROR_LIMIT = 100
 ERROR_REACH = 200
 """Characters behind an error in which it may cause further errors."""
 
+MISSING_SEMICOLON = "the statement before this line has no ';'"
 _SECTION = "PTX ISA 4"
 
 
@@ -104,7 +105,7 @@ class Cursor:
         *first, last = what
         wanted = f"{', '.join(first)} or {last}" if first else last
         self._unended = "';'" in what and self._leads_line(token)
-        hint = "the statement before this line has no ';'" if self._unended else ""
+        hint = MISSING_SEMICOLON if self._unended else ""
         self.fail(
             "expected", f"found {describe(token)}; expected {wanted}", Span(token.start, token.end), hint
         )
