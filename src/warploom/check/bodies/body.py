@@ -40,47 +40,36 @@ class Step:
 
 
 class UsedRegisters(NamedTuple):
-    """Registers of one asynchronous multiplication.
-
-    `named` holds all registers with their names.
-    """
+    """Registers of one asynchronous multiplication: its accumulators, and all of them."""
 
     accumulators: frozenset[Register]
     all: frozenset[Register]
-    named: frozenset[tuple[str, Register]]
 
 
 class Uses(NamedTuple):
     """Registers of all asynchronous multiplications of a body.
 
     `bits` numbers the registers. `users` maps each register to two bit sets: the multiplications that accumulate in
-    it, and those that use it. `named` holds all registers with their names.
+    it, and those that use it.
     """
 
     used: list[UsedRegisters]
     bits: dict[Register, int]
     users: dict[Register, tuple[int, int]]
-    named: frozenset[tuple[str, Register]]
-
-
-_NO_USES = Uses([], {}, {}, frozenset())
 
 
 @dataclass(slots=True)
 class Facts:
     """Results for single instructions, by their identity.
 
-    They stay valid while all names keep their declarations.
-
-    `used` and `uses` describe asynchronous multiplications. `mentions` holds what the other instructions
-    among those that were `seen` mention of the registers in `named`.
+    They stay valid while all names keep their declarations. `used` and `uses` describe asynchronous multiplications.
+    `mentions` holds what the other instructions mention of the registers in `watched`.
     """
 
     used: dict[int, UsedRegisters] = field(default_factory=dict[int, UsedRegisters])
-    uses: Uses = _NO_USES
-    seen: set[int] = field(default_factory=set[int])
-    named: frozenset[tuple[str, Register]] = frozenset()
-    mentions: dict[int, Mentioned] = field(default_factory=dict[int, Mentioned])
+    uses: Uses = field(default_factory=lambda: Uses([], {}, {}))
+    watched: frozenset[Register] = frozenset()
+    mentions: dict[int, Mentioned | None] = field(default_factory=dict[int, "Mentioned | None"])
 
 
 @dataclass(slots=True)

@@ -84,7 +84,7 @@ class _Analysis:
         self.numbers = {index: number for number, index in enumerate(self.multiplications)}
         self.used = [self._used(index) for index in self.multiplications]
         body.facts.uses = _uses(self.used, body.earlier.uses)
-        self.bits, self.users, self.named = body.facts.uses[1:]
+        _, self.bits, self.users = body.facts.uses
         self.mentions = self._all_mentions()
         self.branches = body.branches()
         targets = (target for following in self.branches.values() for target in following if target != EXIT)
@@ -98,78 +98,61 @@ class _Analysis:
             bound = body.bound(index)
             operands = bound[1] if bound is not None else {}
             accumulators = self._registers(index, operands.get("d"))
-            registers = accumulators | self._registers(index, operands.get("a"))
-            used = UsedRegisters(
-                frozenset(accumulators.values()),
-                frozenset(registers.values()),
-                frozenset(registers.items()),
-            )
+            used = UsedRegisters(accumulators, accumulators | self._registers(index, operands.get("a")))
         body.facts.used[id(instruction)] = used
         return used
 
-    def _registers(self, index: int, bound: BoundOperand | None) -> dict[str, Register]:
-        """Return the registers of a vector by their names."""
+    def _registers(self, index: int, bound: BoundOperand | None) -> frozenset[Register]:
+        """Return the registers of a vector."""
         if bound is None or not isinstance(bound.operand, Vector):
-            return {}
-        names = (item.text for item in bound.operand.items if isinstance(item, Name))
-        found = ((name, self.body.register(index, name)) for name in names)
-        return {name: register for name, register in found if register is not None}
+            return frozenset()
+        found = (
+            self.body.register(index, item.text) for item in bound.operand.items if isinstance(item, Name)
+        )
+        return frozenset(register for register in found if register is not None)
 
     def _all_mentions(self) -> dict[int, Mentioned]:
         """Return what the other instructions mention of the registers of multiplications.
 
-        Results of an earlier version are reused. They may also contain registers that only multiplications of the
-        earlier version used, which does no harm.
+        Results of an earlier version are reused. They may also contain registers that only multiplications of that
+        version used, which does no harm.
         """
-        body = self.body
-        earlier, facts = body.earlier, body.facts
-        # If each register had one name, a search for more registers gives the same results for these.
-        registers = {register for _, register in earlier.named}
-        reusable = self.named <= earlier.named and len(registers) == len(earlier.named)
-        reusable |= self.named == earlier.named
-        facts.named = earlier.named if reusable else self.named
-        keys = [id(step.instruction) for step in body.steps]
-        facts.seen = set(keys)
+        earlier, facts = self.body.earlier, self.body.facts
+        reusable = self.bits.keys() <= earlier.watched
+        facts.watched = earlier.watched if reusable else frozenset(self.bits)
+        known = earlier.mentions if reusable else {}
+        cache: dict[tuple[int, int], tuple[Register, ...]] = {}
         found: dict[int, Mentioned] = {}
-        unknown: Iterable[int] = range(len(keys))
-        if reusable:
-            new = facts.seen - earlier.seen
-            found = {
-                index: earlier.mentions[key] for index, key in enumerate(keys) if key in earlier.mentions
-            }
-            unknown = [index for index, key in enumerate(keys) if key in new] if new else ()
-        names = {name for name, _ in facts.named}
-        cache: dict[int, tuple[str, ...]] = {}
-        for index in unknown:
-            if index not in self.forms:
-                known = earlier.mentions.get(keys[index])
-                mentioned = self._mentioned(index, names, cache, known)
-                if mentioned is not None:
-                    found[index] = mentioned
-        facts.mentions = {keys[index]: mentioned for index, mentioned in found.items()}
+        for index, step in enumerate(self.body.steps):
+            key = id(step.instruction)
+            if key in known:
+                mentioned = known[key]
+            else:
+                mentioned = None if index in self.forms else self._mentioned(index, cache)
+            facts.mentions[key] = mentioned
+            if mentioned is not None:
+                found[index] = mentioned
         return found
 
-    def _mentioned(
-        self, index: int, names: set[str], cache: dict[int, tuple[str, ...]], known: Mentioned | None
-    ) -> Mentioned | None:
+    def _mentioned(self, index: int, cache: dict[tuple[int, int], tuple[Register, ...]]) -> Mentioned | None:
         """Return what an instruction mentions of the watched registers.
 
-        `names` are the names of the watched registers, and `cache` holds those of them in each operand. `known` is
-        an earlier result that is returned if it is still right.
+        `cache` holds the watched registers of operands by the identities of scope and operand.
         """
         body = self.body
-        watched = body.facts.named
+        step = body.steps[index]
+        scope = id(step.names)
         mentioned: dict[Register, int] = {}
-        for k, operand in enumerate(body.steps[index].instruction.operands):
-            texts = cache.get(id(operand))
-            if texts is None:
-                texts = cache[id(operand)] = tuple(text for text in names_in(operand) if text in names)
-            for text in texts:
-                register = body.register(index, text)
-                if register is not None and (text, register) in watched:
-                    mentioned[register] = k
-        if not mentioned or (known is not None and known[0] == mentioned):
-            return known if mentioned else None
+        for k, operand in enumerate(step.instruction.operands):
+            registers = cache.get((scope, id(operand)))
+            if registers is None:
+                named = (body.register(index, name) for name in names_in(operand))
+                watched = (register for register in named if register in body.facts.watched)
+                registers = cache[scope, id(operand)] = tuple(watched)
+            for register in registers:
+                mentioned[register] = k
+        if not mentioned:
+            return None
         written = {body.register(index, name) for part in body.written(index) for name in names_in(part)}
         return mentioned, frozenset(mentioned.keys() & written)
 
@@ -299,9 +282,7 @@ def _uses(used: list[UsedRegisters], earlier: Uses) -> Uses:
     if len(used) == len(earlier.used) and all(map(operator.is_, used, earlier.used)):
         return earlier
     registers = dict.fromkeys(register for each in used for register in each.all)
-    bits = {register: number for number, register in enumerate(registers)}
-    named = frozenset(each for registers in used for each in registers.named)
-    return Uses(used, bits, _users(used), named)
+    return Uses(used, {register: number for number, register in enumerate(registers)}, _users(used))
 
 
 def _users(used: Iterable[UsedRegisters]) -> dict[Register, tuple[int, int]]:
