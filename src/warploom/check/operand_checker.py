@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from functools import lru_cache
+from typing import TypeGuard
 
 from warploom.check.calls import call_problems
 from warploom.check.names import Names, Part, Referent
@@ -88,14 +89,11 @@ class OperandChecker:
         problems: list[Problem] = []
         valid = self._valid_parts(match, operands)
         for name, bound in operands.items():
-            for what, expected, index in () if name in valid else self._check(match, bound):
-                shown = name.replace("_", "-").strip("-") or "_"
-                where = (
-                    ("operand", *bound.at)
-                    if index is None or len(bound.at) > 1
-                    else ("operand", *bound.at, index)
-                )
-                message = f"operand {shown} {what}" + (f"; expected {expected}" if expected else "")
+            shown = name.replace("_", "-").strip("-") or "_"
+            for fault, expected, item in () if name in valid else self._check(match, bound):
+                where = ("operand", *bound.at)
+                where = where if item is None or len(bound.at) > 1 else (*where, item)
+                message = f"operand {shown} {fault}" + (f"; expected {expected}" if expected else "")
                 problems.append(Problem(f"{match.form.name}/{name}", message, where, "", match.form.source))
         problems += call_problems(match, operands, self.names)
         return problems
@@ -113,43 +111,40 @@ class OperandChecker:
 
     def _check(self, match: Match, bound: BoundOperand) -> Iterator[_ItemFault]:
         place, operand = bound.place, bound.operand
-        needed = read_target(place.target) if place.target else None
-        if needed is not None and not self.target.has(needed):
+        if not self._has(place.target):
             yield f"needs {place.target}; the target is {self.target.name}", "", None
         hold = place.hold(match.slots, self.target.number) if place.hold else None
         if hold is not None:
             place = replace(place, eased=hold.eased, accepts="own" if hold.type != "u32" else "same")
             bound = replace(bound, place=place, type=hold.type)
-        match place.kind:
-            case "address":
-                yield from self._address(match, bound)
-            case "label":
-                yield from self._label(operand)
-            case "register" | "predicate" | "any":
-                if isinstance(operand, Vector):
-                    if bound.registers == 0 and not (
-                        self._allows(place, "vector") or self._allows(place, "vectors")
-                    ):
-                        yield f"is {describe(operand)}", _expected_type(place, bound.type), None
-                        return
-                    illegal = list(self._unavailable(operand))
-                    illegal += [] if hold is None else self._illegal_items(operand, bound, hold)
-                    yield from illegal or self._vector(operand, bound)
-                    return
-                if bound.registers != 0 and operand != Name("_") and not self._allows(place, "bare"):
-                    yield f"is {describe(operand)}", "a vector", None
-                    return
-                type_word = "pred" if place.kind == "any" and self._is_predicate(operand) else bound.type
-                operand = self._whole(operand, place.parts_pattern(match.slots))
-                wrong = self._value(operand, place, type_word, in_vector=False) or self._symbol(
-                    operand, bound, place.space_word(match.slots)
-                )
-                if wrong is not None:
-                    yield (*wrong, None)
-            case _:
-                return
+        wrong = None
+        if place.kind == "address":
+            yield from self._address(match, bound)
+        elif place.kind == "label":
+            wrong = self._label(operand)
+        elif place.kind not in ("register", "predicate", "any"):
+            return
+        elif not isinstance(operand, Vector):
+            wrong = self._scalar(match, bound)
+        elif bound.registers == 0 and not self._allows(place, "vector", "vectors"):
+            wrong = f"is {describe(operand)}", _expected_type(place, bound.type)
+        else:
+            illegal = list(self._unavailable(operand))
+            illegal += [] if hold is None else self._illegal_items(operand, bound, hold)
+            yield from illegal or self._vector(operand, bound)
+        if wrong is not None:
+            yield (*wrong, None)
 
-    def _whole(self, operand: Operand, parts: str) -> Operand:
+    def _scalar(self, match: Match, bound: BoundOperand) -> _Fault | None:
+        place, operand = bound.place, bound.operand
+        if bound.registers != 0 and operand != Name("_") and not self._allows(place, "bare"):
+            return f"is {describe(operand)}", "a vector"
+        type_word = "pred" if place.kind == "any" and self._is_predicate(operand) else bound.type
+        operand = self._without_selector(operand, place.parts_pattern(match.slots))
+        space = place.space_word(match.slots)
+        return self._value(operand, place, type_word, in_vector=False) or self._symbol(operand, bound, space)
+
+    def _without_selector(self, operand: Operand, parts: str) -> Operand:
         """Return an operand without its selector, if the selector is legal."""
         if not parts or not isinstance(operand, (Name, Negated)):
             return operand
@@ -157,8 +152,8 @@ class OperandChecker:
         referent = self.names.find(text)
         if not isinstance(referent, Part) or re.fullmatch(parts, referent.selector) is None:
             return operand
-        whole = text.rpartition(".")[0]
-        return Name(whole) if isinstance(operand, Name) else Negated(whole, operand.sign)
+        register = text.rpartition(".")[0]
+        return Name(register) if isinstance(operand, Name) else Negated(register, operand.sign)
 
     def _is_predicate(self, operand: Operand) -> bool:
         register = self._register(operand)
@@ -171,7 +166,21 @@ class OperandChecker:
     def _register(self, operand: Operand | None) -> Variable | None:
         """Return the register that a name refers to; None for other operands."""
         referent = self._referent(operand)
-        return referent if isinstance(referent, Variable) and referent.space == "reg" else None
+        return referent if _is_register(referent) else None
+
+    def _has(self, target: str) -> bool:
+        """Return True if the target has everything that a named target has. The name may be empty."""
+        needed = read_target(target) if target else None
+        return needed is None or self.target.has(needed)
+
+    def _allows(self, place: Place, *kinds: str) -> bool:
+        """Return True if ptxas accepts one of some kinds beyond the manual, and record its use."""
+        for entry in place.eased.split() if self.with_extensions else ():
+            kind, _, target = entry.partition("@")
+            if kind in kinds and self._has(target):
+                self.used_extensions.add(kind)
+                return True
+        return False
 
     # Values ---------------------------------------------------------------------------------------------
 
@@ -271,66 +280,57 @@ class OperandChecker:
             case Name(text):
                 return self._name(text, place, type_word, in_vector)
             case Negated(name, sign):
-                referent = self.names.find(name)
-                if referent is None:
-                    return None
-                is_minus = sign == "-" and "minus" in place.also
-                is_read = place.access == "read"
-                if sign == "!" and type_word != "pred" and is_read and self._allows(place, "predicate"):
-                    return self._name(name, Place("predicate", "read", "pred"), "pred", in_vector)
-                is_packed = isinstance(referent, Variable) and referent.type == "f16x2"
-                if is_packed or (not is_minus and (sign != "!" or type_word != "pred" or not is_read)):
-                    return f"is '{sign}{name}'", expected
-                return self._name(name, replace(place, eased=""), type_word, in_vector)
+                return self._negated(name, sign, place, type_word, in_vector)
             case Integer() | Float() | Symbol() if place.access != "read" or place.accepts == "bits":
                 return f"is {describe(operand)}", expected
             case Integer():
-                if not takes_integers(type_word):
-                    return (
-                        f"is the integer {operand.text}",
-                        f"a constant such as 1.0 or 0f3F800000, or {expected}",
-                    )
-                return None
-            case Float(_, width):
-                coded = place.accepts != "coded" or width == TYPES[type_word].bits
-                if not coded or not takes_floats(type_word, width):
-                    return f"is the floating constant {operand.text}", expected
-                return None
-            case Symbol(name) if operand.generic or operand.mask is not None:
-                return f"is '{operand}', which is legal in initial values only", expected
-            case Symbol(name):
-                referent = self.names.find(name)
-                if isinstance(referent, Function):
-                    return f"is an address made from the function '{name}'", expected
-                if isinstance(referent, Variable) and referent.space == "reg":
-                    if not self.with_extensions or in_vector or place.parts:
-                        return f"adds to the register '{name}'", expected
-                    self.used_extensions.add("sum")
-                    is_number = referent.type[0] in "bus" and type_word != "pred"
-                    is_judged = place.type in TYPES and type_word[0] != "b"
-                    return (
-                        None if is_number and not is_judged else self._name(name, place, type_word, in_vector)
-                    )
-                is_plain = place.plain or bool(place.parts)
-                if referent is None or (takes_integers(type_word) and type_word != "pred" and not is_plain):
+                if takes_integers(type_word):
                     return None
-                return f"is an address made from '{name}'", expected
+                constants = "a constant such as 1.0 or 0f3F800000"
+                return f"is the integer {operand.text}", f"{constants}, or {expected}"
+            case Float(_, width):
+                fits = place.accepts != "coded" or width == TYPES[type_word].bits
+                if fits and takes_floats(type_word, width):
+                    return None
+                return f"is the floating constant {operand.text}", expected
+            case Symbol():
+                return self._sum(operand, place, type_word, in_vector)
             case _:
                 return f"is {describe(operand)}", expected
 
-    def _extensions(self, place: Place) -> Iterator[str]:
-        for entry in place.eased.split():
-            what, _, name = entry.partition("@")
-            needed = read_target(name)
-            if needed is None or self.target.has(needed):
-                yield what
+    def _negated(self, name: str, sign: str, place: Place, type_word: str, in_vector: bool) -> _Fault | None:
+        referent = self.names.find(name)
+        if referent is None:
+            return None
+        is_read = place.access == "read"
+        if sign == "!" and type_word != "pred" and is_read and self._allows(place, "predicate"):
+            return self._name(name, Place("predicate", "read", "pred"), "pred", in_vector)
+        is_legal = "minus" in place.also if sign == "-" else type_word == "pred" and is_read
+        if not is_legal or (isinstance(referent, Variable) and referent.type == "f16x2"):
+            return f"is '{sign}{name}'", _expected_type(place, type_word)
+        return self._name(name, replace(place, eased=""), type_word, in_vector)
 
-    def _allows(self, place: Place, what: str) -> bool:
-        """Return True if ptxas accepts a kind of operand beyond the manual, and record its use."""
-        if not self.with_extensions or what not in self._extensions(place):
-            return False
-        self.used_extensions.add(what)
-        return True
+    def _sum(self, symbol: Symbol, place: Place, type_word: str, in_vector: bool) -> _Fault | None:
+        """Check the sum of a name and a number."""
+        expected = _expected_type(place, type_word)
+        name = symbol.name
+        if symbol.generic or symbol.mask is not None:
+            return f"is '{symbol}', which is legal in initial values only", expected
+        referent = self.names.find(name)
+        if isinstance(referent, Function):
+            return f"is an address made from the function '{name}'", expected
+        takes_address = takes_integers(type_word) and type_word != "pred"
+        if _is_register(referent):
+            if not self.with_extensions or in_vector or place.parts:
+                return f"adds to the register '{name}'", expected
+            self.used_extensions.add("sum")
+            has_type = place.type in TYPES and type_word[0] != "b"
+            if referent.type[0] in "bus" and type_word != "pred" and not has_type:
+                return None
+            return self._name(name, place, type_word, in_vector)
+        if referent is None or (takes_address and not (place.plain or place.parts)):
+            return None
+        return f"is an address made from '{name}'", expected
 
     def _sink(self, place: Place, in_vector: bool) -> _Fault | None:
         if place.access == "write" and ("sink" in place.also or (in_vector and not place.plain)):
@@ -346,18 +346,18 @@ class OperandChecker:
             case None:
                 return None
             case Variable() if referent.space == "reg":
-                if referent.vector != 1:
-                    return f"is the vector register '{text}'", expected
-                if referent.type in holders(type_word, place.accepts, place.implied):
-                    return None
-                if referent.type == "pred" and not in_vector and self._allows(place, "predicate"):
-                    return None
-                if referent.type == "f16x2" and type_word == "pred" and self._allows(place, "packed"):
-                    return None
-                stands = place.hold is None and ("integers" in place.also or type_word == "f64")
-                if in_vector and stands and referent.type in _INTEGERS.get(type_word, ()):
-                    return None
-                return f"is the register '{text}' of .{referent.type}", expected
+                is_legal = referent.vector == 1 and (
+                    referent.type in holders(type_word, place.accepts, place.implied)
+                    or (referent.type == "pred" and not in_vector and self._allows(place, "predicate"))
+                    or (referent.type == "f16x2" and type_word == "pred" and self._allows(place, "packed"))
+                    or (in_vector and referent.type in _integers(place, type_word))
+                )
+                kind = (
+                    f"register '{text}' of .{referent.type}"
+                    if referent.vector == 1
+                    else f"vector register '{text}'"
+                )
+                return None if is_legal else (f"is the {kind}", expected)
             case Part():
                 return f"is '.{referent.selector}' of a register", expected
             case SpecialRegister():
@@ -369,11 +369,8 @@ class OperandChecker:
                     return None
                 if "symbol" not in place.also or not takes_integers(type_word) or type_word == "pred":
                     return f"is the address of '{text}'", expected
-                if (
-                    isinstance(referent, Variable)
-                    and referent.space == "param"
-                    and self.names.role(text) == "call"
-                ):
+                is_parameter = isinstance(referent, Variable) and referent.space == "param"
+                if is_parameter and self.names.role(text) == "call":
                     return f"is the address of the parameter '{text}' of a call", expected
                 return None
             case Label():
@@ -387,17 +384,13 @@ class OperandChecker:
             return f"is the special register '{register.name}', which only a move can read", expected
         lack = self._lack(register)
         wide = place.accepts == "wide" and TYPES[type_word].kind != "float"
-        if (
-            lack is not None
-            or register.holds(type_word)
-            or (wide and register.type in holders(type_word, "wide"))
-        ):
+        fits = register.holds(type_word) or (wide and register.type in holders(type_word, "wide"))
+        if lack is not None or fits:
             return lack
         return f"is the special register '{register.name}' of .{register.type}", expected
 
     def _lack(self, register: SpecialRegister) -> _Fault | None:
-        needed = read_target(register.target) if register.target else None
-        if needed is not None and not self.target.has(needed):
+        if not self._has(register.target):
             return f"is '{register.name}', which needs {register.target} or higher", ""
         if self.ptx < register.ptx:
             return f"is '{register.name}', which needs PTX {register.ptx[0]}.{register.ptx[1]}", ""
@@ -405,38 +398,35 @@ class OperandChecker:
 
     def _symbol(self, operand: Operand, bound: BoundOperand, space: str) -> _Fault | None:
         """Check the address of a variable against the state space and the width of the operand."""
-        name = (
-            operand.text if isinstance(operand, Name) else operand.name if isinstance(operand, Symbol) else ""
-        )
-        referent = self.names.find(name) if "symbol" in bound.place.also else None
-        wanted = space.partition("::")[0]
+        if "symbol" not in bound.place.also or not isinstance(operand, (Name, Symbol)):
+            return None
+        name = operand.text if isinstance(operand, Name) else operand.name
+        referent = self.names.find(name)
+        legal_space = space.partition("::")[0]
         if isinstance(referent, Variable) and referent.space != "reg":
-            if wanted not in ("", "?", referent.space):
-                return f"is the address of '{name}' in .{referent.space}", f"a variable in .{wanted}"
+            if legal_space not in ("", "?", referent.space):
+                return f"is the address of '{name}' in .{referent.space}", f"a variable in .{legal_space}"
             if referent.space == "global" and TYPES[bound.type].bits == 32:
                 return f"is the address of '{name}' in .global, which has 64 bits", "one in another space"
-        elif (
-            isinstance(referent, Function)
-            and wanted not in ("", "?")
-            and "function" not in self.used_extensions
-        ):
-            return f"is the address of '{name}'", f"a variable in .{wanted}"
+        is_function = isinstance(referent, Function) and "function" not in self.used_extensions
+        if is_function and legal_space not in ("", "?"):
+            return f"is the address of '{name}'", f"a variable in .{legal_space}"
         return None
 
     # Addresses and labels -------------------------------------------------------------------------------
 
-    def _label(self, operand: Operand) -> Iterator[_ItemFault]:
+    def _label(self, operand: Operand) -> _Fault | None:
+        if operand == Name("_"):
+            return "is the sink '_'", "a label"
         if not isinstance(operand, Name):
-            return
-        if operand.text == "_":
-            yield "is the sink '_'", "a label", None
-            return
+            return None
         referent = self.names.find(operand.text)
         table = self.names.table(operand.text)
         if table is not None:
-            yield f"is the label of a {table.name}", "the label of an instruction", None
-        elif self.names.label(operand.text) is None and referent is not None:
-            yield f"is {_described(operand.text, referent)}", "a label", None
+            return f"is the label of a {table.name}", "the label of an instruction"
+        if self.names.label(operand.text) is None and referent is not None:
+            return f"is {_described(operand.text, referent)}", "a label"
+        return None
 
     def _address(self, match: Match, bound: BoundOperand) -> Iterator[_ItemFault]:
         operand, place = bound.operand, bound.place
@@ -461,7 +451,8 @@ class OperandChecker:
                 wrong = self._base(base.text, space, place, barred)
             if wrong is not None:
                 yield (*wrong, 0)
-        if operand.unified and not self._may_be_unified(base, space, place):
+        may_be_unified = self._register(base) and space in ("", "global") and "unified" in place.also
+        if operand.unified and not may_be_unified:
             yield "is '.unified'", "a register that holds a generic or global address, for reading", None
         if operand.extra and operand.offset:
             yield "has an offset beside its coordinates", "a register or a variable alone", 0
@@ -471,15 +462,10 @@ class OperandChecker:
                 for what, expected, _ in self._vector(vector, coordinates):
                     yield f"has a coordinate that {what}", expected, 1
 
-    def _may_be_unified(self, base: Operand | None, space: str, place: Place) -> bool:
-        return self._register(base) is not None and space in ("", "global") and "unified" in place.also
-
     def _tensor_base(self, text: str, bound: BoundOperand) -> _Fault | None:
         referent = self.names.find(text)
         taken = holders(bound.type) if bound.place.accepts == "same" else {f"b{TYPES[bound.type].bits}"}
-        if referent is None or (
-            isinstance(referent, Variable) and referent.space == "reg" and referent.type in taken
-        ):
+        if referent is None or (_is_register(referent) and referent.type in taken):
             return None
         return f"has {_described(text, referent)} as its base", f"a register of {_dotted(frozenset(taken))}"
 
@@ -487,7 +473,7 @@ class OperandChecker:
         referent = self.names.find(text)
         if referent is None:
             return None
-        if isinstance(referent, Variable) and referent.space == "reg":
+        if _is_register(referent):
             is_whole = referent.type[0] in "bus" and referent.type != "b128"
             if is_whole and int(referent.type[1:]) not in barred:
                 return None
@@ -507,10 +493,10 @@ class OperandChecker:
             return f"has the variable '{text}' as its base", "a register"
         if referent.space == "param" and space.startswith("param"):
             return self._parameter(text, space, place)
-        wanted = space.partition("::")[0]
-        if wanted in ("?", referent.space) or (wanted == "" and referent.space in _GENERIC):
+        legal_space = space.partition("::")[0]
+        if legal_space in ("?", referent.space) or (legal_space == "" and referent.space in _GENERIC):
             return None
-        where = f"a variable in .{wanted}" if wanted else "a variable in .global, .shared or .local"
+        where = f"a variable in .{legal_space}" if legal_space else "a variable in .global, .shared or .local"
         return f"has '{text}' in .{referent.space} as its base", where
 
     def _parameter(self, text: str, space: str, place: Place) -> _Fault | None:
@@ -524,10 +510,7 @@ class OperandChecker:
         if space == "param::entry" and role != "entry":
             return f"has '{text}' as its base", "a parameter of the kernel"
         if space == "param::func" and role == "entry":
-            return (
-                f"has the kernel's parameter '{text}' as its base",
-                "a parameter of a function or of a call",
-            )
+            return f"has the kernel parameter '{text}' as its base", "a parameter of a function or call"
         return None
 
 
@@ -538,14 +521,21 @@ def _constant_type(item: Operand) -> str:
     return "s64" if isinstance(item, Integer) else ""
 
 
-def _described(text: str, referent: object) -> str:
+def _is_register(referent: Referent) -> TypeGuard[Variable]:
+    return isinstance(referent, Variable) and referent.space == "reg"
+
+
+def _integers(place: Place, type_word: str) -> tuple[str, ...]:
+    """Return the integer types that a vector of floats takes."""
+    takes_integers = place.hold is None and ("integers" in place.also or type_word == "f64")
+    return _INTEGERS.get(type_word, ()) if takes_integers else ()
+
+
+def _described(text: str, referent: Referent) -> str:
     match referent:
         case Variable():
-            return (
-                f"the register '{text}' of .{referent.type}"
-                if referent.space == "reg"
-                else f"the variable '{text}'"
-            )
+            kind = "register" if referent.space == "reg" else "variable"
+            return f"the {kind} '{text}'" + (f" of .{referent.type}" if kind == "register" else "")
         case Function():
             return f"the function '{text}'"
         case Label():

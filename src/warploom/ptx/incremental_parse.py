@@ -433,7 +433,8 @@ def _children(node: Node | Prototype) -> Iterable[Node | Prototype]:
 def _move_into(source: Source, begin: int, parser: Parser) -> Callable[[Node], None]:
     """Return a function that moves nodes into the source of their piece.
 
-    The piece begins at the offset `begin` of the new text. The nodes were parsed from the whole text, or reused from an earlier piece.
+    The piece begins at the offset `begin` of the new text. The nodes were parsed from the whole text, or reused from
+    an earlier piece.
     """
     whole = parser.source
     old_end = before_edit = behind_edit = 0

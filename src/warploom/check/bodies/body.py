@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -10,19 +11,13 @@ from warploom.check.names import Names
 from warploom.isa.binding.operands import BoundOperand, place_operands
 from warploom.isa.model.availability import Target, Version
 from warploom.isa.model.form import Form, Match, match_opcode
-from warploom.ptx import (
-    Address,
-    Function,
-    Instruction,
-    Label,
-    Name,
-    Negated,
-    Operand,
-    Pair,
-    Tuple,
-    Vector,
-)
+from warploom.ptx import Function, Instruction, Label, Name, Operand, Pair, Vector
 from warploom.ptx.flow import EXIT, successors
+
+_BRANCHES = frozenset({"jumps", "leaves", "calls"})
+_WRITES = frozenset({"write", "both"})
+_NAME = re.compile(r"(?!_\b)[A-Za-z_%$][\w$.]*")
+_NUMBER = re.compile(r"\d[\w.]*")
 
 Register = tuple[int, int]
 """Register: the identity of its declaration, and its number in the declared range."""
@@ -90,8 +85,8 @@ class Body:
     _registers: dict[tuple[int, str], Register | None] = field(
         default_factory=dict[tuple[int, str], Register | None]
     )
-    _written: dict[tuple[object, ...], list[tuple[int, ...]]] = field(
-        default_factory=dict[tuple[object, ...], list[tuple[int, ...]]]
+    _written: dict[tuple[str, str], list[tuple[int, ...]]] = field(
+        default_factory=dict[tuple[str, str], list[tuple[int, ...]]]
     )
 
     def label(self, label: Label) -> None:
@@ -119,7 +114,8 @@ class Body:
         """Return the operands, or parts of operands, that an instruction writes."""
         instruction = self.steps[index].instruction
         operands = instruction.operands
-        key = (instruction.opcode, *map(_shape, operands))
+        # Names and numbers do not decide which operands are written.
+        key = instruction.opcode, _NUMBER.sub("0", _NAME.sub("x", " ".join(map(str, operands))))
         positions = self._written.get(key)
         if positions is None:
             bound = _bound(instruction.opcode, operands)
@@ -171,10 +167,6 @@ class Body:
                     yield index
 
 
-_BRANCHES = frozenset({"jumps", "leaves", "calls"})
-_WRITES = frozenset({"write", "both"})
-
-
 def _effects(opcode: str) -> frozenset[str]:
     matches = match_opcode(opcode)
     return matches[0].form.touches if matches else frozenset()
@@ -186,23 +178,6 @@ def _bound(opcode: str, operands: tuple[Operand, ...]) -> tuple[Match, dict[str,
         if isinstance(bound, dict):
             return match, bound
     return None
-
-
-def _shape(operand: Operand) -> object:
-    """Return the properties of an operand that decide to which operand of the Form it belongs."""
-    match operand:
-        case Name(text):
-            return "_" if text == "_" else Name
-        case Negated(_, sign):
-            return sign
-        case Vector(items) | Tuple(items):
-            return (type(operand), *map(_shape, items))
-        case Address(_, _, extra):
-            return (Address, *map(_shape, extra))
-        case Pair(first, second):
-            return (Pair, _shape(first), _shape(second))
-        case _:
-            return type(operand)
 
 
 def _part(operand: Operand, item: int = -1) -> Operand:
