@@ -21,6 +21,7 @@ _SIMILAR = re.compile(r"did you mean '?([^'?]+)'?\?")
 _BEFORE = re.compile(r"put '([^']+)' before it")
 _ENDS = re.compile(r"'([^'<]+)<(\d+)>' (?:ends with|is empty)")
 _DECLARE = re.compile(r"declare it (\.\w+)")
+_RANGE_SIZE = re.compile(r"\s*<\s*(\d+)\s*>")
 _CODE = re.compile(rf'{COMMENT}|"[^"\n]*"|[^\s/]+|/', re.ASCII)
 _MOST = 3
 _MOST_REGISTERS = 1_000_000
@@ -28,24 +29,25 @@ _MOST_REGISTERS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """Edit that resolves a finding: a short title, and new texts for some spans."""
+    """Edit that resolves a finding: a short title, and a new text for a span."""
 
     title: str
     finding: Diagnostic
-    changes: tuple[tuple[Span, str], ...]
+    span: Span
+    text: str
 
 
 def fixes_in(view: View, start: int, end: int) -> list[Fix]:
     """Return the fixes of the findings in a range of offsets."""
     return [
-        Fix(title, finding, changes)
+        Fix(title, finding, span, text)
         for finding in view.report
         if finding.span is not None and finding.span.start <= end and start <= finding.span.end
-        for title, changes in _fixes(view, finding, finding.span)
+        for title, span, text in _fixes(view, finding, finding.span)
     ]
 
 
-_Change = tuple[str, tuple[tuple[Span, str], ...]]
+_Change = tuple[str, Span, str]
 
 
 def _fixes(view: View, finding: Diagnostic, span: Span) -> Iterator[_Change]:
@@ -60,7 +62,7 @@ def _fixes(view: View, finding: Diagnostic, span: Span) -> Iterator[_Change]:
         yield from _declared(view, finding, span, declare[1])
     elif hint == MISSING_SEMICOLON:
         end = _end_of_code(view, span.start)
-        yield "End the statement before with ';'", ((Span(end, end), ";"),)
+        yield "End the statement before with ';'", Span(end, end), ";"
     else:
         yield from _of_opcode(view, finding, span)
 
@@ -72,14 +74,14 @@ def _renamed(view: View, finding: Diagnostic, span: Span, name: str) -> Iterator
     old = found[1].partition(".")[0] if finding.code == "isa.unknown" else found[1]
     named = re.compile(rf"(?<![\w$%]){re.escape(old)}(?![\w$])").search(view.text, span.start, span.end)
     if named is not None:
-        yield f"Change '{old}' to '{name}'", ((Span(*named.span()), name),)
+        yield f"Change '{old}' to '{name}'", Span(*named.span()), name
 
 
 def _inserted(view: View, span: Span, statement: str) -> _Change:
     begin = view.text.rfind("\n", 0, span.start) + 1
     before = view.text[begin : span.start]
     indent = before[: len(before) - len(before.lstrip())]
-    return f"Put '{statement}' before it", ((Span(begin, begin), f"{indent}{statement};\n"),)
+    return f"Put '{statement}' before it", Span(begin, begin), f"{indent}{statement};\n"
 
 
 def _enlarged(view: View, finding: Diagnostic, span: Span, stem: str) -> Iterator[_Change]:
@@ -89,16 +91,12 @@ def _enlarged(view: View, finding: Diagnostic, span: Span, stem: str) -> Iterato
     count = int(digits) + 1 if digits.isdecimal() and len(digits) < 10 else 0
     names = Names(view)
     for symbol in names.visible(span.start) if 0 < count <= _MOST_REGISTERS else ():
-        node, name_span = symbol.declaration, names.definition(symbol)
-        if (
-            isinstance(node, Variable)
-            and node.name == stem
-            and node.count is not None
-            and name_span is not None
-        ):
-            size = re.compile(r"\s*<\s*(\d+)\s*>").match(view.text, name_span.end)
+        node = symbol.declaration
+        if isinstance(node, Variable) and node.name == stem and node.count is not None:
+            name = names.definition(symbol)
+            size = None if name is None else _RANGE_SIZE.match(view.text, name.end)
             if size is not None:
-                yield f"Declare '{stem}<{count}>'", ((Span(*size.span(1)), str(count)),)
+                yield f"Declare '{stem}<{count}>'", Span(*size.span(1)), str(count)
             return
 
 
@@ -106,18 +104,14 @@ def _declared(view: View, finding: Diagnostic, span: Span, word: str) -> Iterato
     declared = re.search(r"declared (\.\w+)", finding.message)
     at = -1 if declared is None else view.text.find(declared[1], span.start, span.end)
     if declared is not None and at >= 0:
-        yield f"Declare it {word}", ((Span(at, at + len(declared[1])), word),)
+        yield f"Declare it {word}", Span(at, at + len(declared[1])), word
 
 
 def _end_of_code(view: View, offset: int) -> int:
     """Return the end of the last code before an offset; comments are no code."""
     start = view.parsed.starts[view.parsed.piece_at(offset)] if view.parsed.starts else 0
-    ends = [
-        match.end()
-        for match in _CODE.finditer(view.text, start, offset)
-        if not match[0].startswith(("//", "/*"))
-    ]
-    return ends[-1] if ends else offset
+    found = _CODE.finditer(view.text, start, offset)
+    return max((match.end() for match in found if not match[0].startswith(("//", "/*"))), default=offset)
 
 
 def _of_opcode(view: View, finding: Diagnostic, span: Span) -> Iterator[_Change]:
@@ -131,7 +125,7 @@ def _of_opcode(view: View, finding: Diagnostic, span: Span) -> Iterator[_Change]
         return
     whole = Span(start + words[0].start, start + words[-1].end)
     for opcode in list(dict.fromkeys(_legal_opcodes(instruction, finding)))[:_MOST]:
-        yield f"Change to '{opcode}'", ((whole, opcode),)
+        yield f"Change to '{opcode}'", whole, opcode
 
 
 def _legal_opcodes(instruction: Instruction, finding: Diagnostic) -> Iterator[str]:

@@ -248,7 +248,7 @@ def _add_edits(server: Server) -> None:
                 fix.title,
                 kind=types.CodeActionKind.QuickFix,
                 diagnostics=[_diagnostic(view, uri, fix.finding)],
-                edit=types.WorkspaceEdit({uri: _edits(view, fix.changes)}),
+                edit=types.WorkspaceEdit({uri: _edits(view, [(fix.span, fix.text)])}),
             )
             for fix in fixes_in(view, first, last)
         ]

@@ -106,11 +106,10 @@ def constant_or_name(cursor: Cursor, depth: int = 0) -> Integer | Float | Symbol
 
 def integer_constant(cursor: Cursor, what: str) -> int:
     """Parse an integer constant expression. The error message says that `what` was expected."""
-    token = cursor.peek()
+    start = cursor.peek().start
     value = constant(cursor)
     if not isinstance(value, Integer):
-        span = Span(token.start, cursor.pos)
-        cursor.fail("constant", f"found '{cursor.text[span.start : span.end]}'; expected {what}", span)
+        cursor.unexpected("constant", start, what)
     return value.value
 
 
@@ -127,7 +126,7 @@ def literal(cursor: Cursor, token: Token) -> int:
     elif len(digits) > _LONGEST or integer_value(text) >= 2**_BITS:
         error = f"does not fit in {_BITS} bits"
     if error:
-        cursor.fail("number", f"found {describe(token)}, which {error}", Span(token.start, token.end))
+        cursor.fail("number", f"found {describe(token)}, which {error}", token.span)
     return integer_value(text)
 
 
@@ -210,11 +209,8 @@ def _wrap(value: int, unsigned: bool) -> _Number:
 
 
 def _number(cursor: Cursor, value: _Value, start: int) -> _Number:
-    if isinstance(value, _Number):
-        return value
-    span = Span(start, cursor.pos)
-    return cursor.fail(
-        "constant", f"found '{cursor.text[start : cursor.pos]}'; expected an integer constant", span
+    return (
+        value if isinstance(value, _Number) else cursor.unexpected("constant", start, "an integer constant")
     )
 
 

@@ -106,9 +106,11 @@ class Cursor:
         wanted = f"{', '.join(first)} or {last}" if first else last
         self._unended = "';'" in what and self._leads_line(token)
         hint = MISSING_SEMICOLON if self._unended else ""
-        self.fail(
-            "expected", f"found {describe(token)}; expected {wanted}", Span(token.start, token.end), hint
-        )
+        self.fail("expected", f"found {describe(token)}; expected {wanted}", token.span, hint)
+
+    def unexpected(self, rule: str, start: int, expected: str) -> NoReturn:
+        """Report the text from an offset to the cursor as an error, and abandon the statement."""
+        self.fail(rule, f"found '{self.text[start : self.pos]}'; expected {expected}", Span(start, self.pos))
 
     def report(self, rule: str, message: str, span: Span, hint: str = "") -> None:
         """Report an error, unless an earlier error explains it."""
@@ -128,9 +130,7 @@ class Cursor:
     def nest(self, depth: int, what: str) -> int:
         """Return the depth of nesting plus 1. Stop parsing if `what` are nested too deep."""
         if depth >= NESTING_LIMIT:
-            token = self.peek()
-            message = f"{what} are nested more than {NESTING_LIMIT} deep"
-            self._record("nesting", message, Span(token.start, token.end), "")
+            self._record("nesting", f"{what} are nested more than {NESTING_LIMIT} deep", self.peek().span, "")
             raise ParsingStopped
         return depth + 1
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from warploom.diagnostics import Span
 from warploom.ptx.constants import constant_or_name, initializer, integer_constant, literal
 from warploom.ptx.cursor import Cursor
 from warploom.ptx.lexer import LINKAGE, NAME, STATE_SPACES, TRIVIA
@@ -104,6 +103,11 @@ def arguments(cursor: Cursor, *closers: str) -> tuple[Argument, ...]:
     token = cursor.peek()
     if token.text in closers or token.kind in ("word", "end"):
         return ()
+    return argument_list(cursor)
+
+
+def argument_list(cursor: Cursor) -> tuple[Argument, ...]:
+    """Parse one or more arguments of a directive with commas between them."""
     found = [argument(cursor)]
     while cursor.accept(","):
         found.append(argument(cursor))
@@ -206,11 +210,8 @@ def _qualifier(cursor: Cursor, qualifiers: _Qualifiers) -> None:
     elif token.text not in _TYPES:
         qualifiers.attributes.append(token.text)
     else:
-        cursor.fail(
-            "expected",
-            f"found '{token.text}' after the type .{qualifiers.type}; expected a name",
-            Span(token.start, token.end),
-        )
+        message = f"found '{token.text}' after the type .{qualifiers.type}; expected a name"
+        cursor.fail("expected", message, token.span)
 
 
 def _pointer(cursor: Cursor) -> str:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from warploom.diagnostics import Span
+
 COMMENT = r"//[^\n]*+|/\*[^*]*+\*++(?:[^/*][^*]*+\*++)*/"
 LINE_MARKER = r"#[ \t]*+(?:line[ \t]++)?[0-9][^\n]*+"
 TRIVIA = rf"(?:[ \t\r\n\f\v]++|{COMMENT}|{LINE_MARKER})*"
@@ -99,6 +101,11 @@ class Token(NamedTuple):
     text: str
     start: int
     end: int
+
+    @property
+    def span(self) -> Span:
+        """Position in the source."""
+        return Span(self.start, self.end)
 
 
 def trivia_end(text: str, start: int) -> int:

@@ -194,8 +194,7 @@ def _address(cursor: Cursor, depth: int) -> Address:
     start = cursor.peek().start
     value = constant(cursor)
     if isinstance(value, Float) or (isinstance(value, Symbol) and value != Symbol(value.name, value.offset)):
-        span = Span(start, cursor.pos)
-        cursor.fail("expected", f"found '{cursor.text[start : cursor.pos]}'; expected an address", span)
+        cursor.unexpected("expected", start, "an address")
     if isinstance(value, Symbol) and (sign := _MINUS.match(cursor.text, start + len(value.name))):
         cursor.fail("expected", "found '-'; expected '+', ',' or ']'", Span(sign.end() - 1, sign.end()))
     base, offset = (None, value.value) if isinstance(value, Integer) else (Name(value.name), value.offset)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from warploom.diagnostics import Diagnostic, Source, Span
+from warploom.diagnostics import Diagnostic, Source
 from warploom.ptx import declarations, lexer
 from warploom.ptx.constants import literal
 from warploom.ptx.cursor import Cursor, ParsingStopped, PtxSyntaxError, Unreadable, describe
@@ -116,22 +116,21 @@ class Parser:
                 token = cursor.peek()
                 if token.text == word:
                     cursor.take()
-                    directive = Directive(word, reader())
-                    items.append(self._with_origin(directive, token.start))
+                    items.append(self._with_origin(Directive(word, reader()), token.start))
                 elif word != ".address_size":
                     what = "the first directive" if word == ".version" else "the directive after .version"
-                    span = Span(token.start, token.end)
-                    cursor.report("header", f"found {describe(token)}; expected {word} as {what}", span)
+                    message = f"found {describe(token)}; expected {word} as {what}"
+                    cursor.report("header", message, token.span)
                     return
             except Unreadable:
                 cursor.recover(start, body=False)
 
     def _version(self) -> tuple[Argument, ...]:
-        token = self.cursor.expect_kind("float", "a version such as 8.7")
-        major, _, minor = token.text.partition(".")
-        if not (major.isdigit() and minor.isdigit() and len(token.text) < 10):
-            span = Span(token.start, token.end)
-            self.cursor.fail("expected", f"found {describe(token)}; expected a version such as 8.7", span)
+        text = self.cursor.peek().text
+        major, _, minor = text.partition(".")
+        if not (major.isdecimal() and minor.isdecimal() and len(text) < 10):
+            self.cursor.expected("a version such as 8.7")
+        self.cursor.take()
         return Integer(int(major)), Integer(int(minor))
 
     def _target(self) -> tuple[Argument, ...]:
@@ -141,11 +140,9 @@ class Parser:
         return tuple(names)
 
     def _address_size(self) -> tuple[Argument, ...]:
-        token = self.cursor.expect_kind("integer", "32 or 64")
-        if token.text not in ("32", "64"):
-            span = Span(token.start, token.end)
-            self.cursor.fail("expected", f"found {describe(token)}; expected 32 or 64", span)
-        return (Integer(int(token.text)),)
+        if not self.cursor.at("32", "64"):
+            self.cursor.expected("32", "64")
+        return (Integer(int(self.cursor.take().text)),)
 
     def _top_level(self, items: list[TopLevel]) -> None:
         cursor = self.cursor
@@ -161,7 +158,7 @@ class Parser:
         elif token.text in _HEADER:
             cursor.take()
             message = f"found a second {token.text}; expected it once, at the head of the module"
-            cursor.fail("header", message, Span(token.start, token.end))
+            cursor.fail("header", message, token.span)
         elif token.kind == "word":
             items.append(self._directive())
         else:
@@ -199,15 +196,7 @@ class Parser:
         name = cursor.expect_kind("name", "a function's name").text
         params = declarations.parameters(cursor) if cursor.at("(") else ()
         directives = declarations.function_directives(cursor, "{", ";")
-        return Function(
-            kind=kind,
-            name=name,
-            params=params,
-            returns=returns,
-            directives=directives,
-            linkage=linkage,
-            attributes=tuple(attributes),
-        )
+        return Function(kind, name, params, returns, directives, None, linkage, tuple(attributes))
 
     def _block(self, depth: int) -> Block:
         cursor = self.cursor
@@ -246,7 +235,7 @@ class Parser:
         token = self.cursor.peek()
         line, _ = self.source.position(start)
         message = f"found {describe(token)}; expected '}}' to close the '{{' of line {line}"
-        self.cursor.report("expected", message, Span(token.start, token.end))
+        self.cursor.report("expected", message, token.span)
 
     # Statements ---------------------------------------------------------------------------------------------
 
@@ -386,10 +375,8 @@ class Parser:
                 body.append(self._with_origin(Label(token.text), token.start))
             elif token.text in lexer.DATA_DIRECTIVES:
                 cursor.take()
-                args = [declarations.argument(cursor)]
-                while cursor.accept(","):
-                    args.append(declarations.argument(cursor))
-                body.append(self._with_origin(Directive(token.text, tuple(args)), token.start))
+                data = declarations.argument_list(cursor)
+                body.append(self._with_origin(Directive(token.text, data), token.start))
             else:
                 cursor.expected("data such as .b8", "a label", "'}'")
 
