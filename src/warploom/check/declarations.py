@@ -1,6 +1,6 @@
-"""Variables, parameters, and the directives of functions.
+"""Variables, parameters, directives of functions, repeated declarations, and aliases.
 
-Source: PTX ISA 5.2, 5.4, 7.1, 11.4
+Source: PTX ISA 5.2, 5.4, 7.1, 11.2, 11.4, 11.6
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ _OPAQUE = frozenset({"texref", "samplerref", "surfref"})
 _PARAMETER_BYTES = 32764
 _LAST_WITH_BANKS: Version = (2, 1)
 _UNKNOWN_BITS = 32
+_FIRST_ALIAS: Version = (6, 3)
 _UNKNOWN_ATTRIBUTE = re.compile(r"\.(?!ptr$|managed$)\w+")
 _FIRST_SUPPORT: dict[str, tuple[int, Version]] = {
     "f16": (53, (4, 2)),
@@ -225,3 +226,61 @@ def _directive(
     if ptx < rule.ptx:
         message = f"{name} needs PTX {rule.ptx[0]}.{rule.ptx[1]}; the text is PTX {ptx[0]}.{ptx[1]}"
         yield fault("directive/ptx", message)
+
+
+# Repeated declarations and aliases ---------------------------------------------------------------------------
+
+
+def redeclared_variable(earlier: Variable, variable: Variable) -> Iterator[Diagnostic]:
+    """Yield the findings on a variable that the module also declares `.extern`."""
+    name = variable.name
+    same_shape = len(earlier.shape) == len(variable.shape) and all(
+        one == other or None in (one, other) for one, other in zip(earlier.shape, variable.shape, strict=True)
+    )
+    if (earlier.type, earlier.vector) != (variable.type, variable.vector) or not same_shape:
+        message = f"'{name}' is declared before with another type"
+        yield error("variable/linkage", message, variable, section="PTX ISA 11.6.1")
+    elif not variable.linkage:
+        message = f"'{name}' is declared .extern before and has no linkage here; expected .visible"
+        yield error("variable/linkage", message, variable, section="PTX ISA 11.6.1")
+
+
+def redeclared_function(earlier: Function, function: Function) -> Iterator[Diagnostic]:
+    """Yield the findings on a function that is declared before."""
+    if not _same_prototype(earlier, function):
+        message = f"'{function.name}' is declared before with other parameters"
+        yield error("function/prototype", message, function, section="PTX ISA 11.2")
+    if "extern" in earlier.linkage and function.body is not None and "extern" not in function.linkage:
+        message = f"'{function.name}' is declared .extern before and has a body here"
+        yield error("function/linkage", message, function, section="PTX ISA 11.6.1")
+
+
+def alias(directive: Directive, functions: Mapping[str, Function], ptx: Version) -> Iterator[Diagnostic]:
+    """Yield the findings on an alias and its target, except for undeclared names."""
+    if ptx < _FIRST_ALIAS:
+        message = f".alias needs PTX {_FIRST_ALIAS[0]}.{_FIRST_ALIAS[1]}; the text is PTX {ptx[0]}.{ptx[1]}"
+        yield error("directive/ptx", message, directive, section="PTX ISA 11.7.2")
+    known = [functions[name] for name in directive.names if name in functions]
+    if len(directive.names) != 2 or len(known) != 2:
+        return
+    name, function = known
+    wrong = ""
+    if name.body is not None:
+        wrong = f"'{name.name}' has a body and cannot be an alias"
+    elif function.kind == "entry":
+        wrong = f"'{function.name}' is a kernel and cannot have an alias"
+    elif {"extern", "weak"} & {*function.linkage}:
+        wrong = f"'{function.name}' is .{function.linkage[0]} and cannot have an alias"
+    if wrong:
+        yield error("function/linkage", wrong, directive, section="PTX ISA 11.7.2")
+    elif not _same_prototype(name, function):
+        message = f"'{name.name}' and its target '{function.name}' have different parameters"
+        yield error("function/prototype", message, directive, section="PTX ISA 11.7.2")
+
+
+def _same_prototype(one: Function, other: Function) -> bool:
+    shapes = [
+        [(variable.type, variable.shape, variable.vector) for variable in group]
+        for group in (one.params, one.returns, other.params, other.returns)
+    ]
+    return shapes[:2] == shapes[2:] and one.kind == other.kind

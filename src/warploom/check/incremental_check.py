@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 import warploom.isa  # noqa: F401  # pyright: ignore[reportUnusedImport] -- declares every form
@@ -34,36 +34,31 @@ _REGISTERS, _PARAMETERS, _SIMILAR, _LINE = "(registers)", "(parameters)", "(simi
 _UNDECLARED = "name/undeclared"
 
 
-@dataclass(frozen=True, slots=True)
-class _InstructionResults:
-    """Results for the instructions of a body, by their identity.
+@dataclass(slots=True)
+class _Results:
+    """Results for the body of a function.
 
-    `correct` are those without findings; `found` holds the findings of the others and their offsets. The results are
-    valid while the body has the same `declarations` and its `words` refer to the same objects `outside`. `facts` are
-    the facts of the body checks.
-    """
+    The results of the body are `found` and `use`. They depend on `context` and `outside`, the objects outside of the
+    body that its `words` refer to. `suggested` holds the similar names that were searched for.
 
-    declarations: Sequence[object]
-    words: frozenset[str]
-    outside: Mapping[str, object]
-    correct: set[int]
-    found: dict[int, tuple[int, Sequence[Diagnostic]]]
-    facts: Facts
-
-
-@dataclass(frozen=True, slots=True)
-class _BodyResults:
-    """Results for the body of a function, and the `context` on which its findings depend.
-
-    `suggested` holds the similar names that were searched for.
+    The results of instructions are kept by their identity: `correct` are those without findings, and
+    `instruction_findings` holds the findings of the others and their offsets. They depend on `outside` and on the
+    `declarations` of the body, as the `facts` of the body checks do.
     """
 
     function: Function
-    context: Mapping[str, object]
-    found: tuple[Diagnostic, ...]
-    use: FunctionUse
-    suggested: Mapping[str, str]
-    instructions: _InstructionResults
+    declarations: Sequence[object]
+    correct: set[int]
+    use: FunctionUse = field(default_factory=FunctionUse)
+    found: tuple[Diagnostic, ...] = ()
+    context: Mapping[str, object] = field(default_factory=dict[str, object])
+    words: frozenset[str] = frozenset()
+    outside: Mapping[str, object] = field(default_factory=dict[str, object])
+    suggested: Mapping[str, str] = field(default_factory=dict[str, str])
+    instruction_findings: dict[int, tuple[int, Sequence[Diagnostic]]] = field(
+        default_factory=dict[int, tuple[int, Sequence[Diagnostic]]]
+    )
+    facts: Facts = field(default_factory=Facts)
 
 
 class IncrementalChecker:
@@ -72,7 +67,7 @@ class IncrementalChecker:
     def __init__(self, name: str = "<ptx>") -> None:
         self.name = name
         self._instructions: InstructionChecker | None = None
-        self._results: dict[int, _BodyResults] = {}
+        self._results: dict[int, _Results] = {}
 
     def report(self, parsed: ParsedText) -> Report:
         """Check the next version of the text."""
@@ -110,75 +105,59 @@ class _ReusingChecker(ModuleChecker):
         self,
         module: Module,
         instructions: InstructionChecker,
-        before: Mapping[int, _BodyResults],
-        results: dict[int, _BodyResults],
+        before: Mapping[int, _Results],
+        results: dict[int, _Results],
     ) -> None:
         super().__init__(module, instructions.target, instructions.ptx)
         self.instructions = instructions
         self._before = before
         self._results = results
-        self._by_name = {known.function.name: known.instructions for known in before.values()}
-        self._reused: _InstructionResults | None = None
-        self._found: dict[int, tuple[int, Sequence[Diagnostic]]] = {}
+        self._by_name = {known.function.name: known for known in before.values()}
+        self._reused: _Results | None = None
         self._new: list[Instruction] = []
-        self._facts = Facts()
 
     def check_body(self, function: Function, block: Block, names: Names) -> FunctionUse:
         """Check a body, or reuse its earlier results if its context is the same."""
         known = self._before.get(id(function))
-        earlier = self._by_name.get(function.name) if known is None else known.instructions
+        earlier = known or self._by_name.get(function.name)
         parameters: dict[str, object] = {
             name: (names.role(name), variable) for name, variable in names.variables.items()
         }
         parameters |= names.registers
-        outside = {} if earlier is None else self._outside(earlier.words, parameters)
-        same_outside = earlier is not None and earlier.outside == outside
+        same_outside = earlier is not None and earlier.outside == self._outside(earlier.words, parameters)
         searched = len(self.names.suggested)
-        if (
-            known is None
-            or not same_outside
-            or known.context != self._context(known.found, function, searched)
-        ):
-            first = len(self.diagnostics)
-            self._reused = earlier if same_outside else None
-            use, results = self._check_changed_body(function, block, names, parameters)
-            found = tuple(self.diagnostics[first:])
-            suggested = dict(islice(self.names.suggested.items(), searched, None))
-            context = self._context(found, function, searched)
-            known = _BodyResults(function, context, found, use, suggested, results)
-        else:
+        context = {} if known is None else self._context(known.found, function, searched)
+        if known is not None and same_outside and known.context == context:
             self.diagnostics += known.found
             self.names.suggested |= known.suggested
-        self._results[id(function)] = known
-        return known.use
-
-    def _check_changed_body(
-        self, function: Function, block: Block, names: Names, parameters: Mapping[str, object]
-    ) -> tuple[FunctionUse, _InstructionResults]:
+            self._results[id(function)] = known
+            return known.use
         declarations = _declarations(block)
-        reused = self._reused
-        if reused is not None and not (
-            len(reused.declarations) == len(declarations)
-            and all(map(operator.is_, reused.declarations, declarations))
-        ):
-            reused = self._reused = None
-        self._found, self._new, self._facts = {}, [], Facts()
-        self.correct = set() if reused is None else {*reused.correct}
-        use = super().check_body(function, block, names)
-        if reused is None:
-            words = frozenset(_WORD.findall(block.source_text or ""))
+        self._reused = (
+            earlier if same_outside and earlier is not None and _same(earlier, declarations) else None
+        )
+        correct = set[int]() if self._reused is None else {*self._reused.correct}
+        results = self._results[id(function)] = self._current = _Results(function, declarations, correct)
+        self.correct = correct
+        self._new = []
+        first = len(self.diagnostics)
+        results.use = super().check_body(function, block, names)
+        results.found = tuple(self.diagnostics[first:])
+        results.context = self._context(results.found, function, searched)
+        results.suggested = dict(islice(self.names.suggested.items(), searched, None))
+        if self._reused is None:
+            results.words = frozenset(_WORD.findall(block.source_text or ""))
         else:
             texts = (instruction.source_text or "" for instruction in self._new)
-            words = reused.words.union(*(_WORD.findall(text) for text in texts))
-            self.correct.intersection_update(map(id, block.instructions()))
-        outside = self._outside(words, parameters)
-        results = _InstructionResults(declarations, words, outside, self.correct, self._found, self._facts)
-        return use, results
+            results.words = self._reused.words.union(*(_WORD.findall(text) for text in texts))
+            correct.intersection_update(map(id, block.instructions()))
+        results.outside = self._outside(results.words, parameters)
+        return results.use
 
     def new_body(self, function: Function) -> Body:
         """Return the body of a function with the facts of its earlier version."""
         earlier = Facts() if self._reused is None else self._reused.facts
-        return Body(function, self.target, self.ptx, earlier, self._facts)
+        return Body(function, self.target, self.ptx, earlier, self._current.facts)
 
     def check_instruction(
         self, instruction: Instruction, names: Names, shapes: dict[int, int], body: Body
@@ -186,7 +165,7 @@ class _ReusingChecker(ModuleChecker):
         """Check an instruction, or reuse its earlier findings."""
         key = id(instruction)
         start = 0 if instruction.origin is None else instruction.origin[1]
-        known = None if self._reused is None else self._reused.found.get(key)
+        known = None if self._reused is None else self._reused.instruction_findings.get(key)
         if known is None:
             self._new.append(instruction)
             found = super().check_instruction(instruction, names, shapes, body)
@@ -198,7 +177,7 @@ class _ReusingChecker(ModuleChecker):
             found = [_moved(each, instruction.source, start - known[0]) for each in known[1]]
             self.diagnostics += found
         if found:
-            self._found[key] = start, found
+            self._current.instruction_findings[key] = start, found
         else:
             self.correct.add(key)
         return found
@@ -229,6 +208,13 @@ class _ReusingChecker(ModuleChecker):
             if "line " in each.message:
                 context[_LINE] = 0 if function.source is None else function.source.first_line
         return context
+
+
+def _same(earlier: _Results, declarations: Sequence[object]) -> bool:
+    """Return True if an earlier version of a body has the same declarations."""
+    return len(earlier.declarations) == len(declarations) and all(
+        map(operator.is_, earlier.declarations, declarations)
+    )
 
 
 def _declarations(block: Block) -> list[object]:

@@ -40,7 +40,6 @@ from warploom.ptx import (
 
 Shape = tuple[object, ...]
 
-_REFUSED = Problem("isa.unknown", "no form has this opcode")
 _REASONS = 3  # most tolerances that apply to one instruction
 
 
@@ -48,13 +47,12 @@ class InstructionChecker:
     """Checker of instructions for one target and PTX version, for any number of modules.
 
     A correct instruction is remembered by its opcode and the shapes of its operands. Two operands have the same shape
-    if no rule distinguishes them. Without `explains`, the checker does not search for explanations.
+    if no rule distinguishes them.
     """
 
-    def __init__(self, target: Target, ptx: Version, *, explains: bool = True) -> None:
+    def __init__(self, target: Target, ptx: Version) -> None:
         self.target = target
         self.ptx = ptx
-        self.explains = explains
         self._numbers: dict[Shape, int] = {}
         self._correct: set[tuple[str | int | None, ...]] = set()
         self._tolerances = tuple(tolerance for tolerance in TOLERATED if _applies_to(tolerance, target))
@@ -124,26 +122,28 @@ class InstructionChecker:
         if best is None:
             in_order = tuple(match for _, match in reordered(instruction.opcode))
             best = self._best(in_order, instruction, names)
-        if best is None and not self.explains:
-            return [_REFUSED, *unknown]
         if best is None:
-            checker = OperandChecker(names, self.target, self.ptx)
-            problem = explain_opcode(instruction, lambda match: self._misfits(match, instruction, checker))
-            return [problem, *unknown]
+            return [self.explain(instruction, names), *unknown]
         stage, problems, match = best
-        if stage > 1 and self.explains:
-            problems = self._with_fitting_change(match, instruction, names, problems)
+        if stage > 1:
+            problems = self.with_hint(match, instruction, names, problems)
         return [*problems, *unknown]
 
-    def _misfits(self, match: Match, instruction: Instruction, checker: OperandChecker) -> int:
-        """Return a number that is larger the worse the operands fit a match."""
-        stage, problems, _ = self._verdict(match, instruction, checker)
-        return stage << 16 | len(problems)
+    def explain(self, instruction: Instruction, names: Names) -> Problem:
+        """Return the problem of an opcode that matches no Form."""
+        checker = OperandChecker(names, self.target, self.ptx)
 
-    def _with_fitting_change(
+        def misfits(match: Match) -> int:
+            """Return a number that is larger the worse the operands fit a match."""
+            stage, problems, _ = self._verdict(match, instruction, checker)
+            return stage << 16 | len(problems)
+
+        return explain_opcode(instruction, misfits)
+
+    def with_hint(
         self, match: Match, instruction: Instruction, names: Names, problems: list[Problem]
     ) -> list[Problem]:
-        """Return the problems with a hint at the change of one word that makes the operands legal."""
+        """Return the problems, with a hint if the change of one word makes the operands legal."""
         checker = OperandChecker(names, self.target, self.ptx)
         at_fault = {problem.code.rpartition("/")[2] for problem in problems}
         required = _requirements(match, at_fault)

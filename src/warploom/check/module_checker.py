@@ -10,7 +10,6 @@ from warploom.check.findings import error
 from warploom.check.header import HEADER_ITEMS, check_header
 from warploom.check.initial_values import initial_names, initial_value
 from warploom.check.instruction_checker import InstructionChecker
-from warploom.check.linkage import alias, redeclared_function, redeclared_variable
 from warploom.check.names import Names
 from warploom.diagnostics import Diagnostic
 from warploom.isa.model.availability import Target, Version
@@ -35,11 +34,11 @@ class ModuleChecker:
     `correct` holds the identities of instructions that are known to be correct and need no check.
     """
 
-    def __init__(self, module: Module, target: Target, ptx: Version, *, explains: bool = True) -> None:
+    def __init__(self, module: Module, target: Target, ptx: Version) -> None:
         self.module = module
         self.target = target
         self.ptx = ptx
-        self.instructions = InstructionChecker(target, ptx, explains=explains)
+        self.instructions = InstructionChecker(target, ptx)
         self.functions: dict[str, Function] = {}
         self.names = Names(None, self.functions)
         self.cta_groups = CtaGroups()
@@ -60,7 +59,7 @@ class ModuleChecker:
         elif isinstance(item, Variable):
             self._variable(item, self.names, at_module=True)
         elif item.name == ".alias":
-            self.diagnostics.extend(alias(item, self.functions, self.ptx))
+            self.diagnostics.extend(declarations.alias(item, self.functions, self.ptx))
             for name in item.names:
                 if name not in self.functions:
                     self._undeclared(name, self.names, item)
@@ -75,7 +74,7 @@ class ModuleChecker:
                 self._undeclared(name, names, variable)
         before = names.variable(variable.name) if at_module else None
         if before is not None and "extern" in (*before.linkage, *variable.linkage):
-            self.diagnostics.extend(redeclared_variable(before, variable))
+            self.diagnostics.extend(declarations.redeclared_variable(before, variable))
         taken = at_module and variable.name in self.functions
         again = before is not None and "extern" in variable.linkage
         if taken or (not again and not names.declare(declarations.as_declared(variable))):
@@ -99,7 +98,7 @@ class ModuleChecker:
         ):
             self._duplicate(function.name, function)
         elif earlier is not None:
-            self.diagnostics.extend(redeclared_function(earlier, function))
+            self.diagnostics.extend(declarations.redeclared_function(earlier, function))
         if "extern" in function.linkage and function.body is not None:
             message = f"'{function.name}' is .extern and has a body"
             self.diagnostics.append(error("function/linkage", message, function, section="PTX ISA 11.6.1"))
@@ -199,11 +198,7 @@ class ModuleChecker:
                 problems = [wrong, *problems]
         if not problems:
             return ()
-        if self.instructions.explains:
-            found = [problem.at(instruction) for problem in problems]
-        else:
-            source, span = instruction.source, instruction.span
-            found = [Diagnostic(p.code, p.severity, p.message, source, span) for p in problems]
+        found = [problem.at(instruction) for problem in problems]
         self.diagnostics += found
         return found
 

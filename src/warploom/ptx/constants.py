@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from warploom.diagnostics import Span
 from warploom.ptx.cursor import Cursor, describe
@@ -178,13 +178,11 @@ def _binary(cursor: Cursor, level: int, depth: int) -> _Value:
 def _apply(cursor: Cursor, sign: str, left: _Value, right: _Value, start: int, right_start: int) -> _Value:
     if isinstance(left, Symbol) and sign in ("+", "-"):
         if isinstance(right, Symbol) and sign == "-" and not left.minus:
-            return Symbol(left.name, left.offset, left.generic, left.mask, right.name)
+            return replace(left, minus=right.name)
         step = _number(cursor, right, right_start).value
-        offset = left.offset + (step if sign == "+" else -step)
-        return Symbol(left.name, offset, left.generic, left.mask, left.minus)
+        return replace(left, offset=left.offset + (step if sign == "+" else -step))
     if isinstance(right, Symbol) and sign == "+":
-        offset = right.offset + _number(cursor, left, start).value
-        return Symbol(right.name, offset, right.generic, right.mask, right.minus)
+        return replace(right, offset=right.offset + _number(cursor, left, start).value)
     a, b = _number(cursor, left, start), _number(cursor, right, right_start)
     unsigned = a.unsigned or b.unsigned
     x, y = (a.value % 2**_BITS, b.value % 2**_BITS) if unsigned else (a.value, b.value)
@@ -265,7 +263,7 @@ def _masked(cursor: Cursor, mask: int, depth: int) -> Symbol:
     if not isinstance(value, Symbol):
         span = Span(start, cursor.pos)
         cursor.fail("constant", "only the address of a variable can be masked", span)
-    return Symbol(value.name, value.offset, value.generic, mask, value.minus)
+    return replace(value, mask=mask)
 
 
 def _parenthesised(cursor: Cursor, depth: int) -> _Value:

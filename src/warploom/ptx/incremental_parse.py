@@ -46,6 +46,7 @@ class Piece:
     is_independent: bool
 
 
+@dataclass(slots=True, eq=False)
 class ParsedText:
     """Text that was parsed in pieces. `starts` holds the offset of each piece.
 
@@ -53,19 +54,10 @@ class ParsedText:
     in which the parser found them, and their spans count from the start of the text.
     """
 
-    __slots__ = ("_pieces", "errors", "starts", "text")
-
-    def __init__(
-        self,
-        text: str,
-        pieces: tuple[Piece, ...],
-        starts: tuple[int, ...],
-        errors: tuple[Diagnostic, ...],
-    ) -> None:
-        self.text = text
-        self.starts = starts
-        self.errors = errors
-        self._pieces: tuple[Piece, ...] | None = pieces
+    text: str
+    _pieces: tuple[Piece, ...] | None
+    starts: tuple[int, ...]
+    errors: tuple[Diagnostic, ...]
 
     @property
     def pieces(self) -> tuple[Piece, ...]:

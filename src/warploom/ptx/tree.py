@@ -211,16 +211,11 @@ class Block(Node):
 
     def instructions(self) -> Iterator[Instruction]:
         """Yield every instruction in order, with those of nested blocks."""
-        pending: list[Iterator[Statement]] = [iter(self.statements)]
-        while pending:
-            for statement in pending[-1]:
-                if isinstance(statement, Instruction):
-                    yield statement
-                elif isinstance(statement, Block):
-                    pending.append(iter(statement.statements))
-                    break
-            else:
-                pending.pop()
+        for statement in self.statements:
+            if isinstance(statement, Instruction):
+                yield statement
+            elif isinstance(statement, Block):
+                yield from statement.instructions()
 
     def canonical(self, printer: Printer, indent: str) -> str:
         """Return the canonical text."""

@@ -30,9 +30,6 @@ _ORDER = "PTX ISA 9.7.15.7"
 _MOST_GROUPS = 9
 """Committed groups that are counted for a multiplication; older ones count as this many."""
 
-_FEW = 8
-"""Bits up to which a mask is built bit by bit."""
-
 
 @dataclass(frozen=True, slots=True)
 class _State:
@@ -197,13 +194,7 @@ class _Analysis:
         return _State(flight, state.written, state.fenced)
 
     def _mask(self, registers: frozenset[Register]) -> int:
-        numbers = [self.bits[register] for register in registers if register in self.bits]
-        if len(numbers) > _FEW:
-            return _bits(numbers)
-        mask = 0
-        for number in numbers:
-            mask |= 1 << number
-        return mask
+        return _bits(self.bits[register] for register in registers if register in self.bits)
 
     def _groups_left(self, index: int) -> int:
         """Return the number of groups that a wait leaves in flight."""
@@ -306,11 +297,10 @@ def _users(used: Iterable[UsedRegisters]) -> dict[Register, tuple[int, int]]:
 
 def _bits(numbers: Iterable[int]) -> int:
     """Return the integer with some bits set."""
-    listed = list(numbers)
-    octets = bytearray(max(listed, default=-1) // 8 + 1)
-    for number in listed:
-        octets[number // 8] |= 1 << number % 8
-    return int.from_bytes(octets, "little")
+    mask = 0
+    for number in numbers:
+        mask |= 1 << number
+    return mask
 
 
 def _ones(mask: int) -> Iterator[int]:
