@@ -9,7 +9,7 @@ from typing import Any
 
 from warploom.author.building import AuthorError, caller, current, misuse
 from warploom.author.values import Location, Register, operand_of
-from warploom.check.bodies import Body
+from warploom.check.body import Body
 from warploom.check.module_checker import ModuleChecker
 from warploom.diagnostics import Diagnostic, Note, Severity, Source, Span
 from warploom.ptx import (

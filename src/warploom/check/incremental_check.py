@@ -14,15 +14,16 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 import warploom.isa  # noqa: F401  # pyright: ignore[reportUnusedImport] -- declares every form
-from warploom.check.bodies import Body, Facts, FunctionUse, Step
+from warploom.check.body import Body, Facts, Step
+from warploom.check.cta_groups import FunctionUse
 from warploom.check.instruction_checker import InstructionChecker
 from warploom.check.module_checker import TABLES, ModuleChecker, check_parsed
 from warploom.check.names import Names
 from warploom.check.report import Report
-from warploom.diagnostics import Diagnostic, Source, Span
+from warploom.diagnostics import Diagnostic, Source
 from warploom.isa.model.availability import Target, Version
 from warploom.ptx import Block, Function, Instruction, Label, Module, Variable
-from warploom.ptx.incremental_parse import ParsedText
+from warploom.ptx.incremental_parse import ParsedText, moved
 
 _WORD = re.compile(r"[A-Za-z_$%][\w$]*", re.ASCII)
 _MOST_CORRECT = 200_000
@@ -174,7 +175,7 @@ class _ReusingChecker(ModuleChecker):
                 return found
         else:
             body.steps.append(Step(instruction, names))
-            found = [_moved(each, instruction.source, start - known[0]) for each in known[1]]
+            found = [moved(each, instruction.source, start - known[0]) for each in known[1]]
             self.diagnostics += found
         if found:
             self._current.instruction_findings[key] = start, found
@@ -242,10 +243,4 @@ def _declarations(block: Block) -> list[object]:
 def _placed(found: Diagnostic, starts: Mapping[int, int], whole: Source) -> Diagnostic:
     """Return a finding in a piece as a finding in the whole text."""
     start = starts.get(id(found.source))
-    return found if start is None else _moved(found, whole, start)
-
-
-def _moved(found: Diagnostic, source: Source | None, shift: int) -> Diagnostic:
-    if found.span is None:
-        return found
-    return replace(found, source=source, span=Span(found.span.start + shift, found.span.end + shift))
+    return found if start is None else moved(found, whole, start)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from warploom.check import declarations
-from warploom.check.bodies import CHECKS, Body, CtaGroups, FunctionUse, Step, function_use
+from warploom.check.body import Body, Step
+from warploom.check.cta_groups import CtaGroups, FunctionUse, function_use
 from warploom.check.findings import error
 from warploom.check.header import HEADER_ITEMS, check_header
-from warploom.check.initial_values import initial_names, initial_value
 from warploom.check.instruction_checker import InstructionChecker
 from warploom.check.names import Names
+from warploom.check.register_count import register_counts
+from warploom.check.warpgroup_order import warpgroup_order
 from warploom.diagnostics import Diagnostic
 from warploom.isa.model.availability import Target, Version
 from warploom.ptx import (
@@ -68,8 +70,8 @@ class ModuleChecker:
 
     def _variable(self, variable: Variable, names: Names, *, at_module: bool) -> None:
         self.diagnostics.extend(declarations.variable(variable, self.target, self.ptx, at_module))
-        self.diagnostics.extend(initial_value(variable, names))
-        for name in initial_names(variable):
+        self.diagnostics.extend(declarations.initial_value(variable, names))
+        for name in declarations.initial_names(variable):
             if names.find(name) is None:
                 self._undeclared(name, names, variable)
         before = names.variable(variable.name) if at_module else None
@@ -122,8 +124,8 @@ class ModuleChecker:
         """Check the body of a function whose parameters are in `names`. Return its callees and CTA groups."""
         body = self.new_body(function)
         self.check_block(block.statements, names, body)
-        for check in CHECKS:
-            self.diagnostics.extend(check(body))
+        self.diagnostics.extend(warpgroup_order(body))
+        self.diagnostics.extend(register_counts(body))
         return function_use(body)
 
     def new_body(self, function: Function) -> Body:

@@ -19,6 +19,13 @@ _SCOPES = {
     "text": "a whole text",
 }
 
+_KINDS = {
+    "any": "source, or a predicate instead",
+    "immediate": "integer constant",
+    "tuple": "list in parentheses",
+    "sink": "the sink `_`",
+}
+
 
 # Instructions -----------------------------------------------------------------------------------------------
 
@@ -126,23 +133,13 @@ def _operands_table(form: Form) -> str:
 
 
 def _kind(place: Place) -> str:
-    match place.kind:
-        case "register":
-            return {"write": "result", "both": "read and written", "read": "source"}.get(place.access, "")
-        case "predicate":
-            return "predicate, result" if place.access == "write" else "predicate or its negation"
-        case "any":
-            return "source, or a predicate instead"
-        case "immediate":
-            return "integer constant"
-        case "tuple":
-            return "list in parentheses"
-        case "sink":
-            return "the sink `_`"
-        case "address" if place.space == "tensor":
-            return "address in tensor memory"
-        case other:
-            return other
+    if place.kind == "register":
+        return {"write": "result", "both": "read and written", "read": "source"}.get(place.access, "")
+    if place.kind == "predicate":
+        return "predicate, result" if place.access == "write" else "predicate or its negation"
+    if place.kind == "address" and place.space == "tensor":
+        return "address in tensor memory"
+    return _KINDS.get(place.kind, place.kind)
 
 
 def _counts(place: Place, samples: list[dict[str, str]]) -> str:

@@ -20,7 +20,7 @@ _GUARD = re.compile(rf"@{TRIVIA}!?{TRIVIA}{NAME}{TRIVIA}", re.ASCII)
 _WHOLE_NAME = re.compile(NAME, re.ASCII)
 
 Declaration = Variable | Label | Function
-Declared = Scope[Variable, Variable, Label]
+Declared = Scope[Variable, Variable, Label | Function]
 Token = tuple[int, int, str]
 """Occurrence of a name: its start and end in a piece, and its text."""
 
@@ -133,7 +133,7 @@ class Names:
             return []
         k = self.view.parsed.piece_at(offset)
         within = offset - self._pieces[k][1]
-        words = {token[2] for token in self._names(k).tokens} | self._module.keys()
+        words = {token[2] for token in self._names(k).tokens} | self._module_scope.names()
         for scope in self._names(k).scopes_at(within):
             words |= scope.names()
         symbols = (self._find(k, within, word) for word in sorted(words))
@@ -186,24 +186,22 @@ class Names:
         return self._known[k]
 
     @cached_property
-    def _module(self) -> dict[str, tuple[int, Declaration]]:
-        """Declarations at module scope with the indices of their pieces. Definitions have precedence."""
-        found: dict[str, tuple[int, Declaration]] = {}
-        for k, (piece, _) in enumerate(self._pieces):
-            for item in piece.items:
-                if isinstance(item, Variable):
-                    found.setdefault(item.name, (k, item))
-                elif isinstance(item, Function) and (item.body is not None or item.name not in found):
-                    found[item.name] = k, item
-        return found
+    def _module_scope(self) -> Declared:
+        """Scope of the module, with functions among the labels. Definitions have precedence."""
+        scope: Declared = Scope(None)
+        for item in (item for piece, _ in self._pieces for item in piece.items):
+            if isinstance(item, Directive):
+                continue
+            if isinstance(item, Variable):
+                _declare(scope, item)
+            elif item.body is not None or item.name not in scope.labels:
+                scope.labels[item.name] = item
+        return scope
 
     @cached_property
-    def _module_scope(self) -> Declared:
-        scope: Declared = Scope(None)
-        for _, node in self._module.values():
-            if isinstance(node, Variable):
-                _declare(scope, node)
-        return scope
+    def _piece_of(self) -> dict[int, int]:
+        """Indices of the pieces of module items, by the identity of the item."""
+        return {id(item): k for k, (piece, _) in enumerate(self._pieces) for item in piece.items}
 
     def _resolve(self, k: int, token: Token) -> Symbol | None:
         node = self._names(k).declared.get(token[0])
@@ -213,14 +211,12 @@ class Names:
         return self._find(k, token[0], token[2])
 
     def _find(self, k: int, within: int, text: str) -> Symbol | None:
-        for scope in self._names(k).scopes_at(within):
+        for scope in (*self._names(k).scopes_at(within), self._module_scope):
             node = _own(scope, text)
             if node is not None:
-                return Symbol(node, k, text, local=True)
-        node = _own(self._module_scope, text)
-        if node is None and text in self._module:
-            node = self._module[text][1]
-        return None if node is None else Symbol(node, self._module[node.name][0], text, local=False)
+                local = scope is not self._module_scope
+                return Symbol(node, k if local else self._piece_of[id(node)], text, local)
+        return None
 
 
 def _refusal(message: str) -> UsageError:

@@ -275,7 +275,7 @@ class _IncrementalParser(Parser):
         assert self.reused is not None
         cursor = self.cursor
         cursor.diagnostics += [
-            _moved(error, self.source, shift)
+            moved(error, self.source, shift)
             for error in self.reused[0].errors
             if start <= _start(error) < end
         ]
@@ -372,7 +372,7 @@ def _piece(parser: Parser, independent: bool, *, first: bool) -> tuple[Piece, bo
     move = _move_into(source, begin, parser)
     for item in items:
         _for_each_node(item, move)
-    errors = tuple(_moved(error, source, -begin) for error in cursor.diagnostics[reported:])
+    errors = tuple(moved(error, source, -begin) for error in cursor.diagnostics[reported:])
     token = TOKEN.match(cursor.text, begin)
     first_token_end = (end if token is None else token.end()) - begin
     return Piece(source, tuple(items), errors, first_token_end, independent), more
@@ -381,15 +381,16 @@ def _piece(parser: Parser, independent: bool, *, first: bool) -> tuple[Piece, bo
 def _all_errors(pieces: Iterable[Piece], starts: Iterable[int], source: Source) -> list[Diagnostic]:
     """Return the errors of pieces as errors of the whole text."""
     return [
-        _moved(error, source, start)
+        moved(error, source, start)
         for piece, start in zip(pieces, starts, strict=False)
         for error in piece.errors
     ]
 
 
-def _moved(error: Diagnostic, source: Source, shift: int) -> Diagnostic:
-    span = None if error.span is None else Span(error.span.start + shift, error.span.end + shift)
-    return replace(error, source=source, span=span)
+def moved(found: Diagnostic, source: Source | None, shift: int) -> Diagnostic:
+    """Return a diagnostic in another source, where its span begins later by `shift` characters."""
+    span = None if found.span is None else Span(found.span.start + shift, found.span.end + shift)
+    return replace(found, source=source, span=span)
 
 
 def _set_origin(node: Node, source: Source, shift: int) -> None:

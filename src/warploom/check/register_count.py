@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warploom.check.bodies.body import Body
+from warploom.check.body import Body
 from warploom.diagnostics import Diagnostic, Severity
 from warploom.isa.binding.operands import Problem, Where
 from warploom.isa.instructions.control import SETMAXNREG

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from warploom.check.bodies.body import Body, Mentioned, Register, UsedRegisters, Uses
+from warploom.check.body import Body, Mentioned, Register, UsedRegisters, Uses
 from warploom.check.findings import warning
 from warploom.check.operand_checker import names_in
 from warploom.diagnostics import Diagnostic, Severity

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from warploom.check.bodies.body import Body
+from warploom.check.body import Body
 from warploom.check.findings import error
 from warploom.diagnostics import Diagnostic
 from warploom.isa.instructions.control import CALL
