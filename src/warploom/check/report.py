@@ -52,13 +52,9 @@ class Report(Displayed):
 
     def render(self, format: Format = "text", color: bool = False) -> str:
         """Return the report as text with source lines and carets, as JSON, or as SARIF 2.1.0."""
-        match format:
-            case "text":
-                return render(self.diagnostics, color)
-            case "json":
-                return render_json(self.diagnostics)
-            case "sarif":
-                return render_sarif(self.diagnostics)
+        if format == "text":
+            return render(self.diagnostics, color)
+        return render_json(self.diagnostics) if format == "json" else render_sarif(self.diagnostics)
 
     def __str__(self) -> str:
         return self.render()

@@ -22,7 +22,6 @@ from warploom.ptx.operands import (
 )
 from warploom.ptx.parser import parse, parse_readable
 from warploom.ptx.tree import (
-    Argument,
     Block,
     Directive,
     Function,
@@ -39,7 +38,6 @@ from warploom.ptx.tree import (
 
 __all__ = [
     "Address",
-    "Argument",
     "Block",
     "Directive",
     "Element",

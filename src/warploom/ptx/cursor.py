@@ -104,7 +104,8 @@ class Cursor:
         token = self.peek()
         *first, last = what
         wanted = f"{', '.join(first)} or {last}" if first else last
-        self._unended = "';'" in what and self._leads_line(token)
+        can_begin_statement = token.kind != "end" and token.text not in ("}", ";")
+        self._unended = "';'" in what and can_begin_statement and self.breaks_line()
         hint = MISSING_SEMICOLON if self._unended else ""
         self.fail("expected", f"found {describe(token)}; expected {wanted}", token.span, hint)
 
@@ -184,9 +185,6 @@ class Cursor:
         between = self.text[known.span.end : min(span.start, known.span.end + ERROR_REACH)]
         is_stray = known.code.endswith("/character") and len(between) < ERROR_REACH and not between.strip()
         return known.span.start == span.start or is_stray
-
-    def _leads_line(self, token: Token) -> bool:
-        return token.kind != "end" and token.text not in ("}", ";") and self.breaks_line()
 
     def _record(self, rule: str, message: str, span: Span, hint: str) -> None:
         self.diagnostics.append(

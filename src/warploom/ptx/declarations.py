@@ -6,7 +6,7 @@ Source: PTX ISA 5.4 (variables), 7.1 (functions), 11 (directives)
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import replace
 
 from warploom.ptx.constants import constant_or_name, initializer, integer_constant, literal
 from warploom.ptx.cursor import Cursor
@@ -30,16 +30,6 @@ _OPAQUE_TYPES = "texref samplerref surfref"
 _TYPES = frozenset(f".{word}" for word in f"{_BASIC_TYPES} {_OPAQUE_TYPES}".split())
 
 
-@dataclass(slots=True)
-class _Qualifiers:
-    """Words between the state space and the name of a declaration."""
-
-    type: str = ""
-    align: int | None = None
-    vector: int = 1
-    attributes: list[str] = field(default_factory=list[str])
-
-
 def variables(cursor: Cursor, start: int, linkage: tuple[str, ...]) -> list[Variable]:
     """Parse a declaration whose linkage begins at `start`, and its `;`. Return one variable for each name.
 
@@ -52,10 +42,10 @@ def variables(cursor: Cursor, start: int, linkage: tuple[str, ...]) -> list[Vari
         cursor.take()
         _set_origin(cursor, usual[0], start)
         return [usual[0]]
-    space, qualifiers = _space_and_qualifiers(cursor)
+    template = _template(cursor, linkage)
     found: list[Variable] = []
     while True:
-        found.append(_declared(cursor, space, qualifiers, linkage))
+        found.append(_declared(cursor, template))
         if not cursor.at(","):
             cursor.expect(";", ",")
             _set_origin(cursor, found[-1], start)
@@ -75,8 +65,7 @@ def parameters(cursor: Cursor) -> tuple[Variable, ...]:
         usual = _usual_declaration(cursor, (), ",)")
         if usual is None:
             start = cursor.peek().start
-            space, qualifiers = _space_and_qualifiers(cursor)
-            usual = _declared(cursor, space, qualifiers, ()), start
+            usual = _declared(cursor, _template(cursor, ())), start
         variable, start = usual
         _set_origin(cursor, variable, start)
         found.append(variable)
@@ -177,41 +166,43 @@ def _set_origin(cursor: Cursor, node: Variable | Directive, start: int) -> None:
     object.__setattr__(node, "origin", (cursor.source, start, cursor.pos))
 
 
-def _space_and_qualifiers(cursor: Cursor) -> tuple[str, _Qualifiers]:
-    token = cursor.peek()
-    if token.text not in STATE_SPACES:
+def _template(cursor: Cursor, linkage: tuple[str, ...]) -> Variable:
+    """Parse the state space and the qualifiers of a declaration, and return a variable without a name."""
+    if cursor.peek().text not in STATE_SPACES:
         cursor.expected("a state space such as .param or .reg")
-    space = cursor.take().text[1:]
-    qualifiers = _Qualifiers()
-    if space == "const" and cursor.accept("["):
-        qualifiers.attributes.append(f"[{integer_constant(cursor, 'a bank number')}]")
+    variable = Variable(cursor.take().text[1:], "", "", linkage=linkage)
+    if variable.space == "const" and cursor.accept("["):
+        variable = _with_attribute(variable, f"[{integer_constant(cursor, 'a bank number')}]")
         cursor.expect("]")
     while cursor.peek().kind == "word":
-        _qualifier(cursor, qualifiers)
-    return space, qualifiers
+        variable = _qualified(cursor, variable)
+    return variable
 
 
-def _qualifier(cursor: Cursor, qualifiers: _Qualifiers) -> None:
+def _qualified(cursor: Cursor, variable: Variable) -> Variable:
+    """Parse one qualifier, and return the variable with it."""
     token = cursor.peek()
     if token.text == ".attribute":
-        qualifiers.attributes.append(attribute(cursor))
-        return
+        return _with_attribute(variable, attribute(cursor))
     cursor.take()
     if token.text == ".align":
-        qualifiers.align = integer_constant(cursor, "an alignment in bytes")
-    elif token.text in _VECTORS:
-        qualifiers.vector = _VECTORS[token.text]
-    elif token.text == ".ptr":
-        qualifiers.attributes.append(_pointer(cursor))
-    elif not qualifiers.type or (token.text in _TYPES and f".{qualifiers.type}" not in _TYPES):
-        if qualifiers.type:
-            qualifiers.attributes.append(f".{qualifiers.type}")
-        qualifiers.type = token.text[1:]
-    elif token.text not in _TYPES:
-        qualifiers.attributes.append(token.text)
-    else:
-        message = f"found '{token.text}' after the type .{qualifiers.type}; expected a name"
-        cursor.fail("expected", message, token.span)
+        return replace(variable, align=integer_constant(cursor, "an alignment in bytes"))
+    if token.text in _VECTORS:
+        return replace(variable, vector=_VECTORS[token.text])
+    if token.text == ".ptr":
+        return _with_attribute(variable, _pointer(cursor))
+    if not variable.type:
+        return replace(variable, type=token.text[1:])
+    if token.text not in _TYPES:
+        return _with_attribute(variable, token.text)
+    if f".{variable.type}" not in _TYPES:
+        return replace(_with_attribute(variable, f".{variable.type}"), type=token.text[1:])
+    message = f"found '{token.text}' after the type .{variable.type}; expected a name"
+    return cursor.fail("expected", message, token.span)
+
+
+def _with_attribute(variable: Variable, text: str) -> Variable:
+    return replace(variable, attributes=(*variable.attributes, text))
 
 
 def _pointer(cursor: Cursor) -> str:
@@ -223,28 +214,19 @@ def _pointer(cursor: Cursor) -> str:
     return " ".join(words)
 
 
-def _declared(cursor: Cursor, space: str, qualifiers: _Qualifiers, linkage: tuple[str, ...]) -> Variable:
-    if not qualifiers.type and space != "tex":
+def _declared(cursor: Cursor, template: Variable) -> Variable:
+    """Parse a name with its register count, dimensions and initial value."""
+    if not template.type and template.space != "tex":
         cursor.expected("a type such as .b32")
     name = cursor.expect_kind("name", "a variable's name").text
     count: int | None = None
-    dimensions: list[int | None] = []
+    shape: list[int | None] = []
     if cursor.accept("<"):
         # A literal, because a `>` would be an operator in a constant expression.
         count = literal(cursor, cursor.expect_kind("integer", "a register count"))
         cursor.expect(">")
     while cursor.accept("["):
-        dimensions.append(None if cursor.at("]") else integer_constant(cursor, "an array dimension"))
+        shape.append(None if cursor.at("]") else integer_constant(cursor, "an array dimension"))
         cursor.expect("]")
-    return Variable(
-        space=space,
-        type=qualifiers.type,
-        name=name,
-        align=qualifiers.align,
-        vector=qualifiers.vector,
-        count=count,
-        shape=tuple(dimensions),
-        initializer=initializer(cursor) if cursor.accept("=") else None,
-        linkage=linkage,
-        attributes=tuple(qualifiers.attributes),
-    )
+    value = initializer(cursor) if cursor.accept("=") else None
+    return replace(template, name=name, count=count, shape=tuple(shape), initializer=value)

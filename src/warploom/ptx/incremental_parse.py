@@ -117,7 +117,11 @@ class _Edit:
         self.shift = len(text) - len(old)
         lines = old.count("\n", self.start, self.old_end)
         keeps_lines = text.count("\n", self.start, self.old_end + self.shift) == lines
-        self.first_reusable = 1 if keeps_lines else 1 + _last_with_line_number(pieces)
+        # Messages with line numbers must be written again if the edit changes line numbers.
+        numbered = [
+            k for k, piece in enumerate(pieces) if any("line" in each.message for each in piece.errors)
+        ]
+        self.first_reusable = 1 + (0 if keeps_lines else max(numbered, default=0))
 
     def unchanged_pieces(self) -> int:
         """Return the number of first pieces whose parsing looked at nothing behind the start of the edit."""
@@ -166,14 +170,6 @@ class _Edit:
         start, end = _extent(body)
         closed = piece.source.text[end - 1] == "}" and all(_start(error) < end for error in piece.errors)
         return (body, piece, begin) if start + begin == offset and closed else None
-
-
-def _last_with_line_number(pieces: tuple[Piece, ...]) -> int:
-    """Return the index of the last piece with an error that mentions a line number; 0 if there is none."""
-    mentions = (
-        k for k in range(len(pieces) - 1, 0, -1) if any("line" in error.message for error in pieces[k].errors)
-    )
-    return next(mentions, 0)
 
 
 class _IncrementalParser(Parser):
