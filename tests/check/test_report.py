@@ -41,7 +41,7 @@ def test_a_report_has_everything_in_the_order_of_the_text(report: Report) -> Non
 
 
 def test_a_report_is_no_truth_value(report: Report) -> None:
-    with pytest.raises(TypeError, match=r"ask for \.ok"):
+    with pytest.raises(TypeError, match=r"use \.ok"):
         bool(report)
 
 

@@ -6,9 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
+from warploom_lab.pages import reference_pages
 
 import warploom as wl
-from warploom.check.pages import all_pages, rule_page
+from warploom.check.pages import rule_page
 from warploom.check.ptxas.tolerated import TOLERATED
 from warploom.check.rules import Rule, rule_of, rules
 from warploom.emulator.traps import pages as machine_pages
@@ -62,7 +63,7 @@ def test_the_tolerated_list_is_short() -> None:
     assert all(tolerance.reason and tolerance.evidence for tolerance in TOLERATED)
 
 
-PAGES = all_pages([*sanitizer_pages(), *machine_pages(), *gpu_pages()])
+PAGES = reference_pages([*sanitizer_pages(), *machine_pages(), *gpu_pages()])
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -184,7 +184,7 @@ def test_what_may_stand(statement: str) -> None:
             "add.u32 _, %u32_1, 1;",
             (
                 "integer.add/d: operand d is the sink '_'; "
-                "expected a register, for the result may not be dropped here"
+                "expected a register, because this result cannot be discarded"
             ),
         ),
         (
@@ -193,7 +193,7 @@ def test_what_may_stand(statement: str) -> None:
         ),
         (
             "ld.global.v2.u32 {_, _}, [%u64_1];",
-            "memory.ld/d: operand d has nothing but sinks; expected at least one register",
+            "memory.ld/d: operand d has sinks only; expected at least one register",
         ),
         (
             "ld.global.v2.b32 {%u32_1, %f32_1}, [%u64_1];",
@@ -207,24 +207,24 @@ def test_what_may_stand(statement: str) -> None:
             "ld.shared.u32 %u32_1, [%u64_1].unified;",
             (
                 "memory.ld/a: operand a is '.unified'; "
-                "expected a register with a generic or global address that is read"
+                "expected a register that holds a generic or global address, for reading"
             ),
         ),
         (
             "ld.shared.u32 %u32_1, [gl];",
-            "memory.ld/a: operand a has 'gl' in .global for a base; expected a variable in .shared",
+            "memory.ld/a: operand a has 'gl' in .global as its base; expected a variable in .shared",
         ),
         (
             "ld.u32 %u32_1, [co];",
             (
-                "memory.ld/a: operand a has 'co' in .const for a base; "
+                "memory.ld/a: operand a has 'co' in .const as its base; "
                 "expected a variable in .global, .shared or .local"
             ),
         ),
         (
             "cp.async.ca.shared.global [sm], [sm], 16;",
             (
-                "async_copy.cp_async/src: operand src has 'sm' in .shared for a base; "
+                "async_copy.cp_async/src: operand src has 'sm' in .shared as its base; "
                 "expected a variable in .global"
             ),
         ),

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import warploom as wl
-from warploom.check.module import asked_target
+from warploom.check.header import find_target
 from warploom.kernels import Compressed, Tile, WarpTile, api, compress, gemm, prune
 from warploom.kernels.hopper.cost_model import choose, microseconds
 from warploom.kernels.hopper.plan import SMALL, Plan
@@ -175,7 +175,7 @@ def test_the_model_takes_a_sparse_a_to_be_quicker_but_not_twice_as_quick(
 def test_a_target_without_wgmma_multiplies_by_mma(
     target: str, a: str, b: str, result: str, schedule: str, watched: WATCHED, device: str
 ) -> None:
-    if device == "cuda" and asked_target(target).number > 90:
+    if device == "cuda" and find_target(target).number > 90:
         pytest.skip("the GPU that is here is older")
     watched(schedule)
     first, second = matrix(1, a, 70, 77), along(2, b, 77, 45)

@@ -76,7 +76,7 @@ def test_a_session() -> None:
         assert text.count("$elsewhere") == len(everywhere)
         assert check(text).ok
         refused = client.answer("textDocument/rename", at(TEXT, label) | {"newName": "1"})
-        assert refused["error"]["message"] == "'1' is no name that can be declared"
+        assert refused["error"]["message"] == "'1' is not a legal name"
 
         options = {"tabSize": 4, "insertSpaces": False}
         edits = client.ask("textDocument/formatting", {"textDocument": {"uri": URI}, "options": options})

@@ -61,25 +61,25 @@ NO_END = " (the statement before this line has no ';')"
         ("@1 bra L;", "2:2: expected: found '1'; expected a predicate"),
         (")", "2:1: expected: found ')'; expected an instruction, a label, a directive or '}'"),
         ("12;", "2:1: expected: found '12'; expected an instruction, a label, a directive or '}'"),
-        ("mov %r1, 0f12;", "2:10: number: found '0f12', which is no number; expected 8 hexadecimal digits after 0f"),
-        ("mov %r1, 0d1;", "2:10: number: found '0d1', which is no number; expected 16 hexadecimal digits after 0d"),
-        ("mov %r1, 0xg;", "2:10: number: found '0xg', which is no number; expected hexadecimal digits after 0x"),
-        ("mov %r1, 0b2;", "2:10: number: found '0b2', which is no number; expected binary digits after 0b"),
-        ("mov %r1, 12ab;", "2:10: number: found '12ab', which is no number; expected digits, 0x, 0b, 0f or 0d"),
-        ("mov %r1, 089;", "2:10: number: found '089', which is no number; expected octal digits after 0"),
+        ("mov %r1, 0f12;", "2:10: number: found '0f12', which is not a number; expected 8 hexadecimal digits after 0f"),
+        ("mov %r1, 0d1;", "2:10: number: found '0d1', which is not a number; expected 16 hexadecimal digits after 0d"),
+        ("mov %r1, 0xg;", "2:10: number: found '0xg', which is not a number; expected hexadecimal digits after 0x"),
+        ("mov %r1, 0b2;", "2:10: number: found '0b2', which is not a number; expected binary digits after 0b"),
+        ("mov %r1, 12ab;", "2:10: number: found '12ab', which is not a number; expected digits, 0x, 0b, 0f or 0d"),
+        ("mov %r1, 089;", "2:10: number: found '089', which is not a number; expected octal digits after 0"),
         (
             "mov %r1, 18446744073709551616;",
             "2:10: number: found '18446744073709551616', which does not fit in 64 bits",
         ),
-        ("mov %r1, 1/0;", "2:10: constant: this constant expression divides by zero"),
+        ("mov %r1, 1/0;", "2:10: constant: division by zero in a constant expression"),
         ("mov %r1, ~1.5;", "2:11: constant: found '1.5'; expected an integer constant"),
         ("mov %r1, -0f3F800000;", "2:11: constant: found '0f3F800000'; expected an integer constant"),
         (".shared .u32 x = {1, };", "2:22: expected: found '}'; expected a constant"),
         ("ret;;", "2:5: expected: found ';'; expected an instruction, a label, a directive or '}'"),
         ("mov %r1, 4 + foo*2;", "2:14: constant: found 'foo*2'; expected an integer constant"),
         ("mov %r1, 0xFF(3);", "2:15: constant: only the address of a variable can be masked"),
-        ("mov %r1, é;", "2:10: character: found 'é' (U+00E9), which is no part of PTX"),
-        ("mov %r1, \x00;", "2:10: character: found U+0000, which is no part of PTX"),
+        ("mov %r1, é;", "2:10: character: found 'é' (U+00E9), which is not allowed in PTX"),
+        ("mov %r1, \x00;", "2:10: character: found U+0000, which is not allowed in PTX"),
         ('.pragma "open;', "2:9: string: found a string that does not end on its line; expected '\"'"),
         ('.pragma "nounroll"', "3:1: expected: found '}'; expected ',' or ';'"),
         (".loc 1 2;", "2:9: expected: found ';'; expected an integer"),
@@ -110,7 +110,7 @@ def test_one_fault_in_a_body(text: str, expected: str) -> None:
         (".entry k() {", "1:13: expected: found the end of the text; expected '}' to close the '{' of line 4"),
         (".section .debug { .b8 1,\n.u8 2 }", "2:5: expected: found '2'; expected data such as .b8, a label or '}'"),
         ("/* open", "1:1: comment: found a comment that does not end; expected '*/'"),
-        (".version 8.0", "1:1: header: found a second .version, which stands once, at the head of the module"),
+        (".version 8.0", "1:1: header: found a second .version; expected it once, at the head of the module"),
     ],
 )  # fmt: skip
 def test_one_fault_at_module_scope(text: str, expected: str) -> None:
@@ -158,7 +158,7 @@ def test_faults_do_not_hide_each_other() -> None:
         "2:11: expected: found '%r2'; expected ',' or ';'",
         "3:16: expected: found ';'; expected ',' or '}'",
         "4:17: expected: found ';'; expected '+', ',' or ']'",
-        "6:13: character: found 'é' (U+00E9), which is no part of PTX",
+        "6:13: character: found 'é' (U+00E9), which is not allowed in PTX",
         "8:21: expected: found '2'; expected ',' or '}'",
         "10:1: expected: found '.entry'; expected ',' or ';' (the statement before this line has no ';')",
         "11:12: expected: found ','; expected an operand",
@@ -177,8 +177,8 @@ def test_faults_do_not_hide_each_other() -> None:
         ("mov %r1, 1+" + "(" * 100_000, "expressions"),
         ("mov %r1, 1+" + "-" * 100_000, "signs"),
         ("mov %r1, " + "1?" * 100_000, "expressions"),
-        (".shared .b32 x = " + "{" * 100_000, "initialisers"),
-        (".shared .b32 x = " + "a=" * 100_000, "initialisers"),
+        (".shared .b32 x = " + "{" * 100_000, "initializers"),
+        (".shared .b32 x = " + "a=" * 100_000, "initializers"),
         (".shared .b32 x = " + "1(" * 100_000, "expressions"),
     ],
 )
@@ -191,7 +191,7 @@ def test_runaway_nesting(text: str, what: str) -> None:
 def test_reading_stops_after_a_hundred_faults() -> None:
     reported = body("a b c;\n" * 500)
     assert len(reported) == 101
-    assert reported[-1] == "102:5: limit: more than 100 syntax errors; reading stops here"
+    assert reported[-1] == "102:5: limit: more than 100 syntax errors; parsing stops here"
 
 
 def test_error_survives_pickling() -> None:

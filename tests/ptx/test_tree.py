@@ -33,7 +33,6 @@ from warploom.ptx import (
     Tuple,
     Variable,
     Vector,
-    operand_text,
     parse,
 )
 
@@ -113,7 +112,7 @@ A, B = Name("%r1"), Name("%r2")
 def test_operand(text: str, expected: Operand) -> None:
     assert operand(text) == expected
     assert operand(f"/**/ {text} /**/") == expected
-    assert operand(operand_text(expected)) == expected
+    assert operand(str(expected)) == expected
 
 
 def test_constants_keep_their_spelling_and_their_value() -> None:
@@ -121,13 +120,13 @@ def test_constants_keep_their_spelling_and_their_value() -> None:
     assert isinstance(one, Float)
     assert (one.value, one.width, one.text) == (1.0, 32, "0f3F800000")
     assert math.isnan(Float(0x7FFFFFFF, 32).value)
-    assert operand_text(Float(0x3FF, 64)) == "0d00000000000003FF"
-    assert operand_text(Float.decimal(0.1)) == "0.1"
+    assert str(Float(0x3FF, 64)) == "0d00000000000003FF"
+    assert str(Float.decimal(0.1)) == "0.1"
     sixteen = operand("0x10")
     assert isinstance(sixteen, Integer)
     assert (sixteen.value, sixteen.text) == (16, "0x10")
     # A changed constant is not printed with the spelling of the old one.
-    assert operand_text(dataclasses.replace(sixteen, value=3)) == "3"
+    assert str(dataclasses.replace(sixteen, value=3)) == "3"
 
 
 def test_instruction() -> None:

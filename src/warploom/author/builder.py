@@ -17,7 +17,7 @@ from warploom.author.errors import (
     caller_place,
     line_place,
 )
-from warploom.check.functions import Walk
+from warploom.check.module_checker import ModuleChecker
 from warploom.check.names import Names
 from warploom.diagnostics import Diagnostic, Severity
 from warploom.isa.model.availability import Target, Version
@@ -40,7 +40,7 @@ class Builder:
 
     target: Target
     version: Version
-    walk: Walk  # the checker and the module's names
+    walk: ModuleChecker  # the checker and the module's names
     names: Names  # names declared in the body
     ptx: Any  # the instructions as functions: the module `warploom.author.ptx`
     statements: list[tuple[tree.Statement, PythonLine | None]] = field(
@@ -96,7 +96,7 @@ class Builder:
         kept = tuple(o if type(o) in _CACHED_ELSEWHERE else self.operands.setdefault(o, o) for o in operands)
         statement = tree.Instruction(self.guard, opcode, kept)
         line = self.line or caller_line()
-        problems = self.walk.statements.check(statement, self.names, self.shapes)
+        problems = self.walk.instructions.check(statement, self.names, self.shapes)
         if any(each.severity is Severity.ERROR for each in problems):
             self.refused.append(statement)
             source, span = line_place(line) if self.line else caller_place()

@@ -11,8 +11,8 @@ from warploom.author.builder import current
 from warploom.author.errors import AuthorError, author_error, caller_place
 from warploom.author.overloads import is_vector
 from warploom.author.values import Location, Register, operand_of
-from warploom.check.bodies import Body
-from warploom.check.functions import Walk
+from warploom.check.body import Body
+from warploom.check.module_checker import ModuleChecker
 from warploom.diagnostics import Diagnostic, Note, Severity, Source, Span
 from warploom.ptx import parse_readable, tree
 from warploom.ptx.printer import operand_text
@@ -62,9 +62,9 @@ def inline(text: str, /, **values: Any) -> None:
         isinstance(s, tree.Label) or (isinstance(s, tree.Variable) and s.space == "reg") for s in statements
     ):
         statements = (tree.Block(statements),)
-    before = len(builder.walk.found)
-    builder.walk.block(statements, builder.names, Body(function, builder.target, builder.version))
-    refuse(builder.walk.found[before:])
+    before = len(builder.walk.diagnostics)
+    builder.walk.check_block(statements, builder.names, Body(function, builder.target, builder.version))
+    refuse(builder.walk.diagnostics[before:])
     builder.append(without_origin(statement) for statement in statements)
 
 
@@ -132,14 +132,14 @@ def declare(text: str) -> Any:
     return found[0] if len(found) == 1 else tuple(found)
 
 
-def checked_items(text: str, walk: Walk) -> tuple[tree.TopLevel, ...]:
+def checked_items(text: str, walk: ModuleChecker) -> tuple[tree.TopLevel, ...]:
     """Parse module items, check them and declare them in `walk`. Errors: AuthorError."""
     module = _parse(_HEAD, text, "\n", "<declare>")
     items = () if module is None else module.items[_HEAD_ITEMS:]
-    before = len(walk.found)
+    before = len(walk.diagnostics)
     for item in items:
-        walk.item(item)
-    _refuse(walk.found[before:], text, len(_HEAD))
+        walk.check_item(item)
+    _refuse(walk.diagnostics[before:], text, len(_HEAD))
     return items
 
 

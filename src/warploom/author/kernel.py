@@ -20,8 +20,8 @@ from warploom.author.inline import checked_items, read_directives
 from warploom.author.parameters import Parameter
 from warploom.author.values import DYNAMIC
 from warploom.check import declarations
-from warploom.check.functions import Walk
-from warploom.check.module import asked_target, asked_version
+from warploom.check.header import find_target, find_version
+from warploom.check.module_checker import ModuleChecker
 from warploom.check.names import Names
 from warploom.diagnostics import Severity, UsageError
 from warploom.isa.model.availability import Target, Version
@@ -114,9 +114,9 @@ class Kernel:
             source, span = line_place(self._line)
             moved = (replace(each, source=source, span=span) for each in error.diagnostics)
             raise AuthorError(moved) from None
-        walk = Walk(Module(()), target, version)
+        walk = ModuleChecker(Module(()), target, version)
         for item in self.before:
-            walk.item(item)
+            walk.check_item(item)
         builder = Builder(target, version, walk, Names(walk.names, walk.functions), ptx)
         builder.names.declare(Variable("shared", "b8", DYNAMIC, shape=(None,), linkage=("extern",)))
         builder.line = self._line
@@ -257,8 +257,8 @@ def _any_on_gpu(args: Iterable[Any]) -> bool:
 
 def resolve_target(target: str, version: str) -> tuple[Target, Version]:
     """Return a target and the PTX version of its kernels. Errors: UsageError."""
-    found = asked_target(target)
-    return found, asked_version(version) if version else max(_DEFAULT_VERSION, found.first_version)
+    found = find_target(target)
+    return found, find_version(version) if version else max(_DEFAULT_VERSION, found.first_version)
 
 
 def kernel(
@@ -296,9 +296,9 @@ class Program:
         """
         with errors_at_caller():
             target, version = resolve_target(self.target, self.version)
-        walk = Walk(Module(()), target, version)
+        walk = ModuleChecker(Module(()), target, version)
         for item in self._items():
-            walk.item(item)
+            walk.check_item(item)
         self.parts += checked_items(text, walk)
 
     def kernel(

@@ -1,6 +1,6 @@
-"""Calls and branch tables: what their names stand for, and arguments against the parameters of what is called.
+"""Calls and indirect branches: the names of their operands, and arguments against parameters.
 
-Source: PTX ISA 9.7.12.4, 9.7.12.5, and assemblers asked
+Source: PTX ISA 9.7.12.4, 9.7.12.5, and ptxas 12.9 to 13.1
 """
 
 from __future__ import annotations
@@ -28,84 +28,72 @@ from warploom.ptx import (
 Signature = Function | Prototype
 
 _PARAMETER = "a register or a variable in .param"
+_POINTERS = holders("u32", implied=True) | holders("u64", implied=True)
+_DECLARABLE = frozenset[str]().union(*(holders(name) for name in ("b8", "b16", "b32", "b64", "b128")))
 
 
 def call_problems(match: Match, operands: dict[str, BoundOperand], names: Names) -> Iterator[Problem]:
-    """What is wrong with the names of an instruction, and with the arguments of a call."""
+    """Yield the problems of function and table names in an instruction, and of the arguments of a call."""
     form = match.form
     signatures: list[Signature] = []
-    named = True
-    for name, bound in operands.items():
-        if bound.place.kind != "symbol" or not isinstance(bound.operand, Name):
+    wrong_names = False
+    symbols = {name: bound for name, bound in operands.items() if bound.place.kind == "symbol"}
+    for name, bound in symbols.items():
+        if not isinstance(bound.operand, Name):
             continue
-        text, wanted = bound.operand.text, list[str](bound.place.allowed(match.slots))
-        wrong = ""
-        if "function" in wanted:
-            indirect = any(other.place.kind == "symbol" and other is not bound for other in operands.values())
-            wrong = _wrong_function(text, names, indirect=indirect)
-            meaning = names.find(text)
-            if not wrong and isinstance(meaning, Function):
-                signatures.append(meaning)
+        text, expected = bound.operand.text, list[str](bound.place.allowed(match.slots))
+        if "function" in expected:
+            wrong = _wrong_function(text, names, indirect=len(symbols) > 1)
+            callee = names.find(text)
+            found = [callee] if isinstance(callee, Function) else []
         else:
-            wrong = _wrong_table(text, names, wanted)
-            if not wrong:
-                signatures += _signatures(names.table(text), names)
+            wrong = _wrong_table(text, names, expected)
+            found = _signatures(names.table(text), names)
         if wrong:
-            named = False
-            yield Problem(
-                f"{form.name}/{name}",
-                f"operand {name.replace('_', '-')} is {wrong}",
-                ("operand", *bound.at),
-                "",
-                form.source,
-            )
-    lists = {bound.place.access: (name, bound) for name, bound in operands.items() if _is_list(bound)}
-    for signature in signatures if named else ():
+            wrong_names = True
+            message = f"operand {name.replace('_', '-')} is {wrong}"
+            yield Problem(f"{form.name}/{name}", message, ("operand", *bound.at), "", form.source)
+        else:
+            signatures += found
+    for signature in () if wrong_names else signatures:
         problems = [
             problem
             for access, formals in (("write", signature.returns), ("read", signature.params))
-            for problem in _wrong_arguments(match, *lists.get(access, (access, None)), formals, names)
+            for problem in _wrong_arguments(match, access, operands, formals, names)
         ]
         if problems:
             yield from problems
             return
 
 
-def _is_list(bound: BoundOperand) -> bool:
-    return bound.place.kind == "tuple"
-
-
 def _wrong_function(text: str, names: Names, *, indirect: bool) -> str:
-    """What a name in the place of a function is, where it may not stand."""
-    meaning = names.find(text)
+    """Describe an illegal name of a called function; empty for a legal or undeclared name."""
     if text == "_":
         return "the sink '_'; expected a function"
-    if meaning is None:
+    found = names.find(text)
+    if found is None:
         return ""
-    if isinstance(meaning, Function):
-        if meaning.kind == "entry":
+    if isinstance(found, Function):
+        if found.kind == "entry":
             return f"the kernel '{text}'; expected a function that is declared with .func"
         return f"the function '{text}', which needs no prototype; expected a register" if indirect else ""
-    if isinstance(meaning, Variable) and meaning.space == "reg" and meaning.type in _POINTERS:
+    if isinstance(found, Variable) and found.space == "reg" and found.type in _POINTERS:
         return "" if indirect else f"the register '{text}', which needs a .callprototype or .calltargets"
-    return f"'{text}', which is no function; expected a function, or a register with a prototype"
+    return f"'{text}', which is not a function; expected a function, or a register with a prototype"
 
 
-_POINTERS = holders("u32", implied=True) | holders("u64", implied=True)
-
-
-def _wrong_table(text: str, names: Names, wanted: list[str]) -> str:
-    """What a name in the place of a table is, where it may not stand."""
-    expected = f"expected the label of a {' or '.join(wanted)}"
+def _wrong_table(text: str, names: Names, expected: list[str]) -> str:
+    """Describe an illegal name of a table; empty for a legal or undeclared name."""
+    label = f"expected the label of a {' or '.join(expected)}"
     table = names.table(text)
     if table is None:
         undeclared = text != "_" and names.find(text) is None
-        return "" if undeclared else f"'{text}'; {expected}, above the instruction"
-    return "" if table.name in wanted else f"the label of a {table.name}; {expected}"
+        return "" if undeclared else f"'{text}'; {label}, above the instruction"
+    return "" if table.name in expected else f"the label of a {table.name}; {label}"
 
 
 def _signatures(table: Directive | None, names: Names) -> list[Signature]:
-    """The signatures that a table of targets, or a prototype, promises."""
+    """Return the signatures of a prototype, or of the functions in a table of call targets."""
     if table is None:
         return []
     found = [argument for argument in table.args if isinstance(argument, Prototype)]
@@ -114,62 +102,62 @@ def _signatures(table: Directive | None, names: Names) -> list[Signature]:
 
 
 def _wrong_arguments(
-    match: Match, name: str, bound: BoundOperand | None, formals: tuple[Variable, ...], names: Names
+    match: Match,
+    access: str,
+    operands: dict[str, BoundOperand],
+    formals: tuple[Variable, ...],
+    names: Names,
 ) -> Iterator[Problem]:
+    """Yield the problems of the results of a call (access "write") or of its arguments ("read")."""
     form = match.form
+    name = next(
+        name for name, place in form.operands.items() if (place.kind, place.access) == ("tuple", access)
+    )
+    bound = operands.get(name)
     given = bound.operand.items if bound is not None and isinstance(bound.operand, Tuple) else ()
     where: Where = ("operand", *bound.at) if bound is not None else ("all",)
-    slot = name if bound is not None else ("ret_param" if name == "write" else "param_list")
-    code, shown = f"{form.name}/{slot}", "results" if "ret" in slot else "arguments"
+    code, shown = f"{form.name}/{name}", "result" if access == "write" else "argument"
     if len(given) != len(formals):
-        message = f"the call has {len(given)} {shown}; expected {len(formals)}"
+        message = f"the call has {len(given)} {shown}s; expected {len(formals)}"
         yield Problem(code, message, where, "", form.source)
         return
     for k, (argument, formal) in enumerate(zip(given, formals, strict=True)):
-        wrong = _wrong_argument(unparenthesised(argument), formal, names, result=shown == "results")
+        wrong = _wrong_argument(unparenthesised(argument), formal, names, result=access == "write")
         if wrong:
-            message = f"{shown[:-1]} {k + 1} of the call is {wrong[0]}; expected {wrong[1]}"
+            message = f"{shown} {k + 1} of the call is {wrong[0]}; expected {wrong[1]}"
             yield Problem(code, message, (*where, k), "", form.source)
 
 
 def _wrong_argument(
     argument: Operand, formal: Variable, names: Names, *, result: bool
 ) -> tuple[str, str] | None:
+    """Return a description of an illegal argument, and of a legal one."""
     dimensions = "".join(f"[{size}]" for size in formal.shape)
-    expected = f"what fits .{formal.type} {formal.name}{dimensions}"
+    expected = f"a value that fits .{formal.type} {formal.name}{dimensions}"
     shown = describe(argument)
-    taken = holders(formal.type) if formal.type in _DECLARABLE else frozenset[str]()
-    if TYPES.get(formal.type) is not None and TYPES[formal.type].bits == 32:
-        taken |= {"f16x2"}
+    takes_constants = not result and not formal.shape
     match argument:
         case Name("_"):
             return None if result else (shown, expected)
         case Name(text):
-            meaning = names.find(text)
-            if meaning is None:
+            found = names.find(text)
+            if found is None:
                 return None
-            if isinstance(meaning, int):
-                fits = not result and not formal.shape and _takes(formal.type, "us")
-            elif not isinstance(meaning, Variable) or meaning.space not in ("reg", "param"):
+            if not isinstance(found, Variable) or found.space not in ("reg", "param"):
                 return shown, _PARAMETER
-            elif formal.shape or meaning.shape:
-                fits = _size(meaning) == _size(formal)
+            if formal.shape or found.shape:
+                fits = _size(found) == _size(formal)
             else:
-                fits = meaning.type in taken
-            return (
-                None
-                if fits
-                else (f"{shown} of .{meaning.type}" if isinstance(meaning, Variable) else shown, expected)
-            )
-        case Integer() if not result and not formal.shape and _takes(formal.type, "us"):
+                types = holders(formal.type) if formal.type in _DECLARABLE else frozenset[str]()
+                packed = found.type == "f16x2" and formal.type in TYPES and TYPES[formal.type].bits == 32
+                fits = packed or found.type in types
+            return None if fits else (f"{shown} of .{found.type}", expected)
+        case Integer() if takes_constants and _takes(formal.type, "us"):
             return None
-        case Float() if not result and not formal.shape and _takes(formal.type, "f"):
+        case Float() if takes_constants and _takes(formal.type, "f"):
             return None
         case _:
             return shown, expected
-
-
-_DECLARABLE = frozenset[str]().union(*(holders(name) for name in ("b8", "b16", "b32", "b64", "b128")))
 
 
 def _takes(type_word: str, kinds: str) -> bool:
@@ -177,6 +165,6 @@ def _takes(type_word: str, kinds: str) -> bool:
 
 
 def _size(variable: Variable) -> tuple[int, int]:
-    """Bytes of a parameter that is an array, and their alignment."""
+    """Return the bytes of an array parameter (0 for a scalar), and the alignment."""
     unit = TYPES[variable.type].bytes if variable.type in TYPES else 16
     return unit * prod(size or 0 for size in variable.shape) if variable.shape else 0, variable.align or unit

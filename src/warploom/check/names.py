@@ -1,51 +1,53 @@
-"""What the names of a text stand for: declared registers and variables, functions, labels, special
-registers.
-"""
+"""Names in a text: registers, variables, functions, labels and special registers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
+from warploom.isa.binding.operands import Problem, Where
 from warploom.isa.binding.vectors import member_of
 from warploom.isa.model.special_registers import SPECIAL_REGISTERS, SpecialRegister
 from warploom.ptx import Function, Label, Variable
 from warploom.ptx.scopes import Scope
 
-_SUGGESTIONS = 100  # names of a text that similar ones are looked for; it takes long among many
+_SUGGESTIONS = 100  # undeclared names for which similar names are searched; a search among many names is slow
 _LONGEST = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A register with a selector of its parts: `%r1.b0`."""
+    """Register with a selector of its parts: `%r1.b0`."""
 
     register: Variable
     selector: str
 
 
-Meaning = Variable | Part | Function | Label | SpecialRegister | None
+Referent = Variable | Part | Function | Label | SpecialRegister | None
+"""Object that a name refers to; None for an undeclared name."""
 
 
 class Names(Scope[Variable, Variable, Label]):
-    """The names between two braces. Functions are those declared so far, and `suggested` the names looked for
-    among similar ones, shared by every scope of a module.
+    """Names between two braces.
+
+    `functions` holds the functions declared so far. `suggested` holds the similar names that were searched for
+    undeclared names. All scopes of a module share both. `roles` holds the roles of parameters.
     """
 
     def __init__(self, parent: Names | None, functions: dict[str, Function]) -> None:
         super().__init__(parent)
         self.functions = functions
         self.roles: dict[str, str] = {}
-        self._found: dict[str, Meaning] = {}
+        self._found: dict[str, Referent] = {}
         self.suggested: dict[str, str] = {} if parent is None else parent.suggested
 
     def declare(self, variable: Variable) -> bool:
-        """Add a variable or registers; False where the name is taken in these braces."""
+        """Add a variable or registers. Return False if these braces already declare the name."""
         name = variable.name
         self._found.clear()
         if variable.space == "reg" and variable.count is not None:
             if name in self.ranges or any(
-                self._within(other, name, variable.count) for other in self.registers
+                self._is_in_range(other, name, variable.count) for other in self.registers
             ):
                 return False
             self.ranges[name] = variable.count, variable
@@ -56,33 +58,31 @@ class Names(Scope[Variable, Variable, Label]):
         return True
 
     def role(self, name: str) -> str:
-        """What a parameter is: of an "entry", an "input" or "output" of a function, "call" elsewhere."""
-        scope: Scope[Variable, Variable, Label] | None = self
-        while scope is not None:
+        """Return the role of a parameter: "entry", "input" or "output" of the function, or "call"."""
+        for scope in self.enclosing():
             if name in scope.variables:
                 return scope.roles.get(name, "call") if isinstance(scope, Names) else "call"
-            scope = scope.parent
         return "call"
 
     @staticmethod
-    def _within(name: str, stem: str, count: int) -> bool:
+    def _is_in_range(name: str, stem: str, count: int) -> bool:
         digits = name.removeprefix(stem)
         return digits != name and digits.isdecimal() and len(digits) < 10 and int(digits) < count
 
     def members(self, name: str) -> int:
-        """Registers in a vector register; 1 in a plain one, 0 in what is none."""
+        """Return the number of members of a register: 1 for a scalar, 0 for a name of anything else."""
         found = self.register(name)
         return found[0].vector if found is not None else 0
 
-    def find(self, name: str) -> Meaning:
-        """What a name stands for, from these braces outwards; None where nothing."""
+    def find(self, name: str) -> Referent:
+        """Return the object that a name refers to, from these braces outwards."""
         if self.parent is None:
             return self._find(name)
         if name not in self._found:
             self._found[name] = self._find(name)
         return self._found[name]
 
-    def _find(self, name: str) -> Meaning:
+    def _find(self, name: str) -> Referent:
         found = self.register(name)
         if found is not None:
             return found[0]
@@ -94,8 +94,8 @@ class Names(Scope[Variable, Variable, Label]):
             or self._part(name)
         )
 
-    def _part(self, name: str) -> Meaning:
-        """A member of a vector register, or a register and a selector."""
+    def _part(self, name: str) -> Referent:
+        """Return a member of a vector register, or a register and a selector."""
         stem, _, selector = name.rpartition(".")
         found = self.register(stem) if stem else None
         if found is None:
@@ -105,18 +105,20 @@ class Names(Scope[Variable, Variable, Label]):
             return Part(register, selector)
         return replace(register, vector=1) if member_of(selector, register.vector) >= 0 else None
 
-    def range_of(self, name: str) -> tuple[str, int] | None:
-        """The range that a numbered name would be in, and its count: `%r<8>` for `%r9`."""
+    def undeclared(self, name: str, where: Where = ("all",)) -> Problem:
+        """Return the problem of an undeclared name, with a similar name as its hint."""
         stem = name.rstrip("0123456789")
-        scope: Scope[Variable, Variable, Label] | None = self
-        while scope is not None and stem != name:
-            if stem in scope.ranges:
-                return stem, scope.ranges[stem][0]
-            scope = scope.parent
-        return None
+        ranges = (scope.ranges[stem][0] for scope in self.enclosing() if stem in scope.ranges)
+        count = next(ranges, None) if stem != name else None
+        if count is not None:
+            hint = f"'{stem}<{count}>' ends with '{stem}{count - 1}'" if count else f"'{stem}<0>' is empty"
+        else:
+            similar = self._similar(name)
+            hint = f"did you mean '{similar}'?" if similar else ""
+        return Problem("name/undeclared", f"'{name}' is not declared", where, hint, "PTX ISA 4.4")
 
-    def similar(self, name: str) -> str:
-        """The visible name most like one that is not declared, or ""."""
+    def _similar(self, name: str) -> str:
+        """Return the visible name that is most similar to an undeclared name, or ""."""
         if name not in self.suggested and len(name) <= _LONGEST and len(self.suggested) < _SUGGESTIONS:
             known = self.names() | self.functions.keys() | SPECIAL_REGISTERS.keys()
             self.suggested[name] = next(iter(get_close_matches(name, known, 1, 0.7)), "")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from warploom.check.ptxas import operands as ptxas
 from warploom.check.ptxas.address_bases import refused_bases
+from warploom.check.ptxas.fragment_registers import FragmentRegisters
 from warploom.isa.model.form import Match
 from warploom.isa.model.operands import OperandSpec, Slots
 
@@ -48,6 +49,14 @@ class Rule:
             extensions=ptxas.extensions_of(form, name, slots, target),
             refused_bases=refused_bases(form, name, slots, target),
             registers_only=ptxas.takes_registers_only(form, name),
+        )
+
+    def for_fragment(self, fragment: FragmentRegisters) -> Rule:
+        """Return the rule of a vector that holds a fragment."""
+        accepts = "own" if fragment.type != "u32" else "same"
+        implied = accepts == "own" or self.implied
+        return replace(
+            self, extensions=fragment.extensions, accepts=accepts, implied=implied, is_fragment=True
         )
 
 

@@ -1,49 +1,43 @@
-"""Pages about instructions and rules, made from the Forms and the rule records: what `explain` prints and
-`docs` holds. Every page is Markdown.
-"""
+"""Markdown pages of instructions and rules, made from the Forms and the rule records."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice, product
 
-from warploom import isa
-from warploom.check.rules import Rule, rules
+from warploom.check.rules import Rule
 from warploom.isa.binding.nearest import respell
 from warploom.isa.binding.operands import list_values
 from warploom.isa.model.form import Form, forms
 from warploom.isa.model.operand_layout import DEFAULT_INPUTS
-from warploom.isa.model.operands import OperandSpec
-from warploom.isa.model.table import Row
+from warploom.isa.model.operands import Place
 
 _SAMPLES = 12
 _SCOPES = {
     "body": "the statements of a kernel",
-    "module": "what follows the head of a module",
+    "module": "the items behind the header of a module",
     "text": "a whole text",
+}
+
+_KINDS = {
+    "any": "source, or a predicate instead",
+    "immediate": "integer constant",
+    "tuple": "list in parentheses",
+    "sink": "the sink `_`",
 }
 
 
 # Instructions -----------------------------------------------------------------------------------------------
 
 
-def families() -> dict[str, list[Form]]:
-    """Every form, by family."""
-    found: dict[str, list[Form]] = {}
-    for form in forms():
-        found.setdefault(form.family, []).append(form)
-    return dict(sorted(found.items()))
-
-
 def forms_called(query: str) -> list[Form]:
-    """The forms of an instruction, a form's or family's name, or an opcode, written as far as it is known."""
+    """Return the Forms of the name of a Form or family, or of an opcode or its first words."""
     named = [form for form in forms() if query in (form.name, form.family)]
     return named or [form for form in forms() if _begins(form, query.removesuffix(";").split("."))]
 
 
 def _begins(form: Form, words: list[str]) -> bool:
-    """Whether an opcode of a form can begin with some words."""
+    """Return True if an opcode of a Form can begin with some words."""
 
     def walk(p: int, w: int) -> bool:
         if w == len(words):
@@ -60,20 +54,8 @@ def _begins(form: Form, words: list[str]) -> bool:
     return words[0] in form.heads and walk(0, 0)
 
 
-def family_page(family: str, members: Iterable[Form]) -> str:
-    """The page of a family."""
-    body = "\n".join(form_section(form) for form in members)
-    return f"# {family}\n\n{_summary(family)}\n\n{body}"
-
-
-def _summary(family: str) -> str:
-    module = getattr(isa, family, None)
-    text = (getattr(module, "__doc__", "") or "").strip()
-    return text.split("\n\n")[0].replace("\n", " ")
-
-
 def form_section(form: Form) -> str:
-    """Syntax line, table of rows, operands and their registers, source."""
+    """Return the section of a Form: syntax, rows, operands, registers of fragments, and source."""
     parts = [f"## {form.name}\n", f"```\n{_syntax(form)}\n```\n"]
     for slot, spelling in form.composites.items():
         parts.append(f"`.{slot}` is `{spelling}`.\n")
@@ -94,45 +76,41 @@ def _syntax(form: Form) -> str:
 
 
 def _rows_table(form: Form) -> str:
-    heads = [*form.columns, "PTX", "targets"]
-    lines = [_row_cells(form, row) for row in form.rows]
-    return _table(heads, lines)
-
-
-def _row_cells(form: Form, row: Row) -> list[str]:
-    cells = [_cell(row.cells[column]) for column in form.columns]
-    targets = " ".join(f"`{name}`" + ("+" if name[-1].isdigit() else "") for name in row.targets)
-    ptx = f"{row.ptx[0]}.{row.ptx[1]}" if row.ptx > (1, 0) else "any"
-    return [*cells, ptx, targets or "any"]
+    lines: list[list[str]] = []
+    for row in form.rows:
+        cells = [_cell(row.cells[column]) for column in form.columns]
+        targets = " ".join(f"`{name}`" + ("+" if name[-1].isdigit() else "") for name in row.targets)
+        ptx = f"{row.ptx[0]}.{row.ptx[1]}" if row.ptx > (1, 0) else "any"
+        lines.append([*cells, ptx, targets or "any"])
+    return _table([*form.columns, "PTX", "targets"], lines)
 
 
 def _cell(words: tuple[str, ...]) -> str:
     numbers = [int(word) for word in words if word.isdecimal()]
     if len(numbers) == len(words) and len(words) > 4:
-        return _lattice(numbers)
+        return _ranges(numbers)
     return " ".join(f"`{word}`" if word else "none" for word in words)
 
 
-def _lattice(numbers: list[int]) -> str:
-    """Integers as ranges with a step: 8 to 24 by 8, 32 to 256 by 16."""
+def _ranges(numbers: list[int]) -> str:
+    """Return integers as ranges with a step: 8 to 24 by 8, 32 to 256 by 16."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and (len(runs[-1]) == 1 or number - runs[-1][-1] == runs[-1][1] - runs[-1][0]):
             runs[-1].append(number)
         else:
             runs.append([number])
-    shown = [
+    return ", ".join(
         f"{run[0]} to {run[-1]} by {run[1] - run[0]}" if len(run) > 2 else ", ".join(map(str, run))
         for run in runs
-    ]
-    return ", ".join(shown)
+    )
 
 
 def _operands_table(form: Form) -> str:
     lines: list[list[str]] = []
     optional = {name for place in form.syntax.places if place.optional for name in place.names}
+    samples = list(_samples(form))
     for name, place in form.operands.items():
-        samples = list(_samples(form))
         types = list(dict.fromkeys(place.type_word(slots) for slots in samples))
         shown = name.replace("_", "-").strip("-") or "_"
         notes = [_kind(place)]
@@ -142,43 +120,29 @@ def _operands_table(form: Form) -> str:
         if constants:
             notes.append("constants " + "; ".join(constants))
         if place.when:
-            notes.append(f"stands with `.{place.when}`")
+            notes.append(f"only with `.{place.when}`")
         elif name in optional:
-            notes.append("may be absent")
+            notes.append("optional")
         if place.legal.target:
             notes.append(f"needs `{place.legal.target}`")
-        typed = place.kind in ("register", "immediate", "any")
-        lines.append(
-            [f"`{shown}`", "; ".join(note for note in notes if note), _types(types) if typed else ""]
-        )
-    return _table(["operand", "what stands there", "type"], lines)
+        typed = ""
+        if place.kind in ("register", "immediate", "any"):
+            typed = " ".join(f"`.{word}`" for word in types[:10]) + (" …" if len(types) > 10 else "")
+        lines.append([f"`{shown}`", "; ".join(note for note in notes if note), typed])
+    return _table(["operand", "description", "type"], lines)
 
 
-def _types(types: list[str]) -> str:
-    return " ".join(f"`.{word}`" for word in types[:10]) + (" …" if len(types) > 10 else "")
+def _kind(place: Place) -> str:
+    if place.kind == "register":
+        return {"write": "result", "both": "read and written", "read": "source"}.get(place.access, "")
+    if place.kind == "predicate":
+        return "predicate, result" if place.access == "write" else "predicate or its negation"
+    if place.kind == "address" and place.space == "tensor":
+        return "address in tensor memory"
+    return _KINDS.get(place.kind, place.kind)
 
 
-def _kind(place: OperandSpec) -> str:
-    match place.kind:
-        case "register":
-            return {"write": "result", "both": "read and written", "read": "source"}.get(place.access, "")
-        case "predicate":
-            return "predicate, result" if place.access == "write" else "predicate or its negation"
-        case "any":
-            return "source, or a predicate in its stead"
-        case "immediate":
-            return "integer constant"
-        case "tuple":
-            return "list in parentheses"
-        case "sink":
-            return "the sink `_`"
-        case "address" if place.space == "tensor":
-            return "address in tensor memory"
-        case other:
-            return other
-
-
-def _counts(place: OperandSpec, samples: list[dict[str, str]]) -> str:
+def _counts(place: Place, samples: list[dict[str, str]]) -> str:
     counts = sorted({place.registers(slots) for slots in samples})
     if counts == [0]:
         return ""
@@ -188,12 +152,12 @@ def _counts(place: OperandSpec, samples: list[dict[str, str]]) -> str:
     return f"vector of {shown}" if 0 not in counts else f"{shown} in a vector"
 
 
-def _registers_table(form: Form, fragments: Mapping[str, OperandSpec]) -> str:
-    """How many registers hold each fragment, and which lane holds what, for samples of the rows."""
+def _registers_table(form: Form, fragments: Mapping[str, Place]) -> str:
+    """Return the table of the registers and element positions of fragments, for samples of the rows."""
     keyed = [
         word
         for word in ("shape", "dtype", "atype", "btype", "ctype", "type", "dst_fmt", "matrix", "num", "trans")
-        if _varies(form, word)
+        if word in form.columns or word in form.composites
     ]
     lines: list[list[str]] = []
     seen: set[tuple[str, ...]] = set()
@@ -209,9 +173,7 @@ def _registers_table(form: Form, fragments: Mapping[str, OperandSpec]) -> str:
 
 
 def layouts(form: Form, slots: Mapping[str, str]) -> list[tuple[str, str]]:
-    """The fragments of a form with some slots: the operand, and in a line its registers and which lane holds
-    what.
-    """
+    """Return the fragments of a Form for some slots: the operand, its registers and element positions."""
     return [
         (
             name.replace("_", "-"),
@@ -222,12 +184,8 @@ def layouts(form: Form, slots: Mapping[str, str]) -> list[tuple[str, str]]:
     ]
 
 
-def _varies(form: Form, slot: str) -> bool:
-    return slot in form.columns or slot in form.composites
-
-
 def _samples(form: Form) -> Iterator[dict[str, str]]:
-    """Slots of every row: each combination of its words, the first few and the last of long cells."""
+    """Yield slots of every row: combinations of its words, with a few words of long cells."""
     for row in form.rows:
         names = list(row.cells)
         choices = [_few(row.cells[name], name in form.parts) for name in names]
@@ -249,12 +207,12 @@ def _few(words: tuple[str, ...], composite: bool) -> tuple[str, ...]:
 
 
 def rule_page(rule: Rule) -> str:
-    """The page of a rule."""
+    """Return the page of a rule."""
     bad, good = rule.bad.strip("\n"), rule.good.strip("\n")
-    again = f" (so {rule.repeat} times)" if rule.repeat > 1 else ""
-    emits = f"It gives `{rule.emits}`.\n\n" if rule.emits else ""
+    again = f" (repeated {rule.repeat} times)" if rule.repeat > 1 else ""
+    emits = f"Code: `{rule.emits}`.\n\n" if rule.emits else ""
     return (
-        f"# {_escaped(rule.code)}\n\n{rule.what}\n\n{rule.why}\n\n"
+        f"# {escaped(rule.code)}\n\n{rule.what}\n\n{rule.why}\n\n"
         f"The examples are {_SCOPES[rule.scope]}.\n\n"
         f"## Bad{again}\n\n```ptx\n{bad}\n```\n\n{emits}"
         f"## Good\n\n```ptx\n{good}\n```\n\n"
@@ -262,36 +220,9 @@ def rule_page(rule: Rule) -> str:
     )
 
 
-def rule_file(code: str) -> str:
-    """The name of a rule's page."""
-    return re.sub(r"[^\w.-]+", "-", code).strip("-") + ".md"
-
-
-def _escaped(code: str) -> str:
+def escaped(code: str) -> str:
+    """Return a rule code for Markdown text."""
     return code.replace("<", "\\<")
-
-
-# The folder -------------------------------------------------------------------------------------------------
-
-
-def all_pages(more: Iterable[tuple[str, str, str]] = ()) -> dict[str, str]:
-    """Every generated page of `docs`, by its path there.
-
-    `more` are rules of other floors: code, what the rule is, page.
-    """
-    pages: dict[str, str] = {}
-    index = ["# Instructions\n"]
-    for family, members in families().items():
-        pages[f"isa/{family}.md"] = family_page(family, members)
-        index.append(f"- [{family}]({family}.md): {_summary(family)}")
-    pages["isa/README.md"] = "\n".join(index) + "\n"
-    index = ["# Rules\n"]
-    own = ((code, rule.what, rule_page(rule)) for code, rule in rules().items())
-    for code, what, page in (*own, *more):
-        pages[f"rules/{rule_file(code)}"] = page
-        index.append(f"- [{_escaped(code)}]({rule_file(code)}): {what.split('. ')[0].rstrip('.')}.")
-    pages["rules/README.md"] = "\n".join(index) + "\n"
-    return pages
 
 
 def _table(heads: list[str], lines: list[list[str]]) -> str:

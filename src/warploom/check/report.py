@@ -1,4 +1,4 @@
-"""What a check found."""
+"""Report of a check."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Format = Literal["text", "json", "sarif"]
 
 
 class Report(Displayed):
-    """The diagnostics of a check in the order of the text; `ok` when none of them is an error."""
+    """Diagnostics of a check, in the order of the text."""
 
     display_kind: ClassVar[str] = "report"
 
@@ -21,7 +21,7 @@ class Report(Displayed):
 
     @classmethod
     def of(cls, reports: Iterable[Report]) -> Report:
-        """One report of several texts, one text after the other."""
+        """Return one report for several texts, one text after the other."""
         whole = cls(())
         whole.diagnostics = tuple(found for report in reports for found in report)
         return whole
@@ -33,32 +33,28 @@ class Report(Displayed):
         return len(self.diagnostics)
 
     def __bool__(self) -> bool:
-        raise TypeError("a Report is neither true nor false; ask for .ok, or for its length")
+        raise TypeError("a Report has no truth value; use .ok or len()")
 
     @property
     def ok(self) -> bool:
-        """True when there is no error."""
+        """True if the report contains no error."""
         return not self.errors
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
-        """The errors alone."""
+        """Errors among the diagnostics."""
         return tuple(found for found in self.diagnostics if found.severity is Severity.ERROR)
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
-        """The warnings alone."""
+        """Warnings among the diagnostics."""
         return tuple(found for found in self.diagnostics if found.severity is Severity.WARNING)
 
     def render(self, format: Format = "text", color: bool = False) -> str:
-        """The report as text with source lines and carets, as JSON, or as SARIF 2.1.0."""
-        match format:
-            case "text":
-                return render(self.diagnostics, color)
-            case "json":
-                return render_json(self.diagnostics)
-            case "sarif":
-                return render_sarif(self.diagnostics)
+        """Return the report as text with source lines and carets, as JSON, or as SARIF 2.1.0."""
+        if format == "text":
+            return render(self.diagnostics, color)
+        return render_json(self.diagnostics) if format == "json" else render_sarif(self.diagnostics)
 
     def __str__(self) -> str:
         return self.render()

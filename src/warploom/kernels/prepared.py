@@ -8,7 +8,7 @@ from functools import cache, partial
 from typing import Any
 
 from warploom.author import Kernel
-from warploom.check.module import asked_target
+from warploom.check.header import find_target
 from warploom.diagnostics import UsageError
 from warploom.gpu import Gpu
 from warploom.gpu.arrays import UNORDERED, is_torch_type, number_of
@@ -27,7 +27,7 @@ Dispatch = HopperDispatch | AmpereDispatch
 def gpu_of(number: int) -> Gpu:
     """Open a GPU and keep it open. Errors: UsageError gpu.*, kernels.target."""
     gpu = Gpu(number)
-    if asked_target(gpu.arch).number < OLDEST:
+    if find_target(gpu.arch).number < OLDEST:
         raise UsageError(
             f"the kernels need sm_{OLDEST} or newer; {gpu.name} is {gpu.arch}",
             code="kernels.target",

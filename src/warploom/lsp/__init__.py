@@ -1,8 +1,8 @@
-"""The language server: what Warploom knows of a PTX text, while it is written.
+"""Language server for PTX.
 
-`document` holds a text and what is known of it, `positions` says where things stand as editors count; `names`,
-`hover`, `completion`, `fixes`, `formatting` and `outline` answer questions about a document in offsets of its
-text. `server` alone speaks the protocol, and it alone needs pygls.
+`document` holds an open text and its analysis, and `positions` converts offsets to the positions of editors. `names`,
+`hover`, `completion`, `fixes`, `formatting` and `outline` answer questions about a document in offsets of its text.
+Only `server` uses the protocol and needs pygls.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ from warploom.diagnostics import UsageError
 
 
 def serve(port: int | None = None, *, version: str = "") -> None:
-    """Serve an editor over standard input and output, or over a port of this machine, until it leaves; `version`
-    is what the editor is told.
+    """Serve one editor until it disconnects, over standard input and output or a local port.
 
-    Errors: UsageError lsp.packages where pygls is not installed
+    `version` is the version that the server reports to the editor.
+
+    Errors: UsageError lsp.packages if pygls is not installed
     """
     if find_spec("pygls") is None:
         raise UsageError(
-            "the language server needs pygls, which speaks the protocol",
+            "the language server needs pygls, which implements the protocol",
             code="lsp.packages",
             hint="pip install 'warploom[lsp]'",
         )

@@ -1,4 +1,4 @@
-"""What may be written next: the words that lead to a legal opcode on the target, and names that are declared."""
+"""Completion: words that lead to a legal opcode on the target, and declared names."""
 
 from __future__ import annotations
 
@@ -7,30 +7,32 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice, product
 
+from warploom.check.header import find_target
 from warploom.diagnostics import Span
-from warploom.isa.model.availability import Target, Version, available, latest_version, read_target, word_lack
+from warploom.isa.model.availability import Target, Version, available, latest_version, word_lack
 from warploom.isa.model.form import LONGEST_OPCODE, Form, forms_of, heads
 from warploom.isa.model.special_registers import SPECIAL_REGISTERS
 from warploom.isa.model.syntax import Word
 from warploom.isa.model.table import Row
 from warploom.lsp.document import View
-from warploom.lsp.names import Names
-from warploom.ptx import Function, Label, Variable
+from warploom.lsp.names import Names, Symbol
+from warploom.ptx import Label, Variable
 
 _STATEMENT = re.compile(
     r"(?:^|[;{}]|[\w$]:(?!:))\s*(?:@!?\s*[\w$%]+\s+)?(?P<opcode>[A-Za-z_][\w$]*(?:\.[\w:]*)*)?$"
 )
-"""The end of a line in which an opcode is being written."""
+"""End of a line in which an opcode is being written."""
 _PARTIAL = re.compile(r"[%$]?[\w$]*(?:\.\w*)?$")
 _COMMENTS = re.compile(r'/\*.*?\*/|"[^"\n]*"', re.DOTALL)
 _MOST_SPELLINGS = 4096
-"""Words that a composite slot such as a shape may have in a row."""
+"""Most words of a composite slot, such as a shape, in one row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A word that may stand at `span`. `kind` is "instruction", "modifier", "register", "variable", "function"
-    or "label"; `detail` says more.
+    """Word that may replace the text at `span`.
+
+    `kind` is "instruction", "modifier", "register", "variable", "function" or "label".
     """
 
     word: str
@@ -40,7 +42,7 @@ class Completion:
 
 
 def completions(view: View, offset: int) -> list[Completion]:
-    """What may be written at an offset."""
+    """Return the words that may be written at an offset."""
     line = view.text[view.text.rfind("\n", 0, offset) + 1 : offset]
     if "//" in _COMMENTS.sub("", line) or line.lstrip().startswith("."):
         return []
@@ -51,29 +53,21 @@ def completions(view: View, offset: int) -> list[Completion]:
 
 
 def _opcodes(view: View, offset: int, opcode: str) -> list[Completion]:
-    head, dot, _ = opcode.rpartition(".")
-    partial = opcode.rpartition(".")[2]
-    target, ptx = view.judged_by or _newest()
-    words = tuple(head.split(".")) if dot else ()
-    following = next_words(words, target, ptx)
-    begin = offset - len(partial)
-    kind = "modifier" if dot else "instruction"
+    head, dot, partial = opcode.rpartition(".")
+    target, ptx = view.target_and_version or (find_target("sm_90a"), latest_version())
+    following = next_words(tuple(head.split(".")) if dot else (), target, ptx)
+    span = Span(offset - len(partial), offset)
     return [
-        Completion(word, kind, Span(begin, offset), detail)
+        Completion(word, "modifier" if dot else "instruction", span, detail)
         for word, detail in following.items()
         if word.startswith(partial)
     ]
 
 
-def _newest() -> tuple[Target, Version]:
-    target = read_target("sm_90a")
-    assert target is not None
-    return target, latest_version()
-
-
 def next_words(words: tuple[str, ...], target: Target, ptx: Version) -> dict[str, str]:
-    """The words that may follow the first words of an opcode, so that it can become legal on a target at a PTX
-    version, and the forms that have them there.
+    """Return the words that may follow the first words of an opcode, with the names of their Forms.
+
+    Each word leads to an opcode that is legal for the target and the PTX version.
     """
     if sum(map(len, words)) > LONGEST_OPCODE:
         return {}
@@ -83,18 +77,17 @@ def next_words(words: tuple[str, ...], target: Target, ptx: Version) -> dict[str
         for word in dict.fromkeys(_following(form, words, target, ptx)):
             if word_lack([word], target, ptx) is None:
                 found.setdefault(word, []).append(form.name)
-    return {word: _few(names) for word, names in sorted(found.items(), key=_order)}
+    return {
+        word: ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
+        for word, names in sorted(found.items(), key=_order)
+    }
 
 
 def _order(item: tuple[str, list[str]]) -> tuple[object, ...]:
-    """Words by their letters, and by their numbers as numbers."""
+    """Return the sort key of a word, in which numbers count as numbers."""
     return tuple(
         (part.isdigit(), int(part) if part.isdigit() else part) for part in re.split(r"(\d+)", item[0])
     )
-
-
-def _few(names: list[str]) -> str:
-    return ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
 
 
 def _following(form: Form, words: tuple[str, ...], target: Target, ptx: Version) -> Iterator[str]:
@@ -106,20 +99,23 @@ def _following(form: Form, words: tuple[str, ...], target: Target, ptx: Version)
 
 
 def _in_row(form: Form, row: Row, order: tuple[Word, ...], words: tuple[str, ...]) -> Iterator[str]:
-    """The words that may stand behind the first words of an opcode that follows a row."""
-    places = {0}  # of the pattern, that the next word may be at
+    """Yield the words that may follow the first words of an opcode in one row.
+
+    `positions` are the indices in the pattern at which the next word may be.
+    """
+    positions = {0}
     for text in words:
-        places = {p + 1 for p in _reached(form, row, order, places) if _fits(form, row, order[p], text)}
-        if not places:
+        positions = {p + 1 for p in _reached(row, order, positions) if _fits(row, order[p], text)}
+        if not positions:
             return
-    for p in _reached(form, row, order, places):
+    for p in _reached(row, order, positions):
         yield from _spellings(form, row, order[p])
 
 
-def _reached(form: Form, row: Row, order: tuple[Word, ...], places: Iterable[int]) -> set[int]:
-    """Places of the pattern and those behind them, where what lies between may be absent."""
+def _reached(row: Row, order: tuple[Word, ...], positions: Iterable[int]) -> set[int]:
+    """Return positions of a pattern and those behind them, as far as the words between are optional."""
     reached: set[int] = set()
-    for p in places:
+    for p in positions:
         while p < len(order):
             reached.add(p)
             if not (order[p].optional and "" in row.cells.get(order[p].slot, ("",))):
@@ -128,7 +124,7 @@ def _reached(form: Form, row: Row, order: tuple[Word, ...], places: Iterable[int
     return reached
 
 
-def _fits(form: Form, row: Row, word: Word, text: str) -> bool:
+def _fits(row: Row, word: Word, text: str) -> bool:
     if word.composite is not None:
         parts = word.composite.fullmatch(text)
         return parts is not None and all(
@@ -157,7 +153,7 @@ def _names(view: View, offset: int, line: str) -> list[Completion]:
         return []
     span = Span(offset - len(partial), offset)
     names = [
-        Completion(symbol.text, _kind(symbol.declaration), span, _detail(symbol.declaration))
+        _completion(symbol, span)
         for symbol in Names(view).visible(offset)
         if symbol.text.startswith(partial) and symbol.text != partial
     ]
@@ -169,11 +165,9 @@ def _names(view: View, offset: int, line: str) -> list[Completion]:
     return names + special
 
 
-def _kind(node: Variable | Label | Function) -> str:
+def _completion(symbol: Symbol, span: Span) -> Completion:
+    node = symbol.declaration
     if isinstance(node, Variable):
-        return "register" if node.space == "reg" else "variable"
-    return "label" if isinstance(node, Label) else "function"
-
-
-def _detail(node: Variable | Label | Function) -> str:
-    return f".{node.space} .{node.type}" if isinstance(node, Variable) else ""
+        kind = "register" if node.space == "reg" else "variable"
+        return Completion(symbol.text, kind, span, f".{node.space} .{node.type}")
+    return Completion(symbol.text, "label" if isinstance(node, Label) else "function", span)

@@ -1,63 +1,64 @@
-"""A text that is open in an editor, and what is known of it."""
+"""Text that is open in an editor, and its analysis."""
 
 from __future__ import annotations
 
 from functools import cached_property
 
-from warploom.check.module import HEAD, head
-from warploom.check.rechecking import Rechecker
+from warploom.check.header import HEADER_ITEMS, check_header
+from warploom.check.incremental_check import IncrementalChecker
 from warploom.check.report import Report
 from warploom.isa.model.availability import Target, Version
 from warploom.lsp.positions import Lines
 from warploom.ptx import Block, Function, Instruction, Module
-from warploom.ptx.rereading import Piece, Reading, reread
+from warploom.ptx.incremental_parse import ParsedText, Piece, parse_incrementally
 
 
 class View:
-    """One version of a text: what was read of it, and what is wrong with it. Each is found when it is asked for."""
+    """One version of a text. It is parsed and checked on first use."""
 
-    def __init__(self, text: str, encoding: str, rechecker: Rechecker, before: Reading | None) -> None:
+    def __init__(
+        self, text: str, encoding: str, checker: IncrementalChecker, before: ParsedText | None
+    ) -> None:
         self.text = text
         self._encoding = encoding
-        self._rechecker = rechecker
+        self._checker = checker
         self._before = before
 
     @cached_property
     def lines(self) -> Lines:
-        """Its lines."""
+        """Lines of the text."""
         return Lines(self.text, self._encoding)
 
     @cached_property
-    def reading(self) -> Reading:
-        """What can be read."""
+    def parsed(self) -> ParsedText:
+        """Parsed text."""
         before, self._before = self._before, None
-        return reread(self.text, before)
+        return parse_incrementally(self.text, before)
 
     @property
-    def known(self) -> Reading | None:
-        """What was read of this version or, where nobody has asked yet, of an earlier one."""
-        return self.__dict__.get("reading", self._before)
+    def latest_parse(self) -> ParsedText | None:
+        """Parsed text of this version, or of an earlier one if this version is not parsed yet."""
+        return self.__dict__.get("parsed", self._before)
 
     @cached_property
     def report(self) -> Report:
-        """What is wrong."""
-        return self._rechecker.report(self.reading)
+        """Report of the checker."""
+        return self._checker.report(self.parsed)
 
     @cached_property
-    def judged_by(self) -> tuple[Target, Version] | None:
-        """Target and PTX version of the text; None where its head cannot be read."""
-        items = self.reading.pieces[0].items if self.reading.pieces else ()
-        if len(items) < HEAD:
+    def target_and_version(self) -> tuple[Target, Version] | None:
+        """Target and PTX version of the text; None if its header has syntax errors."""
+        items = self.parsed.pieces[0].items if self.parsed.pieces else ()
+        if len(items) < HEADER_ITEMS:
             return None
-        target, ptx, _ = head(Module(items), None, None)
+        target, ptx, _ = check_header(Module(items), None, None)
         return target, ptx
 
     def instruction_at(self, offset: int) -> tuple[Instruction, int] | None:
-        """The instruction that an offset is in, and where its piece begins."""
-        if not self.reading.pieces:
+        """Return the instruction at an offset, and the offset of its piece."""
+        if not self.parsed.pieces:
             return None
-        k = self.reading.piece_at(offset)
-        piece, start = self.reading.pieces[k], self.reading.starts[k]
+        piece, start = self.pieces()[self.parsed.piece_at(offset)]
         for item in piece.items:
             if isinstance(item, Function) and item.body is not None:
                 found = _instruction_in(item.body, offset - start)
@@ -66,8 +67,8 @@ class View:
         return None
 
     def pieces(self) -> list[tuple[Piece, int]]:
-        """The pieces of the text, and where each begins."""
-        return list(zip(self.reading.pieces, self.reading.starts, strict=True))
+        """Return the pieces of the text and their offsets."""
+        return list(zip(self.parsed.pieces, self.parsed.starts, strict=True))
 
 
 def _instruction_in(block: Block, offset: int) -> Instruction | None:
@@ -83,19 +84,19 @@ def _instruction_in(block: Block, offset: int) -> Instruction | None:
 
 
 class Document:
-    """A text that changes. `view` is the version that it has now."""
+    """Text that changes. `view` is its present version."""
 
     def __init__(self, name: str, text: str, encoding: str = "utf-16") -> None:
         self._encoding = encoding
-        self._rechecker = Rechecker(name)
-        self.view = View(text, encoding, self._rechecker, None)
+        self._checker = IncrementalChecker(name)
+        self.view = View(text, encoding, self._checker, None)
 
     def replace(self, text: str) -> None:
-        """The text is another."""
-        self.view = View(text, self._encoding, self._rechecker, self.view.known)
+        """Replace the whole text."""
+        self.view = View(text, self._encoding, self._checker, self.view.latest_parse)
 
     def change(self, start: tuple[int, int], end: tuple[int, int], text: str) -> None:
-        """A range of positions has another text."""
+        """Replace a range of positions by a text."""
         view = self.view
         first, last = view.lines.offset(*start), view.lines.offset(*end)
         self.replace(view.text[:first] + text + view.text[max(first, last) :])

@@ -1,4 +1,4 @@
-"""Quick fixes: the changes that findings name in their hints."""
+"""Quick fixes: edits that the hints of findings describe."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from warploom.isa.model.form import LONGEST_OPCODE, match_opcode
 from warploom.lsp.document import View
 from warploom.lsp.names import Names
 from warploom.ptx import Instruction, Variable
+from warploom.ptx.cursor import MISSING_SEMICOLON
 from warploom.ptx.lexer import COMMENT
 
 _FOUND = re.compile(r"'([^']+)'")
-_LIKE = re.compile(r"did you mean '?([^'?]+)'?\?")
+_SIMILAR = re.compile(r"did you mean '?([^'?]+)'?\?")
 _BEFORE = re.compile(r"put '([^']+)' before it")
 _ENDS = re.compile(r"'([^'<]+)<(\d+)>' (?:ends with|is empty)")
 _DECLARE = re.compile(r"declare it (\.\w+)")
-_NO_END = "the statement before this line has no ';'"
+_RANGE_SIZE = re.compile(r"\s*<\s*(\d+)\s*>")
 _CODE = re.compile(rf'{COMMENT}|"[^"\n]*"|[^\s/]+|/', re.ASCII)
 _MOST = 3
 _MOST_REGISTERS = 1_000_000
@@ -28,41 +29,40 @@ _MOST_REGISTERS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A change that would mend a finding: what it does, in a few words, and the texts that stand at some spans
-    after it.
-    """
+    """Edit that resolves a finding: a short title, and a new text for a span."""
 
     title: str
     finding: Diagnostic
-    changes: tuple[tuple[Span, str], ...]
+    span: Span
+    text: str
 
 
 def fixes_in(view: View, start: int, end: int) -> list[Fix]:
-    """The fixes of what was found in a range of offsets."""
+    """Return the fixes of the findings in a range of offsets."""
     return [
-        Fix(title, finding, changes)
+        Fix(title, finding, span, text)
         for finding in view.report
         if finding.span is not None and finding.span.start <= end and start <= finding.span.end
-        for title, changes in _fixes(view, finding, finding.span)
+        for title, span, text in _fixes(view, finding, finding.span)
     ]
 
 
-_Change = tuple[str, tuple[tuple[Span, str], ...]]
+_Change = tuple[str, Span, str]
 
 
 def _fixes(view: View, finding: Diagnostic, span: Span) -> Iterator[_Change]:
     hint = finding.hint
-    if (like := _LIKE.fullmatch(hint)) is not None:
-        yield from _renamed(view, finding, span, like[1])
+    if (similar := _SIMILAR.fullmatch(hint)) is not None:
+        yield from _renamed(view, finding, span, similar[1])
     elif (before := _BEFORE.fullmatch(hint)) is not None:
         yield _inserted(view, span, before[1])
     elif (ends := _ENDS.match(hint)) is not None:
         yield from _enlarged(view, finding, span, ends[1])
     elif (declare := _DECLARE.fullmatch(hint)) is not None:
         yield from _declared(view, finding, span, declare[1])
-    elif hint == _NO_END:
+    elif hint == MISSING_SEMICOLON:
         end = _end_of_code(view, span.start)
-        yield "End the statement before with ';'", ((Span(end, end), ";"),)
+        yield "End the statement before with ';'", Span(end, end), ";"
     else:
         yield from _of_opcode(view, finding, span)
 
@@ -72,53 +72,50 @@ def _renamed(view: View, finding: Diagnostic, span: Span, name: str) -> Iterator
     if found is None:
         return
     old = found[1].partition(".")[0] if finding.code == "isa.unknown" else found[1]
-    place = re.compile(rf"(?<![\w$%]){re.escape(old)}(?![\w$])").search(view.text, span.start, span.end)
-    if place is not None:
-        yield f"Change '{old}' to '{name}'", ((Span(*place.span()), name),)
+    named = re.compile(rf"(?<![\w$%]){re.escape(old)}(?![\w$])").search(view.text, span.start, span.end)
+    if named is not None:
+        yield f"Change '{old}' to '{name}'", Span(*named.span()), name
 
 
 def _inserted(view: View, span: Span, statement: str) -> _Change:
     begin = view.text.rfind("\n", 0, span.start) + 1
     before = view.text[begin : span.start]
     indent = before[: len(before) - len(before.lstrip())]
-    return f"Put '{statement}' before it", ((Span(begin, begin), f"{indent}{statement};\n"),)
+    return f"Put '{statement}' before it", Span(begin, begin), f"{indent}{statement};\n"
 
 
 def _enlarged(view: View, finding: Diagnostic, span: Span, stem: str) -> Iterator[_Change]:
-    """Declare as many registers of a range as are named."""
+    """Yield the change that enlarges a range of registers so that it contains a named one."""
     found = _FOUND.search(finding.message)
     digits = found[1].removeprefix(stem) if found is not None else ""
     count = int(digits) + 1 if digits.isdecimal() and len(digits) < 10 else 0
     names = Names(view)
     for symbol in names.visible(span.start) if 0 < count <= _MOST_REGISTERS else ():
-        node, place = symbol.declaration, names.definition(symbol)
-        if isinstance(node, Variable) and node.name == stem and node.count is not None and place is not None:
-            size = re.compile(r"\s*<\s*(\d+)\s*>").match(view.text, place.end)
+        node = symbol.declaration
+        if isinstance(node, Variable) and node.name == stem and node.count is not None:
+            name = names.definition(symbol)
+            size = None if name is None else _RANGE_SIZE.match(view.text, name.end)
             if size is not None:
-                yield f"Declare '{stem}<{count}>'", ((Span(*size.span(1)), str(count)),)
+                yield f"Declare '{stem}<{count}>'", Span(*size.span(1)), str(count)
             return
 
 
 def _declared(view: View, finding: Diagnostic, span: Span, word: str) -> Iterator[_Change]:
-    said = re.search(r"declared (\.\w+)", finding.message)
-    at = -1 if said is None else view.text.find(said[1], span.start, span.end)
-    if said is not None and at >= 0:
-        yield f"Declare it {word}", ((Span(at, at + len(said[1])), word),)
+    declared = re.search(r"declared (\.\w+)", finding.message)
+    at = -1 if declared is None else view.text.find(declared[1], span.start, span.end)
+    if declared is not None and at >= 0:
+        yield f"Declare it {word}", Span(at, at + len(declared[1])), word
 
 
 def _end_of_code(view: View, offset: int) -> int:
-    """Where the last text before an offset ends that is no comment."""
-    start = view.reading.starts[view.reading.piece_at(offset)] if view.reading.starts else 0
-    ends = [
-        match.end()
-        for match in _CODE.finditer(view.text, start, offset)
-        if not match[0].startswith(("//", "/*"))
-    ]
-    return ends[-1] if ends else offset
+    """Return the end of the last code before an offset; comments are no code."""
+    start = view.parsed.starts[view.parsed.piece_at(offset)] if view.parsed.starts else 0
+    found = _CODE.finditer(view.text, start, offset)
+    return max((match.end() for match in found if not match[0].startswith(("//", "/*"))), default=offset)
 
 
 def _of_opcode(view: View, finding: Diagnostic, span: Span) -> Iterator[_Change]:
-    """What else an opcode may be, where it is none or its operands fit another."""
+    """Yield the changes of an illegal opcode, or of an opcode whose operands fit another."""
     found = view.instruction_at(span.start)
     if found is None or "/" not in finding.code:
         return
@@ -126,12 +123,12 @@ def _of_opcode(view: View, finding: Diagnostic, span: Span) -> Iterator[_Change]
     words = instruction.word_spans
     if not words:
         return
-    place = Span(start + words[0].start, start + words[-1].end)
-    for opcode in list(dict.fromkeys(_legal(instruction, finding)))[:_MOST]:
-        yield f"Change to '{opcode}'", ((place, opcode),)
+    whole = Span(start + words[0].start, start + words[-1].end)
+    for opcode in list(dict.fromkeys(_legal_opcodes(instruction, finding)))[:_MOST]:
+        yield f"Change to '{opcode}'", whole, opcode
 
 
-def _legal(instruction: Instruction, finding: Diagnostic) -> Iterator[str]:
+def _legal_opcodes(instruction: Instruction, finding: Diagnostic) -> Iterator[str]:
     opcode = instruction.opcode
     if len(opcode) > LONGEST_OPCODE:
         return

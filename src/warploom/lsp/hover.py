@@ -1,4 +1,4 @@
-"""What stands at a place: an instruction's form, what holds its fragments, and how a name is declared."""
+"""Information at a position: the Form of an instruction, its fragments, or the declaration of a name."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from warploom.lsp.names import Names, Symbol
 from warploom.ptx import Function, Instruction, Label, Variable
 
 _FORMS = 3
-"""Forms that are shown of an opcode that several have."""
+"""Most Forms that are shown for one opcode."""
 
 
 def hover(view: View, offset: int) -> tuple[str, Span] | None:
-    """What is to be said at an offset, as Markdown, and what it is said of."""
+    """Return Markdown about the word at an offset, and the span of the word."""
     found = view.instruction_at(offset)
     if found is not None:
         instruction, start = found
@@ -29,38 +29,39 @@ def hover(view: View, offset: int) -> tuple[str, Span] | None:
     if token is None:
         return None
     k, (begin, end, text) = token
-    start = view.reading.starts[k]
+    start = view.parsed.starts[k]
     symbol = names.symbol_at(offset)
     if symbol is not None:
         return _symbol(symbol), Span(start + begin, start + end)
-    return _special(view, start + begin, text)
+    return _special_register(view, start + begin, text)
 
 
-def _special(view: View, begin: int, text: str) -> tuple[str, Span] | None:
-    """A special register; `%tid.x` is one name."""
-    behind = view.text[begin + len(text) : begin + len(text) + 2]
-    register = SPECIAL_REGISTERS.get(text + behind) or SPECIAL_REGISTERS.get(text)
+def _special_register(view: View, begin: int, text: str) -> tuple[str, Span] | None:
+    # `%tid.x` is one name, whose member follows the token.
+    member = view.text[begin + len(text) : begin + len(text) + 2]
+    register = SPECIAL_REGISTERS.get(text + member) or SPECIAL_REGISTERS.get(text)
     if register is None:
         return None
-    said = f"`{register.name}`: special register of `.{register.type}`"
+    markdown = f"`{register.name}`: special register of `.{register.type}`"
     if register.ptx > (1, 0):
-        said += f", from PTX {register.ptx[0]}.{register.ptx[1]} on"
+        markdown += f", from PTX {register.ptx[0]}.{register.ptx[1]} on"
     if register.target:
-        said += f", on {register.target} or higher"
-    return said, Span(begin, begin + len(register.name))
+        markdown += f", on {register.target} or higher"
+    return markdown, Span(begin, begin + len(register.name))
 
 
 def _symbol(symbol: Symbol) -> str:
     node = symbol.declaration
+    text = node.source_text or ""
     match node:
         case Label(name):
             return f"`{name}`: label"
         case Function(body=body):
-            text = (node.source_text or "").partition("{")[0] if body is not None else node.source_text or ""
-            return f"```ptx\n{text.strip()}\n```"
+            signature = text.partition("{")[0] if body is not None else text
+            return f"```ptx\n{signature.strip()}\n```"
         case Variable():
-            what = f"`{symbol.text}`: one of the {node.count} registers of\n\n" if symbol.is_of_range else ""
-            return f"{what}```ptx\n{(node.source_text or '').strip()}\n```"
+            note = f"`{symbol.text}`: one of the {node.count} registers of\n\n" if symbol.is_of_range else ""
+            return f"{note}```ptx\n{text.strip()}\n```"
 
 
 def _instruction(instruction: Instruction) -> str:
@@ -68,18 +69,17 @@ def _instruction(instruction: Instruction) -> str:
     fitting = [match for match in matches if isinstance(place_operands(match, instruction.operands), dict)]
     shown = (fitting or list(matches))[:_FORMS]
     if not shown:
-        return _unknown(instruction.opcode)
+        return _illegal(instruction.opcode)
     return "\n---\n\n".join(_match(match) for match in shown)
 
 
 def _match(match: Match) -> str:
-    lines = [f"`{name}`: {text}" for name, text in layouts(match.form, match.slots)]
-    here = "  \n".join(lines)
-    return (f"{here}\n\n" if here else "") + form_section(match.form)
+    lines = "  \n".join(f"`{name}`: {text}" for name, text in layouts(match.form, match.slots))
+    return (f"{lines}\n\n" if lines else "") + form_section(match.form)
 
 
-def _unknown(opcode: str) -> str:
+def _illegal(opcode: str) -> str:
     found = fixes(opcode) if len(opcode) <= LONGEST_OPCODE else ()
     legal = list(dict.fromkeys(fix.nearest or spell(fix.match) for fix in found))[:_FORMS]
-    near = "; near are " + ", ".join(f"`{each}`" for each in legal) if legal else ""
-    return f"`{opcode}` is no legal opcode{near}"
+    similar = "; similar are " + ", ".join(f"`{each}`" for each in legal) if legal else ""
+    return f"`{opcode}` is not a legal opcode{similar}"

@@ -1,4 +1,4 @@
-"""The outline of a document: its functions, their parameters and labels, and the variables of the module."""
+"""Outline of a document: functions with their parameters and labels, and module variables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from warploom.ptx import Function, Label, Variable
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry: `kind` is "kernel", "function", "variable" or "label", `span` all of it, `name_span` its name."""
+    """Entry of the outline.
+
+    `kind` is "kernel", "function", "variable" or "label". `span` is the whole declaration and `name_span` its name.
+    """
 
     name: str
     kind: str
@@ -23,7 +26,7 @@ class Entry:
 
 
 def outline(view: View) -> list[Entry]:
-    """The entries in the order of the text."""
+    """Return the entries in the order of the text."""
     names = Names(view)
     return [
         entry
@@ -34,18 +37,19 @@ def outline(view: View) -> list[Entry]:
 
 
 def _entry(names: Names, node: Function | Variable | Label, k: int, start: int) -> Entry | None:
-    place = names.definition(Symbol(node, k, node.name, local=False))
-    if node.span is None or place is None:
+    name_span = names.definition(Symbol(node, k, node.name, local=False))
+    if node.span is None or name_span is None:
         return None
     span = Span(start + node.span.start, start + node.span.end)
     match node:
         case Label(name):
-            return Entry(name, "label", "", span, place)
+            return Entry(name, "label", "", span, name_span)
         case Variable():
-            return Entry(node.name, "variable", f".{node.space} .{node.type}", span, place)
+            return Entry(node.name, "variable", f".{node.space} .{node.type}", span, name_span)
         case Function():
-            labels = node.body.statements if node.body is not None else ()
-            inside = (*node.params, *(label for label in labels if isinstance(label, Label)))
+            statements = node.body.statements if node.body is not None else ()
+            inside = (*node.params, *(label for label in statements if isinstance(label, Label)))
             inner = tuple(entry for each in inside if (entry := _entry(names, each, k, start)) is not None)
             kind = "kernel" if node.kind == "entry" else "function"
-            return Entry(node.name, kind, " ".join(f".{word}" for word in node.linkage), span, place, inner)
+            linkage = " ".join(f".{word}" for word in node.linkage)
+            return Entry(node.name, kind, linkage, span, name_span, inner)

@@ -1,4 +1,4 @@
-"""Where things stand as editors count: lines and characters from 0, in the units that were agreed on.
+"""Positions as editors count them: lines and characters from 0, in code units of an encoding.
 
 Source: Language Server Protocol 3.17, Text Documents
 """
@@ -7,52 +7,51 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
 from itertools import accumulate
 from typing import NamedTuple
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
-_BYTES = {"utf-8": 1, "utf-16": 2, "utf-32": 4}
-_CODECS = {"utf-8": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
+_CODECS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
+"""Codec and bytes of a code unit, for each encoding of the protocol."""
 
 
 class Position(NamedTuple):
-    """A place between two characters. Units: lines from 0; code units of the line from 0."""
+    """Position between two characters.
+
+    Units: lines from 0; code units of the line from 0
+    """
 
     line: int
     character: int
 
 
-def _line_ends(text: str) -> Iterator[int]:
-    """Where the lines of a text end that others follow."""
-    if "\r" in text:
-        return (match.end() for match in _LINE_END.finditer(text))
-    lengths = [len(line) + 1 for line in text.split("\n")]
-    return accumulate(lengths[:-1])
-
-
 class Lines:
-    """The lines of a text.
+    """Lines of a text.
 
-    Units: offsets are characters of the text; positions are in code units of `encoding`.
+    Units: offsets are characters of the text; positions are in code units of `encoding`
     """
 
     def __init__(self, text: str, encoding: str = "utf-16") -> None:
         self.text = text
-        self.starts = [0, *_line_ends(text)]
-        self._codec = _CODECS[encoding]
-        self._bytes = _BYTES[encoding]
+        if "\r" in text:
+            self.starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
+        else:
+            lengths = [len(line) + 1 for line in text.split("\n")]
+            self.starts = [0, *accumulate(lengths[:-1])]
+        self._codec, self._unit = _CODECS[encoding]
+
+    def _units(self, text: str) -> int:
+        return len(text) if text.isascii() else len(text.encode(self._codec, "surrogatepass")) // self._unit
 
     def position(self, offset: int) -> Position:
-        """The position of an offset."""
+        """Return the position of an offset."""
         line = bisect_right(self.starts, offset) - 1
-        before = self.text[self.starts[line] : offset]
-        if before.isascii():
-            return Position(line, len(before))
-        return Position(line, len(before.encode(self._codec, "surrogatepass")) // self._bytes)
+        return Position(line, self._units(self.text[self.starts[line] : offset]))
 
     def offset(self, line: int, character: int) -> int:
-        """The offset of a position; what lies behind the end of a line is its end, behind the last line that of
+        """Return the offset of a position.
+
+        A position behind the end of its line becomes the end of the line, and one behind the last line the end of
         the text.
         """
         if line >= len(self.starts):
@@ -66,5 +65,5 @@ class Lines:
         for k, sign in enumerate(content):
             if units >= character:
                 return start + k
-            units += len(sign.encode(self._codec, "surrogatepass")) // self._bytes
+            units += self._units(sign)
         return start + len(content)

@@ -1,4 +1,4 @@
-"""The server: the Language Server Protocol on one side, documents and offsets on the other.
+"""Language server: the protocol on one side, documents and offsets on the other.
 
 Source: Language Server Protocol 3.17
 """
@@ -27,7 +27,7 @@ from warploom.lsp.outline import Entry, outline
 
 HOST = "127.0.0.1"
 _PAUSE = 0.02
-"""Seconds without another edit after which diagnostics are found."""
+"""Seconds without another edit after which diagnostics are published."""
 
 _SEVERITIES = {
     Severity.ERROR: types.DiagnosticSeverity.Error,
@@ -51,57 +51,59 @@ _SYMBOLS = {
 
 
 class Server(LanguageServer):
-    """Speaks with one editor about the documents that it has open."""
+    """Server of one editor, with the documents that are open there."""
 
     def __init__(self, version: str) -> None:
         super().__init__("warploom", version)  # pyright: ignore[reportUnknownMemberType] -- *args
         self.documents: dict[str, Document] = {}
         self._pending: dict[str, asyncio.TimerHandle] = {}
 
-    def view(self, uri: str) -> View | None:
-        """The document as it is now; None where it is not open."""
-        document = self.documents.get(uri)
-        return None if document is None else document.view
+    def view(self, uri: str) -> View:
+        """Return the present version of a document. A document that is not open is empty."""
+        return (self.documents.get(uri) or Document(uri, "")).view
 
     def open(self, uri: str, text: str) -> None:
-        """A document is open from now on."""
+        """Open a document."""
         encoding = self.workspace.position_encoding or types.PositionEncodingKind.Utf16
         self.documents[uri] = Document(uri, text, types.PositionEncodingKind(encoding).value)
         self.publish(uri)
 
     def close(self, uri: str) -> None:
-        """A document is open no more."""
+        """Close a document."""
         self.documents.pop(uri, None)
-        self._forget(uri)
+        self._cancel(uri)
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
 
     def publish_soon(self, uri: str) -> None:
-        """Say what is wrong once no edit has come for a moment."""
-        self._forget(uri)
+        """Publish diagnostics after a pause without edits."""
+        self._cancel(uri)
         self._pending[uri] = asyncio.get_running_loop().call_later(_PAUSE, self.publish, uri)
 
     def publish(self, uri: str) -> None:
-        """Say what is wrong."""
-        self._forget(uri)
-        view = self.view(uri)
-        if view is not None:
+        """Publish the diagnostics of a document."""
+        self._cancel(uri)
+        if uri in self.documents:
+            view = self.view(uri)
             found = [_diagnostic(view, uri, each) for each in view.report]
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found))
 
-    def _forget(self, uri: str) -> None:
+    def _cancel(self, uri: str) -> None:
         pending = self._pending.pop(uri, None)
         if pending is not None:
             pending.cancel()
 
 
 def start(port: int | None, version: str) -> None:
-    """Serve until the editor leaves. Errors: UsageError lsp.port for a port that cannot be listened on."""
-    gc.freeze()  # what imports made stays for good
+    """Serve until the editor disconnects.
+
+    Errors: UsageError lsp.port for a port that cannot be opened
+    """
+    gc.freeze()  # imported objects stay for good
     for name in ("pygls.protocol.json_rpc", "asyncio"):
         logging.getLogger(name).addFilter(_is_unexpected)
     server = make_server(version)
     if port is None:
-        # The server closes what it writes to at its end; standard output stays open for who started it.
+        # The server closes its output at the end, but standard output must stay open.
         with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as output:
             server.start_io(sys.stdin.buffer, output)
         return
@@ -113,22 +115,20 @@ def start(port: int | None, version: str) -> None:
 
 
 def _is_unexpected(record: logging.LogRecord) -> bool:
-    """Whether the log is told of an exception: what people asked wrongly is said in the answer, and that the
-    editor leaves is no fault.
-    """
+    """Return False for exceptions that are not logged: refused requests and the exit of the editor."""
     return record.exc_info is None or not isinstance(record.exc_info[1], JsonRpcInvalidParams | SystemExit)
 
 
 def make_server(version: str) -> Server:
-    """A server with everything that it answers."""
+    """Return a server with all of its features."""
     server = Server(version)
     _add_synchronisation(server)
-    _add_questions(server)
-    _add_changes(server)
+    _add_queries(server)
+    _add_edits(server)
     return server
 
 
-# What is asked ----------------------------------------------------------------------------------------------
+# Features ---------------------------------------------------------------------------------------------------
 
 
 def _add_synchronisation(server: Server) -> None:
@@ -154,22 +154,20 @@ def _add_synchronisation(server: Server) -> None:
         server.close(params.text_document.uri)
 
 
-def _add_questions(server: Server) -> None:
+def _add_queries(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     def hovered(params: types.HoverParams) -> types.Hover | None:
         view = server.view(params.text_document.uri)
-        found = hover(view, _offset(view, params.position)) if view is not None else None
-        if view is None or found is None:
+        found = hover(view, _offset(view, params.position))
+        if found is None:
             return None
-        said = types.MarkupContent(types.MarkupKind.Markdown, found[0])
-        return types.Hover(said, _range(view, found[1]))
+        return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, found[0]), _range(view, found[1]))
 
     @server.feature(
         types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=[".", "%", ":"])
     )
     def complete(params: types.CompletionParams) -> types.CompletionList:
         view = server.view(params.text_document.uri)
-        found = completions(view, _offset(view, params.position)) if view is not None else []
         items = [
             types.CompletionItem(
                 each.word,
@@ -179,57 +177,52 @@ def _add_questions(server: Server) -> None:
                 filter_text=each.word,
                 text_edit=types.TextEdit(_range(view, each.span), each.word),
             )
-            for k, each in enumerate(found)
-            if view is not None
+            for k, each in enumerate(completions(view, _offset(view, params.position)))
         ]
         return types.CompletionList(is_incomplete=False, items=items)
 
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     def definition(params: types.DefinitionParams) -> types.Location | None:
         view, names, symbol = _symbol(server, params)
-        place = names.definition(symbol) if names is not None and symbol is not None else None
-        if view is None or place is None:
-            return None
-        return types.Location(params.text_document.uri, _range(view, place))
+        span = None if symbol is None else names.definition(symbol)
+        return None if span is None else types.Location(params.text_document.uri, _range(view, span))
 
     @server.feature(types.TEXT_DOCUMENT_REFERENCES)
     def references(params: types.ReferenceParams) -> list[types.Location]:
         view, names, symbol = _symbol(server, params)
-        if view is None or names is None or symbol is None:
+        if symbol is None:
             return []
-        places = names.references(symbol)
-        if not params.context.include_declaration:
-            declared = names.definition(symbol)
-            places = [place for place in places if place != declared]
-        return [types.Location(params.text_document.uri, _range(view, place)) for place in places]
+        hidden = None if params.context.include_declaration else names.definition(symbol)
+        spans = [span for span in names.references(symbol) if span != hidden]
+        return [types.Location(params.text_document.uri, _range(view, span)) for span in spans]
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
     def highlights(params: types.DocumentHighlightParams) -> list[types.DocumentHighlight]:
         view, names, symbol = _symbol(server, params)
-        if view is None or names is None or symbol is None:
-            return []
-        return [types.DocumentHighlight(_range(view, place)) for place in names.references(symbol)]
+        spans = [] if symbol is None else names.references(symbol)
+        return [types.DocumentHighlight(_range(view, span)) for span in spans]
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     def symbols(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
         view = server.view(params.text_document.uri)
-        return [] if view is None else [_outlined(view, entry) for entry in outline(view)]
+        return [_document_symbol(view, entry) for entry in outline(view)]
 
 
-def _add_changes(server: Server) -> None:
+def _add_edits(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
     def prepare(params: types.PrepareRenameParams) -> types.Range | None:
         view, names, symbol = _symbol(server, params)
-        token = None if names is None else names.token_at(_offset(view, params.position))
-        if view is None or symbol is None or token is None:
+        found = names.token_at(_offset(view, params.position))
+        if symbol is None or found is None:
             return None
-        start = view.reading.starts[token[0]]
-        return _range(view, Span(start + token[1][0], start + token[1][1]))
+        k, (begin, end, _) = found
+        start = view.parsed.starts[k]
+        return _range(view, Span(start + begin, start + end))
 
     @server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
     def rename(params: types.RenameParams) -> types.WorkspaceEdit | None:
         view, names, symbol = _symbol(server, params)
-        if view is None or names is None or symbol is None:
+        if symbol is None:
             return None
         try:
             changes = names.rename(symbol, params.new_name)
@@ -240,7 +233,7 @@ def _add_changes(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_FORMATTING)
     def formatted(params: types.DocumentFormattingParams) -> list[types.TextEdit]:
         view = server.view(params.text_document.uri)
-        return [] if view is None else _edits(view, formatting(view))
+        return _edits(view, formatting(view))
 
     @server.feature(
         types.TEXT_DOCUMENT_CODE_ACTION,
@@ -249,29 +242,26 @@ def _add_changes(server: Server) -> None:
     def actions(params: types.CodeActionParams) -> list[types.CodeAction]:
         uri = params.text_document.uri
         view = server.view(uri)
-        if view is None:
-            return []
         first, last = _offset(view, params.range.start), _offset(view, params.range.end)
         return [
             types.CodeAction(
                 fix.title,
                 kind=types.CodeActionKind.QuickFix,
                 diagnostics=[_diagnostic(view, uri, fix.finding)],
-                edit=types.WorkspaceEdit({uri: _edits(view, fix.changes)}),
+                edit=types.WorkspaceEdit({uri: _edits(view, [(fix.span, fix.text)])}),
             )
             for fix in fixes_in(view, first, last)
         ]
 
 
-# Between the two --------------------------------------------------------------------------------------------
+# Conversions ------------------------------------------------------------------------------------------------
 
 
-def _offset(view: View | None, position: types.Position) -> int:
-    return 0 if view is None else view.lines.offset(position.line, position.character)
+def _offset(view: View, position: types.Position) -> int:
+    return view.lines.offset(position.line, position.character)
 
 
-def _range(view: View | None, span: Span) -> types.Range:
-    assert view is not None
+def _range(view: View, span: Span) -> types.Range:
     start, end = view.lines.position(span.start), view.lines.position(span.end)
     return types.Range(types.Position(*start), types.Position(*end))
 
@@ -280,7 +270,7 @@ def _edits(view: View, changes: Iterable[tuple[Span, str]]) -> list[types.TextEd
     return [types.TextEdit(_range(view, span), text) for span, text in changes]
 
 
-_AtPlace = (
+_PositionParams = (
     types.DefinitionParams
     | types.ReferenceParams
     | types.DocumentHighlightParams
@@ -289,10 +279,8 @@ _AtPlace = (
 )
 
 
-def _symbol(server: Server, params: _AtPlace) -> tuple[View | None, Names | None, Symbol | None]:
+def _symbol(server: Server, params: _PositionParams) -> tuple[View, Names, Symbol | None]:
     view = server.view(params.text_document.uri)
-    if view is None:
-        return None, None, None
     names = Names(view)
     return view, names, names.symbol_at(_offset(view, params.position))
 
@@ -314,12 +302,12 @@ def _diagnostic(view: View, uri: str, found: Diagnostic) -> types.Diagnostic:
     )
 
 
-def _outlined(view: View, entry: Entry) -> types.DocumentSymbol:
+def _document_symbol(view: View, entry: Entry) -> types.DocumentSymbol:
     return types.DocumentSymbol(
         entry.name,
         _SYMBOLS[entry.kind],
         _range(view, entry.span),
         _range(view, entry.name_span),
         detail=entry.detail or None,
-        children=[_outlined(view, each) for each in entry.inner],
+        children=[_document_symbol(view, each) for each in entry.inner],
     )

@@ -1,44 +1,43 @@
-"""The PTX language: text to tree and back. Knows no opcodes."""
+"""PTX language: parsing of text into a tree, and printing. Any opcode is accepted."""
 
 from __future__ import annotations
 
 from warploom.ptx.cursor import PtxSyntaxError
 from warploom.ptx.files import read, text_of
-from warploom.ptx.parser import parse, parse_readable
-from warploom.ptx.printer import operand_text
-from warploom.ptx.tree import (
+from warploom.ptx.node import Node
+from warploom.ptx.operands import (
     Address,
-    Argument,
-    Block,
-    Directive,
     Element,
     Float,
-    Function,
-    Guard,
     Initializer,
-    Instruction,
     Integer,
-    Label,
-    Module,
     Name,
     Negated,
-    Node,
     Operand,
     Pair,
     Property,
+    Symbol,
+    Tuple,
+    Vector,
+)
+from warploom.ptx.parser import parse, parse_readable
+from warploom.ptx.tree import (
+    Block,
+    Directive,
+    Function,
+    Guard,
+    Instruction,
+    Label,
+    Module,
     Prototype,
     Statement,
-    Symbol,
     Text,
     TopLevel,
-    Tuple,
     Variable,
-    Vector,
 )
 
 __all__ = [
     "Address",
-    "Argument",
     "Block",
     "Directive",
     "Element",
@@ -65,7 +64,6 @@ __all__ = [
     "Tuple",
     "Variable",
     "Vector",
-    "operand_text",
     "parse",
     "parse_readable",
     "read",

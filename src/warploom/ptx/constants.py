@@ -1,28 +1,28 @@
-"""Constant expressions and initialisers.
+"""Literals, constant expressions and initializers.
 
-Source: PTX ISA 4.5 (constants), 5.4.4 (initialisers)
+Source: PTX ISA 4.5 (constants), 5.4.4 (initializers)
 """
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from warploom.diagnostics import Span
 from warploom.ptx.cursor import Cursor, describe
-from warploom.ptx.lexer import Token, floating, integer_value
-from warploom.ptx.tree import Float, Initializer, Integer, Name, Property, Symbol
+from warploom.ptx.lexer import Token
+from warploom.ptx.operands import Float, Initializer, Integer, Name, Property, Symbol
 
 _BITS = 64
 WARP_SZ, WARP_SIZE = "WARP_SZ", 32
 _LONGEST = _BITS + 2
-"""Characters of the longest 64-bit literal, a binary one; leading zeros beyond it are taken for a fault."""
+"""Characters of the longest 64-bit literal, which is binary. Longer literals are refused."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Number:
-    """A 64-bit integer; `unsigned` as the language's rules for constant expressions carry it."""
+    """64-bit integer in a constant expression; its signedness follows the rules of C."""
 
     value: int
     unsigned: bool = False
@@ -43,7 +43,7 @@ _LEVELS: tuple[tuple[str, ...], ...] = (
     ("*", "/", "%"),
 )
 _PRECEDENCE = {sign: level for level, signs in enumerate(_LEVELS) for sign in signs}
-_TRUTHS: dict[str, Callable[[int, int], bool]] = {
+_COMPARISONS: dict[str, Callable[[int, int], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
     "<": operator.lt,
@@ -53,7 +53,7 @@ _TRUTHS: dict[str, Callable[[int, int], bool]] = {
     "&&": lambda a, b: bool(a) and bool(b),
     "||": lambda a, b: bool(a) or bool(b),
 }
-_SUMS: dict[str, Callable[[int, int], int]] = {
+_ARITHMETIC: dict[str, Callable[[int, int], int]] = {
     "|": lambda a, b: a | b,
     "^": lambda a, b: a ^ b,
     "&": lambda a, b: a & b,
@@ -65,8 +65,29 @@ _SUMS: dict[str, Callable[[int, int], int]] = {
 }
 
 
+def integer_value(text: str) -> int:
+    """Return the value of an integer literal: decimal, octal, hexadecimal or binary, possibly with a `U`."""
+    digits = text.rstrip("U")
+    return int(digits, 8 if digits[0] == "0" and digits.isdigit() else 0)
+
+
+def integer(text: str) -> Integer:
+    """Return the node of an integer literal that may have a minus in front."""
+    value = -integer_value(text[1:].lstrip()) if text[0] == "-" else integer_value(text)
+    constant = Integer(value)
+    return constant if constant.text == text else Integer.spelled(value, text)
+
+
+def floating(text: str) -> Float:
+    """Return the node of a floating-point literal: `0f` and 8 digits, `0d` and 16 digits, or a decimal."""
+    width = {"0f": 32, "0d": 64}.get(text[:2].lower())
+    if width is not None:
+        return Float(int(f"0x{text[2:]}", 0), width).spelled(text)
+    return Float.decimal(float(text)).spelled(text)
+
+
 def constant(cursor: Cursor, depth: int = 0) -> Integer | Float | Symbol:
-    """Read one constant expression; a literal one is folded.
+    """Parse a constant expression, and fold it if it contains only literals.
 
     Errors: ptx.syntax/expected, ptx.syntax/constant, ptx.syntax/nesting
     """
@@ -78,45 +99,44 @@ def constant(cursor: Cursor, depth: int = 0) -> Integer | Float | Symbol:
 
 
 def constant_or_name(cursor: Cursor, depth: int = 0) -> Integer | Float | Symbol | Name:
-    """Read one constant expression; a symbol with nothing added is a name."""
+    """Parse a constant expression. A symbol without an offset becomes a `Name`."""
     value = constant(cursor, depth)
     return Name(value.name) if isinstance(value, Symbol) and value == Symbol(value.name) else value
 
 
 def integer_constant(cursor: Cursor, what: str) -> int:
-    """Read a constant expression that must be an integer."""
-    token = cursor.peek()
+    """Parse an integer constant expression. The error message says that `what` was expected."""
+    start = cursor.peek().start
     value = constant(cursor)
     if not isinstance(value, Integer):
-        span = Span(token.start, cursor.pos)
-        cursor.fail("constant", f"found '{cursor.text[span.start : span.end]}'; expected {what}", span)
+        cursor.unexpected("constant", start, what)
     return value.value
 
 
 def literal(cursor: Cursor, token: Token) -> int:
-    """Value of an integer token just taken.
+    """Return the value of an integer token that was just taken.
 
     Errors: ptx.syntax/number
     """
     text = token.text
     digits = text.rstrip("U")
-    fault = ""
+    error = ""
     if digits.isdigit() and digits[0] == "0" and not set(digits) <= set("01234567"):
-        fault = "is no number; expected octal digits after 0"
+        error = "is not a number; expected octal digits after 0"
     elif len(digits) > _LONGEST or integer_value(text) >= 2**_BITS:
-        fault = f"does not fit in {_BITS} bits"
-    if fault:
-        cursor.fail("number", f"found {describe(token)}, which {fault}", Span(token.start, token.end))
+        error = f"does not fit in {_BITS} bits"
+    if error:
+        cursor.fail("number", f"found {describe(token)}, which {error}", token.span)
     return integer_value(text)
 
 
 def initializer(cursor: Cursor, depth: int = 0) -> Initializer:
-    """Read what follows `=`: a constant, a name, or braces around more of these.
+    """Parse the text behind `=`: a constant, a name, or a list of these in braces.
 
     Errors: ptx.syntax/expected, ptx.syntax/constant, ptx.syntax/nesting
     """
     if cursor.accept("{"):
-        depth = cursor.nest(depth, "initialisers")
+        depth = cursor.nest(depth, "initializers")
         if cursor.accept("}"):
             return ()
         items = [initializer(cursor, depth)]
@@ -126,7 +146,7 @@ def initializer(cursor: Cursor, depth: int = 0) -> Initializer:
         return tuple(items)
     value = constant_or_name(cursor, depth)
     if isinstance(value, Name) and cursor.accept("="):
-        return Property(value.text, initializer(cursor, cursor.nest(depth, "initialisers")))
+        return Property(value.text, initializer(cursor, cursor.nest(depth, "initializers")))
     return value
 
 
@@ -135,13 +155,13 @@ def _conditional(cursor: Cursor, depth: int) -> _Value:
     value = _binary(cursor, 0, depth)
     if not cursor.at("?"):
         return value
-    choice = _number(cursor, value, start)
+    condition = _number(cursor, value, start)
     cursor.take()
     depth = cursor.nest(depth, "expressions")
     first = _conditional(cursor, depth)
     cursor.expect(":")
     second = _conditional(cursor, depth)
-    return first if choice.value else second
+    return first if condition.value else second
 
 
 def _binary(cursor: Cursor, level: int, depth: int) -> _Value:
@@ -158,27 +178,25 @@ def _binary(cursor: Cursor, level: int, depth: int) -> _Value:
 def _apply(cursor: Cursor, sign: str, left: _Value, right: _Value, start: int, right_start: int) -> _Value:
     if isinstance(left, Symbol) and sign in ("+", "-"):
         if isinstance(right, Symbol) and sign == "-" and not left.minus:
-            return Symbol(left.name, left.offset, left.generic, left.mask, right.name)
+            return replace(left, minus=right.name)
         step = _number(cursor, right, right_start).value
-        offset = left.offset + (step if sign == "+" else -step)
-        return Symbol(left.name, offset, left.generic, left.mask, left.minus)
+        return replace(left, offset=left.offset + (step if sign == "+" else -step))
     if isinstance(right, Symbol) and sign == "+":
-        offset = right.offset + _number(cursor, left, start).value
-        return Symbol(right.name, offset, right.generic, right.mask, right.minus)
+        return replace(right, offset=right.offset + _number(cursor, left, start).value)
     a, b = _number(cursor, left, start), _number(cursor, right, right_start)
     unsigned = a.unsigned or b.unsigned
     x, y = (a.value % 2**_BITS, b.value % 2**_BITS) if unsigned else (a.value, b.value)
-    if sign in _TRUTHS:
-        return _Number(int(_TRUTHS[sign](x, y)))
+    if sign in _COMPARISONS:
+        return _Number(int(_COMPARISONS[sign](x, y)))
     if sign in ("/", "%"):
         if y == 0:
-            cursor.fail("constant", "this constant expression divides by zero", Span(start, cursor.pos))
+            cursor.fail("constant", "division by zero in a constant expression", Span(start, cursor.pos))
         quotient = abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
         return _wrap(quotient if sign == "/" else x - y * quotient, unsigned)
     if sign in ("<<", ">>"):
-        # A shift keeps the type of what is shifted; its count is unsigned.
+        # A shift has the type of its left operand. Its count is unsigned.
         x, y, unsigned = (x if a.unsigned else a.value), b.value % 2**_BITS, a.unsigned
-    return _wrap(_SUMS[sign](x, y), unsigned)
+    return _wrap(_ARITHMETIC[sign](x, y), unsigned)
 
 
 def _wrap(value: int, unsigned: bool) -> _Number:
@@ -189,11 +207,8 @@ def _wrap(value: int, unsigned: bool) -> _Number:
 
 
 def _number(cursor: Cursor, value: _Value, start: int) -> _Number:
-    if isinstance(value, _Number):
-        return value
-    span = Span(start, cursor.pos)
-    return cursor.fail(
-        "constant", f"found '{cursor.text[start : cursor.pos]}'; expected an integer constant", span
+    return (
+        value if isinstance(value, _Number) else cursor.unexpected("constant", start, "an integer constant")
     )
 
 
@@ -208,9 +223,9 @@ def _unary(cursor: Cursor, depth: int) -> _Value:
         return Float(flipped).spelled(cursor.text[token.start : cursor.pos])
     number = _number(cursor, value, token.end)
     if token.text == "-":
-        # A literal keeps its mathematical value; only arithmetic wraps.
-        plain = not number.unsigned or number.value == 2 ** (_BITS - 1)
-        return _Number(-number.value) if plain else _wrap(-number.value, True)
+        # A negated literal keeps its mathematical value. Only arithmetic wraps.
+        is_exact = not number.unsigned or number.value == 2 ** (_BITS - 1)
+        return _Number(-number.value) if is_exact else _wrap(-number.value, True)
     if token.text == "!":
         return _Number(int(not number.value))
     return number if token.text == "+" else _wrap(~number.value, number.unsigned)
@@ -248,7 +263,7 @@ def _masked(cursor: Cursor, mask: int, depth: int) -> Symbol:
     if not isinstance(value, Symbol):
         span = Span(start, cursor.pos)
         cursor.fail("constant", "only the address of a variable can be masked", span)
-    return Symbol(value.name, value.offset, value.generic, mask, value.minus)
+    return replace(value, mask=mask)
 
 
 def _parenthesised(cursor: Cursor, depth: int) -> _Value:

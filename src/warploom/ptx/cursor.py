@@ -1,27 +1,23 @@
-"""A place in a token stream, the errors found there, and the way on after an error."""
+"""Cursor over the tokens of a source: lookahead, syntax errors, and recovery after an error."""
 
 from __future__ import annotations
 
 from typing import NoReturn
 
 from warploom.diagnostics import Diagnostic, Severity, Source, Span, WarploomError
-from warploom.ptx.lexer import BAD_NUMBER, SPACES, STRAY, TOKEN, Token
+from warploom.ptx.lexer import MALFORMED_NUMBER, MODULE_WORDS, STRAY_CHARACTERS, TOKEN, Token, trivia_end
 
 NESTING_LIMIT = 64
 ERROR_LIMIT = 100
-NEAR = 200
-"""Characters from an error to what may have been broken by it."""
+ERROR_REACH = 200
+"""Characters behind an error in which it may cause further errors."""
 
-MODULE_WORDS = frozenset(
-    (".version", ".target", ".address_size", ".entry", ".func", ".visible", ".weak", ".common", ".alias")
-)
-"""Words that never stand in a function body: where one does, a `}` is missing."""
-
+MISSING_SEMICOLON = "the statement before this line has no ';'"
 _SECTION = "PTX ISA 4"
 
 
 class PtxSyntaxError(WarploomError):
-    """A text that is not PTX; carries every syntax diagnostic found.
+    """Syntax errors of a PTX text; `diagnostics` holds all of them.
 
     Errors: ptx.syntax/expected, ptx.syntax/header, ptx.syntax/character, ptx.syntax/string,
     ptx.syntax/comment, ptx.syntax/number, ptx.syntax/constant, ptx.syntax/nesting, ptx.syntax/limit
@@ -29,15 +25,15 @@ class PtxSyntaxError(WarploomError):
 
 
 class Unreadable(Exception):
-    """One statement could not be read; its diagnostic is recorded and reading goes on after it."""
+    """Abandoned statement, whose syntax error is recorded. Parsing continues behind it."""
 
 
-class Hopeless(Exception):
-    """Reading stops: the nesting is too deep or the errors are too many."""
+class ParsingStopped(Exception):
+    """End of parsing, because of too deep nesting or too many errors."""
 
 
 class Cursor:
-    """Tokens of one source, read one ahead and on demand."""
+    """Position in the tokens of one source, with one token of lookahead."""
 
     __slots__ = ("_ahead", "_unended", "diagnostics", "pos", "source", "text")
 
@@ -45,102 +41,106 @@ class Cursor:
         self.source = source
         self.text = source.text
         self.pos = 0
-        """Where reading goes on: the end of the last token taken."""
+        """End of the last token that was taken."""
         self.diagnostics: list[Diagnostic] = []
         self._ahead: Token | None = None
         self._unended = False
 
     def seek(self, pos: int) -> None:
-        """Go on reading at an offset."""
+        """Continue at an offset."""
         self.pos = pos
         self._ahead = None
 
     def peek(self) -> Token:
-        """The next token, not taken."""
+        """Return the next token without taking it."""
         token = self._ahead
         if token is None:
             token = self._ahead = self._lex()
         return token
 
     @property
-    def begins_anew(self) -> bool:
-        """Whether what follows is read, and its faults are told, as if nothing had been wrong before."""
+    def has_recovered(self) -> bool:
+        """True if no earlier error affects how the following text is parsed and which errors it reports."""
         if self._unended:
             return False
         last = self.diagnostics[-1].span if self.diagnostics else None
-        return last is None or last.end + NEAR <= self.pos
+        return last is None or last.end + ERROR_REACH <= self.pos
 
     def take(self) -> Token:
-        """The next token, taken."""
+        """Take the next token and return it."""
         token = self.peek()
         self.pos = token.end
         self._ahead = None
         return token
 
     def at(self, *texts: str) -> bool:
-        """True when the next token is one of these words or signs."""
+        """Return True if the next token is one of some texts."""
         return self.peek().text in texts
 
     def accept(self, text: str) -> bool:
-        """Take the next token if it is this word or sign."""
+        """Take the next token if its text is `text`. Return True if it was taken."""
         if self.peek().text != text:
             return False
         self.take()
         return True
 
     def expect(self, text: str, *others: str) -> Token:
-        """Take a word or sign that must stand here; `others` are what could have stood here too."""
+        """Take the next token, whose text must be `text`.
+
+        `others` are further texts that would be legal here. The error message lists them.
+        """
         if self.peek().text != text:
             self.expected(*(repr(sign) for sign in (*others, text)))
         return self.take()
 
     def expect_kind(self, kind: str, what: str) -> Token:
-        """Take a token of a kind that must stand here."""
+        """Take the next token, whose kind must be `kind`. Errors say that `what` was expected."""
         if self.peek().kind != kind:
             self.expected(what)
         return self.take()
 
     def expected(self, *what: str) -> NoReturn:
-        """Record that the next token is not one of `what`, and give up the statement."""
+        """Report that the next token is none of `what`, and abandon the statement."""
         token = self.peek()
         *first, last = what
         wanted = f"{', '.join(first)} or {last}" if first else last
-        self._unended = "';'" in what and self._leads_line(token)
-        hint = "the statement before this line has no ';'" if self._unended else ""
-        self.fail(
-            "expected", f"found {describe(token)}; expected {wanted}", Span(token.start, token.end), hint
-        )
+        can_begin_statement = token.kind != "end" and token.text not in ("}", ";")
+        self._unended = "';'" in what and can_begin_statement and self.breaks_line()
+        hint = MISSING_SEMICOLON if self._unended else ""
+        self.fail("expected", f"found {describe(token)}; expected {wanted}", token.span, hint)
+
+    def unexpected(self, rule: str, start: int, expected: str) -> NoReturn:
+        """Report the text from an offset to the cursor as an error, and abandon the statement."""
+        self.fail(rule, f"found '{self.text[start : self.pos]}'; expected {expected}", Span(start, self.pos))
 
     def report(self, rule: str, message: str, span: Span, hint: str = "") -> None:
-        """Record an error and go on."""
+        """Report an error, unless an earlier error explains it."""
         if self.diagnostics and self._follows(self.diagnostics[-1], span):
             return
         if len(self.diagnostics) >= ERROR_LIMIT:
-            message = f"more than {ERROR_LIMIT} syntax errors; reading stops here"
+            message = f"more than {ERROR_LIMIT} syntax errors; parsing stops here"
             self._record("limit", message, span, "")
-            raise Hopeless
+            raise ParsingStopped
         self._record(rule, message, span, hint)
 
     def fail(self, rule: str, message: str, span: Span, hint: str = "") -> NoReturn:
-        """Record an error and give up the statement."""
+        """Report an error and abandon the statement."""
         self.report(rule, message, span, hint)
         raise Unreadable
 
     def nest(self, depth: int, what: str) -> int:
-        """The next depth of nesting; too deep a text is not read further."""
+        """Return the depth of nesting plus 1. Stop parsing if `what` are nested too deep."""
         if depth >= NESTING_LIMIT:
-            token = self.peek()
-            message = f"{what} are nested more than {NESTING_LIMIT} deep"
-            self._record("nesting", message, Span(token.start, token.end), "")
-            raise Hopeless
+            self._record("nesting", f"{what} are nested more than {NESTING_LIMIT} deep", self.peek().span, "")
+            raise ParsingStopped
         return depth + 1
 
     def recover(self, start: int, *, body: bool) -> None:
-        """After an error in the statement at `start`, find where the next statement begins.
+        """Move to the next statement after an error in the statement at `start`.
 
-        That is after the next `;`, or at a token that leads its line where a `;` is missing before it, or
-        before a word that only stands at module scope. In a function body it is also before a `}` that the
-        statement did not open; at module scope, after one that closes.
+        The next statement begins behind the next `;`, at the first token of a line if a `;` is missing before it,
+        or at a word that only occurs at module scope. In a function body it also begins at a `}` that the
+        statement did not open; at module scope, behind a closing `}`.
         """
         fault = self._ahead or self._lex(quiet=True)
         if self._unended:
@@ -168,26 +168,23 @@ class Cursor:
                 return
 
     def skip_to(self, *texts: str) -> None:
-        """Go on at the next of these signs, or before a word that only stands at module scope."""
+        """Move to the next token with one of some texts, or to a word that only occurs at module scope."""
         while (token := self._lex(quiet=True)).kind != "end":
             if token.text in texts or token.text in MODULE_WORDS:
                 return
             self.seek(token.end)
 
     def breaks_line(self) -> bool:
-        """True when the next token stands on a later line than the last one taken."""
+        """Return True if the next token is on a later line than the last token taken."""
         return "\n" in self.text[self.pos : self.peek().start]
 
     def _follows(self, known: Diagnostic, span: Span) -> bool:
-        """True for a fault that a known one explains: at its place, or after a stray character."""
+        """Return True if a known error explains another: one at the same offset or after a stray character."""
         if known.span is None:
             return False
-        between = self.text[known.span.end : min(span.start, known.span.end + NEAR)]
-        passed_over = known.code.endswith("/character") and len(between) < NEAR and not between.strip()
-        return known.span.start == span.start or passed_over
-
-    def _leads_line(self, token: Token) -> bool:
-        return token.kind != "end" and token.text not in ("}", ";") and self.breaks_line()
+        between = self.text[known.span.end : min(span.start, known.span.end + ERROR_REACH)]
+        is_stray = known.code.endswith("/character") and len(between) < ERROR_REACH and not between.strip()
+        return known.span.start == span.start or is_stray
 
     def _record(self, rule: str, message: str, span: Span, hint: str) -> None:
         self.diagnostics.append(
@@ -201,24 +198,23 @@ class Cursor:
             if match is not None and match.lastgroup is not None:
                 kind = match.lastgroup
                 return Token(kind, match[kind], match.start(kind), match.end(kind))
-            spaces = SPACES.match(self.text, pos)
-            start = pos if spaces is None else spaces.end()
-            rule, message, stop = self._refusal(start)
+            start = trivia_end(self.text, pos)
+            rule, message, stop = self._lexical_error(start)
             if rule != "character":
                 break
-            # A stray character is reported once and passed over: what stands around it may be sound.
+            # A stray character is reported once and skipped, because the text around it may be correct.
             if not quiet:
                 self.report(rule, message, Span(start, stop))
             pos = stop
         token = Token("punctuation", self.text[start:stop], start, stop)
         if not quiet:
-            # Kept as the next token, so that recovery sees where the fault lies.
+            # Recovery starts from the token with the error.
             self._ahead = token
             self.fail(rule, message, Span(start, stop))
         return token
 
-    def _refusal(self, start: int) -> tuple[str, str, int]:
-        """Rule, message and end of something that is no token."""
+    def _lexical_error(self, start: int) -> tuple[str, str, int]:
+        """Return the rule, the message and the end of text that is not a token."""
         text = self.text
         if text.startswith("/*", start):
             return "comment", "found a comment that does not end; expected '*/'", len(text)
@@ -226,39 +222,34 @@ class Cursor:
             newline = text.find("\n", start)
             stop = len(text) if newline < 0 else newline
             return "string", "found a string that does not end on its line; expected '\"'", stop
-        if (number := BAD_NUMBER.match(text, start)) is not None:
-            message = f"found '{number[0]}', which is no number; {_number_help(number[0])}"
-            return "number", message, number.end()
-        stray = STRAY.match(text, start)
+        if (number := MALFORMED_NUMBER.match(text, start)) is not None:
+            digits = _DIGITS.get(number[0][:2].lower(), "digits, 0x, 0b, 0f or 0d")
+            return "number", f"found '{number[0]}', which is not a number; expected {digits}", number.end()
+        stray = STRAY_CHARACTERS.match(text, start)
         stop = start + 1 if stray is None else stray.end()
-        return "character", f"found {_show(text[start:stop])}, which is no part of PTX", stop
+        return "character", f"found {_shown(text[start:stop])}, which is not allowed in PTX", stop
+
+
+_DIGITS = {
+    "0f": "8 hexadecimal digits after 0f",
+    "0d": "16 hexadecimal digits after 0d",
+    "0x": "hexadecimal digits after 0x",
+    "0b": "binary digits after 0b",
+}
 
 
 def describe(token: Token) -> str:
-    """A token as a message names it."""
+    """Return a token as messages show it."""
     if token.kind == "end":
         return "the end of the text"
     text = token.text if len(token.text) <= 40 else f"{token.text[:39]}…"
     return text if token.kind == "string" else f"'{text}'"
 
 
-def _number_help(text: str) -> str:
-    prefix = text[:2]
-    if prefix in ("0f", "0F"):
-        return "expected 8 hexadecimal digits after 0f"
-    if prefix in ("0d", "0D"):
-        return "expected 16 hexadecimal digits after 0d"
-    if prefix in ("0x", "0X"):
-        return "expected hexadecimal digits after 0x"
-    if prefix in ("0b", "0B"):
-        return "expected binary digits after 0b"
-    return "expected digits, 0x, 0b, 0f or 0d"
-
-
-def _show(text: str) -> str:
-    first = text[0]
+def _shown(text: str) -> str:
+    """Return stray characters as messages show them."""
     shown = f"'{text}'" if text.isprintable() and not text.isspace() and len(text) <= 40 else ""
-    code = f"U+{ord(first):04X}"
+    code = f"U+{ord(text[0]):04X}"
     if len(text) > 1:
         return shown or f"{len(text)} characters beginning with {code}"
     return f"{shown} ({code})" if shown else code

@@ -6,16 +6,12 @@ Source: PTX ISA 5.4 (variables), 7.1 (functions), 11 (directives)
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import replace
 
-from warploom.diagnostics import Span
 from warploom.ptx.constants import constant_or_name, initializer, integer_constant, literal
 from warploom.ptx.cursor import Cursor
-from warploom.ptx.lexer import NAME, TRIVIA
+from warploom.ptx.lexer import LINKAGE, NAME, STATE_SPACES, TRIVIA
 from warploom.ptx.tree import Argument, Directive, Prototype, Text, Variable
-
-LINKAGE = frozenset((".extern", ".visible", ".weak", ".common"))
-SPACES = frozenset((".reg", ".sreg", ".const", ".global", ".local", ".param", ".shared", ".tex"))
 
 _COUNT = "(?:[1-9][0-9]{0,8}+|0)"
 _USUAL = re.compile(
@@ -26,7 +22,7 @@ _USUAL = re.compile(
     + rf"({NAME})(?:<({_COUNT})>|(\[{_COUNT}\]))?(?=[,;)])",
     re.ASCII,
 )
-"""One declaration of the shape that compilers write, up to its comma or closer."""
+"""Declaration of the shape that compilers write, up to the `,`, `;` or `)` behind it."""
 
 _VECTORS = {".v2": 2, ".v4": 4, ".v8": 8}
 _BASIC_TYPES = "b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f16 f16x2 f32 f64 bf16 bf16x2 tf32 pred"
@@ -34,55 +30,44 @@ _OPAQUE_TYPES = "texref samplerref surfref"
 _TYPES = frozenset(f".{word}" for word in f"{_BASIC_TYPES} {_OPAQUE_TYPES}".split())
 
 
-@dataclass(slots=True)
-class _Shape:
-    """What stands between the state space and the name of a declaration."""
-
-    type: str = ""
-    align: int | None = None
-    vector: int = 1
-    attributes: list[str] = field(default_factory=list[str])
-
-
 def variables(cursor: Cursor, start: int, linkage: tuple[str, ...]) -> list[Variable]:
-    """Read a declaration that begins at `start` with its linkage, and its `;`: one variable for each name.
+    """Parse a declaration whose linkage begins at `start`, and its `;`. Return one variable for each name.
 
-    The first variable's place begins with the declaration and the last one's ends with it.
+    The span of the first variable begins with the declaration, and the span of the last one ends with it.
 
     Errors: ptx.syntax/expected, ptx.syntax/constant, ptx.syntax/nesting
     """
-    usual = _usual(cursor, linkage, ";")
+    usual = _usual_declaration(cursor, linkage, ";")
     if usual is not None:
         cursor.take()
-        _place(cursor, usual[0], start)
+        _set_origin(cursor, usual[0], start)
         return [usual[0]]
-    space, shape = _space_and_shape(cursor)
+    template = _template(cursor, linkage)
     found: list[Variable] = []
     while True:
-        found.append(_declared(cursor, space, shape, linkage))
+        found.append(_declared(cursor, template))
         if not cursor.at(","):
             cursor.expect(";", ",")
-            _place(cursor, found[-1], start)
+            _set_origin(cursor, found[-1], start)
             return found
-        _place(cursor, found[-1], start)
+        _set_origin(cursor, found[-1], start)
         cursor.take()
         start = cursor.peek().start
 
 
 def parameters(cursor: Cursor) -> tuple[Variable, ...]:
-    """Read a parenthesised list of parameters, which may be empty."""
+    """Parse a list of parameters in parentheses, which may be empty."""
     cursor.expect("(")
     found: list[Variable] = []
     if cursor.accept(")"):
         return ()
     while True:
-        usual = _usual(cursor, (), ",)")
+        usual = _usual_declaration(cursor, (), ",)")
         if usual is None:
             start = cursor.peek().start
-            space, shape = _space_and_shape(cursor)
-            usual = _declared(cursor, space, shape, ()), start
+            usual = _declared(cursor, _template(cursor, ())), start
         variable, start = usual
-        _place(cursor, variable, start)
+        _set_origin(cursor, variable, start)
         found.append(variable)
         if not cursor.accept(","):
             cursor.expect(")", ",")
@@ -90,7 +75,7 @@ def parameters(cursor: Cursor) -> tuple[Variable, ...]:
 
 
 def attribute(cursor: Cursor) -> str:
-    """Read `.attribute(…)` as text without blanks or comments."""
+    """Return the text of an `.attribute(…)` without blanks and comments."""
     parts = [cursor.expect(".attribute").text, cursor.expect("(").text]
     depth = 1
     while depth:
@@ -103,10 +88,15 @@ def attribute(cursor: Cursor) -> str:
 
 
 def arguments(cursor: Cursor, *closers: str) -> tuple[Argument, ...]:
-    """Read comma-separated directive arguments; there are none where a closer or another directive stands."""
+    """Parse the arguments of a directive. The list is empty before one of the `closers` or a directive."""
     token = cursor.peek()
     if token.text in closers or token.kind in ("word", "end"):
         return ()
+    return argument_list(cursor)
+
+
+def argument_list(cursor: Cursor) -> tuple[Argument, ...]:
+    """Parse one or more arguments of a directive with commas between them."""
     found = [argument(cursor)]
     while cursor.accept(","):
         found.append(argument(cursor))
@@ -114,7 +104,7 @@ def arguments(cursor: Cursor, *closers: str) -> tuple[Argument, ...]:
 
 
 def argument(cursor: Cursor) -> Argument:
-    """Read one directive argument: a string, a constant or a name."""
+    """Parse one argument of a directive: a string, a constant or a name."""
     token = cursor.peek()
     if token.kind == "string":
         return Text(cursor.take().text[1:-1])
@@ -124,7 +114,7 @@ def argument(cursor: Cursor) -> Argument:
 
 
 def function_directives(cursor: Cursor, *closers: str) -> tuple[Directive, ...]:
-    """Read the directives between a signature and what closes it."""
+    """Parse the directives between a signature and one of the `closers`."""
     found: list[Directive] = []
     while not cursor.at(*closers):
         token = cursor.peek()
@@ -134,22 +124,24 @@ def function_directives(cursor: Cursor, *closers: str) -> tuple[Directive, ...]:
         args = arguments(cursor, *closers)
         if token.text == ".pragma":
             cursor.expect(";", ",")
-        directive = Directive(token.text, args)
-        object.__setattr__(directive, "origin", (cursor.source, token.start, cursor.pos))
-        found.append(directive)
+        found.append(Directive(token.text, args))
+        _set_origin(cursor, found[-1], token.start)
     return tuple(found)
 
 
 def prototype(cursor: Cursor) -> Prototype:
-    """Read what follows `.callprototype`, without its `;`."""
+    """Parse the signature behind `.callprototype`, without the `;`."""
     returns = parameters(cursor) if cursor.at("(") else ()
     name = cursor.expect_kind("name", "'_'").text
     params = parameters(cursor) if cursor.at("(") else ()
     return Prototype(returns, params, name, function_directives(cursor, ";"))
 
 
-def _usual(cursor: Cursor, linkage: tuple[str, ...], closers: str) -> tuple[Variable, int] | None:
-    """One declaration by pattern, with its start; None, with nothing read, where it needs the tokens."""
+def _usual_declaration(cursor: Cursor, linkage: tuple[str, ...], closers: str) -> tuple[Variable, int] | None:
+    """Parse one declaration by pattern, and return it with its start.
+
+    None if it must be parsed from tokens. The cursor has not moved then.
+    """
     match = _USUAL.match(cursor.text, cursor.pos)
     if match is None or cursor.text[match.end()] not in closers:
         return None
@@ -170,48 +162,47 @@ def _usual(cursor: Cursor, linkage: tuple[str, ...], closers: str) -> tuple[Vari
     return variable, match.start(1) - 1
 
 
-def _place(cursor: Cursor, variable: Variable, start: int) -> None:
-    object.__setattr__(variable, "origin", (cursor.source, start, cursor.pos))
+def _set_origin(cursor: Cursor, node: Variable | Directive, start: int) -> None:
+    object.__setattr__(node, "origin", (cursor.source, start, cursor.pos))
 
 
-def _space_and_shape(cursor: Cursor) -> tuple[str, _Shape]:
-    token = cursor.peek()
-    if token.text not in SPACES:
+def _template(cursor: Cursor, linkage: tuple[str, ...]) -> Variable:
+    """Parse the state space and the qualifiers of a declaration, and return a variable without a name."""
+    if cursor.peek().text not in STATE_SPACES:
         cursor.expected("a state space such as .param or .reg")
-    space = cursor.take().text[1:]
-    shape = _Shape()
-    if space == "const" and cursor.accept("["):
-        shape.attributes.append(f"[{integer_constant(cursor, 'a bank number')}]")
+    variable = Variable(cursor.take().text[1:], "", "", linkage=linkage)
+    if variable.space == "const" and cursor.accept("["):
+        variable = _with_attribute(variable, f"[{integer_constant(cursor, 'a bank number')}]")
         cursor.expect("]")
     while cursor.peek().kind == "word":
-        _qualifier(cursor, shape)
-    return space, shape
+        variable = _qualified(cursor, variable)
+    return variable
 
 
-def _qualifier(cursor: Cursor, shape: _Shape) -> None:
+def _qualified(cursor: Cursor, variable: Variable) -> Variable:
+    """Parse one qualifier, and return the variable with it."""
     token = cursor.peek()
     if token.text == ".attribute":
-        shape.attributes.append(attribute(cursor))
-        return
+        return _with_attribute(variable, attribute(cursor))
     cursor.take()
     if token.text == ".align":
-        shape.align = integer_constant(cursor, "an alignment in bytes")
-    elif token.text in _VECTORS:
-        shape.vector = _VECTORS[token.text]
-    elif token.text == ".ptr":
-        shape.attributes.append(_pointer(cursor))
-    elif not shape.type or (token.text in _TYPES and f".{shape.type}" not in _TYPES):
-        if shape.type:
-            shape.attributes.append(f".{shape.type}")
-        shape.type = token.text[1:]
-    elif token.text not in _TYPES:
-        shape.attributes.append(token.text)
-    else:
-        cursor.fail(
-            "expected",
-            f"found '{token.text}' after the type .{shape.type}; expected a name",
-            Span(token.start, token.end),
-        )
+        return replace(variable, align=integer_constant(cursor, "an alignment in bytes"))
+    if token.text in _VECTORS:
+        return replace(variable, vector=_VECTORS[token.text])
+    if token.text == ".ptr":
+        return _with_attribute(variable, _pointer(cursor))
+    if not variable.type:
+        return replace(variable, type=token.text[1:])
+    if token.text not in _TYPES:
+        return _with_attribute(variable, token.text)
+    if f".{variable.type}" not in _TYPES:
+        return replace(_with_attribute(variable, f".{variable.type}"), type=token.text[1:])
+    message = f"found '{token.text}' after the type .{variable.type}; expected a name"
+    return cursor.fail("expected", message, token.span)
+
+
+def _with_attribute(variable: Variable, text: str) -> Variable:
+    return replace(variable, attributes=(*variable.attributes, text))
 
 
 def _pointer(cursor: Cursor) -> str:
@@ -223,37 +214,19 @@ def _pointer(cursor: Cursor) -> str:
     return " ".join(words)
 
 
-def _declared(cursor: Cursor, space: str, shape: _Shape, linkage: tuple[str, ...]) -> Variable:
-    if not shape.type and space != "tex":
+def _declared(cursor: Cursor, template: Variable) -> Variable:
+    """Parse a name with its register count, dimensions and initial value."""
+    if not template.type and template.space != "tex":
         cursor.expected("a type such as .b32")
     name = cursor.expect_kind("name", "a variable's name").text
     count: int | None = None
-    dimensions: list[int | None] = []
-    value = None
+    shape: list[int | None] = []
     if cursor.accept("<"):
-        count = _count(cursor)
+        # A literal, because a `>` would be an operator in a constant expression.
+        count = literal(cursor, cursor.expect_kind("integer", "a register count"))
+        cursor.expect(">")
     while cursor.accept("["):
-        dimensions.append(None if cursor.at("]") else integer_constant(cursor, "an array dimension"))
+        shape.append(None if cursor.at("]") else integer_constant(cursor, "an array dimension"))
         cursor.expect("]")
-    if cursor.accept("="):
-        value = initializer(cursor)
-    return Variable(
-        space=space,
-        type=shape.type,
-        name=name,
-        align=shape.align,
-        vector=shape.vector,
-        count=count,
-        shape=tuple(dimensions),
-        initializer=value,
-        linkage=linkage,
-        attributes=tuple(shape.attributes),
-    )
-
-
-def _count(cursor: Cursor) -> int:
-    """The register count of `%r<100>`. A `>` here closes, so that this is a literal and no expression."""
-    token = cursor.expect_kind("integer", "a register count")
-    count = literal(cursor, token)
-    cursor.expect(">")
-    return count
+    value = initializer(cursor) if cursor.accept("=") else None
+    return replace(template, name=name, count=count, shape=tuple(shape), initializer=value)

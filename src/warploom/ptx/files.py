@@ -1,6 +1,6 @@
-"""Modules from texts and files."""
+"""Modules from PTX texts and files."""
 
-# A caller may hand over anything, whatever the annotation says.
+# A caller may pass any object, whatever the annotation says.
 # pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from warploom.ptx.tree import Module
 
 
 def read(ptx: str | Path) -> Module:
-    """The module in a text, or in the file at a path. A string with a line's end or `.version` is a text.
+    """Parse a PTX text, or the file at a path.
+
+    A string that contains a line break or `.version` is a text.
 
     Errors: ptx.file, ptx.text; every code of `PtxSyntaxError`
     """
@@ -22,21 +24,23 @@ def read(ptx: str | Path) -> Module:
 
 
 def text_of(ptx: str | Path) -> tuple[str, str]:
-    """A text and its name, from a text or the path of a file. Errors: ptx.file, ptx.text."""
+    """Return the PTX text and its name, from a text or the path of a file.
+
+    Errors: ptx.file, ptx.text
+    """
     if isinstance(ptx, str) and (not ptx or "\n" in ptx or ".version" in ptx):
         return ptx, "<ptx>"
     if not isinstance(ptx, (str, os.PathLike)):
         raise UsageError(f"ptx is {ptx!r}; expected a text, a path or a Module", code="ptx.text")
     path = Path(ptx)
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8"), str(path)
     except FileNotFoundError:
-        raise UsageError(f"there is no file {path}", code="ptx.file") from None
+        message = f"there is no file {path}"
     except UnicodeDecodeError:
-        raise UsageError(f"{path} is not a PTX text: it is not UTF-8", code="ptx.file") from None
+        message = f"{path} is not a PTX text: it is not UTF-8"
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise UsageError(f"{path} cannot be read: {reason}", code="ptx.file") from None
+        message = f"{path} cannot be read: {(error.strerror or str(error)).lower()}"
     except ValueError:
-        raise UsageError("a path cannot have a zero byte in it", code="ptx.file") from None
-    return text, str(path)
+        message = "a path cannot contain a zero byte"
+    raise UsageError(message, code="ptx.file")

@@ -1,6 +1,6 @@
-"""Control flow over statements in a row: what may follow each, and where diverged lanes meet again.
+"""Control flow over a list of statements: successors and post-dominators.
 
-Which statements jump or leave is the caller's knowledge.
+The caller states which statements jump or leave the function.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ EXIT = -1
 
 
 def successors(
-    place: int,
+    index: int,
     end: int,
     targets: Sequence[int],
     *,
@@ -19,22 +19,23 @@ def successors(
     guarded: bool = False,
     returns: bool = False,
 ) -> list[int]:
-    """What may follow the statement at `place` of a body that ends at `end`.
+    """Return the indices of the statements that may follow one statement; EXIT leaves the function.
 
-    `targets` is where it may jump to. It falls through when it neither jumps nor leaves, when a guard may
-    skip it, or when what it jumps to `returns`.
+    The function ends before the index `end`. `targets` are the statements that this one may jump to. The next
+    statement may follow if this one neither jumps nor leaves, if a guard may skip it, or if the jump is a call that
+    `returns`.
     """
     following = [EXIT] if leaves else list(targets)
     if not (leaves or targets) or guarded or returns:
-        following.append(place + 1 if place + 1 < end else EXIT)
+        following.append(index + 1 if index + 1 < end else EXIT)
     return following
 
 
 def postdominators(successors: Sequence[Sequence[int]]) -> list[int]:
-    """The immediate post-dominator of every node; EXIT where only the end (or nothing) is common to all ways.
+    """Return the immediate post-dominator of every node; EXIT if its paths have only the end in common.
 
-    `successors[n]` lists the nodes that may follow n; EXIT among them leaves the graph. Method: Cooper,
-    Harvey and Kennedy, on the reversed graph.
+    `successors[n]` lists the nodes that may follow n; EXIT among them leaves the graph. Diverged lanes meet again at
+    the post-dominator. The method is that of Cooper, Harvey and Kennedy on the reversed graph.
     """
     count = len(successors)
     end = count
@@ -43,7 +44,7 @@ def postdominators(successors: Sequence[Sequence[int]]) -> list[int]:
         for following in nexts:
             predecessors[end if following == EXIT else following].append(node)
     order = _postorder(predecessors, end)
-    number = {node: place for place, node in enumerate(order)}
+    number = {node: position for position, node in enumerate(order)}
     immediate: dict[int, int] = {end: end}
     changed = True
     while changed:

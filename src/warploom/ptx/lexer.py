@@ -1,7 +1,7 @@
-"""Tokens of PTX text, and the patterns that read whole statements at once.
+"""Tokens of PTX text, and patterns that match whole statements at once.
 
-Two readers share these patterns. `STATEMENT` recognises one usual statement of a function body in a single
-match; whatever it does not recognise, and every error, goes through the tokens of `TOKEN`.
+The parser reads a usual statement of a function body with one match of `STATEMENT`. All other text, and every error,
+goes through the tokens of `TOKEN`.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from warploom.ptx.tree import Float, Integer
+from warploom.diagnostics import Span
 
 COMMENT = r"//[^\n]*+|/\*[^*]*+\*++(?:[^/*][^*]*+\*++)*/"
 LINE_MARKER = r"#[ \t]*+(?:line[ \t]++)?[0-9][^\n]*+"
 TRIVIA = rf"(?:[ \t\r\n\f\v]++|{COMMENT}|{LINE_MARKER})*"
-"""Blanks, comments, and what a C preprocessor leaves to tell where a line came from."""
+"""Blanks, comments, and the line markers of a C preprocessor."""
 
 STRING = r'"[^"\n]*+"'
-"""A string; PTX has no escapes."""
+"""String literal. PTX has no escapes."""
 
 NAME = r"(?:[A-Za-z_][\w$]*+|[$%][\w$]++)"
 MEMBER = NAME + r"(?:\.[A-Za-z_][\w$]*+)*"
@@ -43,8 +43,8 @@ STATEMENT = re.compile(
     + ")",
     re.ASCII,
 )
-LAST_OF_INSTRUCTION = 3
-LAST_OF_LABEL = 4
+LAST_GROUP_OF_INSTRUCTION = 3
+LAST_GROUP_OF_LABEL = 4
 
 DATA_LINE = re.compile(
     TRIVIA
@@ -52,14 +52,7 @@ DATA_LINE = re.compile(
     + rf"(?=[ \t]*+(?:[\r\n}}]|//))(?={TRIVIA}[.}}$A-Za-z_])",
     re.ASCII,
 )
-"""A line of integers in a `.section`."""
-
-DATA = frozenset((".b8", ".b16", ".b32", ".b64"))
-"""What a line of a `.section` begins with."""
-
-SPACES = re.compile(TRIVIA, re.ASCII)
-OPERAND_PARTS = re.compile(r"(?:[^,{}\[\]()]++|\{[^{}]*+\}|\[[^\[\]]*+\]|\([^()]*+\))+")
-"""The text of one operand between commas that stand in no bracket."""
+"""Line of integers in a `.section`."""
 
 TOKEN = re.compile(
     TRIVIA
@@ -74,42 +67,48 @@ TOKEN = re.compile(
     + ")",
     re.ASCII,
 )
-STRAY = re.compile(r"[^\x21-\x7e \t\r\n\f\v]++|.", re.DOTALL)
-BAD_NUMBER = re.compile(r"[0-9][\w$.]*+", re.ASCII)
-OPCODE_TEXT = re.compile(OPCODE, re.ASCII)
+OPCODE_PATTERN = re.compile(OPCODE, re.ASCII)
+OPERAND_PATTERN = re.compile(r"(?:[^,{}\[\]()]++|\{[^{}]*+\}|\[[^\[\]]*+\]|\([^()]*+\))+")
+"""Text of one operand, up to a comma outside brackets."""
+
+MALFORMED_NUMBER = re.compile(r"[0-9][\w$.]*+", re.ASCII)
+STRAY_CHARACTERS = re.compile(r"[^\x21-\x7e \t\r\n\f\v]++|.", re.DOTALL)
+_TRIVIA_PATTERN = re.compile(TRIVIA, re.ASCII)
+
+LINKAGE = frozenset((".extern", ".visible", ".weak", ".common"))
+STATE_SPACES = frozenset((".reg", ".sreg", ".const", ".global", ".local", ".param", ".shared", ".tex"))
+DATA_DIRECTIVES = frozenset((".b8", ".b16", ".b32", ".b64"))
+"""Directives of the data lines in a `.section`."""
+
+MODULE_WORDS = frozenset(
+    (".version", ".target", ".address_size", ".entry", ".func", ".visible", ".weak", ".common", ".alias")
+)
+"""Words that never occur in a function body. Where one does, a `}` is missing before it."""
+
+STATEMENT_WORDS = frozenset(
+    (
+        *(*STATE_SPACES, *LINKAGE, *MODULE_WORDS),
+        *(".loc", ".file", ".pragma", ".section", ".branchtargets", ".calltargets", ".callprototype"),
+    )
+)
+"""Words that begin a statement or a module item."""
 
 
 class Token(NamedTuple):
-    """One token: its kind (the names of `TOKEN`'s groups), text and place."""
+    """Token: its kind (a group name of `TOKEN`), its text and its offsets."""
 
     kind: str
     text: str
     start: int
     end: int
 
-
-def integer_value(text: str) -> int:
-    """Value of an integer literal: decimal, octal (leading 0), hexadecimal or binary, maybe with a `U`."""
-    digits = text.rstrip("U")
-    if digits[:2] in ("0x", "0X"):
-        return int(digits, 16)
-    if digits[:2] in ("0b", "0B"):
-        return int(digits, 2)
-    if digits[0] == "0" and len(digits) > 1:
-        return int(digits, 8)
-    return int(digits)
+    @property
+    def span(self) -> Span:
+        """Position in the source."""
+        return Span(self.start, self.end)
 
 
-def integer(text: str) -> Integer:
-    """An integer literal, with an optional minus in front."""
-    value = -integer_value(text[1:].lstrip()) if text[0] == "-" else integer_value(text)
-    constant = Integer(value)
-    return constant if constant.text == text else Integer.spelled(value, text)
-
-
-def floating(text: str) -> Float:
-    """A floating-point literal: `0f` and 8 digits, `0d` and 16 digits, or a decimal."""
-    width = {"0f": 32, "0d": 64}.get(text[:2].lower())
-    if width is not None:
-        return Float(int(f"0x{text[2:]}", 0), width).spelled(text)
-    return Float.decimal(float(text)).spelled(text)
+def trivia_end(text: str, start: int) -> int:
+    """Return the end of the blanks and comments that begin at an offset."""
+    match = _TRIVIA_PATTERN.match(text, start)
+    return start if match is None else match.end()

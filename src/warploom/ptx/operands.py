@@ -1,207 +1,205 @@
-"""Operands of instructions.
+"""Operands and initializers: nodes without a position in the text.
 
-`OperandReader` answers for the text of one operand from what it has read before, by pattern for the usual
-shapes; `operand` reads any shape from tokens and reports its errors.
+`str()` of an operand is its PTX text. Constants keep the spelling that they had in the source.
 """
 
 from __future__ import annotations
 
-import re
-
-from warploom.diagnostics import Span
-from warploom.ptx.constants import WARP_SIZE, WARP_SZ, constant, constant_or_name
-from warploom.ptx.cursor import Cursor
-from warploom.ptx.lexer import BITS, DECIMAL, INTEGER, MEMBER, NAME, OPERAND_PARTS, floating, integer
-from warploom.ptx.tree import (
-    Address,
-    Element,
-    Float,
-    Integer,
-    Name,
-    Negated,
-    Operand,
-    Pair,
-    Symbol,
-    Tuple,
-    Vector,
-)
-
-_BLANKS = " \t\r\n\f\v"
-_BLANK = rf"[{_BLANKS}]*+"
-_MINUS = re.compile(rf"{_BLANK}-")
-_NAME = re.compile(MEMBER, re.ASCII).fullmatch
-_INTEGER = re.compile(rf"-?(?:[1-9][0-9]*+|0|{INTEGER})", re.ASCII).fullmatch
-_FLOAT = re.compile(rf"{BITS}|{DECIMAL}", re.ASCII).fullmatch
-_NEGATED = re.compile(rf"!({MEMBER})", re.ASCII).fullmatch
-_ADDRESS = re.compile(
-    rf"\[{_BLANK}({NAME}){_BLANK}(?:\+{_BLANK}(-?{INTEGER}){_BLANK})?\]", re.ASCII
-).fullmatch
-_PAIR = re.compile(rf"({MEMBER}){_BLANK}\|{_BLANK}({MEMBER})", re.ASCII).fullmatch
-_SHORT = 18
-"""Characters of a literal that is sure to fit in 64 bits."""
-
-_PLAIN_VECTOR = re.compile(r"\{[^{}\[\]()|]*+\}").fullmatch
-_OPERAND_SIGNS = frozenset("{[(!-+~")
-_OCTAL_FAULT = re.compile(r"-?0[0-9]*[89]", re.ASCII).match
+import struct
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 
-class _Unusual(Exception):
-    """The operand's shape is not one of the usual ones."""
+@dataclass(frozen=True, slots=True)
+class Name:
+    """Register, label, variable, function or special register (`%tid.x` is one name), or the sink `_`."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
 
 
-class OperandReader(dict[str, Operand]):
-    """Operands by their text. Equal texts give one node, so a module holds each register name once."""
+@dataclass(frozen=True, slots=True)
+class Integer:
+    """Integer constant, or a constant expression folded to one.
 
-    def read(self, text: str) -> tuple[Operand, ...] | None:
-        """All operands of one instruction; None where the text needs the tokens."""
-        if not text:
-            return ()
-        text = text.replace(", ", ",")
-        if "{" in text or "[" in text or "(" in text:
-            parts = OPERAND_PARTS.findall(text)
-            if ",".join(parts) != text:
-                return None
-        else:
-            parts = text.split(",")
-        try:
-            return tuple(map(self.__getitem__, parts))
-        except _Unusual:
-            return None
-
-    def __missing__(self, part: str) -> Operand:
-        operand = self[part] = self._usual(part.strip(_BLANKS))
-        return operand
-
-    def _usual(self, text: str) -> Operand:
-        if _NAME(text):
-            return Integer.spelled(WARP_SIZE, WARP_SZ) if text == WARP_SZ else Name(text)
-        if WARP_SZ in text:
-            raise _Unusual
-        first = text[:1]
-        if first == "[" and (match := _ADDRESS(text)):
-            name, offset = match.groups()
-            if offset is None:
-                return Address(Name(name))
-            if len(offset) <= _SHORT and not _OCTAL_FAULT(offset):
-                return Address(Name(name), integer(offset).value)
-        elif first == "{" and _PLAIN_VECTOR(text):
-            items = self.read(text[1:-1])
-            if items:
-                return Vector(items)
-        elif _INTEGER(text):
-            if len(text) <= _SHORT and not _OCTAL_FAULT(text):
-                return integer(text)
-        elif match := _NEGATED(text):
-            return Negated(match[1])
-        elif match := _PAIR(text):
-            return Pair(Name(match[1]), Name(match[2]))
-        elif _FLOAT(text):
-            return floating(text)
-        raise _Unusual
-
-
-def operand(cursor: Cursor, depth: int = 0) -> Operand:
-    """Read one operand of any shape from tokens.
-
-    Errors: ptx.syntax/expected, ptx.syntax/constant, ptx.syntax/nesting
+    `text` is its spelling. Two constants of one value are equal however they are spelled.
     """
-    first = _single(cursor, depth)
-    if cursor.accept("|"):
-        return Pair(first, _single(cursor, depth))
-    return first
+
+    value: int
+    text: str = field(default="", init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", str(self.value))
+
+    @classmethod
+    def spelled(cls, value: int, text: str) -> Integer:
+        """Return the constant with the spelling that it has in a source."""
+        constant = cls(value)
+        object.__setattr__(constant, "text", text)
+        return constant
+
+    def __str__(self) -> str:
+        return self.text
 
 
-def operands(cursor: Cursor, closer: str, depth: int = 0) -> tuple[Operand, ...]:
-    """Read operands separated by commas up to and with a closing sign; there may be none."""
-    if cursor.accept(closer):
-        return ()
-    if not _begins_operand(cursor):
-        cursor.expected("an operand", f"'{closer}'")
-    found: list[Operand] = []
-    while True:
-        before, breaks_line = cursor.pos, cursor.breaks_line()
-        found.append(operand(cursor, depth))
-        if cursor.accept(","):
-            continue
-        if breaks_line and closer == ";" and not cursor.at(";") and isinstance(found[-1], Name):
-            # What was read as an operand leads its line: it begins the next statement, and a ';' is missing.
-            cursor.seek(before)
-        cursor.expect(closer, ",")
-        return tuple(found)
+@dataclass(frozen=True, slots=True)
+class Float:
+    """Floating-point constant.
+
+    `width` is 32 for `0f3F800000`, 64 for `0d…` and None for a decimal, whose `bits` are those of a binary64.
+    """
+
+    bits: int
+    width: int | None = None
+    text: str = field(default="", init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        text = f"0f{self.bits:08X}" if self.width == 32 else f"0d{self.bits:016X}"
+        object.__setattr__(self, "text", text if self.width else repr(self.value))
+
+    @classmethod
+    def decimal(cls, value: float) -> Float:
+        """Return the constant that is written in decimal."""
+        return cls(int.from_bytes(struct.pack("<d", value), "little"))
+
+    def spelled(self, text: str) -> Float:
+        """Return the same constant with the spelling that it has in a source."""
+        constant = Float(self.bits, self.width)
+        object.__setattr__(constant, "text", text)
+        return constant
+
+    @property
+    def value(self) -> float:
+        """Numeric value."""
+        size, letter = (4, "<f") if self.width == 32 else (8, "<d")
+        return struct.unpack(letter, self.bits.to_bytes(size, "little"))[0]
+
+    def __str__(self) -> str:
+        return self.text
 
 
-def _begins_operand(cursor: Cursor) -> bool:
-    token = cursor.peek()
-    return token.kind in ("name", "integer", "float") or token.text in _OPERAND_SIGNS
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """Address of a variable or label with an offset: `sym+4`, `generic(sym)+8`, `0xFF00(sym)`, `a-b`.
+
+    `minus` is the label that is subtracted; it is empty if there is none.
+    """
+
+    name: str
+    offset: int = 0
+    generic: bool = False
+    mask: int | None = None
+    minus: str = ""
+
+    def __str__(self) -> str:
+        text = f"generic({self.name})" if self.generic else self.name
+        if self.minus:
+            text += f"-{self.minus}"
+        if self.offset:
+            text += f"+{self.offset}"
+        return text if self.mask is None else f"0x{self.mask:X}({text})"
 
 
-def _single(cursor: Cursor, depth: int) -> Operand:
-    token = cursor.peek()
-    if token.text == "{":
-        cursor.take()
-        return Vector(operands(cursor, "}", cursor.nest(depth, "vectors")))
-    if token.text == "[":
-        return _address(cursor, depth)
-    if token.text == "(":
-        return _tuple(cursor, depth)
-    if token.text in ("!", "-"):
-        cursor.take()
-        name = cursor.peek()
-        if name.kind == "name" and name.text != WARP_SZ:
-            return Negated(cursor.take().text, token.text)
-        cursor.seek(token.start)
-        return constant_or_name(cursor)
-    if token.kind == "name":
-        return _named(cursor, depth)
-    if not _begins_operand(cursor):
-        cursor.expected("an operand")
-    return constant_or_name(cursor)
+@dataclass(frozen=True, slots=True)
+class Negated:
+    """Negated register: `!%p1`, or `-%r1` for an instruction that takes a sign."""
+
+    name: str
+    sign: str = "!"
+
+    def __str__(self) -> str:
+        return f"{self.sign}{self.name}"
 
 
-def _named(cursor: Cursor, depth: int) -> Operand:
-    token = cursor.peek()
-    if token.text == WARP_SZ:
-        return constant_or_name(cursor)
-    cursor.take()
-    if cursor.at("["):
-        return Element(token.text, _address(cursor, depth))
-    if cursor.at(",", ";", "|", "}", ")", "]"):
-        return Name(token.text)
-    if cursor.at("-"):
-        cursor.expected("'+'", "','", "';'")
-    signs = ("+",) if token.text[0] == "%" else ("+", "-", "*", "/", "%", "<<", ">>", "(")
-    if cursor.at(*signs) and "." not in token.text:
-        cursor.seek(token.start)
-        return constant_or_name(cursor)
-    return Name(token.text)
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two results of one instruction: `%r0|%p1`."""
+
+    first: Operand
+    second: Operand
+
+    def __str__(self) -> str:
+        return f"{self.first}|{self.second}"
 
 
-def _tuple(cursor: Cursor, depth: int) -> Operand:
-    """Call operands, or a constant expression that begins with a parenthesis."""
-    start = cursor.take().start
-    depth = cursor.nest(depth, "parentheses")
-    if not cursor.at(".s64", ".u64"):
-        items = operands(cursor, ")", depth)
-        if cursor.at(",", ";", ")", "}"):
-            return Tuple(items)
-    cursor.seek(start)
-    return constant_or_name(cursor, depth)
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """Operands in braces: `{%r0, %r1}`."""
+
+    items: tuple[Operand, ...]
+
+    def __str__(self) -> str:
+        return f"{{{joined(self.items)}}}"
 
 
-def _address(cursor: Cursor, depth: int) -> Address:
-    cursor.expect("[")
-    depth = cursor.nest(depth, "addresses")
-    start = cursor.peek().start
-    value = constant(cursor)
-    if isinstance(value, Float) or (isinstance(value, Symbol) and value != Symbol(value.name, value.offset)):
-        span = Span(start, cursor.pos)
-        cursor.fail("expected", f"found '{cursor.text[start : cursor.pos]}'; expected an address", span)
-    if isinstance(value, Symbol) and (sign := _MINUS.match(cursor.text, start + len(value.name))):
-        cursor.fail("expected", "found '-'; expected '+', ',' or ']'", Span(sign.end() - 1, sign.end()))
-    base, offset = (None, value.value) if isinstance(value, Integer) else (Name(value.name), value.offset)
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Memory operand: `[%rd1+16]`, `[sym+4]` or `[16]`.
+
+    `extra` holds the operands behind a comma, as in `[%rd1, {%r0, %r1}]`. `unified` is True for
+    `[%rd1].unified`, an address that is the same on host and device.
+    """
+
+    base: Operand | None
+    offset: int = 0
     extra: tuple[Operand, ...] = ()
-    if cursor.accept(","):
-        extra = operands(cursor, "]", depth)
-    else:
-        cursor.expect("]", "+", ",")
-    return Address(base, offset, extra, cursor.accept(".unified"))
+    unified: bool = False
+
+    def __str__(self) -> str:
+        if self.base is None:
+            inner = str(self.offset)
+        else:
+            inner = f"{self.base}+{self.offset}" if self.offset else str(self.base)
+        return f"[{joined((inner, *self.extra))}]{'.unified' if self.unified else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """Array element that is used as an operand: `a[4]`."""
+
+    name: str
+    index: Address
+
+    def __str__(self) -> str:
+        return f"{self.name}{self.index}"
+
+
+@dataclass(frozen=True, slots=True)
+class Tuple:
+    """Operands of a call in parentheses: `(param0, param1)`."""
+
+    items: tuple[Operand, ...]
+
+    def __str__(self) -> str:
+        return f"({joined(self.items)})"
+
+
+Operand: TypeAlias = Name | Integer | Float | Symbol | Negated | Pair | Vector | Address | Element | Tuple
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """Named field in the initializer of an opaque variable: `addr_mode_0 = clamp_to_border`."""
+
+    name: str
+    value: Initializer
+
+
+Initializer: TypeAlias = "Integer | Float | Name | Symbol | Property | tuple[Initializer, ...]"
+
+
+def joined(operands: Iterable[object]) -> str:
+    """Return the texts of operands with commas between them."""
+    return ", ".join(map(str, operands))
+
+
+def initializer_text(value: Initializer) -> str:
+    """Return the PTX text of an initializer."""
+    if isinstance(value, tuple):
+        return f"{{{', '.join(map(initializer_text, value))}}}"
+    if isinstance(value, Property):
+        return f"{value.name} = {initializer_text(value.value)}"
+    return str(value)

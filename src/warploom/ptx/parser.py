@@ -1,8 +1,7 @@
-"""The parser: text to tree.
+"""Parser: from PTX text to a tree.
 
-A function body is read statement by statement with one pattern match for the usual ones. What the pattern
-does not recognise is read from tokens, which also finds every error. After an error, reading goes on with the
-next statement.
+One pattern match reads a usual statement of a function body. All other statements are read from tokens, which also
+finds every error. After an error, the parser continues with the next statement.
 """
 
 from __future__ import annotations
@@ -12,12 +11,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from warploom.diagnostics import Diagnostic, Source, Span
+from warploom.diagnostics import Diagnostic, Source
 from warploom.ptx import declarations, lexer
 from warploom.ptx.constants import literal
-from warploom.ptx.cursor import MODULE_WORDS, Cursor, Hopeless, PtxSyntaxError, Unreadable, describe
-from warploom.ptx.declarations import LINKAGE, SPACES
-from warploom.ptx.operands import OperandReader, operands
+from warploom.ptx.cursor import Cursor, ParsingStopped, PtxSyntaxError, Unreadable, describe
+from warploom.ptx.lexer import LINKAGE, MODULE_WORDS, STATE_SPACES
+from warploom.ptx.node import Node
+from warploom.ptx.operand_parser import OperandCache, operands
+from warploom.ptx.operands import Integer, Name
 from warploom.ptx.spans import continues_opcode
 from warploom.ptx.tree import (
     Argument,
@@ -26,26 +27,22 @@ from warploom.ptx.tree import (
     Function,
     Guard,
     Instruction,
-    Integer,
     Label,
     Module,
-    Name,
-    Node,
     Statement,
     Text,
     TopLevel,
 )
 
 _HEADER = (".version", ".target", ".address_size")
-_ENDED = frozenset((".pragma", ".branchtargets", ".calltargets", ".alias"))
-"""Directives that a `;` ends."""
+_ENDED_BY_SEMICOLON = frozenset((".pragma", ".branchtargets", ".calltargets", ".alias"))
 
 _NodeT = TypeVar("_NodeT", bound=Node)
-_place = object.__setattr__
+_set_attribute = object.__setattr__
 
 
 def parse(text: str, name: str = "<ptx>") -> Module:
-    """Read a PTX module. `str()` of the result is the text again, byte for byte.
+    """Parse a PTX module. `str()` of the result is the text again, byte for byte.
 
     Errors: every code of `PtxSyntaxError`
     """
@@ -56,26 +53,26 @@ def parse(text: str, name: str = "<ptx>") -> Module:
 
 
 def parse_readable(text: str, name: str = "<ptx>") -> tuple[Module | None, list[Diagnostic]]:
-    """What can be read of a text, and its errors: the module lacks the statements that they are in.
+    """Return the module of a text without the statements that have errors, and these errors.
 
-    There is no module where reading stopped: at a nesting too deep or at too many errors.
+    The module is None if parsing stopped because of too deep nesting or too many errors.
     """
     parser = Parser(Source(name, text))
     try:
         module = parser.module()
-    except Hopeless:
+    except ParsingStopped:
         module = None
     found = parser.cursor.diagnostics
     return module, sorted(found, key=lambda error: error.span.start if error.span else 0)
 
 
 class Parser:
-    """One reading of one source, as a whole or item by item."""
+    """Parser of one source, as a whole or item by item."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
         self.cursor = Cursor(source)
-        self._operands = OperandReader()
+        self._operands = OperandCache()
         self._guards: dict[str, Guard] = {}
         self._directives: dict[str, Callable[[], Directive]] = {
             ".loc": self._location,
@@ -87,17 +84,17 @@ class Parser:
     # Module scope -------------------------------------------------------------------------------------------
 
     def module(self) -> Module:
-        """The whole of it."""
+        """Parse the whole source."""
         items: list[TopLevel] = []
         self.header(items)
         while self.item(items):
             pass
         module = Module(tuple(items))
-        _place(module, "origin", (self.source, 0, len(self.source.text)))
+        _set_attribute(module, "origin", (self.source, 0, len(self.source.text)))
         return module
 
     def item(self, items: list[TopLevel]) -> bool:
-        """Read what stands next behind the head; False at the end of the text."""
+        """Parse the next item behind the header. Return False at the end of the text."""
         cursor = self.cursor
         start = cursor.pos
         try:
@@ -110,7 +107,7 @@ class Parser:
         return True
 
     def header(self, items: list[TopLevel]) -> None:
-        """Read the directives that a module begins with."""
+        """Parse the directives that a module begins with."""
         cursor = self.cursor
         readers = (self._version, self._target, self._address_size)
         for word, reader in zip(_HEADER, readers, strict=True):
@@ -119,22 +116,21 @@ class Parser:
                 token = cursor.peek()
                 if token.text == word:
                     cursor.take()
-                    directive = Directive(word, reader())
-                    items.append(self._placed(directive, token.start))
+                    items.append(self._with_origin(Directive(word, reader()), token.start))
                 elif word != ".address_size":
                     what = "the first directive" if word == ".version" else "the directive after .version"
-                    span = Span(token.start, token.end)
-                    cursor.report("header", f"found {describe(token)}; expected {word} as {what}", span)
+                    message = f"found {describe(token)}; expected {word} as {what}"
+                    cursor.report("header", message, token.span)
                     return
             except Unreadable:
                 cursor.recover(start, body=False)
 
     def _version(self) -> tuple[Argument, ...]:
-        token = self.cursor.expect_kind("float", "a version such as 8.7")
-        major, _, minor = token.text.partition(".")
-        if not (major.isdigit() and minor.isdigit() and len(token.text) < 10):
-            span = Span(token.start, token.end)
-            self.cursor.fail("expected", f"found {describe(token)}; expected a version such as 8.7", span)
+        text = self.cursor.peek().text
+        major, _, minor = text.partition(".")
+        if not (major.isdecimal() and minor.isdecimal() and len(text) < 10):
+            self.cursor.expected("a version such as 8.7")
+        self.cursor.take()
         return Integer(int(major)), Integer(int(minor))
 
     def _target(self) -> tuple[Argument, ...]:
@@ -144,33 +140,35 @@ class Parser:
         return tuple(names)
 
     def _address_size(self) -> tuple[Argument, ...]:
-        token = self.cursor.expect_kind("integer", "32 or 64")
-        if token.text not in ("32", "64"):
-            span = Span(token.start, token.end)
-            self.cursor.fail("expected", f"found {describe(token)}; expected 32 or 64", span)
-        return (Integer(int(token.text)),)
+        if not self.cursor.at("32", "64"):
+            self.cursor.expected("32", "64")
+        return (Integer(int(self.cursor.take().text)),)
 
     def _top_level(self, items: list[TopLevel]) -> None:
         cursor = self.cursor
         start = cursor.peek().start
-        linkage: list[str] = []
-        while cursor.peek().text in LINKAGE:
-            linkage.append(cursor.take().text[1:])
+        linkage = self._linkage()
         token = cursor.peek()
         if token.text in (".entry", ".func"):
-            self._function(items, start, tuple(linkage))
-        elif token.text in SPACES:
-            items.extend(declarations.variables(cursor, start, tuple(linkage)))
+            self._function(items, start, linkage)
+        elif token.text in STATE_SPACES:
+            items.extend(declarations.variables(cursor, start, linkage))
         elif linkage:
             cursor.expected("'.entry'", "'.func'", "a state space such as .global")
         elif token.text in _HEADER:
-            place = "stands once, at the head of the module"
             cursor.take()
-            cursor.fail("header", f"found a second {token.text}, which {place}", Span(token.start, token.end))
+            message = f"found a second {token.text}; expected it once, at the head of the module"
+            cursor.fail("header", message, token.span)
         elif token.kind == "word":
             items.append(self._directive())
         else:
             cursor.expected("a directive", "a function", "a variable")
+
+    def _linkage(self) -> tuple[str, ...]:
+        words: list[str] = []
+        while self.cursor.peek().text in LINKAGE:
+            words.append(self.cursor.take().text[1:])
+        return tuple(words)
 
     # Functions ----------------------------------------------------------------------------------------------
 
@@ -179,14 +177,14 @@ class Parser:
         try:
             function = self._signature(linkage)
         except Unreadable:
-            # The body has errors of its own to report.
+            # The body is parsed because it may have errors of its own.
             cursor.skip_to("{", ";")
             if cursor.at("{"):
                 self._block(0)
             return
         if not cursor.accept(";"):
             function = replace(function, body=self._block(0))
-        items.append(self._placed(function, start))
+        items.append(self._with_origin(function, start))
 
     def _signature(self, linkage: tuple[str, ...]) -> Function:
         cursor = self.cursor
@@ -198,15 +196,7 @@ class Parser:
         name = cursor.expect_kind("name", "a function's name").text
         params = declarations.parameters(cursor) if cursor.at("(") else ()
         directives = declarations.function_directives(cursor, "{", ";")
-        return Function(
-            kind=kind,
-            name=name,
-            params=params,
-            returns=returns,
-            directives=directives,
-            linkage=linkage,
-            attributes=tuple(attributes),
-        )
+        return Function(kind, name, params, returns, directives, None, linkage, tuple(attributes))
 
     def _block(self, depth: int) -> Block:
         cursor = self.cursor
@@ -215,11 +205,12 @@ class Parser:
         statements: list[Statement] = []
         while self._more(statements, depth, start):
             pass
-        return self._placed(Block(tuple(statements)), start)
+        return self._with_origin(Block(tuple(statements)), start)
 
     def _more(self, statements: list[Statement], depth: int, start: int, until: int = sys.maxsize) -> bool:
-        """Read what stands next in the block that begins at `start`: the usual statements up to the first that
-        ends at or behind `until`, and the next one. False at the end of the block, which is taken.
+        """Parse usual statements that begin before `until`, and then one statement of any shape.
+
+        `start` is the offset of the block. Return False at the end of the block, whose `}` is taken.
         """
         cursor = self.cursor
         self._usual_statements(statements, until)
@@ -244,29 +235,27 @@ class Parser:
         token = self.cursor.peek()
         line, _ = self.source.position(start)
         message = f"found {describe(token)}; expected '}}' to close the '{{' of line {line}"
-        self.cursor.report("expected", message, Span(token.start, token.end))
+        self.cursor.report("expected", message, token.span)
 
     # Statements ---------------------------------------------------------------------------------------------
 
     def _usual_statements(self, statements: list[Statement], until: int) -> None:
-        """Read statements as long as each is an instruction, a label or a location in its usual shape, and
-        begins before `until`.
-        """
+        """Parse instructions, labels and locations of usual shape that begin before `until`."""
         match_statement = lexer.STATEMENT.match
-        read_operands = self._operands.read
+        parse_operands = self._operands.parse
         source, text = self.source, self.source.text
         append = statements.append
         pos = self.cursor.pos
         while pos < until and (match := match_statement(text, pos)) is not None:
             last = match.lastindex
-            if last == lexer.LAST_OF_INSTRUCTION:
+            if last == lexer.LAST_GROUP_OF_INSTRUCTION:
                 guard, opcode, words = match.group(1, 2, 3)
-                operands = read_operands(words)
+                operands = parse_operands(words)
                 if operands is None:
                     break
                 node = Instruction(None if guard is None else self._guard(guard), opcode, operands)
                 start = match.start(2 if guard is None else 1)
-            elif last == lexer.LAST_OF_LABEL:
+            elif last == lexer.LAST_GROUP_OF_LABEL:
                 node = Label(match[4])
                 start = match.start(4)
             else:
@@ -275,7 +264,7 @@ class Parser:
                 )
                 start = match.start(5)
             pos = match.end()
-            _place(node, "origin", (source, start, pos))
+            _set_attribute(node, "origin", (source, start, pos))
             append(node)
         self.cursor.seek(pos)
 
@@ -291,11 +280,8 @@ class Parser:
         token = cursor.peek()
         if token.text == "{":
             statements.append(self._block(depth))
-        elif token.text in SPACES or token.text in LINKAGE:
-            linkage: list[str] = []
-            while cursor.peek().text in LINKAGE:
-                linkage.append(cursor.take().text[1:])
-            statements.extend(declarations.variables(cursor, token.start, tuple(linkage)))
+        elif token.text in STATE_SPACES or token.text in LINKAGE:
+            statements.extend(declarations.variables(cursor, token.start, self._linkage()))
         elif token.kind == "word":
             statements.append(self._directive())
         elif token.text == "@" or token.kind == "name":
@@ -311,11 +297,11 @@ class Parser:
             negated = cursor.accept("!")
             guard = Guard(cursor.expect_kind("name", "a predicate").text, negated)
         name = cursor.peek()
-        opcode = lexer.OPCODE_TEXT.match(self.source.text, name.start)
+        opcode = lexer.OPCODE_PATTERN.match(self.source.text, name.start)
         if name.kind == "name" and guard is None and "." not in name.text:
             cursor.take()
             if cursor.accept(":"):
-                statements.append(self._placed(Label(name.text), token.start))
+                statements.append(self._with_origin(Label(name.text), token.start))
                 return
             cursor.seek(token.start)
         if opcode is None:
@@ -324,7 +310,7 @@ class Parser:
         words = opcode[0]
         while continues_opcode(cursor):
             words += cursor.take().text
-        statements.append(self._placed(Instruction(guard, words, operands(cursor, ";")), token.start))
+        statements.append(self._with_origin(Instruction(guard, words, operands(cursor, ";")), token.start))
 
     # Directives ---------------------------------------------------------------------------------------------
 
@@ -333,15 +319,15 @@ class Parser:
         token = cursor.take()
         reader = self._directives.get(token.text)
         if reader is not None:
-            return self._placed(reader(), token.start)
-        if token.text in _ENDED:
+            return self._with_origin(reader(), token.start)
+        if token.text in _ENDED_BY_SEMICOLON:
             args = declarations.arguments(cursor, ";")
             cursor.expect(";", ",")
         else:
-            # An unknown directive takes what follows it on its line.
+            # The arguments of an unknown directive end with its line.
             args = () if cursor.breaks_line() else declarations.arguments(cursor, ";", "{", "}")
             cursor.accept(";")
-        return self._placed(Directive(token.text, args), token.start)
+        return self._with_origin(Directive(token.text, args), token.start)
 
     def _location(self) -> Directive:
         args: list[Argument] = [self._integer() for _ in range(3)]
@@ -386,27 +372,25 @@ class Parser:
             if token.kind == "name":
                 cursor.take()
                 cursor.expect(":")
-                body.append(self._placed(Label(token.text), token.start))
-            elif token.text in lexer.DATA:
+                body.append(self._with_origin(Label(token.text), token.start))
+            elif token.text in lexer.DATA_DIRECTIVES:
                 cursor.take()
-                args = [declarations.argument(cursor)]
-                while cursor.accept(","):
-                    args.append(declarations.argument(cursor))
-                body.append(self._placed(Directive(token.text, tuple(args)), token.start))
+                data = declarations.argument_list(cursor)
+                body.append(self._with_origin(Directive(token.text, data), token.start))
             else:
                 cursor.expected("data such as .b8", "a label", "'}'")
 
     def _data_lines(self, body: list[Label | Directive]) -> None:
-        """Read lines of plain integers, which is nearly all of a section."""
+        """Parse lines of plain integers, which are nearly all of a section."""
         pos = self.cursor.pos
         while (match := lexer.DATA_LINE.match(self.source.text, pos)) is not None:
-            values = self._operands.read(match[2])
+            values = self._operands.parse(match[2])
             if values is None:
                 break
             pos = match.end()
-            body.append(self._placed(Directive(match[1], values), match.start(1), match.end(2)))
+            body.append(self._with_origin(Directive(match[1], values), match.start(1), match.end(2)))
         self.cursor.seek(pos)
 
-    def _placed(self, node: _NodeT, start: int, end: int = -1) -> _NodeT:
-        _place(node, "origin", (self.source, start, self.cursor.pos if end < 0 else end))
+    def _with_origin(self, node: _NodeT, start: int, end: int = -1) -> _NodeT:
+        _set_attribute(node, "origin", (self.source, start, self.cursor.pos if end < 0 else end))
         return node

@@ -1,10 +1,11 @@
-"""Names declared between braces: registers, variables, labels and the tables under labels.
+"""Scopes of PTX: names of registers, variables, labels and label tables between braces.
 
-What a name stands for is the caller's business; a scope only finds it, from the inside outwards.
+The user of a scope decides which objects the names refer to.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -18,8 +19,10 @@ _MOST_DIGITS = 12
 
 @dataclass(eq=False, slots=True)
 class Scope(Generic[R, V, L]):
-    """One pair of braces. `ranges` holds `%r<1000>` as one entry: its count and what its first register
-    is.
+    """Names of one pair of braces.
+
+    `ranges` holds `%r<1000>` as one entry: the number of registers, and the object of the first register. `tables`
+    holds the directives under labels: branch tables and call prototypes.
     """
 
     parent: Scope[R, V, L] | None
@@ -29,64 +32,50 @@ class Scope(Generic[R, V, L]):
     labels: dict[str, L] = field(default_factory=dict[str, L])
     tables: dict[str, Directive] = field(default_factory=dict[str, Directive])
 
-    def register(self, name: str) -> tuple[R, int] | None:
-        """What a register's name stands for, and its number in its range (0 for a register of its own)."""
+    def enclosing(self) -> Iterator[Scope[R, V, L]]:
+        """Yield this scope and the scopes around it, the innermost first."""
         scope: Scope[R, V, L] | None = self
         while scope is not None:
-            found = scope.own_register(name)
-            if found is not None:
-                return found
+            yield scope
             scope = scope.parent
-        return None
+
+    def register(self, name: str) -> tuple[R, int] | None:
+        """Return the object of a register and its number in its range; the number is 0 outside a range."""
+        return next((found for scope in self.enclosing() if (found := scope.own_register(name))), None)
 
     def own_register(self, name: str) -> tuple[R, int] | None:
-        """As `register`, between these braces alone. All the digits at a name's end are its number:
-        `%r12` is of `%r<20>` and never of `%r1<3>`, as assemblers have it.
+        """Return what `register` returns for a register of this scope, without the scopes around it.
+
+        All digits at the end of a name are its number: `%r12` belongs to `%r<20>` and never to `%r1<3>`.
+        Assemblers use the same rule.
         """
         single = self.registers.get(name)
         if single is not None:
             return single, 0
         stem = name.rstrip("0123456789")
-        held = self.ranges.get(stem)
+        known = self.ranges.get(stem)
         digits = name[len(stem) :]
-        if held is None or not digits or len(digits) > _MOST_DIGITS or int(digits) >= held[0]:
+        if known is None or not digits or len(digits) > _MOST_DIGITS or int(digits) >= known[0]:
             return None
-        return held[1], int(digits)
+        return known[1], int(digits)
 
     def variable(self, name: str) -> V | None:
-        """The variable of a name."""
-        scope: Scope[R, V, L] | None = self
-        while scope is not None:
-            if name in scope.variables:
-                return scope.variables[name]
-            scope = scope.parent
-        return None
+        """Return the variable of a name."""
+        return next((scope.variables[name] for scope in self.enclosing() if name in scope.variables), None)
 
     def label(self, name: str) -> L | None:
-        """Where a label stands."""
-        scope: Scope[R, V, L] | None = self
-        while scope is not None:
-            if name in scope.labels:
-                return scope.labels[name]
-            scope = scope.parent
-        return None
+        """Return the label of a name."""
+        return next((scope.labels[name] for scope in self.enclosing() if name in scope.labels), None)
 
     def table(self, name: str) -> Directive | None:
-        """The directive under a label: a branch table, a call prototype."""
-        scope: Scope[R, V, L] | None = self
-        while scope is not None:
-            if name in scope.tables:
-                return scope.tables[name]
-            scope = scope.parent
-        return None
+        """Return the directive under a label: a branch table or a call prototype."""
+        return next((scope.tables[name] for scope in self.enclosing() if name in scope.tables), None)
 
     def names(self) -> set[str]:
-        """Every name that is visible from here; of a range, its first and its last register."""
+        """Return every name that is visible in this scope; of a range, its first and its last register."""
         found: set[str] = set()
-        scope: Scope[R, V, L] | None = self
-        while scope is not None:
+        for scope in self.enclosing():
             found.update(scope.registers, scope.variables, scope.labels, scope.tables)
             for name, (count, _) in scope.ranges.items():
                 found.update((f"{name}0", f"{name}{count - 1}") if count else ())
-            scope = scope.parent
         return found

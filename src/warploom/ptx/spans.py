@@ -1,67 +1,35 @@
-"""Places of the words and operands of an instruction, found again in its text."""
+"""Positions of the opcode words and operands of an instruction, computed from its text."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
 from warploom.diagnostics import Source, Span
-from warploom.ptx.cursor import MODULE_WORDS, Cursor
-from warploom.ptx.declarations import LINKAGE, SPACES
-from warploom.ptx.lexer import OPCODE_TEXT
+from warploom.ptx.cursor import Cursor
+from warploom.ptx.lexer import OPCODE_PATTERN, STATEMENT_WORDS
 
 _OPENERS = frozenset("([{")
-_DIRECTIVES = (".loc", ".file", ".pragma", ".section", ".branchtargets", ".calltargets", ".callprototype")
-_STATEMENT_WORDS = frozenset((*SPACES, *LINKAGE, *MODULE_WORDS, *_DIRECTIVES))
 _CLOSERS = frozenset(")]}")
-_LAST = 2  # one instruction is often asked for many of its places in a row
+_CACHED = 2  # diagnostics often ask for several positions in one instruction in a row
 
 
-@lru_cache(maxsize=_LAST)
+@lru_cache(maxsize=_CACHED)
 def word_spans(source: Source, start: int, end: int) -> tuple[Span, ...]:
-    """Places of an instruction's opcode words."""
-    return tuple(_words(_at_instruction(source, start)))
+    """Return the positions of the opcode words of an instruction."""
+    return tuple(_take_opcode(_behind_guard(source, start)))
 
 
-@lru_cache(maxsize=_LAST)
+@lru_cache(maxsize=_CACHED)
 def operand_spans(source: Source, start: int, end: int) -> tuple[Span, ...]:
-    """Places of an instruction's operands."""
-    cursor = _at_instruction(source, start)
-    _words(cursor)
+    """Return the positions of the operands of an instruction."""
+    cursor = _behind_guard(source, start)
+    _take_opcode(cursor)
     return _between_commas(cursor, end - 1)
 
 
-def _at_instruction(source: Source, start: int) -> Cursor:
-    """A cursor behind the guard, if there is one."""
-    cursor = Cursor(source)
-    cursor.seek(start)
-    if cursor.accept("@"):
-        cursor.accept("!")
-        cursor.take()
-    return cursor
-
-
-def _words(cursor: Cursor) -> list[Span]:
-    """Places of the words of the opcode that stands next, which is taken."""
-    words: list[Span] = []
-    opcode = OPCODE_TEXT.match(cursor.text, cursor.peek().start)
-    if opcode is not None:
-        cursor.seek(opcode.end())
-        words = _split(opcode[0], opcode.start())
-    while continues_opcode(cursor):
-        token = cursor.take()
-        words.append(Span(token.start + 1, token.end))
-    return words
-
-
-def continues_opcode(cursor: Cursor) -> bool:
-    """True where a word of the opcode stands apart; on a new line, no word that begins a statement."""
-    token = cursor.peek()
-    return token.kind == "word" and not (cursor.breaks_line() and token.text in _STATEMENT_WORDS)
-
-
-@lru_cache(maxsize=_LAST)
+@lru_cache(maxsize=_CACHED)
 def item_spans(source: Source, span: Span) -> tuple[Span, ...]:
-    """Places of the items in the brackets of the operand at `span`; of the two names of a pair."""
+    """Return the positions of the items in the brackets of an operand, or of the two names of a pair."""
     cursor = Cursor(source)
     cursor.seek(span.start)
     while cursor.pos < span.end and not cursor.at(*_OPENERS):
@@ -72,11 +40,37 @@ def item_spans(source: Source, span: Span) -> tuple[Span, ...]:
     return _between_commas(cursor, span.end - 1)
 
 
-def _split(text: str, start: int) -> list[Span]:
+def continues_opcode(cursor: Cursor) -> bool:
+    """Return True if the next token is a separate word of the opcode, such as `.sat` behind a blank.
+
+    On a new line, a word that can begin a statement does not continue the opcode.
+    """
+    token = cursor.peek()
+    return token.kind == "word" and not (cursor.breaks_line() and token.text in STATEMENT_WORDS)
+
+
+def _behind_guard(source: Source, start: int) -> Cursor:
+    cursor = Cursor(source)
+    cursor.seek(start)
+    if cursor.accept("@"):
+        cursor.accept("!")
+        cursor.take()
+    return cursor
+
+
+def _take_opcode(cursor: Cursor) -> list[Span]:
+    """Take the opcode at the cursor, and return the positions of its words."""
     spans: list[Span] = []
-    for word in text.split("."):
-        spans.append(Span(start, start + len(word)))
-        start += len(word) + 1
+    opcode = OPCODE_PATTERN.match(cursor.text, cursor.peek().start)
+    if opcode is not None:
+        cursor.seek(opcode.end())
+        start = opcode.start()
+        for word in opcode[0].split("."):
+            spans.append(Span(start, start + len(word)))
+            start += len(word) + 1
+    while continues_opcode(cursor):
+        token = cursor.take()
+        spans.append(Span(token.start + 1, token.end))
     return spans
 
 

@@ -1,210 +1,45 @@
-"""The tree of a PTX module: frozen nodes that know no opcodes.
+"""Statements, functions and modules: frozen nodes without knowledge of opcodes.
 
-A node that the parser made remembers where it came from; a node made by program, or by `dataclasses.replace`,
-does not. Equality never looks at the origin or at the spelling of a literal. Printing writes the remembered
-text of a node where there is one and the canonical text elsewhere (see `printer`).
+`str()` of a node is its PTX text: the text that it was parsed from, or the canonical text of a node that a program
+made. Equality ignores where a node came from and how literals are spelled.
 """
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
-from warploom.diagnostics import Source, Span
-from warploom.display import Displayed
+from warploom.diagnostics import Span
+from warploom.ptx.lexer import DATA_DIRECTIVES
+from warploom.ptx.node import Node, Printer
+from warploom.ptx.operands import Initializer, Integer, Name, Operand, initializer_text, joined
+from warploom.ptx.spans import item_spans, operand_spans, word_spans
 
-Origin: TypeAlias = tuple[Source, int, int]
+_LINE_DIRECTIVES = frozenset((".version", ".target", ".address_size", ".loc", ".file", ".section"))
+"""Directives that end with their line and take no `;`."""
 
-
-# Operands ---------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Name:
-    """A register, label, variable, function or special register (`%tid.x` is one name), or the sink `_`."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Integer:
-    """An integer constant or a constant expression folded to one. `text` is its spelling."""
-
-    value: int
-    text: str = field(default="", init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "text", str(self.value))
-
-    @classmethod
-    def spelled(cls, value: int, text: str) -> Integer:
-        """The constant with the spelling it had in a text."""
-        constant = cls(value)
-        object.__setattr__(constant, "text", text)
-        return constant
-
-
-@dataclass(frozen=True, slots=True)
-class Float:
-    """A floating-point constant.
-
-    `width` is 32 for `0f3F800000`, 64 for `0d…`, None for a decimal, whose `bits` are those of a binary64.
-    """
-
-    bits: int
-    width: int | None = None
-    text: str = field(default="", init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        text = f"0f{self.bits:08X}" if self.width == 32 else f"0d{self.bits:016X}"
-        object.__setattr__(self, "text", text if self.width else repr(self.value))
-
-    @classmethod
-    def decimal(cls, value: float) -> Float:
-        """The constant written in decimal."""
-        return cls(int.from_bytes(struct.pack("<d", value), "little"))
-
-    def spelled(self, text: str) -> Float:
-        """The same constant with the spelling it had in a text."""
-        constant = Float(self.bits, self.width)
-        object.__setattr__(constant, "text", text)
-        return constant
-
-    @property
-    def value(self) -> float:
-        """The number itself."""
-        size, letter = (4, "<f") if self.width == 32 else (8, "<d")
-        return struct.unpack(letter, self.bits.to_bytes(size, "little"))[0]
-
-
-@dataclass(frozen=True, slots=True)
-class Symbol:
-    """The address of a variable or label with an offset: `sym+4`, `generic(sym)+8`, `0xFF00(sym)`, `a-b`.
-
-    `minus` is the label subtracted, empty when there is none.
-    """
-
-    name: str
-    offset: int = 0
-    generic: bool = False
-    mask: int | None = None
-    minus: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Negated:
-    """A negated register: `!%p1`, or `-%r1` where an instruction takes a sign."""
-
-    name: str
-    sign: str = "!"
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """Two results of one instruction: `%r0|%p1`."""
-
-    first: Operand
-    second: Operand
-
-
-@dataclass(frozen=True, slots=True)
-class Vector:
-    """`{%r0, %r1}`."""
-
-    items: tuple[Operand, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """`[%rd1+16]`, `[sym+4]`, `[16]`; `extra` holds what follows a comma, as in `[%rd1, {%r0, %r1}]`.
-
-    `unified` for `[%rd1].unified`, an address that host and device share.
-    """
-
-    base: Operand | None
-    offset: int = 0
-    extra: tuple[Operand, ...] = ()
-    unified: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Element:
-    """An element of an array named directly: `a[4]`."""
-
-    name: str
-    index: Address
-
-
-@dataclass(frozen=True, slots=True)
-class Tuple:
-    """The parenthesised operands of a call: `(param0, param1)`."""
-
-    items: tuple[Operand, ...]
-
-
-Operand: TypeAlias = Name | Integer | Float | Symbol | Negated | Pair | Vector | Address | Element | Tuple
-
-
-# Initialisers -----------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Property:
-    """A named field of an opaque variable's initialiser: `addr_mode_0 = clamp_to_border`."""
-
-    name: str
-    value: Initializer
-
-
-Initializer: TypeAlias = "Integer | Float | Name | Symbol | Property | tuple[Initializer, ...]"
-
-
-# Statements -------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Node(Displayed):
-    """What stands in a text as a whole: statements, variables, functions and the module."""
-
-    display_kind: ClassVar[str] = "ptx"
-
-    origin: Origin | None = field(default=None, init=False, repr=False, compare=False)
-
-    @property
-    def source(self) -> Source | None:
-        """The text the node was parsed from; None for a node made by program."""
-        return None if self.origin is None else self.origin[0]
-
-    @property
-    def span(self) -> Span | None:
-        """The node's place in its source, without surrounding blanks and comments."""
-        return None if self.origin is None else Span(self.origin[1], self.origin[2])
-
-    @property
-    def source_text(self) -> str | None:
-        """The text the node was parsed from, byte for byte."""
-        return None if self.origin is None else self.origin[0].text[self.origin[1] : self.origin[2]]
-
-    def __str__(self) -> str:
-        # The printer reads every node class, so it is met at call time.
-        from warploom.ptx.printer import to_text
-
-        return to_text(self)
+_LOCATION_WORDS = ("function_name", "inlined_at")
 
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """`@%p1` or `@!%p1`."""
+    """Predicate in front of an instruction: `@%p1` or `@!%p1`."""
 
     name: str
     negated: bool = False
 
+    def __str__(self) -> str:
+        return f"@{'!' if self.negated else ''}{self.name}"
+
 
 @dataclass(frozen=True, slots=True)
 class Instruction(Node):
-    """One instruction, known or not. Operands carry no place of their own: `operand_spans` finds them."""
+    """Instruction with any opcode.
+
+    Operands have no positions of their own. The span properties scan the instruction's text again, because only
+    diagnostics need them, and for one instruction at a time.
+    """
 
     guard: Guard | None
     opcode: str
@@ -212,54 +47,65 @@ class Instruction(Node):
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The opcode's words; `shared::cluster` is one word."""
+        """Words of the opcode; `shared::cluster` is one word."""
         return tuple(self.opcode.split("."))
-
-    # Places are found again on demand: only diagnostics ask, and for one instruction at a time.
 
     @property
     def word_spans(self) -> tuple[Span, ...]:
-        """Places of the opcode's words; empty for a node made by program."""
-        from warploom.ptx.spans import word_spans
-
+        """Positions of the words of the opcode; empty for a node that a program made."""
         return () if self.origin is None else word_spans(*self.origin)
 
     @property
     def operand_spans(self) -> tuple[Span, ...]:
-        """Places of the operands; empty for a node made by program."""
-        from warploom.ptx.spans import operand_spans
-
+        """Positions of the operands; empty for a node that a program made."""
         return () if self.origin is None else operand_spans(*self.origin)
 
     def item_spans(self, operand: int) -> tuple[Span, ...]:
-        """Places of the items in the brackets of one operand: of a vector, an address or a tuple."""
-        from warploom.ptx.spans import item_spans
-
+        """Return the positions of the items in one operand: in a vector, an address or a tuple."""
         return () if self.origin is None else item_spans(self.origin[0], self.operand_spans[operand])
+
+    def canonical(self, printer: Printer, indent: str) -> str:
+        """Return the canonical text."""
+        guard = "" if self.guard is None else f"{self.guard} "
+        operands = f" {joined(self.operands)}" if self.operands else ""
+        return f"{guard}{self.opcode}{operands};"
 
 
 @dataclass(frozen=True, slots=True)
 class Label(Node):
-    """`name:`."""
+    """Label: `name:`."""
 
     name: str
+
+    def canonical(self, printer: Printer, indent: str) -> str:
+        """Return the canonical text."""
+        return f"{self.name}:"
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A quoted string; `value` is what stands between the quotes, escapes untouched."""
+    """Quoted string. `value` is the text between the quotes."""
 
     value: str
+
+    def __str__(self) -> str:
+        return f'"{self.value}"'
 
 
 @dataclass(frozen=True, slots=True)
 class Prototype:
-    """The signature after `.callprototype`."""
+    """Signature behind `.callprototype`."""
 
     returns: tuple[Variable, ...]
     params: tuple[Variable, ...]
     name: str = "_"
     directives: tuple[Directive, ...] = ()
+
+    def text(self, printer: Printer) -> str:
+        """Return the text of the signature."""
+        returns = f"({_parameters(self.returns, ', ', printer)}) " if self.returns else ""
+        text = f"{returns}{self.name} ({_parameters(self.params, ', ', printer)})"
+        return " ".join((text, *(directive.head(printer) for directive in self.directives)))
 
 
 Argument: TypeAlias = Operand | Text | Prototype
@@ -267,9 +113,9 @@ Argument: TypeAlias = Operand | Text | Prototype
 
 @dataclass(frozen=True, slots=True)
 class Directive(Node):
-    """`.loc`, `.file`, `.maxntid`, `.pragma`, `.branchtargets`, `.callprototype`, `.section`, and any other.
+    """Directive such as `.loc`, `.maxntid`, `.pragma`, `.branchtargets`, `.callprototype` or `.section`.
 
-    `body` is what stands in the braces of a `.section`: labels, and data lines as directives (`.b8 1, 2`).
+    `body` holds the lines in the braces of a `.section`: labels, and data lines as directives (`.b8 1, 2`).
     """
 
     name: str
@@ -278,22 +124,44 @@ class Directive(Node):
 
     @property
     def ints(self) -> tuple[int, ...]:
-        """The integer arguments, in order."""
+        """Integer arguments, in order."""
         return tuple(arg.value for arg in self.args if isinstance(arg, Integer))
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The named arguments, in order: labels, functions, targets."""
+        """Named arguments, in order: labels, functions or targets."""
         return tuple(arg.text for arg in self.args if isinstance(arg, Name))
+
+    def head(self, printer: Printer) -> str:
+        """Return the directive and its arguments, without a body and without `;`."""
+        args = [arg.text(printer) if isinstance(arg, Prototype) else str(arg) for arg in self.args]
+        match self.name, args:
+            case ".version", (major, minor):
+                return f".version {major}.{minor}"
+            case ".file", (number, *rest):
+                return f".file {number} {', '.join(rest)}"
+            case ".loc", _:
+                return ".loc" + "".join(f"{',' * (arg in _LOCATION_WORDS)} {arg}" for arg in args)
+            case name, _:
+                return f"{name} {', '.join(args)}".rstrip()
+
+    def canonical(self, printer: Printer, indent: str) -> str:
+        """Return the canonical text."""
+        head = self.head(printer)
+        if self.body is not None:
+            return f"{head}\n{indent}{printer.braced(self.body, indent)}"
+        return head if self.name in _LINE_DIRECTIVES or self.name in DATA_DIRECTIVES else f"{head};"
 
 
 @dataclass(frozen=True, slots=True)
 class Variable(Node):
-    """A variable of any state space, a parameter, or a range of registers.
+    """Variable of any state space, parameter, or range of registers.
 
-    `%r<100>` has name `%r` and count 100. `shape` holds the array dimensions, None for `[]`. `attributes` are
-    kept as text: `.ptr .global .align 1`, `.attribute(.managed)`.
+    `%r<100>` has the name `%r` and the count 100. `shape` holds the array dimensions, with None for `[]`.
+    `attributes` are kept as text: `.ptr .global .align 1`, `.attribute(.managed)`.
     """
+
+    shares_statement: ClassVar[bool] = True
 
     space: str
     type: str
@@ -306,6 +174,34 @@ class Variable(Node):
     linkage: tuple[str, ...] = ()
     attributes: tuple[str, ...] = ()
 
+    def declaration(self) -> str:
+        """Return the canonical text without the `;` that ends a statement."""
+        bank = "".join(text for text in self.attributes if text.startswith("["))
+        words = [*(f".{word}" for word in self.linkage), f".{self.space}{bank}"]
+        words += [text for text in self.attributes if text.startswith(".attribute")]
+        if self.align is not None:
+            words.append(f".align {self.align}")
+        if self.vector != 1:
+            words.append(f".v{self.vector}")
+        if self.type:
+            words.append(f".{self.type}")
+        words += [text for text in self.attributes if not text.startswith((".attribute", "["))]
+        shape = "".join("[]" if size is None else f"[{size}]" for size in self.shape)
+        count = "" if self.count is None else f"<{self.count}>"
+        text = " ".join((*words, f"{self.name}{count}{shape}"))
+        return text if self.initializer is None else f"{text} = {initializer_text(self.initializer)}"
+
+    def canonical(self, printer: Printer, indent: str) -> str:
+        """Return the canonical text."""
+        return f"{self.declaration()};"
+
+
+def _parameters(params: tuple[Variable, ...], separator: str, printer: Printer) -> str:
+    return separator.join(
+        param.source_text if printer.keep_source and param.source_text else param.declaration()
+        for param in params
+    )
+
 
 @dataclass(frozen=True, slots=True)
 class Block(Node):
@@ -314,17 +210,16 @@ class Block(Node):
     statements: tuple[Statement, ...] = ()
 
     def instructions(self) -> Iterator[Instruction]:
-        """Every instruction in order, those of nested blocks too."""
-        pending: list[Iterator[Statement]] = [iter(self.statements)]
-        while pending:
-            for statement in pending[-1]:
-                if isinstance(statement, Instruction):
-                    yield statement
-                elif isinstance(statement, Block):
-                    pending.append(iter(statement.statements))
-                    break
-            else:
-                pending.pop()
+        """Yield every instruction in order, with those of nested blocks."""
+        for statement in self.statements:
+            if isinstance(statement, Instruction):
+                yield statement
+            elif isinstance(statement, Block):
+                yield from statement.instructions()
+
+    def canonical(self, printer: Printer, indent: str) -> str:
+        """Return the canonical text."""
+        return printer.braced(self.statements, indent)
 
 
 Statement: TypeAlias = Instruction | Label | Variable | Block | Directive
@@ -332,7 +227,12 @@ Statement: TypeAlias = Instruction | Label | Variable | Block | Directive
 
 @dataclass(frozen=True, slots=True)
 class Function(Node):
-    """An `.entry` or `.func`; `body` is None for a declaration; `linkage` holds "visible", "extern"…"""
+    """Function: an `.entry` or a `.func`.
+
+    `body` is None for a declaration. `linkage` holds words such as "visible" and "extern".
+    """
+
+    blank_line_before: ClassVar[bool] = True
 
     kind: str
     name: str
@@ -343,13 +243,28 @@ class Function(Node):
     linkage: tuple[str, ...] = ()
     attributes: tuple[str, ...] = ()
 
+    def canonical(self, printer: Printer, indent: str) -> str:
+        """Return the canonical text."""
+        words = [*(f".{word}" for word in (*self.linkage, self.kind)), *self.attributes]
+        if self.returns:
+            words.append(f"({_parameters(self.returns, ', ', printer)})")
+        params = _parameters(self.params, ",\n\t", printer)
+        words.append(f"{self.name}(\n\t{params}\n)" if params else f"{self.name}()")
+        text = " ".join(words)
+        for directive in self.directives:
+            if printer.keep_source and directive.source_text is not None:
+                text += f"\n{directive.source_text}"
+            else:
+                text += f"\n{directive.head(printer)}{';' if directive.name == '.pragma' else ''}"
+        return f"{text};" if self.body is None else f"{text}\n{printer.text(self.body)}"
+
 
 TopLevel: TypeAlias = Directive | Function | Variable
 
 
 @dataclass(frozen=True, slots=True)
 class Module(Node):
-    """A whole PTX text. `items` begins with the `.version`, `.target` and `.address_size` directives."""
+    """PTX module. `items` begins with the `.version`, `.target` and `.address_size` directives."""
 
     items: tuple[TopLevel, ...]
 
@@ -361,7 +276,7 @@ class Module(Node):
         items: tuple[TopLevel, ...] = (),
         address_size: int = 64,
     ) -> Module:
-        """A module made by program: the header directives, then `items`."""
+        """Return a module with the header directives in front of `items`."""
         header = (
             Directive(".version", tuple(Integer(part) for part in version)),
             Directive(".target", tuple(Name(word) for word in target)),
@@ -374,20 +289,20 @@ class Module(Node):
 
     @property
     def version(self) -> tuple[int, int]:
-        """The PTX version, as (major, minor)."""
+        """PTX version, as (major, minor)."""
         directive = self._directive(".version")
         major, minor = (0, 0) if directive is None else directive.ints
         return major, minor
 
     @property
     def target(self) -> tuple[str, ...]:
-        """The target and its modes: `("sm_90a", "debug")`."""
+        """Target and its modes: `("sm_90a", "debug")`."""
         directive = self._directive(".target")
         return () if directive is None else directive.names
 
     @property
     def address_size(self) -> int:
-        """32 or 64; 32 where the text does not say.
+        """Address size in bits; 32 if the module does not state one.
 
         Source: PTX ISA 11.1.3
         """
@@ -396,7 +311,7 @@ class Module(Node):
 
     @property
     def functions(self) -> dict[str, Function]:
-        """Functions by name; where a declaration and a definition share a name, the definition."""
+        """Functions by name; the definition if a declaration and a definition share a name."""
         found: dict[str, Function] = {}
         for item in self.items:
             if isinstance(item, Function) and (item.body is not None or item.name not in found):
@@ -407,3 +322,7 @@ class Module(Node):
     def variables(self) -> dict[str, Variable]:
         """Module-scope variables by name."""
         return {item.name: item for item in self.items if isinstance(item, Variable)}
+
+    def canonical(self, printer: Printer, indent: str) -> str:
+        """Return the canonical text."""
+        return printer.module(self.items)

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
         TensorMemoryMap,
     )
     from warploom.observe.trace import Trace
-    from warploom.ptx import Module
-    from warploom.ptx.tree import Node
+    from warploom.ptx import Module, Node
     from warploom.runtime.api import Run
     from warploom.runtime.explore import Exploration
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import warploom as wl
-from warploom.ptx.tree import Block, Function, Instruction, Integer, Label, Name, Operand, Statement
+from warploom.ptx import Block, Function, Instruction, Integer, Label, Name, Operand, Statement
 
 Path = tuple[int, ...]  # positions of a statement in nested blocks, outermost first
 Edits = Mapping[Path, Sequence[Statement]]  # what stands in the place of a statement

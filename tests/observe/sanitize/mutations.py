@@ -27,8 +27,7 @@ from observe.sanitize.edits import (
     with_word,
 )  # fmt: skip
 
-from warploom.ptx import Module
-from warploom.ptx.tree import Address, Block, Instruction, Integer, Name
+from warploom.ptx import Address, Block, Instruction, Integer, Module, Name
 
 KINDS: dict[str, Callable[[Body], Found]] = {}
 

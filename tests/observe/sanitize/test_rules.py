@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from warploom_lab.pages import reference_pages
 
 import warploom as wl
-from warploom.check.pages import all_pages
 from warploom.diagnostics import Diagnostic
 from warploom.observe.sanitize.rules import Rule, pages, rules
 
@@ -55,4 +55,4 @@ def test_every_code_in_the_source_has_a_page() -> None:
             re.findall(r'"(sanitize\.[a-z-]+/[a-z-]+|sanitize\.deadlock)"', path.read_text(encoding="utf-8"))
         )
     assert codes == set(rules())
-    assert {f"rules/{code.replace('/', '-')}.md" for code in codes} <= set(all_pages(pages()))
+    assert {f"rules/{code.replace('/', '-')}.md" for code in codes} <= set(reference_pages(pages()))

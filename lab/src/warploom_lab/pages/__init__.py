@@ -1,1 +1,3 @@
-"""Generators of documentation pages that need no code of the product at run time."""
+"""Generation of the reference pages in `docs`."""
+
+from __future__ import annotations

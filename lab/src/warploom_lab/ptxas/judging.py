@@ -9,13 +9,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from warploom.check import verdicts
-from warploom.diagnostics import Diagnostic
-from warploom.ptx import Module, parse_readable
+from warploom.check.header import find_target
+from warploom.check.instruction_checker import InstructionChecker
+from warploom.check.module_checker import ModuleChecker
+from warploom.check.names import Names
+from warploom.diagnostics import Diagnostic, Severity
+from warploom.isa.binding.operands import Problem
+from warploom.isa.model.form import Match
+from warploom.ptx import Instruction, Module, parse_readable
 from warploom_lab.ptxas.points import Version
 from warploom_lab.ptxas.probe import Probe, write_module
 
 _ANY = ("sm_90a", (9, 1))
+
+
+class _WithoutExplanations(InstructionChecker):
+    """Checker of instructions that searches for no explanations and hints, which takes most of the time."""
+
+    def explain(self, instruction: Instruction, names: Names) -> Problem:
+        """Return a problem without an explanation."""
+        return Problem("isa.unknown", "no form has this opcode")
+
+    def with_hint(
+        self, match: Match, instruction: Instruction, names: Names, problems: list[Problem]
+    ) -> list[Problem]:
+        """Return the problems as they are."""
+        return problems
 
 
 class Checker:
@@ -33,8 +52,10 @@ class Checker:
             self._read(tuple(probes))
         refused = set(self._unreadable)
         if self._module is not None:
-            errors = verdicts(self._module, target, version)
-            refused |= {_owner(error, self._owners) for error in errors}
+            checker = ModuleChecker(self._module, find_target(target), version)
+            checker.instructions = _WithoutExplanations(checker.target, version)
+            found = checker.check_module()
+            refused |= {_owner(each, self._owners) for each in found if each.severity is Severity.ERROR}
         return [k not in refused for k in range(len(probes))]
 
     def _read(self, probes: tuple[Probe, ...]) -> None:

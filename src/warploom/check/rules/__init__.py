@@ -1,9 +1,9 @@
-"""The rules as records: what each does, why, an example that breaks it and one that does not.
+"""Rules as records: description, reason, an example that violates the rule, and one that does not.
 
-They stand in the TOML files beside this one, a table for each rule code. `what`, `why`, `bad`, `good` and
-`source` are sentences and examples. `scope` says what an example is: "body" (statements of a kernel that
-has the usual registers declared), "module" (what follows the head) or "text" (everything). `repeat` writes
-the bad example so many times. Codes of forms are in one page for all: there `emits` is the code that the
+The records are in the TOML files of this folder, one table for each rule code. `what`, `why`, `bad`, `good` and
+`source` are sentences and examples. `scope` states the kind of the examples: "body" (statements of a kernel that has
+the usual registers), "module" (items behind the header) or "text" (a whole text). The bad example is repeated
+`repeat` times. The rules of all Forms share records such as `<form>/target`; `emits` is the code that such an
 example gives.
 """
 
@@ -16,7 +16,7 @@ from importlib.resources import files
 
 from warploom.isa.model.form import forms
 
-_HEAD = ".version 9.0\n.target sm_90a\n.address_size 64\n"
+_HEADER = ".version 9.0\n.target sm_90a\n.address_size 64\n"
 _BODY = """\
 .visible .entry example()
 {{
@@ -34,7 +34,7 @@ _BODY = """\
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule, or the rules that all forms have alike."""
+    """Record of one rule, or of a rule that all Forms share."""
 
     code: str
     what: str
@@ -47,17 +47,17 @@ class Rule:
     emits: str = ""
 
     def text(self, example: str) -> str:
-        """An example as a whole text."""
+        """Return the whole text of an example."""
         if self.scope == "text":
             return example + "\n"
         if self.scope == "module":
-            return _HEAD + example + "\n"
-        return _HEAD + _BODY.format("\n".join(f"    {line}" for line in example.strip().split("\n")))
+            return _HEADER + example + "\n"
+        return _HEADER + _BODY.format("\n".join(f"    {line}" for line in example.strip().split("\n")))
 
 
 @cache
 def rules() -> dict[str, Rule]:
-    """Every rule by its code, in the order of the files."""
+    """Return every rule by its code, in the order of the files."""
     found: dict[str, Rule] = {}
     for name in ("syntax", "module", "instructions", "bodies", "tolerated"):
         text = files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8")
@@ -66,7 +66,7 @@ def rules() -> dict[str, Rule]:
 
 
 def rule_of(code: str) -> Rule | None:
-    """The rule of a code; for a code of a form, the one that all forms have alike."""
+    """Return the rule of a code; for a code of a Form, the rule that all Forms share."""
     known = rules().get(code)
     if known is not None:
         return known

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from warploom.author import Kernel, bounds, f32, kernel, new, pointer, shared, special, u32, u64
-from warploom.check.module import asked_target
+from warploom.check.header import find_target
 from warploom.kernels.ampere.copies import AcrossK, AlongK, Copies, Source
 from warploom.kernels.ampere.mainloop import Fragments, multiply
 from warploom.kernels.ampere.plan import WarpPlan
@@ -72,6 +72,6 @@ def kernel_of(plan: WarpPlan) -> Kernel:
     """Return the kernel of a plan for its target."""
     version = warp_gemm.version
     if plan.accumulator == "f16" and plan.a != "f16":
-        major, minor = max(_SHORT_SUMS, asked_target(plan.target).first_version)
+        major, minor = max(_SHORT_SUMS, find_target(plan.target).first_version)
         version = f"{major}.{minor}"
     return replace(warp_gemm, target=plan.target, version=version, constants={"plan": plan})

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from warploom.check.module import asked_target
+from warploom.check.header import find_target
 from warploom.diagnostics import UsageError
 from warploom.isa.model.capacity import shared_bytes
 from warploom.kernels.plan import Epilogue, GemmPlan, size_of, tile_errors
@@ -123,7 +123,7 @@ class WarpPlan(GemmPlan):
     def errors(self) -> Iterator[str]:
         """Yield a message for each property that no kernel has."""
         yield from GemmPlan.errors(self)
-        tile, number = self.tile, asked_target(self.target).number
+        tile, number = self.tile, find_target(self.target).number
         if self.promoted and self.accumulator != "f32":
             yield f"only f32 accumulators are promoted, not {self.accumulator}"
         if number < OLDEST:
@@ -197,7 +197,7 @@ def plan_for(
     row = problem.k * size_of(problem.a)
     if row > _MAX_ROW:
         raise UsageError(f"rows of {row} bytes along K; expected at most {_MAX_ROW}", code="kernels.plan")
-    number = asked_target(target).number
+    number = find_target(target).number
     if tile is None and number >= OLDEST:
         tile = choose_tile(problem, multiprocessors, shared_bytes(number))
     return WarpPlan(

@@ -1,4 +1,4 @@
-"""Statements: each instruction against the forms, in its scope, on a target, at a PTX version."""
+"""Check of single instructions against the Forms, in a scope, for a target and a PTX version."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from warploom.check.names import Meaning, Names, Part
-from warploom.check.operands import Judge, names_in
+from warploom.check.names import Names, Part, Referent
+from warploom.check.operand_checker import OperandChecker, names_in
 from warploom.check.ptxas.extension import match_extensions
 from warploom.check.ptxas.ignored_words import bare
 from warploom.check.ptxas.tolerated import TOLERATED, Tolerance
 from warploom.diagnostics import Severity
 from warploom.isa.binding.bind import changes_of_one_word, explain_opcode
 from warploom.isa.binding.nearest import is_named_alike, reordered
-from warploom.isa.binding.operands import Problem, Where, place_operands, takes_count, wrong_constants
+from warploom.isa.binding.operands import Problem, place_operands, takes_count, wrong_constants
 from warploom.isa.binding.unjudged import is_unjudged
 from warploom.isa.binding.vectors import spread
 from warploom.isa.model.availability import EVER, Target, Version, lacking, read_target, word_lack
@@ -25,6 +25,7 @@ from warploom.ptx import (
     Element,
     Float,
     Function,
+    Guard,
     Instruction,
     Integer,
     Label,
@@ -40,77 +41,72 @@ from warploom.ptx import (
 
 Shape = tuple[object, ...]
 
-_REFUSED = Problem("isa.unknown", "no form has this opcode")
-_REASONS = 3  # tolerances that may be needed together
+_REASONS = 3  # most tolerances that apply to one instruction
 
 
-class Statements:
-    """Judges instructions. What was found right once is known again by its opcode and the shapes of its
-    operands: two operands have one shape where nothing that a rule looks at tells them apart. Who only asks
-    for verdicts has nothing explained. They serve any number of modules of one target and version.
+class InstructionChecker:
+    """Checker of instructions for one target and PTX version, for any number of modules.
+
+    A correct instruction is remembered by its opcode and the shapes of its operands. Two operands have the same shape
+    if no rule distinguishes them.
     """
 
-    def __init__(self, target: Target, ptx: Version, *, explains: bool = True) -> None:
+    def __init__(self, target: Target, ptx: Version) -> None:
         self.target = target
         self.ptx = ptx
-        self.explains = explains
         self._numbers: dict[Shape, int] = {}
-        self._right: set[tuple[str | int | None, ...]] = set()
-        self._tolerances = tuple(tolerance for tolerance in TOLERATED if _is_there(tolerance, target))
+        self._correct: set[tuple[str | int | None, ...]] = set()
+        self._tolerances = tuple(tolerance for tolerance in TOLERATED if _applies_to(tolerance, target))
 
     @property
-    def known_right(self) -> int:
-        """How many instructions are known to be right."""
-        return len(self._right)
-
-    def scope(self) -> dict[int, int]:
-        """Shapes of the operands met in one scope, by identity: a module holds equal operands once."""
-        return {}
+    def known_correct(self) -> int:
+        """Number of remembered correct instructions."""
+        return len(self._correct)
 
     def check(self, instruction: Instruction, names: Names, shapes: dict[int, int]) -> list[Problem]:
-        """What is wrong with an instruction; nothing, mostly."""
+        """Return the problems of an instruction.
+
+        `shapes` holds the shapes of operands by identity, for all instructions of one scope. A module holds equal
+        operands only once.
+        """
         numbers = [shapes.get(id(operand)) for operand in instruction.operands]
         if None in numbers:
             numbers = [self._number(operand, names, shapes) for operand in instruction.operands]
         known = (instruction.opcode, *numbers)
-        if known in self._right:
+        if known in self._correct:
             return []
-        problems = self._judge(instruction, names)
+        problems = self._problems(instruction, names)
         if not problems:
-            self._right.add(known)
+            self._correct.add(known)
         return problems
 
     def _number(self, operand: Operand, names: Names, shapes: dict[int, int]) -> int:
-        """The number of an operand's shape."""
+        """Return the number of the shape of an operand."""
         number = shapes.get(id(operand))
         if number is None:
             shape = _shape(operand, names)
             number = shapes[id(operand)] = self._numbers.setdefault(shape, len(self._numbers))
         return number
 
-    def guard(self, instruction: Instruction, names: Names) -> Problem | None:
-        """What is wrong with the predicate in front."""
-        guard = instruction.guard
-        if guard is None:
+    def check_guard(self, guard: Guard, names: Names) -> Problem | None:
+        """Return the problem of the predicate in front of an instruction."""
+        found = names.find(guard.name)
+        if isinstance(found, Variable) and found.space == "reg" and found.type == "pred":
             return None
-        meaning = names.find(guard.name)
-        if isinstance(meaning, Variable) and meaning.space == "reg" and meaning.type == "pred":
-            return None
-        if meaning is None:
-            return undeclared(guard.name, names, ("guard",))
-        kind = f"of .{meaning.type}" if isinstance(meaning, Variable) else "no register"
-        return Problem(
-            "statement/guard", f"the guard '{guard.name}' is {kind}; expected a predicate", ("guard",)
-        )
+        if found is None:
+            return names.undeclared(guard.name, ("guard",))
+        kind = f"of .{found.type}" if isinstance(found, Variable) else "not a register"
+        message = f"the guard '{guard.name}' is {kind}; expected a predicate"
+        return Problem("statement/guard", message, ("guard",))
 
-    def _judge(self, instruction: Instruction, names: Names) -> list[Problem]:
+    def _problems(self, instruction: Instruction, names: Names) -> list[Problem]:
         whole = spread(instruction, names.members)
         if whole is not instruction:
-            problems = self._judge(whole, names)
+            problems = self._problems(whole, names)
             if not any(problem.severity is Severity.ERROR for problem in problems):
                 return problems
         unknown = [
-            undeclared(name, names, ("operand", k))
+            names.undeclared(name, ("operand", k))
             for k, operand in enumerate(instruction.operands)
             for name in dict.fromkeys(names_in(operand))
             if names.find(name) is None and names.table(name) is None
@@ -127,38 +123,40 @@ class Statements:
         if best is None:
             in_order = tuple(match for _, match in reordered(instruction.opcode))
             best = self._best(in_order, instruction, names)
-        if best is None and not self.explains:
-            return [_REFUSED, *unknown]
         if best is None:
-            judge = Judge(names, self.target, self.ptx)
-            problem = explain_opcode(instruction, lambda match: self._misfits(match, instruction, judge))
-            return [problem, *unknown]
+            return [self.explain(instruction, names), *unknown]
         stage, problems, match = best
-        if stage > 1 and self.explains:
-            problems = self._with_fitting_change(match, instruction, names, problems)
+        if stage > 1:
+            problems = self.with_hint(match, instruction, names, problems)
         return [*problems, *unknown]
 
-    def _misfits(self, match: Match, instruction: Instruction, judge: Judge) -> int:
-        """How badly operands fit, the number of faults after how far they carry."""
-        stage, problems, _ = self._verdict(match, instruction, judge)
-        return stage << 16 | len(problems)
+    def explain(self, instruction: Instruction, names: Names) -> Problem:
+        """Return the problem of an opcode that matches no Form."""
+        checker = OperandChecker(names, self.target, self.ptx)
 
-    def _with_fitting_change(
+        def misfits(match: Match) -> int:
+            """Return a number that is larger the worse the operands fit a match."""
+            stage, problems, _ = self._verdict(match, instruction, checker)
+            return stage << 16 | len(problems)
+
+        return explain_opcode(instruction, misfits)
+
+    def with_hint(
         self, match: Match, instruction: Instruction, names: Names, problems: list[Problem]
     ) -> list[Problem]:
-        """Problems of operands that another word in one slot would be right for, with a hint at that word."""
-        judge = Judge(names, self.target, self.ptx)
+        """Return the problems, with a hint if the change of one word makes the operands legal."""
+        checker = OperandChecker(names, self.target, self.ptx)
         at_fault = {problem.code.rpartition("/")[2] for problem in problems}
-        asked = _asked(match, at_fault)
+        required = _requirements(match, at_fault)
         for shown, changed in changes_of_one_word(match):
-            if asked and _asked(changed, at_fault) == asked:
+            if required and _requirements(changed, at_fault) == required:
                 continue
             bound = place_operands(changed, instruction.operands)
-            if isinstance(bound, list) or judge.problems(
+            if isinstance(bound, list) or checker.problems(
                 changed, {name: bound[name] for name in at_fault if name in bound}
             ):
                 continue
-            if self._verdict(changed, instruction, judge)[0] <= 1:
+            if self._verdict(changed, instruction, checker)[0] <= 1:
                 hint = f"the operands fit {shown}"
                 return [replace(problem, hint=problem.hint or hint) for problem in problems]
         return problems
@@ -166,39 +164,42 @@ class Statements:
     def _best(
         self, matches: tuple[Match, ...], instruction: Instruction, names: Names
     ) -> tuple[int, list[Problem], Match] | None:
-        judge = Judge(names, self.target, self.ptx)
-        verdicts = [self._verdict(match, instruction, judge) for match in matches]
+        checker = OperandChecker(names, self.target, self.ptx)
+        verdicts = [self._verdict(match, instruction, checker) for match in matches]
         return min(verdicts, key=lambda verdict: (verdict[0], len(verdict[1])), default=None)
 
     def _tolerated(self, instruction: Instruction, names: Names) -> list[Problem]:
-        """The warnings for an instruction that assemblers take against the manual, for the fewest reasons
-        that together explain it; none where nothing does.
+        """Return the warnings for an instruction that assemblers accept although the manual does not.
+
+        The fewest reasons that explain it together are given. The list is empty if no reasons do.
         """
         if len(instruction.opcode) > LONGEST_OPCODE:
             return []
-        for eased, why, match in _readings(instruction.opcode, instruction.operands, self._tolerances):
-            passed = [word for word in instruction.words if word not in eased.words]
-            if word_lack(passed, self.target, self.ptx) is not None:
+        for reading, reasons, match in _readings(instruction.opcode, instruction.operands, self._tolerances):
+            ignored = [word for word in instruction.words if word not in reading.words]
+            if word_lack(ignored, self.target, self.ptx) is not None:
                 continue
-            judge = Judge(names, self.target, self.ptx, lenient=True)
-            if not self._verdict(match, eased, judge)[0]:
-                easing = judge.eased
-                needed = [t for t in self._tolerances if t.is_for(match.form) or {*t.place.split()} & easing]
-                return [_warning(instruction, each, match) for each in (*why, *needed)]
+            checker = OperandChecker(names, self.target, self.ptx, with_extensions=True)
+            if not self._verdict(match, reading, checker)[0]:
+                used = checker.used_extensions
+                needed = [t for t in self._tolerances if t.is_for(match.form) or {*t.place.split()} & used]
+                return [_warning(instruction, each, match) for each in (*reasons, *needed)]
         return []
 
     def _verdict(
-        self, match: Match, instruction: Instruction, judge: Judge
+        self, match: Match, instruction: Instruction, checker: OperandChecker
     ) -> tuple[int, list[Problem], Match]:
-        """How far a match carries: 0 all the way, 1 but for availability, 2 but for operands, 3 not to
-        its places, 4 to another number of places.
+        """Return a stage, the problems, and the match.
+
+        The stage is 0 if the match is legal, 1 if it is not available, 2 if operands are wrong, 3 if operands do not
+        fit the syntax, and 4 if their number does not.
         """
-        bound = place_operands(match, instruction.operands, judge.extensions(match))
+        bound = place_operands(match, instruction.operands, checker.extensions(match))
         lack = self._lack(match, instruction)
         missing = [] if lack is None else [lack]
         if isinstance(bound, list):
             return 3 + (not takes_count(match, len(instruction.operands))), [*bound, *missing], match
-        problems = wrong_constants(match, bound) + judge.problems(match, bound)
+        problems = wrong_constants(match, bound) + checker.problems(match, bound)
         return (2 if problems else len(missing)), [*problems, *missing], match
 
     def _lack(self, match: Match, instruction: Instruction) -> Problem | None:
@@ -214,40 +215,42 @@ class Statements:
         return Problem(f"{match.form.name}/{lack.kind}", message, ("opcode",), "", match.form.source)
 
     def _since(self, match: Match, instruction: Instruction, since: Version) -> Problem | None:
-        """What is wrong with a row that is no more, where another word in one slot leads to one that is."""
+        """Return the problem of a removed row if the change of one word leads to an available row."""
         form = match.form
         for _, changed in changes_of_one_word(match):
             if lacking(changed.rows, self.target, self.ptx) is not None:
                 continue
             slot = next(slot for slot in form.columns if changed.slots[slot] != match.slots[slot])
             found, wanted = match.slots[slot], changed.slots[slot]
-            said = f"has '.{found}', which is no more" if found else f"has no '.{wanted}', which it needs"
+            version = "" if since == EVER else f"PTX {since[0]}.{since[1]}"
+            if found:
+                wrong = f"has '.{found}', which was removed{version and f' in {version}'}"
+            else:
+                wrong = f"has no '.{wanted}', which it needs{version and f' from {version} on'}"
             at = instruction.words.index(found) if found in instruction.words else 0
             where = ("word", at) if at else ("opcode",)
-            once = "" if since == EVER else f" from PTX {since[0]}.{since[1]} on"
-            message = f"'{instruction.opcode}' {said}{once}"
-            return Problem(f"{form.name}/{slot}", message, where, "", form.source)
+            return Problem(f"{form.name}/{slot}", f"'{instruction.opcode}' {wrong}", where, "", form.source)
         return None
 
 
-def _asked(match: Match, names: set[str]) -> list[object]:
-    """What the places of some operands ask for; nothing where some are none of its operands, or not always."""
-    asked: list[object] = []
+def _requirements(match: Match, names: set[str]) -> list[object]:
+    """Return the requirements for some operands; empty if some of them are absent or optional."""
+    found: list[object] = []
     slots = match.slots
     for name in sorted(names):
         place = match.form.operands.get(name)
         if place is None or place.when:
             return []
-        asked += (
+        found += (
             place.type_word(slots),
             place.registers(slots),
             place.space_word(slots),
             place.constants(slots),
         )
-    return asked
+    return found
 
 
-def _is_there(tolerance: Tolerance, target: Target) -> bool:
+def _applies_to(tolerance: Tolerance, target: Target) -> bool:
     needed = [read_target(name) for name in tolerance.targets]
     return not needed or any(other is not None and target.has(other) for other in needed)
 
@@ -256,32 +259,30 @@ def _is_there(tolerance: Tolerance, target: Target) -> bool:
 def _readings(
     opcode: str, operands: tuple[Operand, ...], tolerances: tuple[Tolerance, ...]
 ) -> tuple[tuple[Instruction, tuple[Tolerance, ...], Match], ...]:
-    """What an assembler may read instead of an instruction, with the reasons, and what that matches."""
+    """Return the instructions that an assembler may read instead, with the reasons and the matches."""
     instruction = Instruction(None, opcode, operands)
     return tuple(
-        (eased, why, match)
-        for eased, why in _eased(instruction, tolerances)
-        for match in (*match_opcode(eased.opcode), *match_extensions(eased.opcode))
-        if is_named_alike(match.form, bare(instruction.words), eased.words)
+        (reading, reasons, match)
+        for reading, reasons in _combined(instruction, tolerances)
+        for match in (*match_opcode(reading.opcode), *match_extensions(reading.opcode))
+        if is_named_alike(match.form, bare(instruction.words), reading.words)
     )
 
 
-def _eased(
+def _combined(
     instruction: Instruction, tolerances: Sequence[Tolerance]
 ) -> Iterator[tuple[Instruction, tuple[Tolerance, ...]]]:
-    """What an assembler may read instead of an instruction: by no tolerance, by one, by several in their
-    order.
-    """
+    """Yield an instruction as it is, as single tolerances change it, and as several change it."""
     level: list[tuple[Instruction, tuple[Tolerance, ...], int]] = [(instruction, (), 0)]
-    for reasons in range(_REASONS + 1):
-        yield from ((eased, why) for eased, why, _ in level)
-        if reasons < _REASONS:
+    for count in range(_REASONS + 1):
+        yield from ((reading, reasons) for reading, reasons, _ in level)
+        if count < _REASONS:
             level = [
-                (further, (*why, tolerance), k + 1)
-                for eased, why, first in level
+                (further, (*reasons, tolerance), k + 1)
+                for reading, reasons, first in level
                 for k, tolerance in enumerate(tolerances[first:], first)
                 if tolerance.eased is not None
-                for further in tolerance.eased(eased)
+                for further in tolerance.eased(reading)
             ]
 
 
@@ -291,19 +292,8 @@ def _warning(instruction: Instruction, tolerance: Tolerance, match: Match) -> Pr
     return Problem(code, message, ("opcode",), "", section, Severity.WARNING)
 
 
-def undeclared(name: str, names: Names, where: Where) -> Problem:
-    """A name that stands for nothing."""
-    numbered = names.range_of(name)
-    if numbered is not None:
-        stem, count = numbered
-        hint = f"'{stem}<{count}>' ends with '{stem}{count - 1}'" if count else f"'{stem}<0>' is empty"
-    else:
-        similar = names.similar(name)
-        hint = f"did you mean '{similar}'?" if similar else ""
-    return Problem("name/undeclared", f"'{name}' is not declared", where, hint, "PTX ISA 4.4")
-
-
 def _shape(operand: Operand, names: Names) -> Shape:
+    """Return the properties of an operand that rules look at."""
     match operand:
         case Name(text):
             return _name_shape(text, names)
@@ -329,26 +319,26 @@ def _shape(operand: Operand, names: Names) -> Shape:
 def _name_shape(text: str, names: Names) -> Shape:
     if text == "_":
         return ("sink",)
-    meaning = names.find(text)
-    match meaning:
+    found = names.find(text)
+    match found:
         case Variable():
-            if meaning.space != "param":
-                return (meaning.space, meaning.type, meaning.vector)
-            return ("param", names.role(text), meaning.type, meaning.vector, meaning.shape, meaning.align)
+            if found.space != "param":
+                return (found.space, found.type, found.vector)
+            return ("param", names.role(text), found.type, found.vector, found.shape, found.align)
         case Part():
-            return ("part", meaning.register.type, meaning.selector)
+            return ("part", found.register.type, found.selector)
         case SpecialRegister():
             return ("special", text)
         case Function():
-            return _signature(meaning)
+            return _signature(found)
         case Label() | None:
             table = names.table(text)
             if table is None:
-                return ("label",) if meaning is not None else ("undeclared", text)
+                return ("label",) if found is not None else ("undeclared", text)
             return ("table", table, *(_signature(names.find(name)) for name in table.names))
 
 
-def _signature(meaning: Meaning) -> Shape:
-    if not isinstance(meaning, Function):
+def _signature(found: Referent) -> Shape:
+    if not isinstance(found, Function):
         return ("no function",)
-    return ("function", meaning.kind, meaning.returns, meaning.params)
+    return ("function", found.kind, found.returns, found.params)

@@ -9,11 +9,11 @@ import pytest
 from typed import edited, mended, one_body
 
 from warploom.check import check
-from warploom.check.functions import Walk
-from warploom.check.rechecking import Rechecker
-from warploom.check.statements import Statements
+from warploom.check.incremental_check import IncrementalChecker
+from warploom.check.instruction_checker import InstructionChecker
+from warploom.check.module_checker import ModuleChecker
 from warploom.ptx import Instruction
-from warploom.ptx.rereading import reread
+from warploom.ptx.incremental_parse import parse_incrementally
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 HEAD = ".version 8.6\n.target sm_90a\n.address_size 64\n\n.extern .shared .b8 pool[];\n.global .b32 mark;\n"
@@ -60,10 +60,10 @@ def test_random_edits_are_judged_as_the_whole_is(name: str, edits: int) -> None:
     made = {"many": SMALL, "one": one_body(6), "sound": one_body(6, sound=True)}
     whole = made.get(name) or (CORPUS / f"{name}.ptx").read_text(encoding="utf-8")[:20_000]
     rng = random.Random(3)
-    text, reading, rechecker = whole, None, Rechecker()
+    text, parsed, checker = whole, None, IncrementalChecker()
     for _ in range(edits):
-        reading = reread(text, reading)
-        assert _told(rechecker.report(reading)) == _told(check(text))
+        parsed = parse_incrementally(text, parsed)
+        assert _told(checker.report(parsed)) == _told(check(text))
         text = mended(text, whole, rng) if rng.random() < 0.3 else edited(text, rng)
 
 
@@ -71,13 +71,13 @@ def test_random_edits_are_judged_as_the_whole_is(name: str, edits: int) -> None:
 def judged(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of functions whose bodies are judged."""
     found: list[str] = []
-    body = Walk.body
+    body = ModuleChecker.check_body
 
-    def counted(self: Walk, function: object, *others: object) -> object:
+    def counted(self: ModuleChecker, function: object, *others: object) -> object:
         found.append(function.name)  # type: ignore[attr-defined]
         return body(self, function, *others)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Walk, "body", counted)
+    monkeypatch.setattr(ModuleChecker, "check_body", counted)
     return found
 
 
@@ -94,11 +94,11 @@ def judged(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_bodies_that_an_edit_does_not_concern_are_not_judged_again(
     judged: list[str], old: str, new: str, again: list[str]
 ) -> None:
-    rechecker, reading = Rechecker(), reread(SMALL)
-    rechecker.report(reading)
+    checker, parsed = IncrementalChecker(), parse_incrementally(SMALL)
+    checker.report(parsed)
     judged.clear()
     text = SMALL.replace(old, new, 1)
-    report = rechecker.report(reread(text, reading))
+    report = checker.report(parse_incrementally(text, parsed))
     assert judged == again
     assert _told(report) == _told(check(text))
 
@@ -121,18 +121,18 @@ def test_instructions_that_an_edit_does_not_concern_are_not_judged_again(
     monkeypatch: pytest.MonkeyPatch, old: str, new: str, again: int
 ) -> None:
     whole = one_body(8, sound=True)
-    rechecker, reading = Rechecker(), reread(whole)
-    rechecker.report(reading)
+    checker, parsed = IncrementalChecker(), parse_incrementally(whole)
+    checker.report(parsed)
     judged: list[str] = []
-    judge = Statements.check
+    judge = InstructionChecker.check
 
-    def counted(self: Statements, instruction: Instruction, *others: object) -> object:
+    def counted(self: InstructionChecker, instruction: Instruction, *others: object) -> object:
         judged.append(instruction.opcode)
         return judge(self, instruction, *others)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Statements, "check", counted)
+    monkeypatch.setattr(InstructionChecker, "check", counted)
     text = whole.replace(old, new, 1)
-    report = rechecker.report(reread(text, reading))
+    report = checker.report(parse_incrementally(text, parsed))
     assert len(judged) >= again if again > 1 else len(judged) == again
     assert _told(report) == _told(check(text))
 
@@ -140,10 +140,10 @@ def test_instructions_that_an_edit_does_not_concern_are_not_judged_again(
 def test_a_finding_that_tells_a_line_tells_the_right_one_after_lines_were_added() -> None:
     whole = (CORPUS / "wgmma_raw_sm90a.ptx").read_text(encoding="utf-8")
     broken = "\n".join(line for line in whole.splitlines() if "wait_group" not in line) + "\n"
-    rechecker, reading = Rechecker(), reread(broken)
-    assert any("of line" in found.message for found in rechecker.report(reading))
+    checker, parsed = IncrementalChecker(), parse_incrementally(broken)
+    assert any("of line" in found.message for found in checker.report(parsed))
     text = broken.replace(".visible", "\n\n\n.visible", 1)
-    assert _told(rechecker.report(reread(text, reading))) == _told(check(text))
+    assert _told(checker.report(parse_incrementally(text, parsed))) == _told(check(text))
 
 
 @pytest.mark.parametrize(

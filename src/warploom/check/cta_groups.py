@@ -1,4 +1,4 @@
-"""Granularity: the tensor-memory instructions of a kernel, and of what it calls, are all of one CTA or of two.
+"""CTA groups: all tensor-memory instructions of a kernel and its callees must use one `.cta_group`.
 
 Source: PTX ISA 9.7.16.7.1
 """
@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from warploom.check.bodies.body import Body
-from warploom.check.found import Found, error
+from warploom.check.body import Body
+from warploom.check.findings import error
+from warploom.diagnostics import Diagnostic
 from warploom.isa.instructions.control import CALL
 from warploom.isa.instructions.tcgen05 import ALLOC
 from warploom.ptx import Function, Instruction, Name
@@ -19,46 +20,49 @@ _HEADS = (*ALLOC.heads, *CALL.heads)
 
 
 @dataclass(slots=True)
-class Used:
-    """What a function has of its own: the first instruction of each granularity, and whom it calls."""
+class FunctionUse:
+    """CTA groups of one function, each with its first instruction, and the names of the callees."""
 
     groups: dict[str, Instruction] = field(default_factory=dict[str, Instruction])
-    called: set[str] = field(default_factory=set[str])
+    callees: set[str] = field(default_factory=set[str])
 
 
-def used_in(body: Body) -> Used:
-    """What a body uses."""
-    used = Used()
+def function_use(body: Body) -> FunctionUse:
+    """Return the CTA groups and callees of a body."""
+    use = FunctionUse()
     opcodes = {step.instruction.opcode for step in body.steps}
-    wanted = {opcode for opcode in opcodes if opcode.startswith(_HEADS)}
-    for step in body.steps if wanted else ():
+    relevant = {opcode for opcode in opcodes if opcode.startswith(_HEADS)}
+    for step in body.steps if relevant else ():
         instruction = step.instruction
-        if instruction.opcode not in wanted:
+        if instruction.opcode not in relevant:
             continue
         head, *words = instruction.words
         if head in CALL.heads:
-            used.called |= {operand.text for operand in instruction.operands if isinstance(operand, Name)}
+            use.callees |= {operand.text for operand in instruction.operands if isinstance(operand, Name)}
         elif head in ALLOC.heads:
             for word in _GROUPS.intersection(words):
-                used.groups.setdefault(word, instruction)
-    return used
+                use.groups.setdefault(word, instruction)
+    return use
 
 
 @dataclass(slots=True)
-class Granularity:
-    """The granularities of a module's functions, as their bodies come by."""
+class CtaGroups:
+    """CTA groups of the functions of a module."""
 
-    functions: dict[str, Used] = field(default_factory=dict[str, Used])
+    functions: dict[str, FunctionUse] = field(default_factory=dict[str, FunctionUse])
     kernels: list[str] = field(default_factory=list[str])
 
-    def add(self, function: Function, used: Used) -> None:
-        """The next function, and what it uses."""
-        self.functions[function.name] = used
+    def add(self, function: Function, use: FunctionUse) -> None:
+        """Add the next function of the module."""
+        self.functions[function.name] = use
         if function.kind == "entry":
             self.kernels.append(function.name)
 
-    def findings(self) -> Iterator[Found]:
-        """The kernels of two granularities. Errors: kernel/granularity."""
+    def findings(self) -> Iterator[Diagnostic]:
+        """Yield the findings on kernels that use two CTA groups.
+
+        Errors: kernel/granularity
+        """
         for kernel in self.kernels:
             groups: dict[str, Instruction] = {}
             for name in self._reached(kernel):
@@ -70,9 +74,8 @@ class Granularity:
                 yield error("kernel/granularity", message, other, section="PTX ISA 9.7.16.7.1")
 
     def _reached(self, kernel: str) -> list[str]:
-        """A kernel and the functions that it calls, directly and through others."""
+        """Return a kernel and the functions that it calls, directly and through others."""
         reached = [kernel]
         for name in reached:
-            called = self.functions[name].called & self.functions.keys()
-            reached += sorted(called - {*reached})
+            reached += sorted((self.functions[name].callees & self.functions.keys()) - {*reached})
         return reached

@@ -1,4 +1,4 @@
-"""Reading again after an edit: the same as reading the whole, and no more than what was touched."""
+"""ParsedText again after an edit: the same as parsed the whole, and no more than what was touched."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from typed import edited, mended, one_body
 
-from warploom.ptx import parse, parse_readable
-from warploom.ptx.rereading import Reading, reread
-from warploom.ptx.tree import Block, Function, Node
+from warploom.ptx import Block, Function, Node, parse, parse_readable
+from warploom.ptx.incremental_parse import ParsedText, parse_incrementally
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 HEAD = ".version 8.0\n.target sm_90a\n.address_size 64\n\n"
@@ -33,17 +32,17 @@ def _spans(node: Node, start: int) -> list[tuple[int, int]]:
     return found + [span for each in inner for span in _spans(each, start)]
 
 
-def _as_fresh(reading: Reading, text: str) -> None:
+def _as_fresh(parsed: ParsedText, text: str) -> None:
     module, errors = parse_readable(text)
-    assert reading.module == module
-    assert [(e.message, e.span, e.hint) for e in sorted(reading.errors, key=lambda e: e.span.start)] == [
+    assert parsed.module == module
+    assert [(e.message, e.span, e.hint) for e in sorted(parsed.errors, key=lambda e: e.span.start)] == [
         (e.message, e.span, e.hint) for e in errors
     ]
-    assert "".join(piece.source.text for piece in reading.pieces) in ("", text)
+    assert "".join(piece.source.text for piece in parsed.pieces) in ("", text)
     if module is not None:
         placed = [
             span
-            for piece, start in zip(reading.pieces, reading.starts, strict=True)
+            for piece, start in zip(parsed.pieces, parsed.starts, strict=True)
             for item in piece.items
             for span in _spans(item, start)
         ]
@@ -57,18 +56,18 @@ def test_random_edits_are_read_as_the_whole_is(name: str, edits: int) -> None:
     made = {"many": KERNELS, "one": one_body(12), "sound": one_body(12, sound=True)}
     whole = made.get(name) or (CORPUS / f"{name}.ptx").read_text(encoding="utf-8")[:30_000]
     rng = random.Random(7)
-    text, reading = whole, reread(whole)
+    text, parsed = whole, parse_incrementally(whole)
     for _ in range(edits):
         text = mended(text, whole, rng) if rng.random() < 0.2 else edited(text, rng)
-        reading = reread(text, reading)
-        _as_fresh(reading, text)
+        parsed = parse_incrementally(text, parsed)
+        _as_fresh(parsed, text)
 
 
 def test_pieces_that_an_edit_does_not_touch_are_the_same_ones() -> None:
-    before = reread(KERNELS)
+    before = parse_incrementally(KERNELS)
     pieces = before.pieces
     text = KERNELS.replace("%r2, 5;", "%r2, 55; add")
-    after = reread(text, before)
+    after = parse_incrementally(text, before)
     changed = [k for k, (one, other) in enumerate(zip(pieces, after.pieces, strict=True)) if one is not other]
     assert [pieces[k].items[0].name for k in changed] == ["k5"]
 
@@ -89,10 +88,10 @@ def test_statements_that_an_edit_does_not_touch_are_the_same_ones(
     old: str, new: str, read: list[str]
 ) -> None:
     whole = one_body(8, sound=True)
-    before = reread(whole)
+    before = parse_incrementally(whole)
     known = {id(node): node for node in _statements(before)}
     text = whole.replace(old, new, 1)
-    after = reread(text, before)
+    after = parse_incrementally(text, before)
     found = {node.source_text for node in _statements(after) if id(node) not in known}
     assert {text for text in found if "\n" not in text} == set(read)  # blocks around it are others
     _as_fresh(after, text)
@@ -113,15 +112,15 @@ def test_statements_that_an_edit_does_not_touch_are_the_same_ones(
 def test_what_is_written_behind_a_statement_may_belong_to_it(old: str, new: str) -> None:
     whole = one_body(8, sound=True)
     text = whole.replace(old, new, 1)
-    reading = reread(text, reread(whole))
-    _as_fresh(reading, text)
-    _as_fresh(reread(whole, reading), whole)
+    parsed = parse_incrementally(text, parse_incrementally(whole))
+    _as_fresh(parsed, text)
+    _as_fresh(parse_incrementally(whole, parsed), whole)
 
 
-def _statements(reading: Reading) -> list[Node]:
+def _statements(parsed: ParsedText) -> list[Node]:
     found: list[Node] = []
     blocks = [
-        item.body for item in reading.module.items if isinstance(item, Function) and item.name == "first"
+        item.body for item in parsed.module.items if isinstance(item, Function) and item.name == "first"
     ]
     for block in blocks:
         found += block.statements
@@ -129,24 +128,24 @@ def _statements(reading: Reading) -> list[Node]:
     return found
 
 
-def test_a_reading_answers_no_more_once_a_later_text_is_read() -> None:
-    before = reread(KERNELS)
-    reread(KERNELS.replace("%r2, 5;", "%r2, 55;"), before)
-    with pytest.raises(RuntimeError, match="given up"):
+def test_a_parsed_answers_no_more_once_a_later_text_is_read() -> None:
+    before = parse_incrementally(KERNELS)
+    parse_incrementally(KERNELS.replace("%r2, 5;", "%r2, 55;"), before)
+    with pytest.raises(RuntimeError, match="taken for a later text"):
         before.pieces  # noqa: B018
-    with pytest.raises(RuntimeError, match="given up"):
-        reread(KERNELS, before)
+    with pytest.raises(RuntimeError, match="taken for a later text"):
+        parse_incrementally(KERNELS, before)
 
 
 def test_an_error_that_tells_a_line_tells_the_right_one_after_lines_were_added() -> None:
     broken = KERNELS.replace("\tret;\n}\n\n.visible .entry k7", "\tret;\n\n.visible .entry k7")
-    reading = reread(broken)
+    parsed = parse_incrementally(broken)
     text = broken.replace(".visible .entry k1(", "\n\n\n.visible .entry k1(")
-    _as_fresh(reread(text, reading), text)
+    _as_fresh(parse_incrementally(text, parsed), text)
 
 
 def test_a_text_that_is_nested_too_deep_is_read_again_once_it_is_not() -> None:
     deep = KERNELS.replace("\tret;", "{" * 100, 1)
-    reading = reread(deep, reread(KERNELS))
-    assert reading.module is None
-    assert reread(KERNELS, reading).module == parse(KERNELS)
+    parsed = parse_incrementally(deep, parse_incrementally(KERNELS))
+    assert parsed.module is None
+    assert parse_incrementally(KERNELS, parsed).module == parse(KERNELS)

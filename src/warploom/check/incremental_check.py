@@ -1,0 +1,246 @@
+"""Incremental checking: after an edit, only what may have other findings is checked again.
+
+The findings of a body depend on its text, the target, the PTX version, and the declarations outside that its names
+refer to. They are stored with these declarations. The findings of one instruction depend on the instruction and on
+what its names refer to. In a changed body, they are reused if all declarations in the body are the same.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+import warploom.isa  # noqa: F401  # pyright: ignore[reportUnusedImport] -- declares every form
+from warploom.check.body import Body, Facts, Step
+from warploom.check.cta_groups import FunctionUse
+from warploom.check.instruction_checker import InstructionChecker
+from warploom.check.module_checker import TABLES, ModuleChecker, check_parsed
+from warploom.check.names import Names
+from warploom.check.report import Report
+from warploom.diagnostics import Diagnostic, Source
+from warploom.isa.model.availability import Target, Version
+from warploom.ptx import Block, Function, Instruction, Label, Module, Variable
+from warploom.ptx.incremental_parse import ParsedText, moved
+
+_WORD = re.compile(r"[A-Za-z_$%][\w$]*", re.ASCII)
+_MOST_CORRECT = 200_000
+"""Correct instructions that are remembered."""
+
+_REGISTERS, _PARAMETERS, _SIMILAR, _LINE = "(registers)", "(parameters)", "(similar)", "(line)"
+"""Keys that are not words of a text."""
+
+_UNDECLARED = "name/undeclared"
+
+
+@dataclass(slots=True)
+class _Results:
+    """Results for the body of a function.
+
+    The results of the body are `found` and `use`. They depend on `context` and `outside`, the objects outside of the
+    body that its `words` refer to. `suggested` holds the similar names that were searched for.
+
+    The results of instructions are kept by their identity: `correct` are those without findings, and
+    `instruction_findings` holds the findings of the others and their offsets. They depend on `outside` and on the
+    `declarations` of the body, as the `facts` of the body checks do.
+    """
+
+    function: Function
+    declarations: Sequence[object]
+    correct: set[int]
+    use: FunctionUse = field(default_factory=FunctionUse)
+    found: tuple[Diagnostic, ...] = ()
+    context: Mapping[str, object] = field(default_factory=dict[str, object])
+    words: frozenset[str] = frozenset()
+    outside: Mapping[str, object] = field(default_factory=dict[str, object])
+    suggested: Mapping[str, str] = field(default_factory=dict[str, str])
+    instruction_findings: dict[int, tuple[int, Sequence[Diagnostic]]] = field(
+        default_factory=dict[int, tuple[int, Sequence[Diagnostic]]]
+    )
+    facts: Facts = field(default_factory=Facts)
+
+
+class IncrementalChecker:
+    """Checker of the versions of one text. Each report equals that of `check`."""
+
+    def __init__(self, name: str = "<ptx>") -> None:
+        self.name = name
+        self._instructions: InstructionChecker | None = None
+        self._results: dict[int, _Results] = {}
+
+    def report(self, parsed: ParsedText) -> Report:
+        """Check the next version of the text."""
+        whole = Source(self.name, parsed.text)
+        syntax_errors = sorted(
+            (replace(error, source=whole) for error in parsed.errors),
+            key=lambda error: error.span.start if error.span else 0,
+        )
+        starts: dict[int, int] = {}
+        line = 1
+        for piece, start in zip(parsed.pieces, parsed.starts, strict=True):
+            starts[id(piece.source)] = start
+            piece.source.first_line = line
+            line += piece.source.text.count("\n")
+        found = check_parsed(parsed.module, syntax_errors, None, None, self._module_checker)
+        return Report(_placed(each, starts, whole) for each in found)
+
+    def _module_checker(self, module: Module, target: Target, ptx: Version) -> ModuleChecker:
+        instructions = self._instructions
+        if (
+            instructions is None
+            or (instructions.target, instructions.ptx) != (target, ptx)
+            or instructions.known_correct > _MOST_CORRECT
+        ):
+            instructions = self._instructions = InstructionChecker(target, ptx)
+            self._results = {}
+        before, self._results = self._results, {}
+        return _ReusingChecker(module, instructions, before, self._results)
+
+
+class _ReusingChecker(ModuleChecker):
+    """Checker of a module that reuses results of an earlier version, and stores its own in `results`."""
+
+    def __init__(
+        self,
+        module: Module,
+        instructions: InstructionChecker,
+        before: Mapping[int, _Results],
+        results: dict[int, _Results],
+    ) -> None:
+        super().__init__(module, instructions.target, instructions.ptx)
+        self.instructions = instructions
+        self._before = before
+        self._results = results
+        self._by_name = {known.function.name: known for known in before.values()}
+        self._reused: _Results | None = None
+        self._new: list[Instruction] = []
+
+    def check_body(self, function: Function, block: Block, names: Names) -> FunctionUse:
+        """Check a body, or reuse its earlier results if its context is the same."""
+        known = self._before.get(id(function))
+        earlier = known or self._by_name.get(function.name)
+        parameters: dict[str, object] = {
+            name: (names.role(name), variable) for name, variable in names.variables.items()
+        }
+        parameters |= names.registers
+        same_outside = earlier is not None and earlier.outside == self._outside(earlier.words, parameters)
+        searched = len(self.names.suggested)
+        context = {} if known is None else self._context(known.found, function, searched)
+        if known is not None and same_outside and known.context == context:
+            self.diagnostics += known.found
+            self.names.suggested |= known.suggested
+            self._results[id(function)] = known
+            return known.use
+        declarations = _declarations(block)
+        self._reused = (
+            earlier if same_outside and earlier is not None and _same(earlier, declarations) else None
+        )
+        correct = set[int]() if self._reused is None else {*self._reused.correct}
+        results = self._results[id(function)] = self._current = _Results(function, declarations, correct)
+        self.correct = correct
+        self._new = []
+        first = len(self.diagnostics)
+        results.use = super().check_body(function, block, names)
+        results.found = tuple(self.diagnostics[first:])
+        results.context = self._context(results.found, function, searched)
+        results.suggested = dict(islice(self.names.suggested.items(), searched, None))
+        if self._reused is None:
+            results.words = frozenset(_WORD.findall(block.source_text or ""))
+        else:
+            texts = (instruction.source_text or "" for instruction in self._new)
+            results.words = self._reused.words.union(*(_WORD.findall(text) for text in texts))
+            correct.intersection_update(map(id, block.instructions()))
+        results.outside = self._outside(results.words, parameters)
+        return results.use
+
+    def new_body(self, function: Function) -> Body:
+        """Return the body of a function with the facts of its earlier version."""
+        earlier = Facts() if self._reused is None else self._reused.facts
+        return Body(function, self.target, self.ptx, earlier, self._current.facts)
+
+    def check_instruction(
+        self, instruction: Instruction, names: Names, shapes: dict[int, int], body: Body
+    ) -> Sequence[Diagnostic]:
+        """Check an instruction, or reuse its earlier findings."""
+        key = id(instruction)
+        start = 0 if instruction.origin is None else instruction.origin[1]
+        known = None if self._reused is None else self._reused.instruction_findings.get(key)
+        if known is None:
+            self._new.append(instruction)
+            found = super().check_instruction(instruction, names, shapes, body)
+            # The suggestion of a similar name depends on all earlier searches, so it is not reused.
+            if any(each.code == _UNDECLARED for each in found):
+                return found
+        else:
+            body.steps.append(Step(instruction, names))
+            found = [moved(each, instruction.source, start - known[0]) for each in known[1]]
+            self.diagnostics += found
+        if found:
+            self._current.instruction_findings[key] = start, found
+        else:
+            self.correct.add(key)
+        return found
+
+    def _outside(self, words: frozenset[str], parameters: Mapping[str, object]) -> dict[str, object]:
+        """Return the objects outside of a body that words refer to."""
+        names = self.names
+        found: dict[str, object] = {word: names.variables[word] for word in words & names.variables.keys()}
+        for word in words & self.functions.keys():
+            function = self.functions[word]
+            found[word] = (function.kind, function.linkage, function.returns, function.params)
+        if names.registers or names.ranges:
+            found[_REGISTERS] = (dict(names.registers), dict(names.ranges))
+        found[_PARAMETERS] = {word: parameters[word] for word in words & parameters.keys()}
+        return found
+
+    def _context(self, found: Iterable[Diagnostic], function: Function, searched: int) -> dict[str, object]:
+        """Return the context on which the findings of a body depend.
+
+        An undeclared name depends on the visible names and on the similar names that were `searched` before. Other
+        messages contain line numbers, which depend on the first line of the function.
+        """
+        context: dict[str, object] = {}
+        for each in found:
+            if each.code == _UNDECLARED and _SIMILAR not in context:
+                visible = frozenset({*self.names.names(), *self.functions})
+                context[_SIMILAR] = (dict(islice(self.names.suggested.items(), searched)), visible)
+            if "line " in each.message:
+                context[_LINE] = 0 if function.source is None else function.source.first_line
+        return context
+
+
+def _same(earlier: _Results, declarations: Sequence[object]) -> bool:
+    """Return True if an earlier version of a body has the same declarations."""
+    return len(earlier.declarations) == len(declarations) and all(
+        map(operator.is_, earlier.declarations, declarations)
+    )
+
+
+def _declarations(block: Block) -> list[object]:
+    """Return the declarations of a block in order: braces, variables, labels, tables with labels."""
+    found: list[object] = ["{"]
+    label = ""
+    for statement in block.statements:
+        if isinstance(statement, Instruction):
+            label = ""
+            continue
+        if isinstance(statement, Label):
+            found.append(statement)
+            label = statement.name
+            continue
+        if isinstance(statement, Variable):
+            found.append(statement)
+        elif isinstance(statement, Block):
+            found += _declarations(statement)
+        elif statement.name in TABLES:
+            found += (statement, label)
+        label = ""
+    return [*found, "}"]
+
+
+def _placed(found: Diagnostic, starts: Mapping[int, int], whole: Source) -> Diagnostic:
+    """Return a finding in a piece as a finding in the whole text."""
+    start = starts.get(id(found.source))
+    return found if start is None else moved(found, whole, start)

@@ -1,0 +1,237 @@
+"""Check of a module: declarations in the order of the text, and every statement of every function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from warploom.check import declarations
+from warploom.check.body import Body, Step
+from warploom.check.cta_groups import CtaGroups, FunctionUse, function_use
+from warploom.check.findings import error
+from warploom.check.header import HEADER_ITEMS, check_header
+from warploom.check.instruction_checker import InstructionChecker
+from warploom.check.names import Names
+from warploom.check.register_count import register_counts
+from warploom.check.warpgroup_order import warpgroup_order
+from warploom.diagnostics import Diagnostic
+from warploom.isa.model.availability import Target, Version
+from warploom.ptx import (
+    Block,
+    Directive,
+    Function,
+    Instruction,
+    Label,
+    Module,
+    Statement,
+    TopLevel,
+    Variable,
+)
+
+TABLES = (".branchtargets", ".callprototype", ".calltargets")
+
+
+class ModuleChecker:
+    """Checker of one module, item by item. `diagnostics` holds the findings so far.
+
+    `correct` holds the identities of instructions that are known to be correct and need no check.
+    """
+
+    def __init__(self, module: Module, target: Target, ptx: Version) -> None:
+        self.module = module
+        self.target = target
+        self.ptx = ptx
+        self.instructions = InstructionChecker(target, ptx)
+        self.functions: dict[str, Function] = {}
+        self.names = Names(None, self.functions)
+        self.cta_groups = CtaGroups()
+        self.diagnostics: list[Diagnostic] = []
+        self.correct: set[int] = set()
+
+    def check_module(self) -> list[Diagnostic]:
+        """Check every item of the module, and return all findings."""
+        for item in self.module.items:
+            self.check_item(item)
+        self.diagnostics.extend(self.cta_groups.findings())
+        return self.diagnostics
+
+    def check_item(self, item: TopLevel) -> None:
+        """Check one item of the module, and declare its names for the items behind it."""
+        if isinstance(item, Function):
+            self._function(item)
+        elif isinstance(item, Variable):
+            self._variable(item, self.names, at_module=True)
+        elif item.name == ".alias":
+            self.diagnostics.extend(declarations.alias(item, self.functions, self.ptx))
+            for name in item.names:
+                if name not in self.functions:
+                    self._undeclared(name, self.names, item)
+
+    # Declarations ---------------------------------------------------------------------------------------
+
+    def _variable(self, variable: Variable, names: Names, *, at_module: bool) -> None:
+        self.diagnostics.extend(declarations.variable(variable, self.target, self.ptx, at_module))
+        self.diagnostics.extend(declarations.initial_value(variable, names))
+        for name in declarations.initial_names(variable):
+            if names.find(name) is None:
+                self._undeclared(name, names, variable)
+        before = names.variable(variable.name) if at_module else None
+        if before is not None and "extern" in (*before.linkage, *variable.linkage):
+            self.diagnostics.extend(declarations.redeclared_variable(before, variable))
+        taken = at_module and variable.name in self.functions
+        again = before is not None and "extern" in variable.linkage
+        if taken or (not again and not names.declare(declarations.as_declared(variable))):
+            earlier = names.variable(variable.name)
+            if earlier is None or "extern" not in earlier.linkage or not at_module:
+                self._duplicate(variable.name, variable)
+
+    def _duplicate(self, name: str, node: Variable | Function | Label) -> None:
+        shown = f"{name}<…>" if isinstance(node, Variable) and node.count is not None else name
+        message = f"'{shown}' is declared twice in one scope"
+        self.diagnostics.append(error("name/duplicate", message, node, section="PTX ISA 5.4"))
+
+    def _undeclared(self, name: str, names: Names, node: Variable | Directive) -> None:
+        problem = names.undeclared(name)
+        self.diagnostics.append(error(problem.code, problem.message, node, problem.hint, problem.section))
+
+    def _function(self, function: Function) -> None:
+        earlier = self.functions.get(function.name)
+        if function.name in self.names.variables or (
+            earlier is not None and earlier.body is not None and function.body is not None
+        ):
+            self._duplicate(function.name, function)
+        elif earlier is not None:
+            self.diagnostics.extend(declarations.redeclared_function(earlier, function))
+        if "extern" in function.linkage and function.body is not None:
+            message = f"'{function.name}' is .extern and has a body"
+            self.diagnostics.append(error("function/linkage", message, function, section="PTX ISA 11.6.1"))
+        if earlier is None or function.body is not None:
+            self.functions[function.name] = function
+        self.diagnostics.extend(declarations.parameters(function))
+        self.diagnostics.extend(declarations.directives(function, self.target, self.ptx))
+        names = Names(self.names, self.functions)
+        given = "entry" if function.kind == "entry" else "input"
+        names.roles |= {parameter.name: given for parameter in function.params}
+        names.roles |= {parameter.name: "output" for parameter in function.returns}
+        for parameter in (*function.returns, *function.params):
+            if parameter.name != "_" and not names.declare(declarations.as_declared(parameter)):
+                self._duplicate(parameter.name, parameter)
+        if function.body is not None:
+            self.cta_groups.add(function, self.check_body(function, function.body, names))
+
+    # Bodies ---------------------------------------------------------------------------------------------
+
+    def check_body(self, function: Function, block: Block, names: Names) -> FunctionUse:
+        """Check the body of a function whose parameters are in `names`. Return its callees and CTA groups."""
+        body = self.new_body(function)
+        self.check_block(block.statements, names, body)
+        self.diagnostics.extend(warpgroup_order(body))
+        self.diagnostics.extend(register_counts(body))
+        return function_use(body)
+
+    def new_body(self, function: Function) -> Body:
+        """Return the body of a function, without its instructions."""
+        return Body(function, self.target, self.ptx)
+
+    def check_block(self, statements: tuple[Statement, ...], names: Names, body: Body) -> None:
+        """Check the statements of one scope, and add their instructions to the body."""
+        shapes: dict[int, int] = {}
+        labels = [statement for statement in statements if isinstance(statement, Label)]
+        for label in labels:
+            if label.name in names.labels:
+                self._duplicate(label.name, label)
+            names.labels[label.name] = label
+        last_label: str | None = None
+        for statement in statements:
+            if isinstance(statement, Instruction) and id(statement) in self.correct:
+                body.steps.append(Step(statement, names))
+            elif isinstance(statement, Instruction):
+                self.check_instruction(statement, names, shapes, body)
+            elif isinstance(statement, Label):
+                body.label(statement)
+                if statement.name in names.variables or statement.name in names.registers:
+                    self._duplicate(statement.name, statement)
+                last_label = statement.name
+                continue
+            elif isinstance(statement, Variable):
+                self._variable(statement, names, at_module=False)
+                shapes.clear()
+            elif isinstance(statement, Block):
+                self.check_block(statement.statements, Names(names, self.functions), body)
+            elif statement.name in TABLES:
+                self._table(statement, names, last_label)
+            else:
+                self.diagnostics.extend(declarations.statement(statement))
+            last_label = None
+
+    def _table(self, directive: Directive, names: Names, label: str | None) -> None:
+        kind = directive.name
+        if label is None:
+            self._table_fault(directive, f"the {kind} has no label to be named by")
+        else:
+            names.tables[label] = directive
+        if not directive.args:
+            self._table_fault(directive, f"the {kind} is empty")
+        for name in directive.names:
+            found = names.find(name)
+            if kind == ".branchtargets":
+                right, expected = names.label(name) is not None, "label"
+            else:
+                right, expected = isinstance(found, Function) and found.kind == "func", "function"
+            if found is None and not right:
+                self._undeclared(name, names, directive)
+            elif not right:
+                self._table_fault(directive, f"'{name}' in {kind} is not a {expected}")
+
+    def _table_fault(self, directive: Directive, message: str) -> None:
+        self.diagnostics.append(error("name/table", message, directive, section="PTX ISA 11.3"))
+
+    def check_instruction(
+        self, instruction: Instruction, names: Names, shapes: dict[int, int], body: Body
+    ) -> Sequence[Diagnostic]:
+        """Check an instruction, add it to the body, and return its findings.
+
+        `shapes` holds the shapes of operands by identity, for all instructions of one scope.
+        """
+        body.steps.append(Step(instruction, names))
+        problems = self.instructions.check(instruction, names, shapes)
+        if instruction.guard is not None:
+            wrong = self.instructions.check_guard(instruction.guard, names)
+            if wrong is not None:
+                problems = [wrong, *problems]
+        if not problems:
+            return ()
+        found = [problem.at(instruction) for problem in problems]
+        self.diagnostics += found
+        return found
+
+
+def check_parsed(
+    module: Module | None,
+    syntax_errors: Sequence[Diagnostic],
+    target: Target | None,
+    ptx: Version | None,
+    make_checker: Callable[[Module, Target, Version], ModuleChecker],
+) -> list[Diagnostic]:
+    """Return the syntax errors of a text and the findings on the module without these statements.
+
+    Names are not reported as undeclared if a syntax error may hide their declaration. The checker that
+    `make_checker` returns checks the items behind the header.
+    """
+    if module is None or len(module.items) < HEADER_ITEMS:
+        return list(syntax_errors)
+    target, ptx, found = check_header(module, target, ptx)
+    if syntax_errors:
+        # A missing directive may be one with a syntax error.
+        found = [each for each in found if each.span is not None]
+    found += make_checker(module, target, ptx).check_module()
+    if any(_may_declare(error) for error in syntax_errors):
+        found = [each for each in found if each.code != "name/undeclared"]
+    return [*syntax_errors, *found]
+
+
+def _may_declare(error: Diagnostic) -> bool:
+    """Return True if the line of a syntax error begins like a declaration or a block."""
+    if error.source is None or error.span is None:
+        return True
+    line, _ = error.source.position(error.span.start)
+    return error.source.line_text(line).lstrip().startswith((".", "{"))

@@ -1,0 +1,63 @@
+"""Changes of the register count: the count at entry, the limit, and the warps that must agree.
+
+Source: PTX ISA 9.7.19.5
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from warploom.check.body import Body
+from warploom.diagnostics import Diagnostic, Severity
+from warploom.isa.binding.operands import Problem, Where
+from warploom.isa.instructions.control import SETMAXNREG
+from warploom.ptx import Integer
+
+_FORM = frozenset({SETMAXNREG})
+
+
+def register_counts(body: Body) -> Iterator[Diagnostic]:
+    """Yield the findings on changes of the register count.
+
+    Errors: registers/entry, registers/count, registers/uniform
+    """
+    changes = sorted(body.with_forms(_FORM))
+    if not changes:
+        return
+    directives = {directive.name: directive for directive in body.function.directives}
+    known = ".maxnreg" in directives or (
+        ".minnctapersm" in directives and bool(directives.keys() & {".maxntid", ".reqntid"})
+    )
+    if body.function.kind == "entry" and not known:
+        message = "the register count at entry is not known, so that this is ignored"
+        hint = "give the kernel .maxnreg, or .minnctapersm with .maxntid or .reqntid"
+        yield _warning(body, changes[0], "registers/entry", message, ("opcode",), hint)
+    limit = directives[".maxnreg"].ints[:1] if ".maxnreg" in directives else ()
+    yield from _counts(body, changes, limit)
+    for index in changes:
+        if body.steps[index].instruction.guard is not None:
+            message = "every warp of the warpgroup must execute this; a predicate guards it"
+            yield _warning(body, index, "registers/uniform", message, ("guard",))
+
+
+def _warning(body: Body, index: int, code: str, message: str, where: Where, hint: str = "") -> Diagnostic:
+    problem = Problem(code, message, where, hint, "PTX ISA 9.7.19.5", Severity.WARNING)
+    return problem.at(body.steps[index].instruction)
+
+
+def _counts(body: Body, changes: list[int], entry_limit: tuple[int, ...]) -> Iterator[Diagnostic]:
+    """Yield the findings on decreases to more registers than the kernel ever has."""
+    counts: dict[int, tuple[str, int]] = {}
+    for index in changes:
+        bound = body.bound(index)
+        operand = bound[1]["imm_reg_count"].operand if bound is not None else None
+        if bound is not None and isinstance(operand, Integer):
+            counts[index] = bound[0].slots["action"], operand.value
+    if not entry_limit:
+        return
+    limit = max(*entry_limit, *(count for action, count in counts.values() if action == "inc"), 0)
+    for index, (action, count) in counts.items():
+        if action == "dec" and count > limit:
+            message = f"the register count is decreased to {count}; the kernel never has more than {limit}"
+            problem = Problem("registers/count", message, ("operand", 0), "", "PTX ISA 9.7.19.5")
+            yield problem.at(body.steps[index].instruction)

@@ -1,0 +1,311 @@
+"""Order of asynchronous multiplications along every path: fence, issue, commit, wait.
+
+A multiplication reads and writes its registers at some time between its issue and the wait that covers it. The
+analysis follows every path. It tracks the multiplications that may be in flight, the number of groups that were
+committed since each was issued, and the registers of multiplications that were written since the last fence.
+
+Source: PTX ISA 9.7.15.2, 9.7.15.7
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from warploom.check.body import Body, Mentioned, Register, UsedRegisters, Uses
+from warploom.check.findings import warning
+from warploom.check.operand_checker import names_in
+from warploom.diagnostics import Diagnostic, Severity
+from warploom.isa.binding.operands import BoundOperand, Problem
+from warploom.isa.instructions.wgmma import COMMIT, FENCE, WAIT
+from warploom.isa.model.form import Form, forms
+from warploom.ptx import Integer, Name, Operand, Vector
+from warploom.ptx.flow import EXIT
+
+_MULTIPLICATIONS = frozenset(form for form in forms() if form.multiplies and form.collective == "warpgroup")
+_FORMS = _MULTIPLICATIONS | {FENCE, COMMIT, WAIT}
+_ORDER = "PTX ISA 9.7.15.7"
+_MOST_GROUPS = 9
+"""Committed groups that are counted for a multiplication; older ones count as this many."""
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """State before an instruction, for all paths to it.
+
+    Sets are the bits of integers, because a body may have thousands of multiplications. `in_flight[n]` holds the
+    multiplications that may be in flight, where n is the least number of groups committed since their issue.
+    `written` holds the registers written since the last fence. `fenced` is False if a path has no fence.
+    """
+
+    in_flight: tuple[int, ...]
+    written: int
+    fenced: bool
+
+    def merged(self, other: _State) -> _State:
+        """Return the state in which two paths meet."""
+        younger, in_flight = 0, list[int]()
+        for mine, theirs in zip(self.in_flight, other.in_flight, strict=True):
+            in_flight.append((mine | theirs) & ~younger)
+            younger |= in_flight[-1]
+        return _State(tuple(in_flight), self.written | other.written, self.fenced and other.fenced)
+
+
+def warpgroup_order(body: Body) -> Iterator[Diagnostic]:
+    """Yield the findings on asynchronous multiplications.
+
+    Errors: warpgroup/fence, warpgroup/in-flight, warpgroup/commit, warpgroup/wait
+    """
+    forms = body.with_forms(_FORMS)
+    if not any(form in _MULTIPLICATIONS for form in forms.values()):
+        return
+    yield from sorted(
+        _Analysis(body, forms).findings(), key=lambda found: found.span.start if found.span else 0
+    )
+
+
+class _Analysis:
+    """Analysis of one body. `forms` holds the Forms of warpgroup instructions by instruction index.
+
+    `used` holds the registers of the multiplications, by instruction index, and `numbers` their bit numbers.
+    `mentions` holds the other instructions that mention these registers. `next` maps each relevant instruction that
+    does not branch to the next relevant one.
+    """
+
+    def __init__(self, body: Body, forms: dict[int, Form]) -> None:
+        self.body = body
+        self.forms = forms
+        self.multiplications = [index for index, form in forms.items() if form in _MULTIPLICATIONS]
+        self.numbers = {index: number for number, index in enumerate(self.multiplications)}
+        self.used = [self._used(index) for index in self.multiplications]
+        body.facts.uses = _uses(self.used, body.earlier.uses)
+        _, self.bits, self.users = body.facts.uses
+        self.mentions = self._all_mentions()
+        self.branches = body.branches()
+        targets = (target for following in self.branches.values() for target in following if target != EXIT)
+        self.next = dict(pairwise(sorted({0, *forms, *self.mentions, *self.branches, *targets})))
+
+    def _used(self, index: int) -> UsedRegisters:
+        body = self.body
+        instruction = body.steps[index].instruction
+        used = body.earlier.used.get(id(instruction))
+        if used is None:
+            bound = body.bound(index)
+            operands = bound[1] if bound is not None else {}
+            accumulators = self._registers(index, operands.get("d"))
+            used = UsedRegisters(accumulators, accumulators | self._registers(index, operands.get("a")))
+        body.facts.used[id(instruction)] = used
+        return used
+
+    def _registers(self, index: int, bound: BoundOperand | None) -> frozenset[Register]:
+        """Return the registers of a vector."""
+        if bound is None or not isinstance(bound.operand, Vector):
+            return frozenset()
+        found = (
+            self.body.register(index, item.text) for item in bound.operand.items if isinstance(item, Name)
+        )
+        return frozenset(register for register in found if register is not None)
+
+    def _all_mentions(self) -> dict[int, Mentioned]:
+        """Return what the other instructions mention of the registers of multiplications.
+
+        Results of an earlier version are reused. They may also contain registers that only multiplications of that
+        version used, which does no harm.
+        """
+        earlier, facts = self.body.earlier, self.body.facts
+        reusable = self.bits.keys() <= earlier.watched
+        facts.watched = earlier.watched if reusable else frozenset(self.bits)
+        known = earlier.mentions if reusable else {}
+        cache: dict[tuple[int, int], tuple[Register, ...]] = {}
+        found: dict[int, Mentioned] = {}
+        for index, step in enumerate(self.body.steps):
+            key = id(step.instruction)
+            if key in known:
+                mentioned = known[key]
+            else:
+                mentioned = None if index in self.forms else self._mentioned(index, cache)
+            facts.mentions[key] = mentioned
+            if mentioned is not None:
+                found[index] = mentioned
+        return found
+
+    def _mentioned(self, index: int, cache: dict[tuple[int, int], tuple[Register, ...]]) -> Mentioned | None:
+        """Return what an instruction mentions of the watched registers.
+
+        `cache` holds the watched registers of operands by the identities of scope and operand.
+        """
+        body = self.body
+        step = body.steps[index]
+        scope = id(step.names)
+        mentioned: dict[Register, int] = {}
+        for k, operand in enumerate(step.instruction.operands):
+            registers = cache.get((scope, id(operand)))
+            if registers is None:
+                named = (body.register(index, name) for name in names_in(operand))
+                watched = (register for register in named if register in body.facts.watched)
+                registers = cache[scope, id(operand)] = tuple(watched)
+            for register in registers:
+                mentioned[register] = k
+        if not mentioned:
+            return None
+        written = {body.register(index, name) for part in body.written(index) for name in names_in(part)}
+        return mentioned, frozenset(mentioned.keys() & written)
+
+    # Flow -----------------------------------------------------------------------------------------------
+
+    def _states(self) -> dict[int, _State]:
+        """Return the states before all relevant instructions that can be reached."""
+        states = {0: _State((0,) * (_MOST_GROUPS + 1), 0, fenced=False)}
+        pending = [0]
+        while pending:
+            index = pending.pop()
+            after = self._after(index, states[index])
+            for following in self.branches.get(index) or (self.next[index],):
+                if following == EXIT:
+                    continue
+                known = states.get(following)
+                merged = after if known is None else known.merged(after)
+                if merged != known:
+                    states[following] = merged
+                    pending.append(following)
+        return states
+
+    def _after(self, index: int, state: _State) -> _State:
+        form = self.forms.get(index)
+        if form is None:
+            mentioned = self.mentions.get(index)
+            if mentioned is None or not mentioned[1]:
+                return state
+            return _State(state.in_flight, state.written | self._mask(mentioned[1]), state.fenced)
+        flight = state.in_flight
+        if form is FENCE:
+            return _State(flight, 0, fenced=True)
+        if form is COMMIT:
+            flight = (0, *flight[: _MOST_GROUPS - 1], flight[_MOST_GROUPS - 1] | flight[_MOST_GROUPS])
+        elif form is WAIT:
+            left = self._groups_left(index) + 1
+            flight = (*flight[:left], *(0 for _ in flight[left:]))
+        else:
+            issued = 1 << self.numbers[index]
+            flight = tuple(issues & ~issued for issues in flight)
+            flight = (flight[0] | issued, *flight[1:])
+        return _State(flight, state.written, state.fenced)
+
+    def _mask(self, registers: frozenset[Register]) -> int:
+        return _bits(self.bits[register] for register in registers if register in self.bits)
+
+    def _groups_left(self, index: int) -> int:
+        """Return the number of groups that a wait leaves in flight."""
+        operand: Operand | None = next(iter(self.body.steps[index].instruction.operands), None)
+        return min(operand.value, _MOST_GROUPS) if isinstance(operand, Integer) else _MOST_GROUPS
+
+    # Findings -------------------------------------------------------------------------------------------
+
+    def findings(self) -> Iterator[Diagnostic]:
+        """Yield every finding once."""
+        reported = 0
+        for index, state in self._states().items():
+            if index in self.numbers:
+                yield from self._missing_fence(index, state)
+            elif index in self.mentions:
+                yield from self._early_access(index, state)
+            if EXIT in self.branches.get(index, ()):
+                after = self._after(index, state)
+                for groups, issues in enumerate(after.in_flight):
+                    for number in _ones(issues & ~reported):
+                        yield self._unfinished(self.multiplications[number], groups)
+                    reported |= issues
+
+    def _missing_fence(self, index: int, state: _State) -> Iterator[Diagnostic]:
+        instruction = self.body.steps[index].instruction
+        if not state.fenced:
+            message = "no fence is executed before this multiplication on some path"
+        elif state.written and self._mask(self.used[self.numbers[index]].all) & state.written:
+            message = "a register of this multiplication is written after the last fence before it"
+        else:
+            return
+        hint = f"put '{'.'.join(word.literal for word in FENCE.syntax.words)}' before it"
+        section = "PTX ISA 9.7.15.7.1"
+        problem = Problem("warpgroup/fence", message, ("opcode",), hint, section, Severity.WARNING)
+        yield problem.at(instruction)
+
+    def _early_access(self, index: int, state: _State) -> Iterator[Diagnostic]:
+        mentioned, written = self.mentions[index]
+        in_flight = 0
+        for issues in state.in_flight:
+            in_flight |= issues
+        if not in_flight:
+            return
+        found: list[tuple[int, Register]] = []
+        for register in mentioned:
+            accumulating, using = self.users.get(register, (0, 0))
+            at_fault = in_flight & (using if register in written else accumulating)
+            if at_fault:
+                found.append((next(_ones(at_fault)), register))
+        if found:
+            number, register = min(found, key=lambda each: each[0])
+            verb = "written" if register in written else "read"
+            line = self._line(self.multiplications[number])
+            message = f"a register of the multiplication {line}is {verb} before a wait covers it"
+            where = ("operand", mentioned[register])
+            problem = Problem("warpgroup/in-flight", message, where, "", _ORDER, Severity.WARNING)
+            yield problem.at(self.body.steps[index].instruction)
+
+    def _unfinished(self, index: int, groups: int) -> Diagnostic:
+        instruction = self.body.steps[index].instruction
+        if groups == 0:
+            message = "no commit follows this multiplication on some path to the end"
+            return warning("warpgroup/commit", message, instruction, section="PTX ISA 9.7.15.7.2")
+        message = "no wait covers this multiplication on some path to the end"
+        return warning("warpgroup/wait", message, instruction, section="PTX ISA 9.7.15.7.3")
+
+    def _line(self, index: int) -> str:
+        instruction = self.body.steps[index].instruction
+        if instruction.source is None or instruction.span is None:
+            return ""
+        return f"of line {instruction.source.position(instruction.span.start)[0]} "
+
+
+def _uses(used: list[UsedRegisters], earlier: Uses) -> Uses:
+    """Return the uses of all multiplications; the earlier ones if no multiplication changed."""
+    if len(used) == len(earlier.used) and all(map(operator.is_, used, earlier.used)):
+        return earlier
+    registers = dict.fromkeys(register for each in used for register in each.all)
+    return Uses(used, {register: number for number, register in enumerate(registers)}, _users(used))
+
+
+def _users(used: Iterable[UsedRegisters]) -> dict[Register, tuple[int, int]]:
+    """Return for each register the multiplications that accumulate in it and all that use it."""
+    accumulating: dict[frozenset[Register], list[int]] = {}
+    using: dict[frozenset[Register], list[int]] = {}
+    for number, registers in enumerate(used):
+        using.setdefault(registers.all, []).append(number)
+        accumulating.setdefault(registers.accumulators, []).append(number)
+    found: dict[Register, tuple[int, int]] = {}
+    for registers, numbers in using.items():
+        mask = _bits(numbers)
+        for register in registers:
+            found[register] = 0, found.get(register, (0, 0))[1] | mask
+    for registers, numbers in accumulating.items():
+        mask = _bits(numbers)
+        for register in registers:
+            found[register] = found[register][0] | mask, found[register][1]
+    return found
+
+
+def _bits(numbers: Iterable[int]) -> int:
+    """Return the integer with some bits set."""
+    mask = 0
+    for number in numbers:
+        mask |= 1 << number
+    return mask
+
+
+def _ones(mask: int) -> Iterator[int]:
+    """Yield the numbers of the set bits of an integer, from the lowest."""
+    while mask:
+        lowest = mask & -mask
+        yield lowest.bit_length() - 1
+        mask ^= lowest
