@@ -144,7 +144,7 @@ def test_kernels_are_legal_and_silent(
     ("call", "code", "sentence"),
     [
         (lambda a, b: gemm(a, b.T, device="cpu"), "kernels.shape", "A of shape (64, 32) and B of shape (48, 32)"),
-        (lambda a, b: gemm(a[:, ::2], b[::2], device="cpu"), "kernels.layout", "has strides of (64, 4) bytes"),
+        (lambda a, b: gemm(a[:, ::2], b[::2], device="cpu"), "kernels.layout", "with strides of (64, 4) bytes"),
         (lambda a, b: gemm(a.astype(float), b, device="cpu"), "kernels.type", "A has elements of type float64"),
         (lambda a, b: gemm(a, b, activation="tanh", device="cpu"), "kernels.plan", "expected relu, gelu or silu"),
         (lambda a, b: gemm(a, b, bias=np.zeros(64, "f4"), device="cpu"), "kernels.shape", "expected 48 of float32"),

@@ -177,9 +177,9 @@ def test_ends_that_the_host_does_not_see_harm_nothing() -> None:
     [
         ({"ends": np.array((3, 2), "i4")}, "kernels.ends", "do not ascend from 0 to 64, the rows of A"),
         ({"ends": np.array((3, 65), "i4")}, "kernels.ends", "do not ascend from 0 to 64, the rows of A"),
-        ({"ends": np.array((3, 64), "i8")}, "kernels.shape", "ends is an array of int64 of shape (2,); expected 2"),
+        ({"ends": np.array((3, 64), "i8")}, "kernels.shape", "ends is an array of int64 of shape (2,) with"),
         ({"ends": np.array((3,), "i4")}, "kernels.shape", "expected 2 of int32"),
-        ({"bias": np.zeros(48, "f4")}, "kernels.shape", "bias is an array of float32 of shape (48,); expected 2 by 48"),
+        ({"bias": np.zeros(48, "f4")}, "kernels.shape", "expected 2 by 48 of float32"),
         ({"a": numbers(0, OPERANDS["bf16"], 32, 64).T}, "kernels.plan", "a grouped A must be stored along K;"),
         ({"b": numbers(0, OPERANDS["bf16"], 32, 48)}, "kernels.shape", "expected (M, K) and (groups, K, N)"),
     ],

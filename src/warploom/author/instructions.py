@@ -210,16 +210,11 @@ class UnknownInstruction(AuthorError, AttributeError):
 
 
 @cache
-def _find(name: str) -> Instruction | None:
-    candidates = catalogue().get(name)
-    return None if candidates is None else Instruction(name, candidates)
-
-
 def instruction(name: str) -> Instruction:
     """Return the instruction of a Python name. Errors: UnknownInstruction author.instruction."""
-    found = _find(name)
-    if found is None:
+    candidates = catalogue().get(name)
+    if candidates is None:
         hint = did_you_mean(name, catalogue())
         unknown = author_error(f"unknown instruction '{name}'", "author.instruction", hint)
         raise UnknownInstruction(unknown.diagnostics)
-    return found
+    return Instruction(name, candidates)

@@ -13,7 +13,6 @@ from warploom.diagnostics import UsageError
 from warploom.gpu import Gpu
 from warploom.gpu.arrays import is_on_gpu
 from warploom.kernels.api import Device, Options, plan_of, require_hopper, run_gemm
-from warploom.kernels.hopper import cost_model
 from warploom.kernels.hopper.cost_model import H200, TileSchedule, microseconds, tiled_plans
 from warploom.kernels.hopper.dispatch import HopperDispatch
 from warploom.kernels.hopper.plan import BlockScales, Plan, Tile
@@ -93,11 +92,11 @@ def _dispatch(problem: Problem, plan: Plan, tile: Tile | None) -> HopperDispatch
     return HopperDispatch(problem, plan, grouped_schedule(problem, plan))
 
 
-def grouped_schedule(problem: Problem, plan: Plan, device: cost_model.Device = H200) -> TileSchedule:
+def grouped_schedule(problem: Problem, plan: Plan) -> TileSchedule:
     """Return a schedule of whole tiles, with half a tile more per group as estimate of their number."""
     tile = plan.tile
     height, columns = tile.rows * tile.cluster, ceil(problem.n / tile.columns)
     most = min(problem.m, problem.m // height + problem.groups) * columns
     likely = ceil(problem.m / height + problem.groups / 2) * columns
-    clusters = min(device.multiprocessors // tile.cluster, most)
+    clusters = min(H200.multiprocessors // tile.cluster, most)
     return TileSchedule(clusters * tile.cluster, 0, likely, ceil(problem.k / plan.stage_k))

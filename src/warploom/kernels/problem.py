@@ -10,7 +10,7 @@ import numpy as np
 from warploom.diagnostics import UsageError
 from warploom.isa.model.types import TYPES
 from warploom.kernels.plan import ACCUMULATORS, ALIGNMENT, DTYPES, size_of
-from warploom.layout import strided
+from warploom.layout import Strided, strided
 
 _TYPES = {
     "float32": "tf32",
@@ -118,10 +118,10 @@ def major_of(array: Any, name: str, across: str) -> str:
         is_contiguous = strides[axis] == layout.itemsize or extents[axis] == 1
         if is_contiguous and (extent == 1 or (stride > 0 and stride % ALIGNMENT == 0)):
             return major
-    raise UsageError(
-        f"{name} of shape {layout.shape} has strides of {layout.strides} bytes; expected contiguous elements along"
-        f" one axis, and a stride of a multiple of {ALIGNMENT} bytes along the other",
-        code="kernels.layout",
+    raise array_error(
+        name,
+        layout,
+        f"contiguous elements along one axis, and strides of a multiple of {ALIGNMENT} along the other",
     )
 
 
@@ -165,17 +165,23 @@ def transposed(array: Any) -> Any:
 # Checks of further operands ---------------------------------------------------------------------------------
 
 
+def array_error(name: str, found: Strided, expected: str, code: str = "kernels.layout") -> UsageError:
+    """Return an error that describes an array and the expected one."""
+    return UsageError(
+        f"{name} is an array of {found.dtype} of shape {found.shape} with strides of {found.strides} bytes;"
+        f" expected {expected}",
+        code=code,
+    )
+
+
 def check_vector(name: str, value: Any, shape: tuple[int, ...], dtype: Any = np.float32) -> None:
     """Raise UsageError kernels.shape unless a value is None or a contiguous array of a shape and type."""
     if value is None:
         return
     layout = strided(value)
     if layout.shape != shape or layout.dtype != dtype or not layout.is_contiguous:
-        expected = " by ".join(map(str, shape))
-        raise UsageError(
-            f"{name} is an array of {layout.dtype} of shape {layout.shape}; expected {expected} of {np.dtype(dtype)}",
-            code="kernels.shape",
-        )
+        expected = f"{' by '.join(map(str, shape))} of {np.dtype(dtype)}"
+        raise array_error(name, layout, expected, "kernels.shape")
 
 
 def check_results(problem: Problem, operands: Operands, type_word: str) -> None:
@@ -188,8 +194,5 @@ def check_results(problem: Problem, operands: Operands, type_word: str) -> None:
         aligned = all(step % ALIGNMENT == 0 for step in layout.strides[:-1])
         is_contiguous = layout.strides[-1] == layout.itemsize
         if layout.shape != shape or layout.dtype != dtype or not aligned or not is_contiguous:
-            raise UsageError(
-                f"{name} is an array of {layout.dtype} of shape {layout.shape} with strides of {layout.strides} bytes;"
-                f" expected {dtype} of shape {shape} with contiguous rows a multiple of {ALIGNMENT} bytes apart",
-                code="kernels.layout",
-            )
+            expected = f"{dtype} of shape {shape} with contiguous rows a multiple of {ALIGNMENT} bytes apart"
+            raise array_error(name, layout, expected)

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from warploom.diagnostics import UsageError
 from warploom.gpu.arrays import as_numpy, is_foreign_type
 from warploom.kernels.hopper.plan import SCALE_BLOCK, BlockScales
-from warploom.kernels.problem import Operands, Problem
+from warploom.kernels.problem import Operands, Problem, array_error
 from warploom.layout import strided
 
 
@@ -32,11 +31,8 @@ def _count(name: str, value: Any, problem: Problem, counts: tuple[int, ...]) -> 
     if not fits or layout.dtype != np.float32 or any(s % 4 or s < 0 for s in layout.strides):
         shapes = " or ".join(f"({count}, {along_k})" for count in dict.fromkeys(counts))
         batch = f", with or without a batch of {problem.batch} in front" if problem.batched else ""
-        raise UsageError(
-            f"{name} is an array of {layout.dtype} of shape {layout.shape} with strides of {layout.strides} bytes;"
-            f" expected float32 of shape ({counts[-1]},), or by blocks of {SCALE_BLOCK} of shape {shapes}{batch}",
-            code="kernels.shape",
-        )
+        expected = f"float32 of shape ({counts[-1]},), or by blocks of {SCALE_BLOCK} of shape {shapes}{batch}"
+        raise array_error(name, layout, expected, "kernels.shape")
     return layout.shape[-2]
 
 

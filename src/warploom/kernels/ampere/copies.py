@@ -25,34 +25,56 @@ class Source:
     k: Any
 
 
-class AlongK:
-    """Copies of an operand stored along K: a stage has a row of `span` bytes for each line.
+class _OperandCopies:
+    """Copies of one operand into rows of `span` bytes. `target` is the address of stage 0."""
 
-    Lines beyond the last repeat the last line; no stored element depends on them. Bytes beyond K become zero. `target`
-    is the address of stage 0.
-    """
-
-    def __init__(self, plan: WarpPlan, source: Source, target: Any, thread: Any) -> None:
-        self.span = plan.tile.span
-        chunks = self.span // CHUNK
+    def __init__(self, plan: WarpPlan, source: Source, target: Any, thread: Any, span: int) -> None:
+        chunks = span // CHUNK
+        self.span, self.stride, self.k = span, source.stride, source.k
         self.rows = plan.tile.threads // chunks  # that all threads copy at once
-        self.count = source.lines // self.rows
-        row, chunk = thread // chunks, thread % chunks
-        self.target = target + row * self.span + (swizzle_mask(row, self.span) ^ chunk) * CHUNK
-        self.line, self.last, self.stride = source.first + row, source.extent - 1, source.stride
-        self.address = source.matrix + ptx.mul_wide(chunk, CHUNK, type=u32)
-        self.left = new(s32, source.k * size_of(plan.a) - chunk * CHUNK)  # remaining bytes of K
+        self.first_row, self.chunk = thread // chunks, thread % chunks
+        row = self.first_row
+        self.target = target + row * span + (swizzle_mask(row, span) ^ self.chunk) * CHUNK
 
     def begin(self, stage: Any) -> None:
         """Select the stage at an offset in shared memory. Units: bytes."""
         self.here = self.target + stage
+
+    def _copy(self, offset: int, source: Register, source_offset: int, size: Any) -> None:
+        ptx.cp_async(
+            self.here.at(offset, "shared"),
+            source.at(source_offset, "global"),
+            CHUNK,
+            size,
+            cop="cg",
+            level_prefetch_size="L2::128B",
+            shared_space="shared",
+        )
+
+
+class AlongK(_OperandCopies):
+    """Copies of an operand stored along K: a stage has a row of `span` bytes for each line.
+
+    Lines beyond the last repeat the last line; no stored element depends on them. Bytes beyond K become zero.
+    """
+
+    def __init__(self, plan: WarpPlan, source: Source, target: Any, thread: Any) -> None:
+        super().__init__(plan, source, target, thread, plan.tile.span)
+        self.count = source.lines // self.rows
+        self.line, self.last = source.first + self.first_row, source.extent - 1
+        self.address = source.matrix + ptx.mul_wide(self.chunk, CHUNK, type=u32)
+        self.left = new(s32, source.k * size_of(plan.a) - self.chunk * CHUNK)  # remaining bytes of K
+
+    def begin(self, stage: Any) -> None:
+        """Select the stage at an offset in shared memory. Units: bytes."""
+        super().begin(stage)
         self.size = ptx.max(ptx.min(self.left, CHUNK, type=s32), 0, type=s32)
 
     def issue(self, number: int) -> None:
         """Issue one of the `count` copies."""
         line = ptx.min(self.line + number * self.rows, self.last, type=u32)
         source = ptx.mad_wide(line, self.stride, self.address, type=u32)
-        _copy(self.here, number * self.rows * self.span, source, 0, self.size)
+        self._copy(number * self.rows * self.span, source, 0, self.size)
 
     def end(self) -> None:
         """Advance along K after the last copy of a stage."""
@@ -60,32 +82,25 @@ class AlongK:
         self.left -= self.span
 
 
-class AcrossK:
+class AcrossK(_OperandCopies):
     """Copies of an operand stored along M or N: blocks of 64 lines with a row of 128 bytes for each k.
 
     Elements beyond the last line and beyond K become zero.
     """
 
     def __init__(self, plan: WarpPlan, source: Source, target: Any, thread: Any) -> None:
-        chunks = _ROW // CHUNK
+        super().__init__(plan, source, target, thread, _ROW)
         self.depth = plan.stage_k
-        self.rows = plan.tile.threads // chunks
         self.turns = plan.stage_k // self.rows
         self.count = source.lines // BLOCK * self.turns
-        row, chunk = thread // chunks, thread % chunks
-        self.target = target + row * _ROW + (swizzle_mask(row, _ROW) ^ chunk) * CHUNK
-        self.row, self.k, self.stride = new(u32, row), source.k, source.stride
+        self.row = new(u32, self.first_row)
         size = size_of(plan.a)
-        begin = source.first + chunk * (CHUNK // size)
+        begin = source.first + self.chunk * (CHUNK // size)
         self.address = source.matrix + ptx.mul_wide(begin, size, type=u32)
         self.sizes: list[Register] = []
         for block in range(source.lines // BLOCK):
             left = new(s32, (source.extent - (begin + block * BLOCK)) * size)
             self.sizes.append(ptx.max(ptx.min(left, CHUNK, type=s32), 0, type=s32))
-
-    def begin(self, stage: Any) -> None:
-        """Select the stage at an offset in shared memory. Units: bytes."""
-        self.here = self.target + stage
 
     def issue(self, number: int) -> None:
         """Issue one of the `count` copies."""
@@ -93,24 +108,11 @@ class AcrossK:
         row = self.row + turn * self.rows
         source = ptx.mad_wide(row, self.stride, self.address, type=u32)
         size = ptx.selp(self.sizes[block], 0, row < self.k, type=s32)
-        offset = (block * self.depth + turn * self.rows) * _ROW
-        _copy(self.here, offset, source, block * _ROW, size)
+        self._copy((block * self.depth + turn * self.rows) * _ROW, source, block * _ROW, size)
 
     def end(self) -> None:
         """Advance along K after the last copy of a stage."""
         self.row += self.depth
-
-
-def _copy(target: Register, target_offset: int, source: Register, source_offset: int, size: Any) -> None:
-    ptx.cp_async(
-        target.at(target_offset, "shared"),
-        source.at(source_offset, "global"),
-        CHUNK,
-        size,
-        cop="cg",
-        level_prefetch_size="L2::128B",
-        shared_space="shared",
-    )
 
 
 class Copies:

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from warploom.diagnostics import UsageError
 from warploom.kernels.ampere.plan import CHUNK, WarpPlan
-from warploom.kernels.problem import Operands, Problem, transposed
+from warploom.kernels.problem import Operands, Problem, array_error, transposed
 from warploom.layout import TensorMap, strided
 
 _MAX_STRIDE = 2**32 - CHUNK  # bytes from row to row
@@ -73,11 +72,8 @@ def _strides(name: str, array: Any, contiguous: int) -> tuple[int, int]:
     plane = layout.strides[0] if len(layout.shape) == 3 and layout.shape[0] > 1 else 0
     stride = across if lines > 1 else 0
     if stride > _MAX_STRIDE or plane < 0 or plane % CHUNK:
-        raise UsageError(
-            f"{name} of shape {layout.shape} has strides of {layout.strides} bytes; expected rows at most"
-            f" {_MAX_STRIDE} bytes apart, and batches a multiple of {CHUNK}",
-            code="kernels.layout",
-        )
+        expected = f"rows at most {_MAX_STRIDE} bytes apart, and batches a multiple of {CHUNK}"
+        raise array_error(name, layout, expected)
     return stride, plane
 
 

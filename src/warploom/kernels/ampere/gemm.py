@@ -17,7 +17,7 @@ from warploom.check.header import find_target
 from warploom.kernels.ampere.copies import AcrossK, AlongK, Copies, Source
 from warploom.kernels.ampere.mainloop import Fragments, multiply
 from warploom.kernels.ampere.plan import WarpPlan
-from warploom.kernels.ampere.store import Addend, Store
+from warploom.kernels.ampere.store import Store
 from warploom.kernels.epilogue import EpilogueArguments
 from warploom.kernels.ptx import ptx
 from warploom.kernels.tile_order import tile_position
@@ -64,7 +64,8 @@ def warp_gemm(
     multiply(plan, (k + (plan.stage_k - 1)) // plan.stage_k, both, from_a, from_b, sums)
 
     arguments = EpilogueArguments(alpha, beta, row_scales, column_scales, bias, m, n, d, d_stride, d_plane)
-    store = Store(plan, start_a + warp * plan.buffer_bytes, lane, arguments, Addend(c, c_stride, c_plane))
+    addend: Any = (c, c_stride, c_plane)
+    store = Store(plan, start_a + warp * plan.buffer_bytes, lane, arguments, addend)
     store(sums, row + above, column + left, batch)
 
 

@@ -7,7 +7,6 @@ neighbouring threads store neighbouring bytes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from warploom.author import Location, Register, guarded, new, u32, when
@@ -19,20 +18,19 @@ from warploom.kernels.ptx import ptx
 _ALL_LANES = 0xFFFFFFFF
 
 
-@dataclass(frozen=True, slots=True)
-class Addend:
-    """Matrix C: its address, and the bytes from row to row and from batch to batch."""
-
-    start: Any
-    stride: Any
-    plane: Any
-
-
 class Store:
-    """Store of one warp. `buffer` is the address of its shared memory."""
+    """Store of one warp. `buffer` is the address of its shared memory.
+
+    `addend` has the address of C and the bytes from row to row and from batch to batch.
+    """
 
     def __init__(
-        self, plan: WarpPlan, buffer: Any, lane: Any, arguments: EpilogueArguments, addend: Addend
+        self,
+        plan: WarpPlan,
+        buffer: Any,
+        lane: Any,
+        arguments: EpilogueArguments,
+        addend: tuple[Any, Any, Any],
     ) -> None:
         self.plan, self.arguments, self.addend = plan, arguments, addend
         self.row, self.pair = lane >> 2, (lane & 3) * 2
@@ -80,10 +78,11 @@ class Store:
             yield from [None] * blocks
             return
         size, first = size_of(type_word), column + self.pair
-        start = self.addend.start + ptx.mul_wide(first, size, type=u32)
-        start = start + ptx.cvt(batch, dtype="u64") * self.addend.plane
+        start, stride, plane = self.addend
+        start = start + ptx.mul_wide(first, size, type=u32)
+        start = start + ptx.cvt(batch, dtype="u64") * plane
         lines = [line + below for below in (0, 8)]
-        places = [ptx.mad_wide(each, self.addend.stride, start, type=u32) for each in lines]
+        places = [ptx.mad_wide(each, stride, start, type=u32) for each in lines]
         inside = [each < self.arguments.m for each in lines]
         for number in range(blocks):
             if number:

@@ -63,12 +63,12 @@ def tile_counts(problem: Problem, plan: Plan) -> tuple[int, int]:
     return ceil(problem.m / (tile.rows * tile.cluster)), ceil(problem.n / tile.columns)
 
 
-def schedules(problem: Problem, plan: Plan, device: Device = H200) -> Iterator[TileSchedule]:
+def schedules(problem: Problem, plan: Plan) -> Iterator[TileSchedule]:
     """Yield the schedules of a problem: whole tiles, and if useful the last tiles cut along K."""
     tile = plan.tile
     tiles = prod(tile_counts(problem, plan)) * problem.batch
     stages = ceil(problem.k / plan.stage_k)
-    clusters = device.multiprocessors // tile.cluster
+    clusters = H200.multiprocessors // tile.cluster
     yield TileSchedule(min(tiles, clusters) * tile.cluster, 0, tiles, stages)
     left = tiles % clusters
     # CTAs at different places in K of cut tiles do not share L2, so without clusters only few tiles are cut.
@@ -77,8 +77,9 @@ def schedules(problem: Problem, plan: Plan, device: Device = H200) -> Iterator[T
         yield TileSchedule(clusters * tile.cluster, split, tiles, stages)
 
 
-def microseconds(problem: Problem, plan: Plan, schedule: TileSchedule, device: Device = H200) -> float:
+def microseconds(problem: Problem, plan: Plan, schedule: TileSchedule) -> float:
     """Return the estimated time of a launch."""
+    device = H200
     tile, size, out = plan.tile, size_of(plan.a), size_of(plan.d)
     overhead = device.issue if tile.tile_consumers > 1 else device.alone
     # An instruction of a sparse A reads twice as much of B as one of a dense A, and is limited by shared memory.
@@ -133,17 +134,14 @@ def _with_max_stages(plan: Plan, tile: Tile) -> Iterator[Plan]:
     yield plan.with_tile(replace(tile, stages=min(_MAX_USEFUL_STAGES, made.max_stages)))
 
 
-def configurations(
-    problem: Problem, plan: Plan, device: Device = H200
-) -> Iterator[tuple[Plan, TileSchedule]]:
+def configurations(problem: Problem, plan: Plan) -> Iterator[tuple[Plan, TileSchedule]]:
     """Yield the plan with each legal tile, and each schedule of these tiles."""
     for tiled in tiled_plans(plan):
         if tiled.tile.cluster > 1 and problem.m <= tiled.tile.rows:
             continue  # the other CTA would have no rows
-        for schedule in schedules(problem, tiled, device):
-            yield tiled, schedule
+        yield from ((tiled, schedule) for schedule in schedules(problem, tiled))
 
 
-def choose(problem: Problem, plan: Plan, device: Device = H200) -> tuple[Plan, TileSchedule]:
+def choose(problem: Problem, plan: Plan) -> tuple[Plan, TileSchedule]:
     """Return the plan with the tile, and the schedule, of the shortest estimated time."""
-    return min(configurations(problem, plan, device), key=lambda each: microseconds(problem, *each, device))
+    return min(configurations(problem, plan), key=lambda each: microseconds(problem, *each))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import ceil
 from statistics import geometric_mean
-from typing import Any, Protocol
+from typing import Any
 
 from warploom.gpu import State, Timing
 from warploom.gpu.timing import Call
@@ -35,12 +35,8 @@ _SETS = (2, 8)
 _MIN_MICROSECONDS = 2000.0  # of one repetition of the faster side
 
 
-class Clock(Protocol):
-    """Function that times lists of calls, like `gpu.measure`."""
-
-    def __call__(  # noqa: D102
-        self, calls: Mapping[str, Sequence[Call]], repetitions: int
-    ) -> Mapping[str, Timing]: ...
+Clock = Callable[[Mapping[str, Sequence[Call]], int], Mapping[str, Timing]]
+"""Function that times lists of calls in a number of repetitions, like `gpu.measure`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,14 +61,14 @@ Prepare = Callable[[HopperDispatch, Operands], Launch]
 """Function that returns the launch of a dispatch for arrays with the layouts of the given ones."""
 
 
-def candidates(problem: Problem, plan: Plan, most: int = MAX_CANDIDATES) -> list[Candidate]:
+def candidates(problem: Problem, plan: Plan) -> list[Candidate]:
     """Return the configurations with estimates near the best one, in the order of their estimates."""
     found = [
         Candidate(tiled, schedule, microseconds(problem, tiled, schedule))
         for tiled, schedule in configurations(problem, plan)
     ]
     found.sort(key=lambda each: each.estimate)
-    return [each for each in found if each.estimate <= _MAX_RATIO * found[0].estimate][:most]
+    return [each for each in found if each.estimate <= _MAX_RATIO * found[0].estimate][:MAX_CANDIDATES]
 
 
 def tune(bench: Bench, case: Case, prepare: Prepare, progress: Callable[[str, int, int], object]) -> Outcome:
