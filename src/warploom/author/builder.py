@@ -23,7 +23,7 @@ from warploom.diagnostics import Diagnostic, Severity
 from warploom.isa.model.availability import Target, Version
 from warploom.isa.model.form import match_opcode
 from warploom.isa.model.types import TYPES
-from warploom.ptx import tree
+from warploom.ptx import Integer, Name, Operand, tree
 
 _PREFIXES = {
     "f32": "f", "f64": "d", "pred": "p", "b16": "h", "b32": "r", "b64": "rd", "b128": "rq",
@@ -31,7 +31,7 @@ _PREFIXES = {
 REGISTER_TYPES = {prefix: type_word for type_word, prefix in _PREFIXES.items()}
 """Declared types of registers by the prefix of their names."""
 _REGISTER_LIMIT = 1 << 24
-_CACHED_ELSEWHERE = (tree.Name, tree.Integer)  # `values` creates one node per name and number
+_CACHED_ELSEWHERE = (Name, Integer)  # `values` creates one node per name and number
 
 
 @dataclass(slots=True)
@@ -59,7 +59,7 @@ class Builder:
     user_labels: dict[str, PythonLine | None] = field(default_factory=dict[str, "PythonLine | None"])
     # The checker caches vector shapes by operand identity, so operands and refused statements must stay alive.
     shapes: dict[int, int] = field(default_factory=dict[int, int])
-    operands: dict[tree.Operand, tree.Operand] = field(default_factory=dict[tree.Operand, tree.Operand])
+    operands: dict[Operand, Operand] = field(default_factory=dict[Operand, Operand])
     refused: list[tree.Statement] = field(default_factory=list[tree.Statement])
 
     def register(self, type_word: str) -> str:
@@ -91,7 +91,7 @@ class Builder:
         line = self.line or caller_line()
         self.statements += [(statement, line) for statement in statements]
 
-    def emit(self, opcode: str, operands: tuple[tree.Operand, ...]) -> None:
+    def emit(self, opcode: str, operands: tuple[Operand, ...]) -> None:
         """Check an instruction and append it. Errors: AuthorError with the checker's diagnostics."""
         kept = tuple(o if type(o) in _CACHED_ELSEWHERE else self.operands.setdefault(o, o) for o in operands)
         statement = tree.Instruction(self.guard, opcode, kept)
@@ -128,9 +128,7 @@ def reaches_end(statements: Sequence[tree.Statement]) -> bool:
     if not any(form.ends_thread or form.control == "jump" for form in forms):
         return True
     instructions = (each for each in statements if isinstance(each, tree.Instruction))
-    return any(
-        isinstance(o, tree.Name) and o.text in trailing for each in instructions for o in each.operands
-    )
+    return any(isinstance(o, Name) and o.text in trailing for each in instructions for o in each.operands)
 
 
 def register_prefix(type_word: str) -> str:

@@ -16,7 +16,7 @@ from warploom.author.values import Location, Register, operand_of
 from warploom.isa.binding.bind import Binding, bind
 from warploom.isa.model.form import Form
 from warploom.isa.model.syntax import PlaceName
-from warploom.ptx import tree
+from warploom.ptx import Address, Float, Integer, Name, Negated, Operand, Symbol, Vector, tree
 
 Registers = Callable[[str], Register | None]
 """Function from a register's name to the register with its Python type; None for other names."""
@@ -89,30 +89,30 @@ def _values(
     return values, results
 
 
-def _python(operand: tree.Operand, type_word: str, space: str, registers: Registers) -> Any:
+def _python(operand: Operand, type_word: str, space: str, registers: Registers) -> Any:
     """Return the Python value of an operand where a type and a state space are expected."""
     match operand:
-        case tree.Name(text):
+        case Name(text):
             found = registers(text)
             return text if found is None else found
-        case tree.Negated(name, "!"):
+        case Negated(name, "!"):
             found = registers(name)
             if found is None or found.type != "pred":
                 raise _NoPythonValue
             return ~found
-        case tree.Integer(value):
+        case Integer(value):
             return value
-        case tree.Float():
+        case Float():
             value = operand.value
             return value if isfinite(value) and operand_of(value, type_word) == operand else operand
-        case tree.Symbol(generic=False, mask=None, minus=""):
+        case Symbol(generic=False, mask=None, minus=""):
             return operand
-        case tree.Vector(items):
+        case Vector(items):
             return [_python(item, type_word, "", registers) for item in items]
-        case tree.Address(tree.Name(base), offset, extra, False):
+        case Address(Name(base), offset, extra, False):
             coordinates: tuple[Any, ...] = ()
             if extra:
-                if len(extra) != 1 or not isinstance(extra[0], tree.Vector):
+                if len(extra) != 1 or not isinstance(extra[0], Vector):
                     raise _NoPythonValue
                 coordinates = tuple(_python(item, "", "", registers) for item in extra[0].items)
             found = registers(base)

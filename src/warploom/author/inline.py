@@ -14,8 +14,7 @@ from warploom.author.values import Location, Register, operand_of
 from warploom.check.body import Body
 from warploom.check.module_checker import ModuleChecker
 from warploom.diagnostics import Diagnostic, Note, Severity, Source, Span
-from warploom.ptx import parse_readable, tree
-from warploom.ptx.printer import operand_text
+from warploom.ptx import Float, parse_readable, tree
 
 _SLOT = re.compile(r"\{(\w+)\}")
 _FILLED_SLOT = re.compile(
@@ -105,9 +104,7 @@ def _slot_text(value: Any, negation: str = "") -> str:
         return f"{'!' if value.negated != bool(negation) else ''}{value.name}"
     if is_vector(value):
         return f"{{{', '.join(map(_slot_text, value))}}}"
-    return negation + operand_text(
-        tree.Float.decimal(value) if isinstance(value, float) else operand_of(value)
-    )
+    return negation + str(Float.decimal(value) if isinstance(value, float) else operand_of(value))
 
 
 # Module items and declarations ------------------------------------------------------------------------------

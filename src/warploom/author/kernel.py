@@ -30,7 +30,6 @@ from warploom.isa.model.types import TYPES
 from warploom.layout import TensorMap
 from warploom.providers import provider
 from warploom.ptx import Directive, Function, Integer, Label, Module, TopLevel, Variable, parse
-from warploom.ptx.printer import to_text
 
 _COMMENT_COLUMN = 70
 _DEFAULT_VERSION = (8, 6)  # the oldest that CUDA 12.7 and later write
@@ -341,9 +340,9 @@ def _module_text(target: Target, version: Version, parts: Sequence[TopLevel | Ke
     items: list[str] = []
     for part in parts:
         if isinstance(part, Kernel):
-            items += [*map(to_text, part.built.items), _entry_text(part)]
+            items += [*map(str, part.built.items), _entry_text(part)]
         else:
-            items.append(to_text(part))
+            items.append(str(part))
     return text + "\n".join(item if item.endswith("\n") else f"{item}\n" for item in items)
 
 
@@ -351,12 +350,12 @@ def _entry_text(kernel: Kernel) -> str:
     """Return one kernel; the Python line of its instructions stands in comments."""
     builder = kernel.built
     words = "".join(f".{word} " for word in kernel.linkage)
-    parameters = ",\n".join(f"    {to_text(variable)}".rstrip(";\n") for variable in builder.parameters)
+    parameters = ",\n".join(f"    {variable!s}".rstrip(";\n") for variable in builder.parameters)
     lines = [
         f"{words}.entry {kernel.entry}(\n{parameters}\n)" if parameters else f"{words}.entry {kernel.entry}()"
     ]
     function = Function("entry", "", directives=tuple(builder.directives))
-    lines += to_text(function).removesuffix(";").splitlines()[1:]
+    lines += str(function).removesuffix(";").splitlines()[1:]
     lines.append("{")
     for prefix, count in builder.registers.items():
         lines.append(f"    .reg .{REGISTER_TYPES[prefix]} %{prefix}<{count}>;")
@@ -365,7 +364,7 @@ def _entry_text(kernel: Kernel) -> str:
         if isinstance(statement, Label):
             lines.append(f"{statement.name}:")
             continue
-        first, *rest = (f"    {each}".expandtabs(4) for each in to_text(statement).rstrip().splitlines())
+        first, *rest = (f"    {each}".expandtabs(4) for each in str(statement).rstrip().splitlines())
         if line is not None and line != before:
             file = files.get(line[0]) or files.setdefault(line[0], Path(line[0]).name)
             first = f"{first:<{_COMMENT_COLUMN}} // {file}:{line[1]}"

@@ -17,8 +17,7 @@ from warploom.author.overloads import flatten, is_vector
 from warploom.author.values import Location, Register
 from warploom.diagnostics import UsageError
 from warploom.isa.model.types import TYPES
-from warploom.ptx import parse, tree
-from warploom.ptx.printer import to_text
+from warploom.ptx import Float, Symbol, parse, tree
 
 _WIDTH = 110
 _TOKEN = re.compile(r"[%\w$][\w$]*(?:\.\w+)*")
@@ -69,7 +68,7 @@ def _parts(module: tree.Module, kernel: str | None) -> Iterator[str]:
         if not is_declaration:
             yield from (f"\n\n{source}" for _, source in group)
             continue
-        texts = [to_text(item) for item, _ in group]
+        texts = [str(item) for item, _ in group]
         quoted = _quoted("\n".join(["", *texts, ""]) if len(texts) > 1 else texts[0])
         yield ("\n\n" if number else "") + f"program.declare({quoted})"
 
@@ -109,7 +108,7 @@ class _Kernel:
             each.name: self._name(each.name.removeprefix(prefix) or each.name) for each in function.params
         }
         instructions = _instructions(self.statements)
-        mentioned = {text for each in instructions for text in _TOKEN.findall(to_text(replace(each)))}
+        mentioned = {text for each in instructions for text in _TOKEN.findall(str(replace(each)))}
         self.labels = {
             each.name: self._name(re.sub(r"^\W*L_*", "at_", each.name).lower())
             for each in self.statements
@@ -145,7 +144,7 @@ class _Kernel:
         arguments = ", ".join(f"{key}={value!r}" for key, value in options.items())
         lines = [f"@program.kernel({arguments})" if options else "@program.kernel"]
         parameters = [
-            f"    {self.parameters[each.name]}: au.parameter({_quoted(to_text(replace(each)).rstrip(';'))}),"
+            f"    {self.parameters[each.name]}: au.parameter({_quoted(str(replace(each)).rstrip(';'))}),"
             for each in function.params
         ]
         lines += [f"def {python}(", *parameters, "):"] if parameters else [f"def {python}():"]
@@ -281,7 +280,7 @@ class _Kernel:
             return f"{{{self.names[name]}}}"
 
         # Blanks keep a vector of one register from being a slot.
-        text = re.sub(r"\{(\w+)\}", r"{ \1 }", to_text(without_origin(statement)))
+        text = re.sub(r"\{(\w+)\}", r"{ \1 }", str(without_origin(statement)))
         text = _TOKEN.sub(slot, text).expandtabs(4)
         if "\n" in text:
             text = "\n" + indent(text, " " * 8) + "\n    "
@@ -294,11 +293,11 @@ class _Kernel:
         match value:
             case Register():
                 return f"{'~' if value.negated else ''}{self.names[value.name]}"
-            case tree.Float(width=None):
+            case Float(width=None):
                 return f"Float.decimal({value.value!r})"
-            case tree.Float(bits, width):
+            case Float(bits, width):
                 return f"Float(0x{bits:X}, {width})"
-            case tree.Symbol(name, offset):
+            case Symbol(name, offset):
                 return f"Symbol({name!r}, {offset})"
             case Location():
                 return self._location(value)
@@ -341,7 +340,7 @@ def _is_inexpressible(statement: tree.Statement) -> bool:
 
 def _directive(directive: tree.Directive) -> str:
     function = tree.Function("entry", "", directives=(replace(directive),))
-    return to_text(function).removesuffix(";").splitlines()[1]
+    return str(function).removesuffix(";").splitlines()[1]
 
 
 def _registers(statements: Sequence[tree.Statement]) -> dict[str, str]:
@@ -355,7 +354,7 @@ def _registers(statements: Sequence[tree.Statement]) -> dict[str, str]:
             else:
                 ranges[each.name] = each.count, each.type
     for instruction in _instructions(statements):
-        for name in _TOKEN.findall(to_text(replace(instruction))):
+        for name in _TOKEN.findall(str(replace(instruction))):
             stem = name.rstrip("0123456789")
             count_type = ranges.get(stem)
             if name in found or count_type is None or stem == name:

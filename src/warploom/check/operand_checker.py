@@ -478,7 +478,7 @@ class OperandChecker:
             yield "has an offset beside its coordinates", "a register or a variable alone", 0
         for vector in operand.extra:
             if isinstance(vector, Vector):
-                                for what, expected, _ in self._vector(vector, "s32", COORDINATE):
+                for what, expected, _ in self._vector(vector, "s32", COORDINATE):
                     yield f"has a coordinate that {what}", expected, 1
 
     def _tensor_base(self, text: str, type_word: str, place: Rule) -> _Fault | None:

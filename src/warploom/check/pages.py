@@ -10,7 +10,7 @@ from warploom.isa.binding.nearest import respell
 from warploom.isa.binding.operands import list_values
 from warploom.isa.model.form import Form, forms
 from warploom.isa.model.operand_layout import DEFAULT_INPUTS
-from warploom.isa.model.operands import Place
+from warploom.isa.model.operands import OperandSpec
 
 _SAMPLES = 12
 _SCOPES = {
@@ -132,7 +132,7 @@ def _operands_table(form: Form) -> str:
     return _table(["operand", "description", "type"], lines)
 
 
-def _kind(place: Place) -> str:
+def _kind(place: OperandSpec) -> str:
     if place.kind == "register":
         return {"write": "result", "both": "read and written", "read": "source"}.get(place.access, "")
     if place.kind == "predicate":
@@ -142,7 +142,7 @@ def _kind(place: Place) -> str:
     return _KINDS.get(place.kind, place.kind)
 
 
-def _counts(place: Place, samples: list[dict[str, str]]) -> str:
+def _counts(place: OperandSpec, samples: list[dict[str, str]]) -> str:
     counts = sorted({place.registers(slots) for slots in samples})
     if counts == [0]:
         return ""
@@ -152,7 +152,7 @@ def _counts(place: Place, samples: list[dict[str, str]]) -> str:
     return f"vector of {shown}" if 0 not in counts else f"{shown} in a vector"
 
 
-def _registers_table(form: Form, fragments: Mapping[str, Place]) -> str:
+def _registers_table(form: Form, fragments: Mapping[str, OperandSpec]) -> str:
     """Return the table of the registers and element positions of fragments, for samples of the rows."""
     keyed = [
         word
