@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from warploom.check.pages import all_pages
-from warploom.emulator.traps import pages as machine_pages
+from warploom.emulator.traps import pages as emulator_pages
 from warploom.gpu.rules import pages as gpu_pages
 from warploom.nvvm.pages import pages as dialect_pages
 from warploom.nvvm.texts import pages as text_pages
@@ -21,7 +21,7 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 def main() -> None:
     """Write every page, and remove those that no form or rule has any more."""
-    pages = all_pages([*sanitizer_pages(), *machine_pages(), *gpu_pages()]) | dialect_pages() | text_pages()
+    pages = all_pages([*sanitizer_pages(), *emulator_pages(), *gpu_pages()]) | dialect_pages() | text_pages()
     for folder in ("isa", "rules", "nvvm", "nvvm/dialect"):
         for path in (DOCS / folder).glob("*.md"):
             if f"{folder}/{path.name}" not in pages:

@@ -86,10 +86,10 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
 
 def test_a_launch_file_is_run_and_compared(machine: Machine, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "l.toml"]) == 0
-    assert machine.call["ptx"] == Path("k.ptx")
-    assert machine.call["kernel"] == "double"
+    assert emulator.call["ptx"] == Path("k.ptx")
+    assert emulator.call["kernel"] == "double"
     assert {
-        name: machine.call[name]
+        name: emulator.call[name]
         for name in ("grid", "block", "cluster", "shared", "arch", "schedule", "workers")
     } == {
         "grid": (2, 1),
@@ -100,7 +100,7 @@ def test_a_launch_file_is_run_and_compared(machine: Machine, capsys: pytest.Capt
         "schedule": "eager",
         "workers": 1,
     }
-    assert machine.call["args"][2] == 64
+    assert emulator.call["args"][2] == 64
     printed = capsys.readouterr()
     assert printed.err == ""
     assert (
@@ -131,7 +131,7 @@ def test_a_wrong_result_fails_and_says_where(machine: Machine, capsys: pytest.Ca
         double(args)
         args[1][5] += 1
 
-    machine.kernel = wrong
+    emulator.kernel = wrong
     assert main(["run", "l.toml"]) == 1
     printed = capsys.readouterr().out
     assert re.search(r"^  largest error +1$", printed, re.MULTILINE)
@@ -145,7 +145,7 @@ def test_the_reference_sees_the_operands_as_they_were(machine: Machine) -> None:
         double(args)
         args[0][...] = 0
 
-    machine.kernel = spoil
+    emulator.kernel = spoil
     assert main(["run", "l.toml"]) == 0
 
 
@@ -162,7 +162,7 @@ def test_a_kernel_that_goes_wrong_fails_and_one_that_cannot_start_is_misuse(
     def wrong(args: list[Any]) -> None:
         raise kind([Diagnostic("code", Severity.ERROR, "address 0 is in no buffer")])
 
-    machine.kernel = wrong
+    emulator.kernel = wrong
     assert main(["run", "l.toml"]) == status
     assert capsys.readouterr() == ("", "error[code]: address 0 is in no buffer\n")
 
@@ -171,14 +171,14 @@ def test_an_interrupt_ends_cleanly(machine: Machine, capsys: pytest.CaptureFixtu
     def interrupted(args: list[Any]) -> None:
         raise KeyboardInterrupt
 
-    machine.kernel = interrupted
+    emulator.kernel = interrupted
     assert main(["run", "l.toml"]) == 130
     assert capsys.readouterr().err == "warploom: interrupted\n"
 
 
 def test_options_win_over_the_launch_file(machine: Machine) -> None:
     assert main(["run", "l.toml", "--schedule", "random:7", "--workers", "2", "--arch", "sm_90a"]) == 0
-    assert (machine.call["schedule"], machine.call["workers"], machine.call["arch"]) == (
+    assert (emulator.call["schedule"], emulator.call["workers"], emulator.call["arch"]) == (
         "random:7",
         2,
         "sm_90a",
@@ -196,7 +196,7 @@ def test_a_ptx_file_with_its_arguments(machine: Machine) -> None:
     flags = [flag for argument in arguments for flag in ("--arg", argument)]
     geometry = ["--kernel", "k", "--grid", "4,4", "--block", "256", "--cluster", "2", "--shared", "64"]
     assert main(["run", "k.ptx", *geometry, *flags, "--save", "arg1=out.npy"]) == 0
-    call = machine.call
+    call = emulator.call
     assert (call["kernel"], call["grid"], call["block"], call["cluster"], call["shared"]) == (
         "k",
         (4, 4),
@@ -214,9 +214,9 @@ def test_a_ptx_file_with_its_arguments(machine: Machine) -> None:
 def test_a_seed_makes_another_buffer(machine: Machine) -> None:
     same = ["run", "k.ptx", "--grid", "1", "--block", "1", "--arg", "normal:float32:8:1", "--arg"]
     for seed, equal in (("1", True), ("2", False)):
-        machine.kernel = lambda args: None
+        emulator.kernel = lambda args: None
         assert main([*same, f"normal:float32:8:{seed}"]) == 0
-        assert np.array_equal(*machine.call["args"]) == equal
+        assert np.array_equal(*emulator.call["args"]) == equal
 
 
 MISUSE = re.findall(

@@ -174,7 +174,7 @@ def test_nothing_of_ours_stays_in_triton() -> None:
         ({"arch": 50}, "arch is 50; expected 75, 80"),
         ({"arch": "hopper"}, "arch is 'hopper'"),
         ({"strict": True}, "strict raises what check or sanitize find"),
-        ({"schedule": "late"}, "there is no schedule 'late'"),
+        ({"schedule": "late"}, "unknown schedule 'late'"),
     ],
 )
 def test_options_that_cannot_be(options: dict[str, Any], message: str) -> None:

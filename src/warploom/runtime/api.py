@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from warploom.diagnostics import Diagnostic, UsageError
 from warploom.display import Displayed
-from warploom.emulator.engines import Schedule
+from warploom.emulator.arena import Arena
+from warploom.emulator.events import Several, Watcher
 from warploom.emulator.execute import STEP_BUDGET, Progress, Request, Stats, reserve
 from warploom.emulator.execute import execute as run_grid
 from warploom.emulator.faults import Deadlock, Trap
-from warploom.emulator.memory import Arena
-from warploom.emulator.program import Program, load
-from warploom.emulator.watch import Several, Watcher
+from warploom.emulator.loader import load
+from warploom.emulator.program import Program
+from warploom.emulator.schedule import Schedule
 from warploom.gpu.geometry import Extent, triple
 from warploom.numerics.fused import Workers
 from warploom.ptx import Module, parse, text_of

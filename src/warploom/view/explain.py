@@ -30,7 +30,7 @@ def explain(subject: str | int) -> Page:
 def _page(subject: str) -> str:
     from warploom.check.pages import form_section, forms_called, rule_page
     from warploom.check.rules import rule_of
-    from warploom.emulator.traps import pages as machine_pages
+    from warploom.emulator.traps import pages as emulator_pages
     from warploom.gpu.rules import pages as gpu_pages
     from warploom.gpu.rules import rule_of_remark
     from warploom.observe.sanitize.rules import pages as sanitizer_pages
@@ -49,7 +49,7 @@ def _page(subject: str) -> str:
     if rule is not None:
         form = next(iter(forms_called(subject.partition("/")[0])), None)
         return rule_page(rule) + (f"\n{form_section(form)}" if form is not None and "/" in subject else "")
-    more = {code: page for code, _, page in (*sanitizer_pages(), *machine_pages(), *gpu_pages())}
+    more = {code: page for code, _, page in (*sanitizer_pages(), *emulator_pages(), *gpu_pages())}
     remark = rule_of_remark(subject)
     if subject in more or remark is not None:
         return more[subject if subject in more or remark is None else remark.code]

@@ -13,9 +13,9 @@ import pytest
 from integrations.dask.launches import fine
 
 from warploom.diagnostics import Diagnostic
-from warploom.emulator.data import initialise
+from warploom.emulator.arena import Arena
 from warploom.emulator.execute import Request, Stats, waves
-from warploom.emulator.memory import Arena
+from warploom.emulator.initial_data import initialise
 from warploom.integrations.dask.grids import Job, Piece, join, why_together, work
 from warploom.integrations.dask.parcel import lent, pack
 from warploom.runtime import api

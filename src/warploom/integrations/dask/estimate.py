@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from warploom.emulator.arena import Arena
+from warploom.emulator.communication import inter_cta_communication
 from warploom.emulator.execute import Request, Stats, Waves, execute
 from warploom.emulator.faults import Deadlock, Trap
-from warploom.emulator.listening import listening
-from warploom.emulator.memory import Arena
 
 _FEW = 4  # clusters of the second sample: with the first one's it shows what each further one costs
 _LONG = 1.0  # seconds of a sample after which no further one is taken
@@ -15,7 +15,7 @@ _LONG = 1.0  # seconds of a sample after which no further one is taken
 
 def estimate(request: Request, whole: Waves, arena: Arena, segments: dict[str, int], workers: int) -> str:
     """A sentence with the seconds that a launch is about to take, and what its CTAs do."""
-    if any(listening(request.program)):
+    if any(inter_cta_communication(request.program)):
         return "estimate: none, as its CTAs may wait for each other"
     try:
         first = _sample(request, whole, arena, segments, 1)

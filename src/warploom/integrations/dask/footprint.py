@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.emulator.access import uniform
-from warploom.emulator.listening import listening
-from warploom.emulator.watch import Action, Watcher
+from warploom.emulator.communication import inter_cta_communication
+from warploom.emulator.events import Action, Watcher
 from warploom.integrations.dask import _touched
 from warploom.integrations.dask._touched import COMBINED, READ, WROTE
 from warploom.isa.instructions.reductions import commutes
 from warploom.isa.model.types import TYPES
 
 if TYPE_CHECKING:
-    from warploom.emulator.emulator import Machine
-    from warploom.emulator.memory import Place
+    from warploom.emulator.emulator import Emulator
+    from warploom.emulator.memory import Location
 
 Array = NDArray[Any]
 
@@ -96,31 +96,31 @@ class Footprint:
 
 
 class Tracker(Watcher):
-    """A watcher (machine.watch) that keeps the footprint of a run. Errors: Speaks, out of the run."""
+    """A watcher (emulator.watch) that keeps the footprint of a run. Errors: Speaks, out of the run."""
 
-    machine: Machine
+    emulator: Emulator
     carried = True
 
-    def attach(self, machine: Machine) -> None:
+    def attach(self, emulator: Emulator) -> None:
         """The machine is made."""
-        self.machine = machine
-        size = len(machine.arena.bytes)
+        self.emulator = emulator
+        size = len(emulator.arena.bytes)
         self._flags = np.zeros(-(-size // 8) * 8, np.uint8)
         self._pages = np.zeros((len(self._flags) >> _touched.PAGE) + 1, np.uint8)
         self._kinds: dict[Combination, int] = {}
-        steps = machine.program.steps
-        self._listening = listening(machine.program)
+        steps = emulator.program.steps
+        self._listening = inter_cta_communication(emulator.program)
         self._atomic = [step.binding.form.family == "atomic" for step in steps]
 
     def access(
-        self, kind: str, place: Place, index: Array, lanes: Array, size: int, values: Array | None
+        self, kind: str, location: Location, index: Array, lanes: Array, size: int, values: Array | None
     ) -> None:
         """Threads load or store."""
         if kind != "global":
             return
         flag = READ if values is None else WROTE
-        if place is self.machine.batch.place:
-            pc = self.machine.pc
+        if location is self.emulator.location:
+            pc = self.emulator.state.pc
             if self._listening[pc]:
                 raise Speaks(
                     f"{self._instruction(pc)} returns what other CTAs may have left in global memory"
@@ -128,7 +128,7 @@ class Tracker(Watcher):
             if self._atomic[pc]:
                 if values is None:
                     return  # it tells both halves
-                slots = self.machine.program.steps[pc].binding.slots
+                slots = self.emulator.program.steps[pc].binding.slots
                 flag = self._flag(slots.get("op", ""), slots["type"], self._instruction(pc))
         _touched.touch_lanes(self._flags, self._pages, index, uniform(lanes), size, flag)
 
@@ -149,14 +149,14 @@ class Tracker(Watcher):
         return number * COMBINED
 
     def _instruction(self, pc: int) -> str:
-        program = self.machine.program
+        program = self.emulator.program
         line = program.line_of(pc)
         opcode = program.steps[pc].instruction.opcode
         return f"{opcode} in line {line}" if line else opcode
 
     def footprint(self) -> Footprint:
         """What was touched until now, and what is there."""
-        held = self.machine.arena.bytes
+        held = self.emulator.arena.bytes
         starts, ends, kinds = self._stretches()
         plain = kinds < COMBINED
         reads, writes = (_runs(starts, ends, plain & (kinds & flag > 0)) for flag in (READ, WROTE))

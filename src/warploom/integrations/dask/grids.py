@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from warploom.diagnostics import Diagnostic
 from warploom.emulator.access import DIRTY
-from warploom.emulator.data import initialise
+from warploom.emulator.arena import Arena
+from warploom.emulator.events import Several, Watcher
 from warploom.emulator.execute import Progress, Request, Stats, Waves, execute, waves
 from warploom.emulator.faults import Deadlock, Trap
-from warploom.emulator.memory import Arena
-from warploom.emulator.watch import Several, Watcher
+from warploom.emulator.initial_data import initialise
 from warploom.integrations.dask.census import Needs
 from warploom.integrations.dask.crew import Crew
 from warploom.integrations.dask.estimate import estimate
@@ -143,7 +143,7 @@ def work(job: Job, part: range | None, tell: Tell) -> Piece:
             stats, _ = execute(request, arena, job.segments, lambda now: tell(astuple(now)))
         except (Trap, Deadlock) as error:
             ended = error
-            stats.spent = 0 if tracker is None else tracker.machine.spent
+            stats.spent = 0 if tracker is None else tracker.emulator.state.counters.spent
         if tracker is not None:
             footprint = tracker.footprint()
     except Speaks as found:

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.emulator.memory import GLOBAL_BASE, Arena
+from warploom.emulator.address_space import GLOBAL_BASE
+from warploom.emulator.arena import Arena
 from warploom.integrations.dask.footprint import Footprint, Runs
 from warploom.numerics._compile import njit
 
@@ -122,4 +123,4 @@ def merge(prints: Sequence[Footprint], arena: Arena) -> None:
 def _put(arena: Arena, runs: Runs, data: Array) -> None:
     runs.put(arena.bytes, data)
     for segment in np.unique(np.searchsorted(arena.starts, runs.starts + GLOBAL_BASE, side="right") - 1):
-        arena.touch(int(arena.starts[segment]))
+        arena.mark_written(int(arena.starts[segment]))

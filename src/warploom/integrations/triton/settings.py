@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from warploom.diagnostics import UsageError
-from warploom.emulator.engines import Schedule
+from warploom.emulator.schedule import Schedule
 from warploom.isa.model.capacity import SHARED_KIB
 
 if TYPE_CHECKING:

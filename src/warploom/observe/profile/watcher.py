@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.emulator.boxes import chosen
-from warploom.emulator.memory import GLOBAL_BASE
-from warploom.emulator.watch import Watcher
+from warploom.emulator.address_space import GLOBAL_BASE
+from warploom.emulator.events import Watcher
+from warploom.emulator.tensor_boxes import lane_values
 from warploom.isa.instructions.bulk import BulkCopy, TensorCopy
 from warploom.layout import Descriptor
 from warploom.layout.tensormap import TensorMapFields
@@ -20,8 +20,8 @@ from warploom.observe.profile.data import ROW, Profile, Tile
 
 if TYPE_CHECKING:
     from warploom.emulator.batch import Batch
-    from warploom.emulator.emulator import Machine
-    from warploom.emulator.memory import Place
+    from warploom.emulator.emulator import Emulator
+    from warploom.emulator.memory import Location
 
 Array = NDArray[Any]
 Act = Callable[[Any, Any], None]
@@ -31,18 +31,18 @@ _NO_MEMORY_OF_THREADS = frozenset({"param", "const"})
 
 
 class Profiler(Watcher):
-    """A watcher (machine.watch) for one launch.
+    """A watcher (emulator.watch) for one launch.
 
     What it counts does not depend on how the machine batches warps, and on the schedule only as far as the
     kernel's own path does: an instruction that a strand comes back to is counted once.
     """
 
-    machine: Machine
+    emulator: Emulator
 
-    def attach(self, machine: Machine) -> None:
+    def attach(self, emulator: Emulator) -> None:
         """The machine is made."""
-        self.machine = machine
-        steps = machine.program.steps
+        self.emulator = emulator
+        steps = emulator.program.steps
         self._executions = [0] * len(steps)
         self._lanes = [0] * len(steps)
         self._inside = False  # an instruction that was counted is being executed
@@ -76,7 +76,7 @@ class Profiler(Watcher):
 
     def wrap_run(self, pc: int, together: Act) -> Act:
         """Count every instruction of a run."""
-        places = range(pc, pc + len(self.machine.linked[pc].run))
+        places = range(pc, pc + len(self.emulator.linked[pc].run))
         sees = [self._sees(at) for at in places]
 
         def counted(batch: Batch, run: Any) -> None:
@@ -92,8 +92,8 @@ class Profiler(Watcher):
         """What strands come back to has not been executed."""
         if self._inside and again:
             warps, lanes = _active(batch.active()[which])
-            self._executions[self.machine.pc] -= warps
-            self._lanes[self.machine.pc] -= lanes
+            self._executions[self.emulator.state.pc] -= warps
+            self._lanes[self.emulator.state.pc] -= lanes
 
     def _count(self, batch: Batch, places: range | tuple[int, ...]) -> None:
         warps, lanes = (batch.count, 32 * batch.count) if batch.mask is None else _active(batch.mask)
@@ -103,7 +103,7 @@ class Profiler(Watcher):
 
     def _sees(self, pc: int) -> See | None:
         """What looks at the operands of an instruction; None for most."""
-        form = self.machine.program.steps[pc].binding.form
+        form = self.emulator.program.steps[pc].binding.form
         if form.name == "async_copy.cp_async":
             return lambda batch, operands: self._copy(pc, batch, operands)
         if form.family == "wgmma" and "tensor" in form.touches:
@@ -113,11 +113,11 @@ class Profiler(Watcher):
     # Accesses ---------------------------------------------------------------------------------------------
 
     def access(
-        self, kind: str, place: Place, index: Array, lanes: Array, size: int, values: Array | None
+        self, kind: str, location: Location, index: Array, lanes: Array, size: int, values: Array | None
     ) -> None:
         """Threads load or store."""
-        pc = self.machine.pc
-        if place is not self.machine.batch.place or self._aside[pc] or (self._atomic[pc] and values is None):
+        pc = self.emulator.state.pc
+        if location is not self.emulator.location or self._aside[pc] or (self._atomic[pc] and values is None):
             return
         if kind == "shared":
             self._shared(pc, index, lanes, size)
@@ -165,13 +165,15 @@ class Profiler(Watcher):
 
     def bulk(self, batch: Batch, request: BulkCopy | TensorCopy) -> None:
         """Lanes issue bulk copies."""
-        pc = self.machine.pc
+        pc = self.emulator.state.pc
         positions, lanes = np.nonzero(batch.active())
         if isinstance(request, BulkCopy):
-            self.rows[pc]["bytes"] += int(chosen(request.bytes, positions, lanes).sum(dtype=np.int64))
+            self.rows[pc]["bytes"] += int(lane_values(request.bytes, positions, lanes).sum(dtype=np.int64))
             return
         # Maps that cannot be read are left out: the machine is about to refuse those copies.
-        for fields, of in self.machine.engines.copier.alike(chosen(request.tensor_map, positions, lanes)):
+        for fields, of in self.emulator.asynchronous.executor.by_tensor_map(
+            lane_values(request.tensor_map, positions, lanes)
+        ):
             self.rows[pc]["bytes"] += shared_bytes(fields) * len(of)
             self._tiles[Tile(pc, _box(fields, request), fields.swizzle_span)] = None
 
@@ -179,12 +181,12 @@ class Profiler(Watcher):
 
     def profile(self) -> Profile:
         """What was counted until now."""
-        machine, grid = self.machine, self.machine.grid
+        emulator, grid = self.emulator, self.emulator.grid
         self.rows["executions"], self.rows["lanes"] = self._executions, self._lanes
-        schedule = machine.schedule
+        schedule = emulator.schedule
         return Profile(
-            program=machine.program,
-            arch=machine.arch,
+            program=emulator.program,
+            arch=emulator.arch,
             schedule=f"random:{schedule.seed}" if schedule.kind == "random" else schedule.kind,
             grid=grid.grid,
             block=grid.block,

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.emulator.access import uniform
-from warploom.emulator.memory import GLOBAL_BASE
+from warploom.emulator.address_space import GLOBAL_BASE
 from warploom.observe.sanitize import _arena
 from warploom.observe.sanitize._compiled import ASYNC, GENERIC, MANY, ROOM, STRONG, together
 from warploom.observe.sanitize.clocks import Clocks
 
 if TYPE_CHECKING:
-    from warploom.emulator.emulator import Machine
+    from warploom.emulator.emulator import Emulator
     from warploom.observe.sanitize.report import Report
 
 Array = NDArray[Any]
@@ -35,16 +35,16 @@ class _Load:
 class ArenaShadow:
     """Records of the global memory of a launch; it outlives the waves of CTAs."""
 
-    def __init__(self, machine: Machine, report: Report, copies: bool) -> None:
-        self.machine = machine
+    def __init__(self, emulator: Emulator, report: Report, copies: bool) -> None:
+        self.emulator = emulator
         self.copies = copies  # whether anything is copied between global and shared memory in bulk
         self.report = report
-        granules = len(machine.arena.bytes) // 4 + 1
+        granules = len(emulator.arena.bytes) // 4 + 1
         self.records = np.zeros(granules, np.int64)
         self.sites = np.zeros(granules, np.int32)
         self.reads = np.zeros((2, granules), np.int64)
         self.read_sites = np.zeros((2, granules), np.int32)
-        self.cluster_of = machine.cta_of // machine.cluster_size
+        self.cluster_of = emulator.topology.cta_of // emulator.topology.cluster_size
         self.wave = -1
         self._written: set[int] = set()  # segments that the kernel has written
         self._loads: dict[int, dict[object, _Load]] = {}  # by segment, those of segments that it has not
@@ -55,7 +55,7 @@ class ArenaShadow:
         """A new wave of CTAs, with clocks of its own."""
         self.clocks = clocks
         self.wave += 1
-        self._places[self.wave & 0xFF] = self.machine.coordinates
+        self._places[self.wave & 0xFF] = self.emulator.state.coordinates
 
     def access(
         self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strong: bool, values: Array | None
@@ -78,7 +78,7 @@ class ArenaShadow:
     # Bulk copies ------------------------------------------------------------------------------------------
 
     def _segment(self, offset: int) -> int:
-        return int(np.searchsorted(self.machine.arena.starts, offset + GLOBAL_BASE, side="right")) - 1
+        return int(np.searchsorted(self.emulator.arena.starts, offset + GLOBAL_BASE, side="right")) - 1
 
     def is_written(self, offset: int) -> bool:
         """Whether the kernel has written the segment at an offset."""
@@ -100,7 +100,7 @@ class ArenaShadow:
         clock = slot << _arena.SLOT | phases
         entry = (self.wave & 0xFF) << 55 | warps << 44 | clock << 16 | _arena.LOAD << 10
         known = (objects >= 0) & (slot < 1 << 28 - _arena.SLOT) & (phases < 1 << _arena.SLOT)
-        return np.where(known, entry | self.machine.rank[cta].astype(np.int64) << 4 | 15, -1)
+        return np.where(known, entry | self.emulator.topology.rank[cta].astype(np.int64) << 4 | 15, -1)
 
     def remember(
         self, offset: int, key: object, head: int, pc: int, rows: Callable[[], tuple[Array, Array]]
@@ -177,7 +177,7 @@ class ArenaShadow:
         index, lanes, size, values = store
         wide = np.broadcast_to(values, (len(values), *index.shape))
         start = int(index[position, lane])
-        if self.machine.arena.bytes[start : start + size].tobytes() == wide[:, position, lane].tobytes():
+        if self.emulator.arena.bytes[start : start + size].tobytes() == wide[:, position, lane].tobytes():
             return True
         if not together:
             return False
@@ -187,25 +187,25 @@ class ArenaShadow:
     def _sentence(
         self, what: int, warp: int, lane: int, granule: int, record: int, site: int, size: int
     ) -> str:
-        machine = self.machine
+        emulator = self.emulator
         address = granule * 4 + GLOBAL_BASE
         verb = "reads" if what in (_arena.READ_WRITE, _arena.UNFENCED) else "writes"
         did = "read" if what == _arena.WRITE_READ else "written"
         other, by = record >> 44 & 0x7FF, record >> 4 & 63
         wave = record >> 55 & 0xFF
-        x, y, z = (int(part) for part in self._places[wave][machine.cta_of[other]])
-        who = f"CTA ({x}, {y}, {z}), warp {int(machine.in_cta[other])}" + (
+        x, y, z = (int(part) for part in self._places[wave][emulator.topology.cta_of[other]])
+        who = f"CTA ({x}, {y}, {z}), warp {int(emulator.topology.warp_in_cta[other])}" + (
             f", lane {by}" if by < MANY and record >> 10 & 63 != _arena.LOAD else ""
         )
-        span = machine.program.span_of(site)
-        source = machine.program.source
+        span = emulator.program.span_of(site)
+        source = emulator.program.source
         line = 0 if source is None or span is None else source.position(span.start)[0]
         why = "with no proxy fence between" if what == _arena.UNFENCED else "and nothing orders the two"
-        here = machine.describe(warp, lane)
+        here = emulator.state.describe(warp, lane)
         place = f"global memory at {address:#x} to {address + min(size, 4):#x} ({self._buffer(address)})"
         return f"this {verb} {place}, which is {did} by line {line}, {who}, {why}; {here}"
 
     def _buffer(self, address: int) -> str:
-        arena = self.machine.arena
+        arena = self.emulator.arena
         segment = arena.segments[int(np.searchsorted(arena.starts, address, side="right")) - 1]
         return f"{segment.name}, byte {address - segment.start}"

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
-from warploom.emulator.boxes import chosen
+from warploom.emulator.address_space import GLOBAL_BASE
 from warploom.emulator.faults import Fault
-from warploom.emulator.memory import GLOBAL_BASE
+from warploom.emulator.tensor_boxes import lane_values
 from warploom.isa.instructions.bulk import BulkCopy, TensorCopy
 from warploom.layout import TensorMapFields, misplaced, row_bytes, tile_rows, unit_bits
 from warploom.layout.tile import boxes
@@ -29,18 +29,18 @@ class Beyond:
 
     def __init__(self, sanitizer: Sanitizer) -> None:
         self.sanitizer = sanitizer
-        self.machine = sanitizer.machine
+        self.emulator = sanitizer.emulator
 
     def plain(
         self, request: BulkCopy, positions: Array, lanes: Array, warps: Array, sizes: Array, objects: Array
     ) -> None:
         """Rows of bytes. `objects` are the mbarriers that show copies out of global memory done, -1 for none."""
         if request.destination_space == "global":
-            starts = chosen(request.destination, positions, lanes).astype(np.int64) - GLOBAL_BASE
+            starts = lane_values(request.destination, positions, lanes).astype(np.int64) - GLOBAL_BASE
             good = self._inside(starts, sizes)
             self._write(request, positions, lanes, warps, (np.flatnonzero(good), starts[good], sizes[good]))
         if request.source_space == "global":
-            starts = chosen(request.source, positions, lanes).astype(np.int64) - GLOBAL_BASE
+            starts = lane_values(request.source, positions, lanes).astype(np.int64) - GLOBAL_BASE
             heads = self._heads(warps, objects)
             for copy in np.flatnonzero(self._inside(starts, sizes)).tolist():
                 at = slice(copy, copy + 1)
@@ -51,12 +51,14 @@ class Beyond:
         objects: Array,
     ) -> None:  # fmt: skip
         """Boxes of a tensor, or columns of its pixels."""
-        coordinates = np.stack([chosen(part, positions, lanes) for part in request.coordinates]).astype(
+        coordinates = np.stack([lane_values(part, positions, lanes) for part in request.coordinates]).astype(
             np.int64
         )
         offsets = np.zeros((0, len(warps)), np.int64)
         if request.offsets is not None:
-            offsets = np.stack([chosen(part, positions, lanes) for part in request.offsets]).astype(np.int64)
+            offsets = np.stack([lane_values(part, positions, lanes) for part in request.offsets]).astype(
+                np.int64
+            )
         if request.direction == "store":
             rows = self._rows(fields, coordinates, offsets, stores=True)
             self._write(request, positions, lanes, warps, rows)
@@ -69,7 +71,7 @@ class Beyond:
         for copy in np.flatnonzero(heads >= 0).tolist():
             place = (fields, *coordinates[:, copy].tolist(), *offsets[:, copy].tolist())
             self.sanitizer.arena.remember(
-                start, place, int(heads[copy]), self.machine.pc,
+                start, place, int(heads[copy]), self.emulator.state.pc,
                 lambda at=copy: self._rows(fields, coordinates[:, [at]], offsets[:, [at]], stores=False)[1:],
             )  # fmt: skip
 
@@ -78,7 +80,7 @@ class Beyond:
     ) -> None:
         of, starts, sizes = rows
         self.sanitizer.arena.write_rows(
-            warps[of], lanes[of], starts, sizes, request.reduction != "", self.machine.pc,
+            warps[of], lanes[of], starts, sizes, request.reduction != "", self.emulator.state.pc,
             self._sameness(request, positions, lanes, warps, rows),
         )  # fmt: skip
 
@@ -86,10 +88,12 @@ class Beyond:
         of, starts, sizes = rows
         arena = self.sanitizer.arena
         if len(of) != 1 or arena.is_written(int(starts[0])):
-            arena.read_rows(warps[of], lanes[of], starts, sizes, heads[of], self.machine.pc)
+            arena.read_rows(warps[of], lanes[of], starts, sizes, heads[of], self.emulator.state.pc)
         elif heads[of[0]] >= 0:
             place = int(starts[0]), int(sizes[0])
-            arena.remember(place[0], place, int(heads[of[0]]), self.machine.pc, lambda: (starts, sizes))
+            arena.remember(
+                place[0], place, int(heads[of[0]]), self.emulator.state.pc, lambda: (starts, sizes)
+            )
 
     def _heads(self, warps: Array, objects: Array) -> Array:
         phases = self.sanitizer.objects.phase
@@ -135,24 +139,26 @@ class Beyond:
     ) -> Callable[[int, int, int], bool]:
         """Whether a row that a copy stores has the bytes that are there, or that a copy under way brings there."""
         of, starts, sizes = rows
-        engines, arena = self.machine.engines, self.machine.arena
+        engines, arena = self.emulator.asynchronous, self.emulator.arena
 
         def stored(copy: int, start: int, size: int) -> bytes | None:
-            where = (int(positions[copy]), int(lanes[copy]), int(self.machine.cta_of[warps[copy]]))
-            return engines.copier.stored(request, *where, start, size)
+            where = (int(positions[copy]), int(lanes[copy]), int(self.emulator.topology.cta_of[warps[copy]]))
+            return engines.executor.preview(request, *where, start, size)
 
         def same(row: int, other: int, site: int) -> bool:
             start, size = int(starts[row]), int(sizes[row])
-            beside = np.flatnonzero(warps == other).tolist() if site == self.machine.pc else []
+            beside = np.flatnonzero(warps == other).tolist() if site == self.emulator.state.pc else []
             try:
                 new = stored(int(of[row]), start, size)
                 old = [stored(copy, start, size) for copy in beside if copy != of[row]]
             except (Fault, UsageError):
                 return False  # the machine is about to refuse a copy
-            found = [each for each in old if each is not None] or engines.storing(other, site, start, size)
+            found = [each for each in old if each is not None] or engines.pending_stores(
+                other, site, start, size
+            )
             return all(each == new for each in found or [arena.bytes[start : start + size].tobytes()])
 
         return same
 
     def _inside(self, starts: Array, sizes: Array) -> Array:
-        return (starts >= 0) & (starts + sizes <= len(self.machine.arena.bytes))
+        return (starts >= 0) & (starts + sizes <= len(self.emulator.arena.bytes))

@@ -13,7 +13,7 @@ from warploom.observe.sanitize._compiled import KNOWN, MASK, PARTS, SOME, STREAM
 
 if TYPE_CHECKING:
     from warploom.emulator.batch import Batch
-    from warploom.emulator.emulator import Machine
+    from warploom.emulator.emulator import Emulator
 
 Array = NDArray[Any]
 
@@ -30,27 +30,29 @@ class Clocks:
     warps, their streams, and its mbarriers.
     """
 
-    def __init__(self, machine: Machine, mbarriers: int, ordered: bool) -> None:
-        self.machine = machine
-        self.warps = machine.warps
-        self.ctas = machine.ctas
-        self.per_cta = machine.warps_per_cta
+    def __init__(self, emulator: Emulator, mbarriers: int, ordered: bool) -> None:
+        self.emulator = emulator
+        self.warps = emulator.topology.warps
+        self.ctas = emulator.topology.ctas
+        self.per_cta = emulator.topology.warps_per_cta
         self.mbarriers = mbarriers
         self.agents = STREAMS * self.per_cta + mbarriers  # of a CTA
-        self.own = machine.rank[machine.cta_of] * self.agents + machine.in_cta
-        columns = machine.cluster_size * self.agents
+        self.own = (
+            emulator.topology.rank[emulator.topology.cta_of] * self.agents + emulator.topology.warp_in_cta
+        )
+        columns = emulator.topology.cluster_size * self.agents
         self.ordered = ordered
-        # With order between clusters, a column for every warp of the machine, and one for waves before.
-        beyond = ordered and machine.ctas > 0
+        # With order between clusters, a column for every warp of the emulator, and one for waves before.
+        beyond = ordered and emulator.topology.ctas > 0
         self.base = columns if beyond else -1
         columns += self.warps + 1 if beyond else 0
         self.locations: dict[tuple[str, int, int, int], int] = {}
         self.versions: dict[tuple[str, int, int, int], int] = {}  # how often order was published to each
-        self.fences = np.zeros(machine.warps, np.int64)  # how many each warp has run
+        self.fences = np.zeros(emulator.topology.warps, np.int64)  # how many each warp has run
         self.first_barrier = 8 * self.warps
         self.first_cluster = self.first_barrier + self.ctas * BARRIERS
-        self.first_mbarrier = self.first_cluster + 2 * self.ctas // machine.cluster_size
-        self.kinds = 4 if machine.cluster_size > 1 else 2  # rows of an mbarrier
+        self.first_mbarrier = self.first_cluster + 2 * self.ctas // emulator.topology.cluster_size
+        self.kinds = 4 if emulator.topology.cluster_size > 1 else 2  # rows of an mbarrier
         rows = self.first_mbarrier + self.kinds * self.ctas * mbarriers
         self.vectors = np.zeros((rows, PARTS, columns), np.int32)
         self._next = rows  # of the next location
@@ -70,10 +72,10 @@ class Clocks:
     def lanes(self, batch: Batch, mask: Array | None = None) -> tuple[Array, Array]:
         """Bits of the active lanes of each warp, and whether they are all that are left of it."""
         mask = batch.mask if mask is None else mask
-        if mask is None and not self.machine.strands.diverged:
+        if mask is None and not self.emulator.state.splits.diverged:
             return np.full(batch.count, -1, np.int32), np.ones(batch.count, np.bool_)
         bits = to_bits(batch.active() if mask is None else mask)
-        return bits, bits == to_bits(self.machine.strands.live[batch.warp_index])
+        return bits, bits == to_bits(self.emulator.state.splits.live[batch.warp_index])
 
     # Operations -------------------------------------------------------------------------------------------
 
@@ -156,7 +158,7 @@ class Clocks:
         """
         columns = np.arange(self.vectors.shape[2])
         phases = columns % self.agents >= STREAMS * self.per_cta
-        phases &= columns < self.machine.cluster_size * self.agents
+        phases &= columns < self.emulator.topology.cluster_size * self.agents
         for warp, row in zip(warps.tolist(), self.arriving(objects).tolist(), strict=True):
             known = np.maximum(self.vectors[warp, KNOWN], self.vectors[self.warps + warp, KNOWN])
             self.vectors[row, KNOWN] = np.maximum(self.vectors[row, KNOWN], np.where(phases, known, 0))
@@ -241,7 +243,7 @@ class Clocks:
 
     def cluster_done(self, clusters: Array) -> Array:
         """Rows of what the completed phases of cluster barriers have published."""
-        return self.first_cluster + self.ctas // self.machine.cluster_size + clusters
+        return self.first_cluster + self.ctas // self.emulator.topology.cluster_size + clusters
 
     def arriving(self, objects: Array) -> Array:
         """Rows that gather what arrivals at mbarriers publish. An object is cta * mbarriers + slot."""
@@ -273,7 +275,7 @@ class Clocks:
     def phase_column(self, objects: Array) -> Array:
         """The agents that mbarriers are."""
         cta, slot = objects // self.mbarriers, objects % self.mbarriers
-        return self.machine.rank[cta] * self.agents + STREAMS * self.per_cta + slot
+        return self.emulator.topology.rank[cta] * self.agents + STREAMS * self.per_cta + slot
 
     def knows(self, warp: int, agent: int, clock: int) -> bool:
         """Whether a warp, or one of its lanes, knows an agent's operations to be done."""
@@ -282,10 +284,13 @@ class Clocks:
     def grow(self, mbarriers: int) -> tuple[int, int]:
         """Make room for more mbarriers in each CTA; returns the agents of a CTA before and after."""
         old, agents, before = self.vectors, self.agents, self.mbarriers
-        size, first = self.machine.cluster_size, self.first_mbarrier
+        size, first = self.emulator.topology.cluster_size, self.first_mbarrier
         self.mbarriers = mbarriers
         self.agents = STREAMS * self.per_cta + mbarriers
-        self.own = self.machine.rank[self.machine.cta_of] * self.agents + self.machine.in_cta
+        self.own = (
+            self.emulator.topology.rank[self.emulator.topology.cta_of] * self.agents
+            + self.emulator.topology.warp_in_cta
+        )
         kept = first + self.kinds * self.ctas * before
         rows = first + self.kinds * self.ctas * mbarriers
         beyond = old.shape[2] - size * agents

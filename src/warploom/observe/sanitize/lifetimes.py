@@ -33,8 +33,8 @@ class Lifetimes:
 
     def __init__(self, sanitizer: Sanitizer) -> None:
         self.sanitizer = sanitizer
-        self.machine = sanitizer.machine
-        warps = self.machine.warps
+        self.emulator = sanitizer.emulator
+        warps = self.emulator.topology.warps
         self.joined = np.zeros(warps, np.int64)  # arrivals at the cluster's barrier
         self.passed = np.zeros(
             warps, np.int64
@@ -78,8 +78,8 @@ class Lifetimes:
 
     def _remote(self, warps: Array, index: Array, lanes: Array) -> list[tuple[int, int, int]]:
         """CTA, warp and a lane of every warp that reaches another CTA."""
-        owners = index // self.machine.memory.shared_stride
-        far = lanes & (owners != self.machine.cta_of[warps][:, None])
+        owners = index // self.emulator.memory.shared_stride
+        far = lanes & (owners != self.emulator.topology.cta_of[warps][:, None])
         if not far.any():
             return []
         positions, at = np.nonzero(far)
@@ -91,20 +91,22 @@ class Lifetimes:
         return [(owner, warp, lane) for (owner, warp), lane in found.items()]
 
     def _check(self, owner: int, warp: int, lane: int, pc: int) -> None:
-        machine, clocks, report = self.machine, self.sanitizer.clocks, self.sanitizer.report
-        first = int(machine.rank[owner]) * clocks.agents
+        emulator, clocks, report = self.emulator, self.sanitizer.clocks, self.sanitizer.report
+        first = int(emulator.topology.rank[owner]) * clocks.agents
         theirs = slice(first, first + clocks.agents)
         knows = self.passed[warp] or clocks.vectors[warp, (KNOWN, SOME), theirs].any()
-        if not knows and not (clocks.few[warp] and clocks.vectors[machine.warps + warp, KNOWN, theirs].any()):
+        if not knows and not (
+            clocks.few[warp] and clocks.vectors[emulator.topology.warps + warp, KNOWN, theirs].any()
+        ):
             message = (
-                f"this reaches the shared memory of the CTA of rank {int(machine.rank[owner])}, and nothing shows that "
-                f"it has started; {machine.describe(warp, lane)}"
+                f"this reaches the shared memory of the CTA of rank {int(emulator.topology.rank[owner])}, and nothing "
+                f"shows that it has started; {emulator.state.describe(warp, lane)}"
             )
             report.add("sanitize.cluster/start", pc, -1, message)
-        if not machine.strands.live[machine.cta_of == owner].any():
+        if not emulator.state.splits.live[emulator.topology.cta_of == owner].any():
             message = (
-                f"this reaches the shared memory of the CTA of rank {int(machine.rank[owner])}, which has exited; "
-                f"{machine.describe(warp, lane)}"
+                f"this reaches the shared memory of the CTA of rank {int(emulator.topology.rank[owner])}, which has "
+                f"exited; {emulator.state.describe(warp, lane)}"
             )
             report.add("sanitize.cluster/exit", pc, -1, message)
 
@@ -122,30 +124,33 @@ class Lifetimes:
 
     def left(self, warps: Array) -> None:
         """Warps have left the kernel."""
-        machine, clocks, report = self.machine, self.sanitizer.clocks, self.sanitizer.report
+        emulator, clocks, report = self.emulator, self.sanitizer.clocks, self.sanitizer.report
         column = clocks.own[warps] + BULK_READ * clocks.per_cta
         done = np.maximum(clocks.vectors[warps, KNOWN, column], clocks.vectors[warps, SOME, column])
         for warp in warps[self.bulk[warps] > done].tolist():
             message = "this copy may still read shared memory when its thread exits: no wait covers it"
             report.add(
-                "sanitize.copy/exit", int(self.bulk_site[warp]), -1, f"{message}; {machine.describe(warp)}"
+                "sanitize.copy/exit",
+                int(self.bulk_site[warp]),
+                -1,
+                f"{message}; {emulator.state.describe(warp)}",
             )
-        if machine.cluster_size == 1:
+        if emulator.topology.cluster_size == 1:
             return
-        for owner in np.unique(machine.cta_of[warps]).tolist():
-            own = np.flatnonzero(machine.cta_of == owner)
-            if machine.strands.live[own].any():
+        for owner in np.unique(emulator.topology.cta_of[warps]).tolist():
+            own = np.flatnonzero(emulator.topology.cta_of == owner)
+            if emulator.state.splits.live[own].any():
                 continue
             knows = clocks.vectors[own][:, (KNOWN, SOME)].max(axis=(0, 1))
-            knows = np.maximum(knows, clocks.vectors[own + machine.warps][:, KNOWN].max(axis=0))
+            knows = np.maximum(knows, clocks.vectors[own + emulator.topology.warps][:, KNOWN].max(axis=0))
             passed = int(self.passed[own].max())
             reaches = [*self._reached.pop(owner, {}).values(), *self._phases.pop(owner, {}).values()]
             for each in reaches:
                 if knows[each.agent] >= each.clock or passed > each.joined:
                     continue
-                whose = f"the shared memory of the CTA of rank {int(machine.rank[owner])}"
+                whose = f"the shared memory of the CTA of rank {int(emulator.topology.rank[owner])}"
                 message = (
                     f"this reaches {whose}, and nothing keeps that CTA from exiting first; "
-                    f"{machine.describe(int(own[0])).rpartition(', ')[0]} exits"
+                    f"{emulator.state.describe(int(own[0])).rpartition(', ')[0]} exits"
                 )
                 report.add("sanitize.cluster/exit", each.pc, -1, message)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.emulator.memory import GLOBAL_BASE
+from warploom.emulator.address_space import GLOBAL_BASE
 
 if TYPE_CHECKING:
     from warploom.emulator.batch import Batch
@@ -22,7 +22,7 @@ class Maps:
 
     def __init__(self, sanitizer: Sanitizer) -> None:
         self.sanitizer = sanitizer
-        self.machine = sanitizer.machine
+        self.emulator = sanitizer.emulator
         self._now = 0
         self._written: dict[int, int] = {}  # when a map was last written by an instruction for maps
         self._acquired: dict[tuple[int, int], int] = {}  # when a CTA last acquired a map
@@ -38,7 +38,7 @@ class Maps:
         self._now += 1
         where = np.broadcast_to(batch.addresses(operands.addr), (batch.count, 32))
         for position, lane in zip(*np.nonzero(batch.active()), strict=True):
-            cta = int(self.machine.cta_of[batch.warp_index[position]])
+            cta = int(self.emulator.topology.cta_of[batch.warp_index[position]])
             self._acquired[cta, int(where[position, lane])] = self._now
 
     def use(self, warps: Array, lanes: Array, address: int, pc: int) -> None:
@@ -49,10 +49,10 @@ class Maps:
             return
         written = self._written.get(address, 0)
         for warp, lane in zip(warps.tolist(), lanes.tolist(), strict=True):
-            if self._acquired.get((int(self.machine.cta_of[warp]), address), -1) <= written:
+            if self._acquired.get((int(self.emulator.topology.cta_of[warp]), address), -1) <= written:
                 message = (
                     f"this copy goes through the tensor map at {address:#x}, which the kernel has written, and no "
-                    f"acquiring fence for tensor maps lies between; {self.machine.describe(warp, lane)}"
+                    f"acquiring fence for tensor maps lies between; {self.emulator.state.describe(warp, lane)}"
                 )
                 self.sanitizer.report.add("sanitize.proxy/tensormap", pc, -1, message)
                 return

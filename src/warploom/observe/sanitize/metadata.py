@@ -28,11 +28,11 @@ class Metadata:
 
     def __init__(self, sanitizer: Sanitizer) -> None:
         self.sanitizer = sanitizer
-        self.machine = sanitizer.machine
+        self.emulator = sanitizer.emulator
 
     def sees(self, pc: int) -> Callable[[Batch, Any], None] | None:
         """What looks at an instruction; None where it has no metadata."""
-        operands = self.machine.linked[pc].operands
+        operands = self.emulator.linked[pc].operands
         if getattr(operands, "e", None) is not None and hasattr(operands, "spvariant"):
             return self._of_warps
         return self._of_warpgroups if getattr(operands, "sp_meta", None) is not None else None
@@ -51,8 +51,8 @@ class Metadata:
 
     def _check(self, found: MetadataMap, words: Array, warps: Array) -> None:
         """Shapes: words (matrices, lanes), warps (matrices, warps of each)."""
-        machine = self.machine
-        ordered = is_ordered(machine.program.steps[machine.pc].binding.slots)
+        emulator = self.emulator
+        ordered = is_ordered(emulator.program.steps[emulator.state.pc].binding.slots)
         faulty = found.faulty(words, ordered=ordered)
         if not faulty.any():
             return
@@ -63,8 +63,8 @@ class Metadata:
         expected = ", ".join(f"{value:#06b}" for value in np.flatnonzero(defined).tolist())
         message = (
             f"the metadata {word:#010x} of a sparse matrix have {word >> place & 15:#06b} in bits {place} to "
-            f"{place + 3}; expected {expected}; {machine.describe(int(warps[matrix, lane // 32]), lane % 32)}"
+            f"{place + 3}; expected {expected}; {emulator.state.describe(int(warps[matrix, lane // 32]), lane % 32)}"
         )
         self.sanitizer.report.add(
-            "sanitize.sparse/metadata", machine.pc, -1, message, count=int(faulty.sum())
+            "sanitize.sparse/metadata", emulator.state.pc, -1, message, count=int(faulty.sum())
         )

@@ -14,7 +14,7 @@ from warploom.observe.sanitize.phases import Phases
 
 if TYPE_CHECKING:
     from warploom.emulator.batch import Batch
-    from warploom.emulator.emulator import Machine
+    from warploom.emulator.emulator import Emulator
     from warploom.observe.sanitize.report import Report
     from warploom.observe.sanitize.shadow import Shadow
 
@@ -26,18 +26,22 @@ _HIGHEST = 0xFFFFF
 class Objects:
     """The mbarriers of the resident CTAs. An object is known by cta * room + slot; -1 is none."""
 
-    def __init__(self, machine: Machine, clocks: Clocks, shadow: Shadow, report: Report, waits: bool) -> None:
-        self.machine = machine
+    def __init__(
+        self, emulator: Emulator, clocks: Clocks, shadow: Shadow, report: Report, waits: bool
+    ) -> None:
+        self.emulator = emulator
         self.clocks = clocks
         self.shadow = shadow
         self.report = report
-        self.at = np.full(len(machine.memory.shared) // 8, -1, np.int64)
+        self.at = np.full(len(emulator.memory.shared) // 8, -1, np.int64)
         self._words: Array | None = None  # those of valid objects, in order, until one is made or unmade
-        self.used = np.zeros(machine.ctas, np.int64)
-        self.phase: Array = np.zeros(machine.ctas * clocks.mbarriers, np.int64)  # complete ones
-        self.site: Array = np.full(machine.ctas * clocks.mbarriers, -1, np.int64)  # of the last expectation
+        self.used = np.zeros(emulator.topology.ctas, np.int64)
+        self.phase: Array = np.zeros(emulator.topology.ctas * clocks.mbarriers, np.int64)  # complete ones
+        self.site: Array = np.full(
+            emulator.topology.ctas * clocks.mbarriers, -1, np.int64
+        )  # of the last expectation
         self._free: dict[int, list[int]] = {}
-        self.phases = Phases(machine, self, clocks.mbarriers) if waits else None
+        self.phases = Phases(emulator, self, clocks.mbarriers) if waits else None
 
     # Making and unmaking ----------------------------------------------------------------------------------
 
@@ -51,7 +55,7 @@ class Objects:
                 )  # fmt: skip
                 continue
             self._words = None
-            self.at[word] = self._take(word * 8 // self.machine.memory.shared_stride)
+            self.at[word] = self._take(word * 8 // self.emulator.memory.shared_stride)
 
     def _take(self, cta: int) -> int:
         free = self._free.get(cta)
@@ -89,7 +93,7 @@ class Objects:
 
         self.at = np.where(self.at < 0, -1, moved(self.at))
         self._free = {cta: [moved(found) for found in free] for cta, free in self._free.items()}
-        wide = [np.full((self.machine.ctas, 2 * before), fill, np.int64) for fill in (0, -1)]
+        wide = [np.full((self.emulator.topology.ctas, 2 * before), fill, np.int64) for fill in (0, -1)]
         wide[0][:, :before], wide[1][:, :before] = (
             array.reshape(-1, before) for array in (self.phase, self.site)
         )
@@ -97,7 +101,7 @@ class Objects:
 
     def invalidate(self, words: Array, pc: int, warps: Array, lanes: Array) -> None:
         """Objects are no more."""
-        memory = self.machine.memory.shared.view(np.uint64)
+        memory = self.emulator.memory.shared.view(np.uint64)
         for word, warp, lane in zip(words.tolist(), warps.tolist(), lanes.tolist(), strict=True):
             found = int(self.at[word])
             if found < 0:
@@ -163,7 +167,7 @@ class Objects:
         if not len(positions):
             return
         words, place = np.unique(index[positions, at] >> 3, return_inverse=True)
-        states = self.machine.memory.shared.view(np.uint64)[words].astype(np.int64)
+        states = self.emulator.memory.shared.view(np.uint64)[words].astype(np.int64)
         count = np.broadcast_to(transactions, lanes.shape)[positions, at]
         bytes_now = np.array([_signed(state >> 40 & 0x1FFFFF) for state in states.tolist()])
         bytes_now += np.bincount(place, -count if action == "complete_tx" else count, len(words)).astype(
@@ -211,7 +215,8 @@ class Objects:
         warps = batch.warp_index[positions[later]]
         columns = clocks.phase_column(objects[later])
         known = np.maximum(
-            clocks.vectors[warps, KNOWN, columns], clocks.vectors[warps + self.machine.warps, KNOWN, columns]
+            clocks.vectors[warps, KNOWN, columns],
+            clocks.vectors[warps + self.emulator.topology.warps, KNOWN, columns],
         )
         if self.phases is not None:
             known = np.maximum(known, self.phases.known(warps, objects[later]))
@@ -267,7 +272,7 @@ class Objects:
         words = np.flatnonzero(self.at >= 0)
         if not len(words):
             return
-        states = self.machine.memory.shared.view(np.uint64)[words].astype(np.uint64)
+        states = self.emulator.memory.shared.view(np.uint64)[words].astype(np.uint64)
         counts = (states >> np.uint64(40)).astype(np.int64) & 0x1FFFFF
         counts = np.where(counts >= 0x100000, counts - 0x200000, counts)
         for position in np.flatnonzero(counts).tolist():
@@ -287,10 +292,12 @@ class Objects:
         """A finding about the object at a word of shared memory."""
         if self.report.again(code, pc, other):
             return
-        memory = self.machine.memory
+        memory = self.emulator.memory
         cta = word * 8 // memory.shared_stride
         place = (
-            self.machine.describe(warp, lane) if warp >= 0 else self.machine.describe(cta).rpartition(", ")[0]
+            self.emulator.state.describe(warp, lane)
+            if warp >= 0
+            else self.emulator.state.describe(cta).rpartition(", ")[0]
         )
         message = f"the mbarrier at shared address {memory.shared_offset(word * 8):#x} {text}; {place}"
         self.report.add(code, pc, other, message)

@@ -21,7 +21,7 @@ from warploom.observe.sanitize import _phases
 from warploom.observe.sanitize.clocks import BARRIERS, GROUPS
 
 if TYPE_CHECKING:
-    from warploom.emulator.emulator import Machine
+    from warploom.emulator.emulator import Emulator
     from warploom.observe.sanitize.objects import Objects
 
 Array = NDArray[Any]
@@ -31,27 +31,33 @@ _NEVER = -9  # a phase that no warp looks for
 class Phases:
     """What has happened for every warp, and the last look of each at every mbarrier. Objects are those of `Objects`."""
 
-    def __init__(self, machine: Machine, objects: Objects, mbarriers: int) -> None:
-        self.machine = machine
+    def __init__(self, emulator: Emulator, objects: Objects, mbarriers: int) -> None:
+        self.emulator = emulator
         self.objects = objects
-        per_cta, size = machine.warps_per_cta, machine.cluster_size
-        self._place = machine.rank[machine.cta_of] * per_cta + machine.in_cta
-        self._tick = np.ones(machine.warps, np.int32)
-        self._first = machine.warps + machine.ctas * BARRIERS  # row of the first mbarrier
+        per_cta, size = emulator.topology.warps_per_cta, emulator.topology.cluster_size
+        self._place = (
+            emulator.topology.rank[emulator.topology.cta_of] * per_cta + emulator.topology.warp_in_cta
+        )
+        self._tick = np.ones(emulator.topology.warps, np.int32)
+        self._first = emulator.topology.warps + emulator.topology.ctas * BARRIERS  # row of the first mbarrier
         self._room = 0
         self._happened = np.zeros((self._first, size * per_cta), np.int32)
         self._count = self._start = np.zeros(0, np.int64)
         self._site = np.zeros(0, np.int32)  # of the last arrival
         self._seen_phase = np.zeros((0, size * per_cta), np.int64)
         self._seen_tick = self._seen_site = np.zeros((0, size * per_cta), np.int32)
-        self._ends = np.zeros((machine.warps, GROUPS), np.int32)  # of groups of multiplications
+        self._ends = np.zeros((emulator.topology.warps, GROUPS), np.int32)  # of groups of multiplications
         self._out = np.zeros((_phases.ROOM, _phases.COLUMNS), np.int64)
         self.grow(mbarriers)
 
     def grow(self, mbarriers: int) -> None:
         """Make room for more mbarriers in each CTA."""
-        machine, before = self.machine, self._room
-        per_cta, ctas, size = machine.warps_per_cta, machine.ctas, machine.cluster_size
+        emulator, before = self.emulator, self._room
+        per_cta, ctas, size = (
+            emulator.topology.warps_per_cta,
+            emulator.topology.ctas,
+            emulator.topology.cluster_size,
+        )
         old, wide = per_cta + before, per_cta + mbarriers
         objects = np.arange(ctas * before)
         moved = objects // max(before, 1) * mbarriers + objects % max(before, 1)
@@ -75,8 +81,8 @@ class Phases:
         self._room = mbarriers
         every = np.arange(ctas * mbarriers)
         self._agents = wide
-        self._column = machine.rank[every // mbarriers] * wide + per_cta + every % mbarriers
-        self._own = machine.rank[machine.cta_of] * wide + machine.in_cta
+        self._column = emulator.topology.rank[every // mbarriers] * wide + per_cta + every % mbarriers
+        self._own = emulator.topology.rank[emulator.topology.cta_of] * wide + emulator.topology.warp_in_cta
 
     def renew(self, found: int) -> None:
         """An object begins with its phase 0."""
@@ -89,31 +95,31 @@ class Phases:
 
     def join_barrier(self, warps: Array, keys: Array) -> None:
         """Warps arrive at CTA barriers."""
-        _phases.publish(self._happened, self._tick, self._own, warps, self.machine.warps + keys)
+        _phases.publish(self._happened, self._tick, self._own, warps, self.emulator.topology.warps + keys)
 
     def leave_barrier(self, warps: Array, keys: Array) -> None:
         """Warps pass CTA barriers that are complete."""
-        _phases.learn(self._happened, warps, self.machine.warps + keys)
+        _phases.learn(self._happened, warps, self.emulator.topology.warps + keys)
 
     def end_barrier(self, keys: Array) -> None:
         """CTA barriers begin anew."""
-        self._happened[self.machine.warps + keys] = 0
+        self._happened[self.emulator.topology.warps + keys] = 0
 
     def pass_cluster(self, cluster: int) -> None:
         """The barrier of a cluster is complete: all its warps have come."""
-        machine = self.machine
+        emulator = self.emulator
         _phases.meet(
             self._happened,
             self._tick,
             self._own,
-            np.flatnonzero(machine.cta_of // machine.cluster_size == cluster),
+            np.flatnonzero(emulator.topology.cta_of // emulator.topology.cluster_size == cluster),
         )
 
     def hear(self, warps: Array) -> None:
         """Warps load what others may have stored as a message: whatever has happened may be in it."""
-        machine = self.machine
-        clusters = machine.cta_of // machine.cluster_size
-        width = machine.cluster_size * self._room
+        emulator = self.emulator
+        clusters = emulator.topology.cta_of // emulator.topology.cluster_size
+        width = emulator.topology.cluster_size * self._room
         for cluster in np.unique(clusters[warps]).tolist():
             of = np.flatnonzero(clusters == cluster)
             here = warps[clusters[warps] == cluster, None]
@@ -171,17 +177,17 @@ class Phases:
         """Phases are complete, once for each element."""
         wrong = _phases.complete(
             self._happened, self._first, self._first + len(self._count), objects, self._count, self._start,
-            self._column, self.machine.warps_per_cta, self._agents, self._seen_phase, self._seen_tick, self._seen_site,
-            self._out,
+            self._column, self.emulator.topology.warps_per_cta, self._agents, self._seen_phase,
+            self._seen_tick, self._seen_site, self._out,
         )  # fmt: skip
-        machine = self.machine
+        emulator = self.emulator
         for place, pc, which, phase, _ in self._out[: min(wrong, len(self._out))].tolist():
-            rank, in_cta = divmod(place, machine.warps_per_cta)
+            rank, in_cta = divmod(place, emulator.topology.warps_per_cta)
             cta = which // self._room
-            warp = in_cta * machine.ctas + cta - int(machine.rank[cta]) + rank
+            warp = in_cta * emulator.topology.ctas + cta - int(emulator.topology.rank[cta]) + rank
             site = int(self._site[which])
             means = f"for phase {phase}" if phase >= 0 else "by the parity of the phase before the first"
-            by = f" (line {machine.program.line_of(site)})" if site >= 0 else ""
+            by = f" (line {emulator.program.line_of(site)})" if site >= 0 else ""
             text = (
                 f"is waited at {means}, and nothing makes the arrivals that complete phase {phase + 1}{by} come after "
                 "this wait: it may find the parity changed again"

@@ -30,8 +30,8 @@ class Products:
 
     def __init__(self, sanitizer: Sanitizer) -> None:
         self.sanitizer = sanitizer
-        self.machine = sanitizer.machine
-        program, linked = self.machine.program, self.machine.linked
+        self.emulator = sanitizer.emulator
+        program, linked = self.emulator.program, self.emulator.linked
         self.sites = [
             pc
             for pc, step in enumerate(program.steps)
@@ -52,7 +52,7 @@ class Products:
             for register in result | self.sources[number] | self.metadata[number]:
                 by_register.setdefault(register, []).append(number)
         found: dict[int, tuple[Array, Array]] = {}
-        for pc, each in enumerate(self.machine.linked):
+        for pc, each in enumerate(self.emulator.linked):
             if pc in self.number:
                 continue
             read, written = self._touched(pc, each)
@@ -69,7 +69,7 @@ class Products:
         return found
 
     def _touched(self, pc: int, each: Linked) -> tuple[Registers, Registers]:
-        places = self.machine.program.steps[pc].binding.form.operands
+        places = self.emulator.program.steps[pc].binding.form.operands
         read: set[tuple[int, int]] = set()
         written: set[tuple[int, int]] = set()
         for name, place in places.items():
@@ -84,7 +84,7 @@ class Products:
 
     def start(self) -> None:
         """New CTAs: nothing is in flight, and no fence has been run."""
-        shape = (len(self.sites), self.machine.warps)
+        shape = (len(self.sites), self.emulator.topology.warps)
         self.group = np.zeros(shape, np.int32)  # that a place was last issued in, from 1 on
         self.dirty = np.ones(shape, np.bool_)  # registers were touched since the last fence
         self.toucher = np.full(shape, -1, np.int32)
@@ -113,7 +113,10 @@ class Products:
     def _done(self, warps: Array) -> Array:
         """The last group of each warp's warpgroup that it knows to be complete."""
         clocks = self.sanitizer.clocks
-        leaders = warps // (4 * self.machine.ctas) * (4 * self.machine.ctas) + self.machine.cta_of[warps]
+        leaders = (
+            warps // (4 * self.emulator.topology.ctas) * (4 * self.emulator.topology.ctas)
+            + self.emulator.topology.cta_of[warps]
+        )
         column = clocks.own[leaders] + MULTIPLICATIONS * clocks.per_cta
         return clocks.vectors[warps, KNOWN, column]
 
@@ -131,11 +134,11 @@ class Products:
         line = self.sanitizer.shadow.line(site)
         kind = self._operand(pc, number)
         what = f"this touches {kind} of the multiplication in line {line}, which {state}"
-        message = f"{what}; {self.machine.describe(warp)}"
+        message = f"{what}; {self.emulator.state.describe(warp)}"
         report.add("sanitize.wgmma/registers", pc, site, message)
 
     def _operand(self, pc: int, number: int) -> str:
-        read, written = self._touched(pc, self.machine.linked[pc])
+        read, written = self._touched(pc, self.emulator.linked[pc])
         if (read | written) & self.results[number]:
             return "accumulators"
         return "registers of A" if written & self.sources[number] else "metadata"
@@ -146,7 +149,7 @@ class Products:
 
     def issue(self, batch: Batch, operands: Any) -> None:
         """Warpgroups issue a multiplication."""
-        pc = self.machine.pc
+        pc = self.emulator.state.pc
         number = self.number[pc]
         warps = batch.warp_index
         if self.dirty[number, warps].any():
@@ -189,7 +192,7 @@ class Products:
         else:
             line = self.sanitizer.shadow.line(toucher)
             why = f"line {line} touches registers of this multiplication, and no warpgroup fence follows it"
-        report.add("sanitize.wgmma/fence", pc, toucher, f"{why}; {self.machine.describe(warp)}")
+        report.add("sanitize.wgmma/fence", pc, toucher, f"{why}; {self.emulator.state.describe(warp)}")
 
     def left(self, warps: Array) -> None:
         """Warps have left the kernel: nothing of theirs may be in flight."""
@@ -204,10 +207,12 @@ class Products:
             pc, warp = self.sites[int(number)], int(warps[position])
             if groups[number, position] > committed[position]:
                 message = "no group is committed for this multiplication before the warp exits"
-                report.add("sanitize.wgmma/commit", pc, -1, f"{message}; {self.machine.describe(warp)}")
+                report.add(
+                    "sanitize.wgmma/commit", pc, -1, f"{message}; {self.emulator.state.describe(warp)}"
+                )
             else:
                 message = "no wait covers this multiplication before the warp exits"
-                report.add("sanitize.wgmma/wait", pc, -1, f"{message}; {self.machine.describe(warp)}")
+                report.add("sanitize.wgmma/wait", pc, -1, f"{message}; {self.emulator.state.describe(warp)}")
 
 
 def registers_of(value: Any) -> Registers:
@@ -216,7 +221,7 @@ def registers_of(value: Any) -> Registers:
         case VectorValue():
             return frozenset[tuple[int, int]]().union(*map(registers_of, value.items))
         case Register():
-            return frozenset({(value.raw.dtype.itemsize, value.index)})
+            return frozenset({(value.file.dtype.itemsize, value.index)})
         case NotPredicate():
             return registers_of(value.register)
         case AddressValue():

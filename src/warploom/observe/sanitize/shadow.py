@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.emulator.access import uniform
-from warploom.emulator.memory import CHUNK_MASK, SHARED_START
+from warploom.emulator.address_space import CHUNK_MASK, SHARED_START
 from warploom.observe.sanitize import _compiled
 from warploom.observe.sanitize._compiled import (
     GENERIC,
@@ -34,7 +34,7 @@ from warploom.observe.sanitize._compiled import (
 from warploom.observe.sanitize.clocks import BULK_READ, MULTIPLICATIONS, THREAD_COPIES, Clocks
 
 if TYPE_CHECKING:
-    from warploom.emulator.emulator import Machine
+    from warploom.emulator.emulator import Emulator
     from warploom.observe.sanitize.report import Report
 
 Array = NDArray[Any]
@@ -44,19 +44,19 @@ SWIZZLES = (0, 32, 64, 128)
 class Shadow:
     """Records of the shared memory of the resident CTAs."""
 
-    def __init__(self, machine: Machine, clocks: Clocks, report: Report, asynchronous: bool) -> None:
-        self.machine = machine
+    def __init__(self, emulator: Emulator, clocks: Clocks, report: Report, asynchronous: bool) -> None:
+        self.emulator = emulator
         self.clocks = clocks
         self.report = report
         self.asynchronous = asynchronous
-        size = len(machine.memory.shared)
-        self.stride = machine.memory.shared_stride // 4  # granules of a CTA
-        slots = machine.warps_per_cta
+        size = len(emulator.memory.shared)
+        self.stride = emulator.memory.shared_stride // 4  # granules of a CTA
+        slots = emulator.topology.warps_per_cta
         self.records = np.zeros(size // 4, np.int64)
         self.sites = np.zeros(size // 4, np.int32)
         self.reads = np.zeros((slots, size // 4), np.int64)
         self.async_reads = np.zeros((slots, size // 16 if asynchronous else 1), np.int64)
-        others = machine.cluster_size if machine.cluster_size > 1 else 0
+        others = emulator.topology.cluster_size if emulator.topology.cluster_size > 1 else 0
         self.far = np.zeros((others, size // 4), np.int64)
         self.far_sites = np.zeros((others, size // 4), np.int32)
         self.tags = np.zeros(size // 16, np.uint8)
@@ -80,7 +80,7 @@ class Shadow:
         c = self.clocks
         found = _compiled.read_lanes(
             c.vectors, c.clock, c.few, c.own, c.per_cta, warps, index, uniform(lanes), size, self.records, self.sites,
-            self.reads, self.far, self.far_sites, c.agents, c.ctas, self.machine.cta_of, pc, strong,
+            self.reads, self.far, self.far_sites, c.agents, c.ctas, self.emulator.topology.cta_of, pc, strong,
             OBJECT if what else TOGETHER, self.stride, self._out,
         )  # fmt: skip
         if found:
@@ -106,7 +106,7 @@ class Shadow:
     ) -> None:
         """Lanes store asynchronously; the bytes are there when a phase of an mbarrier is. Shapes: objects (warps,)."""
         agents = self.clocks.phase_column(objects)
-        near = objects // self.clocks.mbarriers == self.machine.cta_of[warps]
+        near = objects // self.clocks.mbarriers == self.emulator.topology.cta_of[warps]
         for kind, which in ((NEAR_STORE, near), (REMOTE_STORE, ~near)):
             if which.any():
                 self._write(
@@ -171,8 +171,8 @@ class Shadow:
         self, groups: Array, starts: Array, chunks: Array, swizzle: int, base_offset: int, pc: int, clocks: Array
     ) -> None:  # fmt: skip
         """Warpgroups read matrices behind descriptors. Shapes: groups (groups, 4), starts (groups,)."""
-        c, memory = self.clocks, self.machine.memory
-        origins = self.machine.cta_of[groups[:, 0]] * memory.shared_stride
+        c, memory = self.clocks, self.emulator.memory
+        origins = self.emulator.topology.cta_of[groups[:, 0]] * memory.shared_stride
         found = _compiled.read_tiles(
             c.vectors, c.few, c.own, c.per_cta, groups, origins, starts, chunks, CHUNK_MASK[swizzle], base_offset,
             SHARED_START, SHARED_START + memory.shared_bytes, self.records, self.sites, self.async_reads, self.tags,
@@ -184,7 +184,7 @@ class Shadow:
             message = (
                 f"the matrix at shared address {start:#x} reaches outside the {memory.shared_bytes} bytes of shared "
                 f"memory of its CTA, at {SHARED_START:#x} to {SHARED_START + memory.shared_bytes:#x}; "
-                f"{self.machine.describe(warp)}"
+                f"{self.emulator.state.describe(warp)}"
             )
             self.report.add("sanitize.descriptor/bounds", pc, -1, message)
         elif found:
@@ -211,7 +211,7 @@ class Shadow:
             self.report.add(code, pc, other, message)
 
     def _is_source(self, pc: int) -> bool:
-        slots = self.machine.program.steps[pc].binding.slots
+        slots = self.emulator.program.steps[pc].binding.slots
         return not slots.get("dst", "").startswith("shared")
 
     def _same(self, same: Any, position: int, lane: int, together: bool) -> bool:
@@ -220,7 +220,7 @@ class Shadow:
         wide = np.broadcast_to(values, (len(values), *index.shape))
         new = wide[:, position, lane].tobytes()
         start = int(index[position, lane])
-        if self.machine.memory.shared[start : start + size].tobytes() == new:
+        if self.emulator.memory.shared[start : start + size].tobytes() == new:
             return True
         if not together:
             return False
@@ -228,18 +228,18 @@ class Shadow:
         return bool((others == others[:, :1]).all())
 
     def _was_object(self, granule: int) -> bool:
-        return int(self.machine.memory.shared.view(np.uint64)[granule // 2]) >> 63 == 1
+        return int(self.emulator.memory.shared.view(np.uint64)[granule // 2]) >> 63 == 1
 
     def _agent(self, granule: int, agent: int) -> tuple[int, int, int]:
         """The warp behind an agent (-1: an mbarrier), its stream, and the CTA."""
-        c, machine = self.clocks, self.machine
+        c, emulator = self.clocks, self.emulator
         owner = granule // self.stride
         rank, local = divmod(agent, c.agents)
-        cta = owner - int(machine.rank[owner]) + rank
+        cta = owner - int(emulator.topology.rank[owner]) + rank
         stream, in_cta = divmod(local, c.per_cta)
         if stream >= STREAMS:
             return -1, stream, cta
-        return in_cta * machine.ctas + cta, stream, cta
+        return in_cta * emulator.topology.ctas + cta, stream, cta
 
     def _rule(self, what: int, warp: int, granule: int, agent: int, clock: int, of: str) -> str:
         if of == "mbarrier" and what in (READ_WRITE, UNWRITTEN):
@@ -261,7 +261,7 @@ class Shadow:
             return "sanitize.cp-async/wait"
         if other == warp:
             return "sanitize.race/lanes"
-        if cta != int(self.machine.cta_of[warp]):
+        if cta != int(self.emulator.topology.cta_of[warp]):
             return "sanitize.race/cluster"
         return "sanitize.race/shared"
 
@@ -269,14 +269,14 @@ class Shadow:
         self, what: int, verb: str, warp: int, lane: int, granule: int, agent: int, clock: int, site: int, by: int,
         size: int, tag: int,
     ) -> str:  # fmt: skip
-        machine = self.machine
+        emulator = self.emulator
         where = granule % self.stride * 4 + SHARED_START
         length = 4 if size >= 4 else size
         place = f"shared memory at {where:#x} to {where + length:#x}"
-        here = machine.describe(warp, lane)
+        here = emulator.state.describe(warp, lane)
         owner = granule // self.stride
-        if owner != int(machine.cta_of[warp]):
-            place += f" of the CTA of rank {int(machine.rank[owner])}"
+        if owner != int(emulator.topology.cta_of[warp]):
+            place += f" of the CTA of rank {int(emulator.topology.rank[owner])}"
         if what == UNWRITTEN:
             return f"this reads {place}, which nothing wrote; {here}"
         line = self.line(site)
@@ -291,7 +291,9 @@ class Shadow:
         whose = (
             ""
             if other < 0
-            else f", {machine.describe(other)}{lanes},".replace(f"kernel {machine.program.kernel.name}, ", "")
+            else f", {emulator.state.describe(other)}{lanes},".replace(
+                f"kernel {emulator.program.kernel.name}, ", ""
+            )
         )
         did = "read" if what in (WRITE_READ, WRITE_ASYNC_READ, UNFENCED_READ) else "written"
         by_what = f"is {did} by line {line}{whose or ''}"
@@ -311,5 +313,5 @@ class Shadow:
 
     def line(self, pc: int) -> int:
         """The line of a program counter, 0 where there is no text."""
-        source, span = self.machine.program.source, self.machine.program.span_of(pc) if pc >= 0 else None
+        source, span = self.emulator.program.source, self.emulator.program.span_of(pc) if pc >= 0 else None
         return 0 if source is None or span is None else source.position(span.start)[0]

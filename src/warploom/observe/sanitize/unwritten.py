@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.emulator.program import RegisterPlace
+from warploom.emulator.program import RegisterLocation
 from warploom.emulator.values import Register
 from warploom.observe.sanitize.clocks import to_bits
 from warploom.observe.sanitize.products import Registers, registers_of
@@ -58,10 +58,10 @@ class Unwritten:
 
     def __init__(self, sanitizer: Sanitizer) -> None:
         self.sanitizer = sanitizer
-        self.machine = sanitizer.machine
+        self.emulator = sanitizer.emulator
         self._number: dict[tuple[int, int], int] = {}
         self._names: dict[int, str] = {}
-        touches = [self._touch(pc) for pc in range(len(self.machine.linked))]
+        touches = [self._touch(pc) for pc in range(len(self.emulator.linked))]
         doubtful = self._flow(touches)
         self._uses = [touch.used & held for touch, held in zip(touches, doubtful, strict=True)]
         watched = self._watched(touches, doubtful)
@@ -86,7 +86,7 @@ class Unwritten:
     # Before the run ---------------------------------------------------------------------------------------
 
     def _touch(self, pc: int) -> _Touch:
-        step, each = self.machine.program.steps[pc], self.machine.linked[pc]
+        step, each = self.emulator.program.steps[pc], self.emulator.linked[pc]
         form = step.binding.form
         family = form.family
         follows = form.name in _FOLLOWED or family in _FOLLOWED
@@ -111,20 +111,22 @@ class Unwritten:
             number = self._number.setdefault(register, len(self._number))
             bits |= 1 << number
         if isinstance(value, Register):
-            self._names[self._number[value.raw.dtype.itemsize, value.index]] = value.name
+            self._names[self._number[value.file.dtype.itemsize, value.index]] = value.name
         for item in getattr(value, "items", ()):
             if isinstance(item, Register):
-                self._names[self._number[item.raw.dtype.itemsize, item.index]] = item.name
+                self._names[self._number[item.file.dtype.itemsize, item.index]] = item.name
         return bits
 
     def _flow(self, touches: list[_Touch]) -> list[int]:
         """For each instruction, the registers that may be unwritten, or made of such, when it is come to."""
-        program = self.machine.program
+        program = self.emulator.program
         every = (1 << len(self._number)) - 1
         found = [0] * len(touches)
         entries = {program.entry: every}
-        for activation in program.activations.values():
-            formals = [p for p in (*activation.params, *activation.returns) if isinstance(p, RegisterPlace)]
+        for activation in program.functions.values():
+            formals = [
+                p for p in (*activation.params, *activation.returns) if isinstance(p, RegisterLocation)
+            ]
             given = {(max(p.width // 8, 1), p.index) for p in formals}
             entries[activation.entry] = every & ~self._bits(frozenset(given & self._number.keys()), None)
         for pc, held in entries.items():
@@ -167,7 +169,7 @@ class Unwritten:
 
     def _watch_guards(self) -> None:
         """An unwritten guard may keep its instruction from running: it is looked at when it is fetched."""
-        for pc, each in enumerate(self.machine.linked):
+        for pc, each in enumerate(self.emulator.linked):
             if each.guard is not None and self._uses[pc] & self._bits(registers_of(each.guard), None):
                 each.guard = _Guard(each.guard, pc, self)
 
@@ -175,7 +177,7 @@ class Unwritten:
 
     def start(self) -> None:
         """New CTAs: no register is written."""
-        self._unwritten = np.full((len(self._slot), self.machine.warps), -1, np.int32)
+        self._unwritten = np.full((len(self._slot), self.emulator.topology.warps), -1, np.int32)
         self._settled: dict[int, Array] = {}
 
     def sees(self, pc: int) -> Callable[[Batch, Any], None] | None:
@@ -206,12 +208,12 @@ class Unwritten:
 
     def _settle(self, batch: Batch, pc: int, rows: Array) -> None:
         """Warps whose registers here are all written need not be looked at again."""
-        settled = self._settled.setdefault(pc, np.zeros(self.machine.warps, np.bool_))
-        alive = to_bits(self.machine.strands.live[batch.warp_index])
+        settled = self._settled.setdefault(pc, np.zeros(self.emulator.topology.warps, np.bool_))
+        alive = to_bits(self.emulator.state.splits.live[batch.warp_index])
         settled[batch.warp_index] = ~(self._unwritten[np.ix_(rows, batch.warp_index)] & alive).any(axis=0)
 
     def _guard_bits(self, pc: int) -> int:
-        guard = self.machine.linked[pc].guard
+        guard = self.emulator.linked[pc].guard
         return 0 if guard is None else self._bits(registers_of(guard), None)
 
     def _rows(self, bits: int) -> Array:
@@ -219,7 +221,7 @@ class Unwritten:
 
     def _sums(self, pc: int) -> Array:
         """The rows of accumulators, which a warpgroup multiplication may be told not to read."""
-        operands = self.machine.linked[pc].operands
+        operands = self.emulator.linked[pc].operands
         if getattr(operands, "scale_d", None) is None:
             return np.zeros(0, np.intp)
         return self._rows(self._uses[pc] & self._bits(registers_of(operands.d), None))
@@ -247,13 +249,13 @@ class Unwritten:
         lane = (bits & -bits).bit_length() - 1
         message = (
             f"this uses {self._names.get(number, 'a register')}, which nothing has written on the way here; "
-            f"{self.machine.describe(warp, lane)}"
+            f"{self.emulator.state.describe(warp, lane)}"
         )
         report.add("sanitize.unwritten/register", pc, -1, message, count=len(rows_at))
 
     def _pass(self, batch: Batch, pc: int, operands: Any, lanes: Array) -> None:
         """Results are as unwritten as what they are made of."""
-        step = self.machine.program.steps[pc]
+        step = self.emulator.program.steps[pc]
         places = step.binding.form.operands
         warps = batch.warp_index
         made = np.zeros(len(warps), np.int32)
@@ -288,14 +290,14 @@ class _Guard(Register):
     __slots__ = ("pc", "watch")
 
     def __init__(self, guard: Register, pc: int, watch: Unwritten) -> None:
-        super().__init__(guard.name, guard.raw, guard.index, guard.type)
+        super().__init__(guard.name, guard.file, guard.index, guard.type)
         self.pc = pc
         self.watch = watch
 
-    def fetch(self, batch: Batch) -> Array:
+    def fetch(self, selection: Any) -> Array:
         """The lanes where the guard holds."""
-        self.watch.fetch(batch, self, self.pc)
-        return super().fetch(batch)
+        self.watch.fetch(selection, self, self.pc)
+        return super().fetch(selection)
 
 
 def _bits_of(bits: int) -> list[int]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import Diagnostic
-from warploom.emulator.watch import Watcher
+from warploom.emulator.events import Watcher
 from warploom.isa.instructions.bulk import BulkCopy, TensorCopy
 from warploom.observe.sanitize.arena import ArenaShadow
 from warploom.observe.sanitize.clocks import BARRIERS, GROUPS, Clocks, to_bits
@@ -29,12 +29,12 @@ from warploom.observe.sanitize.unwritten import Unwritten
 
 if TYPE_CHECKING:
     from warploom.emulator.batch import Batch
-    from warploom.emulator.emulator import Machine
-    from warploom.emulator.memory import Place
+    from warploom.emulator.emulator import Emulator
+    from warploom.emulator.memory import Location
 
 Array = NDArray[Any]
 Act = Callable[[Any, Any], None]
-Location = tuple[str, int, int, int]  # memory, address, level of scope, and whose at that level
+Key = tuple[str, int, int, int]  # memory, address, level of scope, and whose at that level
 
 CTA, CLUSTER, GPU = 0, 1, 2  # levels of scope
 _ENDS = {"emulator.deadlock": "sanitize.deadlock", "emulator.aligned": "sanitize.barrier/divergence"}
@@ -50,9 +50,9 @@ def _order_of(words: Sequence[str]) -> tuple[bool, bool, int]:
 
 
 class Sanitizer(Watcher):
-    """A watcher (machine.watch) for one launch."""
+    """A watcher (emulator.watch) for one launch."""
 
-    machine: Machine
+    emulator: Emulator
     clocks: Clocks
     shadow: Shadow
     objects: Objects
@@ -92,10 +92,10 @@ class Sanitizer(Watcher):
 
     # Beginning and end ------------------------------------------------------------------------------------
 
-    def attach(self, machine: Machine) -> None:
+    def attach(self, emulator: Emulator) -> None:
         """The machine is made."""
-        self.machine = machine
-        steps = machine.program.steps
+        self.emulator = emulator
+        steps = emulator.program.steps
         opcodes = [step.instruction.opcode.split(".") for step in steps]
         self._strong = [not _ORDERED.isdisjoint(words) for words in opcodes]
         families = {step.binding.form.family for step in steps}
@@ -110,7 +110,7 @@ class Sanitizer(Watcher):
         )
         self._orders = [_order_of(words) for words in opcodes]
         self._waits = any("parity" in step.binding.slots for step in steps)
-        self.arena = ArenaShadow(machine, self.report, not families.isdisjoint({"bulk", "tensor"}))
+        self.arena = ArenaShadow(emulator, self.report, not families.isdisjoint({"bulk", "tensor"}))
         self.maps = Maps(self)
         self._before_now: set[tuple[str, int]] = set()
         self.products = Products(self)
@@ -118,13 +118,13 @@ class Sanitizer(Watcher):
         self.unwritten = Unwritten(self)
         self._parts = (self.products, self.metadata, self.unwritten)
         self.transfers = Transfers(self)
-        self._guesses = guesses(machine)
+        self._guesses = guesses(emulator)
         for pc in self._guesses:
             self._strong[pc] = True  # as far as races go
 
     def wrap(self, pc: int, act: Act, operands: Any) -> Act:
         """Put what is to be seen before an instruction's act."""
-        form = self.machine.program.steps[pc].binding.form
+        form = self.emulator.program.steps[pc].binding.form
         family, _, part = form.name.partition(".")
         if family == "atomic" and (family, part) not in self._acts:
             return self._atomic(pc, act)
@@ -140,16 +140,16 @@ class Sanitizer(Watcher):
 
     def wrap_run(self, pc: int, together: Act) -> Act:
         """Put what is to be seen before the act of a run."""
-        seen = [(at, self._sees(at)) for at in range(pc, pc + len(self.machine.linked[pc].run))]
+        seen = [(at, self._sees(at)) for at in range(pc, pc + len(self.emulator.linked[pc].run))]
         if not any(sees for _, sees in seen):
             return together
 
         def whole(batch: Batch, run: Any) -> None:
             for (at, sees), operands in zip(seen, run, strict=True):
-                self.machine.pc = at
+                self.emulator.state.pc = at
                 for see in sees:
                     see(batch, operands)
-            self.machine.pc = pc
+            self.emulator.state.pc = pc
             together(batch, run)
 
         return whole
@@ -185,17 +185,19 @@ class Sanitizer(Watcher):
         if self._waves:
             self._before_now |= {key[:2] for key in self.clocks.locations if key[2] == GPU}
         self._waves += 1
-        self.clocks = Clocks(self.machine, self._mbarriers, self._ordered)
-        self._heard: dict[tuple[Location, tuple[int, int, bool]], int] = {}  # which version of a place
-        self._published: dict[tuple[Location, int], int] = {}  # after how many fences
+        self.clocks = Clocks(self.emulator, self._mbarriers, self._ordered)
+        self._heard: dict[tuple[Key, tuple[int, int, bool]], int] = {}  # which version of a place
+        self._published: dict[tuple[Key, int], int] = {}  # after how many fences
         self.arena.start(self.clocks)
-        self.shadow = Shadow(self.machine, self.clocks, self.report, self._asynchronous)
-        self.objects = Objects(self.machine, self.clocks, self.shadow, self.report, self._waits)
+        self.shadow = Shadow(self.emulator, self.clocks, self.report, self._asynchronous)
+        self.objects = Objects(self.emulator, self.clocks, self.shadow, self.report, self._waits)
         self.products.start()
         self.unwritten.start()
         self.lifetimes = Lifetimes(self)
-        self._syncing = np.full(self.machine.warps, -1, np.int64)  # the CTA barrier that each warp waits at
-        self._syncing_lanes = np.zeros(self.machine.warps, np.int32)
+        self._syncing = np.full(
+            self.emulator.topology.warps, -1, np.int64
+        )  # the CTA barrier that each warp waits at
+        self._syncing_lanes = np.zeros(self.emulator.topology.warps, np.int32)
 
     def close(self) -> None:
         """CTAs have ended."""
@@ -211,51 +213,53 @@ class Sanitizer(Watcher):
             if name is not None:
                 rule = rules()[name]
                 self.report.ended(replace(each, code=rule.code, hint=rule.cure, section=rule.source))
-            elif not self.report.told(self.machine.pc):
+            elif not self.report.told(self.emulator.state.pc):
                 self.report.ended(each)
         return True
 
     def findings(self) -> tuple[Diagnostic, ...]:
         """What was found."""
         self.close()
-        return self.report.diagnostics(self.machine.program)
+        return self.report.diagnostics(self.emulator.program)
 
     # Accesses ---------------------------------------------------------------------------------------------
 
     def access(
-        self, kind: str, place: Place, index: Array, lanes: Array, size: int, values: Array | None
+        self, kind: str, location: Location, index: Array, lanes: Array, size: int, values: Array | None
     ) -> None:
         """Threads load or store."""
-        if kind == "local" or self.muted or place is not self.machine.batch.place:
+        if kind == "local" or self.muted or location is not self.emulator.location:
             return
-        pc = self.machine.pc
+        pc = self.emulator.state.pc
         strong = self._strong[pc] or self.atomic
         if strong and values is None and self.objects.phases is not None:
-            self.objects.phases.hear(place.warp)
+            self.objects.phases.hear(location.warp)
         if values is None and self.atomic:
             return  # it writes what it reads, and says so next
         if strong and self.clocks.ordered and pc not in self._guesses:
-            self._order(kind, place, index, lanes, pc, writing=values is not None)
+            self._order(kind, location, index, lanes, pc, writing=values is not None)
         if kind == "global":
-            self.arena.access(place.warp, index, lanes, size, pc, strong, values)
+            self.arena.access(location.warp, index, lanes, size, pc, strong, values)
             return
-        if self.machine.cluster_size > 1:
-            self.lifetimes.reach(place.warp, index, lanes, pc)
+        if self.emulator.topology.cluster_size > 1:
+            self.lifetimes.reach(location.warp, index, lanes, pc)
         if values is None:
-            self.shadow.read(place.warp, index, lanes, size, pc, strong)
+            self.shadow.read(location.warp, index, lanes, size, pc, strong)
         else:
-            self.objects.check_stores(index, lanes, size, place.warp, pc)
-            self.shadow.write(place.warp, index, lanes, size, pc, strong, values)
+            self.objects.check_stores(index, lanes, size, location.warp, pc)
+            self.shadow.write(location.warp, index, lanes, size, pc, strong, values)
 
-    def _order(self, kind: str, place: Place, index: Array, lanes: Array, pc: int, writing: bool) -> None:
+    def _order(
+        self, kind: str, location: Location, index: Array, lanes: Array, pc: int, writing: bool
+    ) -> None:
         """Ordered accesses pass on what was released to the places they reach, warp after warp."""
         reading = not writing or self.atomic
         acquires, releases, level = self._orders[pc]
-        clocks, machine = self.clocks, self.machine
-        live = to_bits(machine.strands.live[place.warp])
-        for position, warp in enumerate(place.warp.tolist()):
-            cta = int(machine.cta_of[warp])
-            whose = (cta, cta // machine.cluster_size, 0)
+        clocks, emulator = self.clocks, self.emulator
+        live = to_bits(emulator.state.splits.live[location.warp])
+        for position, warp in enumerate(location.warp.tolist()):
+            cta = int(emulator.topology.cta_of[warp])
+            whose = (cta, cta // emulator.topology.cluster_size, 0)
             here = np.array([warp])
             for address in np.unique(index[position][lanes[position]]).tolist():
                 bits = to_bits((lanes[position] & (index[position] == address))[None])
@@ -270,7 +274,7 @@ class Sanitizer(Watcher):
                     for key in keys:
                         self._publish(key, here, bits, full, releases)
 
-    def _hear(self, key: Location, warp: Array, bits: Array, full: Array, acquires: bool) -> None:
+    def _hear(self, key: Key, warp: Array, bits: Array, full: Array, acquires: bool) -> None:
         """Lanes of a warp learn what was published to a place, unless they have it all."""
         clocks = self.clocks
         if key not in clocks.locations:
@@ -286,7 +290,7 @@ class Sanitizer(Watcher):
         else:
             clocks.copy(clocks.seen(warp, key[2]), row)
 
-    def _publish(self, key: Location, warp: Array, bits: Array, full: Array, releases: bool) -> None:
+    def _publish(self, key: Key, warp: Array, bits: Array, full: Array, releases: bool) -> None:
         """Lanes of a warp publish to a place what they did, or what their last fence covers, unless it is there."""
         clocks = self.clocks
         fenced = clocks.fenced(warp, key[2])
@@ -383,7 +387,7 @@ class Sanitizer(Watcher):
         self.clocks.synchronise(batch.warp_index)
 
     def _fence(self, batch: Batch, operands: Any) -> None:
-        level = self._orders[self.machine.pc][2]
+        level = self._orders[self.emulator.state.pc][2]
         self.clocks.fence(batch.warp_index, *self.clocks.lanes(batch), level)
 
     def _proxy_fence(self, batch: Batch, operands: Any) -> None:
@@ -403,8 +407,8 @@ class Sanitizer(Watcher):
 
     def _check_aligned(self, batch: Batch) -> None:
         """Aligned barriers are executed by whole warps."""
-        pc = self.machine.pc
-        words = self.machine.program.steps[pc].instruction.opcode.split(".")
+        pc = self.emulator.state.pc
+        words = self.emulator.program.steps[pc].instruction.opcode.split(".")
         if words[0] == "barrier" and "aligned" not in words:
             return
         full = self.clocks.lanes(batch)[1]
@@ -412,8 +416,8 @@ class Sanitizer(Watcher):
             position = int(np.flatnonzero(~full)[0])
             active = batch.active()[position]
             lanes = int(active.sum())
-            left = int(self.machine.strands.live[batch.warp_index[position]].sum())
-            place = self.machine.describe(int(batch.warp_index[position]), int(active.argmax()))
+            left = int(self.emulator.state.splits.live[batch.warp_index[position]].sum())
+            place = self.emulator.state.describe(int(batch.warp_index[position]), int(active.argmax()))
             message = f"{lanes} of {left} lanes of a warp execute this aligned barrier; {place}"
             self.report.add("sanitize.barrier/divergence", pc, -1, message)
 
@@ -427,7 +431,7 @@ class Sanitizer(Watcher):
         warps = np.flatnonzero(complete[self._syncing])
         if len(warps):
             bits = self._syncing_lanes[warps]
-            full = bits == to_bits(self.machine.strands.live[warps])
+            full = bits == to_bits(self.emulator.state.splits.live[warps])
             self.clocks.acquire(warps, bits, full, self.clocks.barrier(self._syncing[warps]))
             self.clocks.synchronise(warps[full])
             if self.objects.phases is not None:
@@ -443,7 +447,7 @@ class Sanitizer(Watcher):
         warps, rows = batch.warp_index, self.clocks.cluster(clusters)
         bits, full = self.clocks.lanes(batch)
         self.lifetimes.arrive(warps)
-        operands = self.machine.linked[self.machine.pc].operands
+        operands = self.emulator.linked[self.emulator.state.pc].operands
         if operands.sem == "relaxed":
             self.clocks.copy(rows, self.clocks.fenced(warps, CLUSTER))
         else:
@@ -471,7 +475,9 @@ class Sanitizer(Watcher):
             return
         self.transfers.mbarrier(batch, index, lanes, action, amounts, transactions)
         if self.objects.phases is not None and action not in ("init", "inval"):
-            self.objects.phases.arrive(batch.place.warp, self.objects.of(index), lanes, self.machine.pc)
+            self.objects.phases.arrive(
+                batch.location.warp, self.objects.of(index), lanes, self.emulator.state.pc
+            )
 
     def phases(self, words: Array) -> None:
         """Phases are complete."""
@@ -479,18 +485,18 @@ class Sanitizer(Watcher):
 
     def waits(self, batch: Batch, index: Array, lanes: Array) -> None:
         """Lanes look at mbarriers."""
-        self.objects.check_use(batch, index, lanes, self.machine.pc, "a wait")
-        operands = self.machine.linked[self.machine.pc].operands
+        self.objects.check_use(batch, index, lanes, self.emulator.state.pc, "a wait")
+        operands = self.emulator.linked[self.emulator.state.pc].operands
         if self.objects.phases is not None and operands.parity:
             asked = np.broadcast_to(batch.read(operands.phase), lanes.shape)
             found = self.objects.of(index)
-            self.objects.phases.look(batch.place.warp, found, lanes, asked, self.machine.pc)
+            self.objects.phases.look(batch.location.warp, found, lanes, asked, self.emulator.state.pc)
 
     def waited(self, batch: Batch, index: Array, lanes: Array, phase: Array, parity: bool) -> None:
         """Lanes found that a phase is complete."""
         self.transfers.waited(batch, index, lanes)
         if self.objects.phases is not None:
-            self.objects.phases.know(batch.place.warp, self.objects.of(index), lanes)
+            self.objects.phases.know(batch.location.warp, self.objects.of(index), lanes)
 
     def left(self, warps: Array) -> None:
         """Warps have left the kernel."""

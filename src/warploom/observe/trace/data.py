@@ -57,7 +57,7 @@ EVENT = np.dtype(
 - cta: position in `Trace.ctas`. Of a copy the CTA that issued it, of a phase the one that owns the mbarrier.
 - warp: within its CTA; -1 of a phase.
 - strand: 0, or above 0 for lanes that have parted from those of strand 0.
-- begin, end: half-open, in steps of the machine.
+- begin, end: half-open, in steps of the emulator.
 - step, last: program counters, which `Trace.opcodes` and `Trace.lines` are indexed by; of a run its least and
   greatest, of anything else twice the same.
 - number: of a wait or an arrival the barrier, the shared address of the mbarrier with its CTA's rank in bits 24
@@ -87,7 +87,7 @@ class Trace:
     or a copy to the wait that it lets go on, from an issue to what was issued, from a copy or a multiplication
     to the wait that covers it. The events are the first of `total`, when there were more than the limit.
 
-    Units: steps of the machine, which executes one instruction at a time, for all warps that stand at it; what
+    Units: steps of the emulator, which executes one instruction at a time, for all warps that stand at it; what
         an asynchronous engine does between instructions is a step as well.
     """
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
-from warploom.emulator.boxes import chosen
+from warploom.emulator.address_space import SHARED_START
 from warploom.emulator.faults import Fault
-from warploom.emulator.memory import SHARED_START
+from warploom.emulator.tensor_boxes import lane_values
 from warploom.isa.instructions.bulk import BulkCopy, TensorCopy
 from warploom.layout import box_bytes
 from warploom.observe.trace.data import Kind
@@ -32,7 +32,7 @@ class Flights:
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
-        self.machine = recorder.machine
+        self.emulator = recorder.emulator
         self.table = recorder.table
         self._copies: dict[int, int] = {}
         self._deferred: dict[int, dict[int, int]] = {}
@@ -51,7 +51,7 @@ class Flights:
             return
         positions, lanes = positions[here], lanes[here]
         rows, warps = batch.rows[positions], batch.warp_index[positions]
-        spans, pc, engines = self.recorder.spans, self.machine.pc, self.machine.engines
+        spans, pc, engines = self.recorder.spans, self.emulator.state.pc, self.emulator.asynchronous
         copy, words, addresses = self._objects(request, positions, lanes, warps)
         ids = self.table.add(
             Kind.COPY, len(here), **spans.who(rows), begin=self.recorder.now(), end=OPEN, step=pc, last=pc,
@@ -77,26 +77,26 @@ class Flights:
         nothing = np.zeros(0, np.int64)
         if request.mbarrier is None:
             return nothing, nothing, np.full(len(warps), -1)
-        memory = self.machine.memory
-        given = chosen(request.mbarrier, positions, lanes).astype(np.int64)
+        memory = self.emulator.memory
+        given = lane_values(request.mbarrier, positions, lanes).astype(np.int64)
         low, rank = given & 0xFF_FFFF, given >> 24
         copy = np.arange(len(warps))
         if request.multicast is not None:
-            masks = chosen(request.multicast, positions, lanes).astype(np.int64)
+            masks = lane_values(request.multicast, positions, lanes).astype(np.int64)
             copy, rank = np.nonzero(masks[:, None] >> np.arange(memory.cluster_size) & 1)
-        cta = self.machine.cta_of[warps[copy]]
+        cta = self.emulator.topology.cta_of[warps[copy]]
         owner = cta - memory.rank[cta] + np.minimum(rank, memory.cluster_size - 1)
         return copy, owner * memory.shared_stride + low[copy] - SHARED_START >> 3, given
 
     def _bytes(self, request: BulkCopy | TensorCopy, positions: Rows, lanes: Rows) -> Array:
         """Bytes of each copy; 0 through a map that the machine is about to refuse."""
         if isinstance(request, BulkCopy):
-            return chosen(request.bytes, positions, lanes).astype(np.int64)
+            return lane_values(request.bytes, positions, lanes).astype(np.int64)
         sizes = np.zeros(len(positions), np.int64)
-        maps = chosen(request.tensor_map, positions, lanes)
+        maps = lane_values(request.tensor_map, positions, lanes)
         for address in np.unique(maps).tolist():
             with suppress(Fault, UsageError):
-                sizes[maps == address] = box_bytes(self.machine.engines.copier.fields(int(address)))
+                sizes[maps == address] = box_bytes(self.emulator.asynchronous.executor.fields(int(address)))
         return sizes
 
     def landing(self, numbers: Array) -> None:
@@ -110,13 +110,13 @@ class Flights:
 
     def deferred(self, batch: Batch, positions: Rows, channel: str, number: int) -> None:
         """Lanes issue an action."""
-        spans, now, pc = self.recorder.spans, self.recorder.now(), self.machine.pc
+        spans, now, pc = self.recorder.spans, self.recorder.now(), self.emulator.state.pc
         if channel == "wgmma":
             self._multiply(batch, positions, number)
             return
-        committed = self.machine.engines.committed[channel]
+        committed = self.emulator.asynchronous.committed[channel]
         lanes = batch.active()[positions].sum(axis=1)
-        size = getattr(self.machine.linked[pc].operands, "cp_size", 0)
+        size = getattr(self.emulator.linked[pc].operands, "cp_size", 0)
         held = self._deferred[number] = dict[int, int]()
         for position, copies in zip(positions.tolist(), lanes.tolist(), strict=True):
             row, warp = batch.rows[position : position + 1], int(batch.warp_index[position])
@@ -138,7 +138,7 @@ class Flights:
             held[warp] = event
 
     def _multiply(self, batch: Batch, positions: Rows, number: int) -> None:
-        spans, pc, events = self.recorder.spans, self.machine.pc, self.table
+        spans, pc, events = self.recorder.spans, self.emulator.state.pc, self.table
         issues = spans.mark(Kind.ISSUE, batch.rows[positions], count=self.recorder.together)
         issue_of = dict(zip(positions.tolist(), issues.tolist(), strict=True))
         leaders = batch.warpgroups()[:, 0]
@@ -149,7 +149,7 @@ class Flights:
             number=-1, phase=-1, count=self.recorder.together,
         )  # fmt: skip
         self._deferred[number] = dict(zip(warps.tolist(), ids.tolist(), strict=True))
-        groups = self.machine.engines.committed["wgmma"][warps]
+        groups = self.emulator.asynchronous.committed["wgmma"][warps]
         for leader, warp, event, group in zip(
             leaders.tolist(), warps.tolist(), ids.tolist(), groups.tolist(), strict=True
         ):
@@ -177,7 +177,7 @@ class Flights:
         """Lanes wait for all but the newest groups: arrows from what that covers."""
         rows, warps = batch.rows[positions], batch.warp_index[positions]
         ids = self.recorder.spans.add_waits(_WAITS[channel], rows, number=min(pending, 1 << 31), phase=-1)
-        engines = self.machine.engines
+        engines = self.emulator.asynchronous
         active = batch.active()
         for position, warp, wait in zip(positions.tolist(), warps.tolist(), ids.tolist(), strict=True):
             kept: list[tuple[int, int, int]] = []

@@ -38,18 +38,18 @@ class Objects:
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
-        self.machine = recorder.machine
+        self.emulator = recorder.emulator
         self.table = recorder.table
         self._objects: dict[int, _Object] = {}
         self._arriving: dict[int, int] = {}  # the last arrival of the action that is being done
         self._seen: tuple[Array, Array] | None = None
 
     def _owners(self, index: Array) -> Array:
-        return self.recorder.of_cta[index // self.machine.memory.shared_stride]
+        return self.recorder.of_cta[index // self.emulator.memory.shared_stride]
 
     def address(self, word: int) -> int:
         """The shared address with the rank of its CTA in bits 24 and up."""
-        memory = self.machine.memory
+        memory = self.emulator.memory
         return (
             int(memory.rank[word * 8 // memory.shared_stride]) << 24
             | memory.shared_offset(word * 8) & 0xFF_FFFF
@@ -147,9 +147,9 @@ class Objects:
         before = self._objects.pop(word, None)
         if before is not None:
             self._close(before, now + 1)
-        owner = int(self.recorder.of_cta[word * 8 // self.machine.memory.shared_stride])
+        owner = int(self.recorder.of_cta[word * 8 // self.emulator.memory.shared_stride])
         if begins and owner >= 0:
-            found = _Object(owner, self.address(word), self.machine.pc)
+            found = _Object(owner, self.address(word), self.emulator.state.pc)
             self._objects[word] = found
             self._open(found, now + 1)
 
@@ -188,7 +188,7 @@ class Objects:
             strand = np.array([row], np.intp)
             if was_held:
                 ids = spans.end_waits(strand, now + 1)
-                spans.first[strand] = self.machine.pc + 1
+                spans.first[strand] = self.emulator.state.pc + 1
             else:
                 ids = spans.add_waits(
                     Kind.WAIT_MBARRIER, strand, number=self.address(word),

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
-from warploom.emulator.strands import State
-from warploom.emulator.watch import Watcher
+from warploom.emulator.events import Watcher
+from warploom.emulator.warp_splits import Status
 from warploom.observe.trace.data import Cta, Kind, Trace
 from warploom.observe.trace.flights import Flights
 from warploom.observe.trace.objects import Objects
@@ -19,7 +19,8 @@ from warploom.observe.trace.table import NOWHERE, Table
 
 if TYPE_CHECKING:
     from warploom.emulator.batch import Batch
-    from warploom.emulator.emulator import Grid, Machine
+    from warploom.emulator.emulator import Emulator
+    from warploom.emulator.grid import Grid
 
 Array = NDArray[Any]
 Act = Callable[[Any, Any], None]
@@ -32,7 +33,7 @@ _BARRIERS = 16
 
 
 class Recorder(Watcher):
-    """A watcher (machine.watch) for one launch.
+    """A watcher (emulator.watch) for one launch.
 
     It notes what happens in the CTAs with these numbers, x running fastest; by default in those of the first
     cluster. Its clock counts the steps in which they have a part: instructions, each done for all warps that
@@ -42,7 +43,7 @@ class Recorder(Watcher):
     """
 
     accesses = False
-    machine: Machine
+    emulator: Emulator
     spans: Spans
     objects: Objects
     flights: Flights
@@ -63,14 +64,14 @@ class Recorder(Watcher):
 
     # Beginning and end ------------------------------------------------------------------------------------
 
-    def attach(self, machine: Machine) -> None:
+    def attach(self, emulator: Emulator) -> None:
         """The machine is made."""
-        self.machine = machine
-        self._ctas = _chosen(machine.grid, self._wanted)
+        self.emulator = emulator
+        self._ctas = _chosen(emulator.grid, self._wanted)
 
     def wrap(self, pc: int, act: Act, operands: Any) -> Act:
         """See what warps multiply."""
-        touches = self.machine.program.steps[pc].binding.form.touches
+        touches = self.emulator.program.steps[pc].binding.form.touches
         if "tensor" not in touches or "async" in touches:
             return act
 
@@ -93,13 +94,13 @@ class Recorder(Watcher):
     def start(self) -> None:
         """CTAs became resident."""
         self.table.close(self.base)
-        machine = self.machine
-        x, y, z = machine.coordinates.T
-        numbers = x + machine.grid.grid[0] * (y + machine.grid.grid[1] * z)
+        emulator = self.emulator
+        x, y, z = emulator.state.coordinates.T
+        numbers = x + emulator.grid.grid[0] * (y + emulator.grid.grid[1] * z)
         wanted = {cta.number: k for k, cta in enumerate(self._ctas)}
-        self.of_cta = np.full(machine.ctas, -1, np.int64)
+        self.of_cta = np.full(emulator.topology.ctas, -1, np.int64)
         self.of_cta[: len(numbers)] = [wanted.get(number, -1) for number in numbers.tolist()]
-        self.of_warp = self.of_cta[machine.cta_of]
+        self.of_warp = self.of_cta[emulator.topology.cta_of]
         self.watched = self.of_warp >= 0
         self._any = bool(self.watched.any())
         self.spans = Spans(self)
@@ -115,13 +116,13 @@ class Recorder(Watcher):
     def trace(self) -> Trace:
         """What was noted until now."""
         self.table.close(self.now() + 1)
-        machine, table = self.machine, self.table
-        program, schedule = machine.program, machine.schedule
+        emulator, table = self.emulator, self.table
+        program, schedule = emulator.program, emulator.schedule
         return Trace(
             kernel=program.kernel.name,
             schedule=f"random:{schedule.seed}" if schedule.kind == "random" else schedule.kind,
-            cluster_size=machine.cluster_size,
-            warps=machine.warps_per_cta,
+            cluster_size=emulator.topology.cluster_size,
+            warps=emulator.topology.warps_per_cta,
             ctas=self._ctas,
             opcodes=tuple(step.instruction.opcode for step in program.steps),
             lines=tuple(program.line_of(pc) for pc in range(len(program.steps))),
@@ -134,7 +135,7 @@ class Recorder(Watcher):
 
     def now(self) -> int:
         """The step that is being done, or the last one that was."""
-        return self.base + self.machine.pc - self._first if self._inside else max(self.base - 1, 0)
+        return self.base + self.emulator.state.pc - self._first if self._inside else max(self.base - 1, 0)
 
     def block(self, batch: Batch) -> None:
         """Warps are about to execute a basic block."""
@@ -142,7 +143,7 @@ class Recorder(Watcher):
             return
         rows = batch.rows[self.watched[batch.warp_index]]
         if len(rows):
-            self._first = self.machine.pc
+            self._first = self.emulator.state.pc
             self._inside = True
             self._block += 1
             self.spans.begin(rows)
@@ -167,7 +168,7 @@ class Recorder(Watcher):
 
     def suspended(self, batch: Batch, which: Array, state: int, again: bool) -> None:
         """Strands are about to wait."""
-        if self._any and state != State.READY:
+        if self._any and state != Status.READY:
             positions = np.flatnonzero(which & self.watched[batch.warp_index])
             if len(positions):
                 self.spans.suspended(batch, positions, state)
@@ -223,7 +224,9 @@ class Recorder(Watcher):
         if not len(positions):
             return
         rows, clusters = batch.rows[positions], clusters[positions]
-        waits = self.machine.barriers.cluster_waits(batch, batch.place.cta // self.machine.cluster_size)
+        waits = self.emulator.barriers.cluster_waits(
+            batch, batch.location.cta // self.emulator.topology.cluster_size
+        )
         waits = waits[positions]
         ids = self.spans.add_waits(Kind.WAIT_CLUSTER, rows, phase=-1)
         self.spans.hold(rows[waits], ids[waits])
@@ -292,15 +295,15 @@ class Recorder(Watcher):
         positions = self._positions(batch)
         if not len(positions):
             return
-        warps, now, pc = batch.warp_index[positions], self.now(), self.machine.pc
+        warps, now, pc = batch.warp_index[positions], self.now(), self.emulator.state.pc
         ctas, first, counts = np.unique(self.of_warp[warps], return_index=True, return_counts=True)
         events = self.table.rows
         for cta, at, count in zip(ctas.tolist(), first.tolist(), counts.tolist(), strict=True):
             event, block = self._products.get(cta, (NOWHERE, -1))
             if block != self._block:
                 added = self.table.add(
-                    Kind.PRODUCT, 1, cta=cta, warp=int(self.machine.in_cta[warps[at]]), begin=now, step=pc,
-                    number=-1, phase=-1,
+                    Kind.PRODUCT, 1, cta=cta, warp=int(self.emulator.topology.warp_in_cta[warps[at]]), begin=now,
+                    step=pc, number=-1, phase=-1,
                 )  # fmt: skip
                 event = int(added[0])
                 self._products[cta] = event, self._block

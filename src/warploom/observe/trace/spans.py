@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.emulator.strands import State
+from warploom.emulator.warp_splits import Status
 from warploom.observe.trace.data import Kind
 from warploom.observe.trace.table import OPEN, Ids
 
@@ -26,9 +26,9 @@ class Spans:
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
-        self.machine = recorder.machine
+        self.emulator = recorder.emulator
         self.table = recorder.table
-        warps = self.machine.warps
+        warps = self.emulator.topology.warps
         self.run = np.full(warps, _NONE, np.int64)  # the open run
         self.wait = np.full(warps, _NONE, np.int64)  # the open wait
         self.loose = np.zeros(warps, np.bool_)  # the open wait ends when the strand goes on
@@ -50,14 +50,14 @@ class Spans:
         now = self.recorder.now()
         if int(rows.max()) >= len(self.run):
             self._grow()
-        strands = self.machine.strands
+        strands = self.emulator.state.splits
         if strands.diverged:
             self._adopt(rows[self.warp[rows] != strands.warp[rows]])
         loose = rows[self.loose[rows]]
         if len(loose):
             self.end_waits(loose, now)
         self.since[rows[self.since[rows] < 0]] = now
-        self._least = self.machine.pc
+        self._least = self.emulator.state.pc
         self.first[rows[self.run[rows] < 0]] = self._least
 
     def end(self) -> None:
@@ -66,8 +66,8 @@ class Spans:
         if not len(rows):
             return
         self._rows = rows[:0]
-        strands, events = self.machine.strands, self.table.rows
-        now, pc = self.recorder.base, self.machine.pc
+        strands, events = self.emulator.state.splits, self.table.rows
+        now, pc = self.recorder.base, self.emulator.state.pc
         going = rows[self.wait[rows] < 0]
         runs = self.run[going]
         known = runs[runs >= 0]
@@ -78,11 +78,11 @@ class Spans:
         new = going[(runs < 0) & (self.since[going] < now)]
         if len(new):
             self.run[new] = self._add_runs(new, now, pc)
-        gone = rows[strands.state[rows] == State.DONE]
+        gone = rows[strands.status[rows] == Status.DONE]
         if len(gone):
             self.run[gone] = self.since[gone] = _NONE
         if strands.diverged:
-            merged = np.flatnonzero((self.wait >= 0) & (strands.state[: len(self.wait)] == State.DONE))
+            merged = np.flatnonzero((self.wait >= 0) & (strands.status[: len(self.wait)] == Status.DONE))
             if len(merged):
                 self.end_waits(merged, now)
                 self.since[merged] = _NONE
@@ -95,7 +95,7 @@ class Spans:
         )  # fmt: skip
 
     def _grow(self) -> None:
-        more = len(self.machine.strands.state) - len(self.run)
+        more = len(self.emulator.state.splits.status) - len(self.run)
         for name, fill in (("run", _NONE), ("wait", _NONE), ("since", _NONE), ("first", 0), ("warp", _NONE)):
             setattr(self, name, np.concatenate([getattr(self, name), np.full(more, fill, np.int64)]))
         self.loose = np.concatenate([self.loose, np.zeros(more, np.bool_)])
@@ -104,7 +104,7 @@ class Spans:
     def _adopt(self, rows: Rows) -> None:
         """Slots have become another warp's."""
         for row in rows.tolist():
-            warp = int(self.machine.strands.warp[row])
+            warp = int(self.emulator.state.splits.warp[row])
             self._strands[warp] += 1
             self.warp[row], self.strand[row] = warp, self._strands[warp]
             self.run[row] = self.wait[row] = self.since[row] = _NONE
@@ -117,13 +117,13 @@ class Spans:
         warps = self.warp[rows]
         return {
             "cta": self.recorder.of_warp[warps],
-            "warp": self.machine.in_cta[warps],
+            "warp": self.emulator.topology.warp_in_cta[warps],
             "strand": self.strand[rows],
         }
 
     def add_waits(self, kind: Kind, rows: Rows, **columns: Array | int) -> Ids:
         """Strands wait for one step at the instruction of now; `hold` makes it longer."""
-        now, pc = self.recorder.now(), self.machine.pc
+        now, pc = self.recorder.now(), self.emulator.state.pc
         runs = self.run[rows]
         known = runs[runs >= 0]
         if len(known):
@@ -153,7 +153,7 @@ class Spans:
 
     def mark(self, kind: Kind, rows: Rows, **columns: Array | int) -> Ids:
         """Strands do something that takes one step, and go on."""
-        now, pc = self.recorder.now(), self.machine.pc
+        now, pc = self.recorder.now(), self.emulator.state.pc
         return self.table.add(
             kind, len(rows), **self.who(rows), begin=now, end=now + 1, step=pc, last=pc, **columns
         )
@@ -161,17 +161,17 @@ class Spans:
     def suspended(self, batch: Batch, positions: Rows, state: int) -> None:
         """Strands wait for lanes of their warp, for registers, or for something that has been noted already."""
         rows = batch.rows[positions]
-        if state == State.GATHERING:
+        if state == Status.RECONVERGING:
             self.hold(rows, self.add_waits(Kind.WAIT_WARP, rows), loose=True)
             return
         free = self.wait[rows] < 0
         rows, positions = rows[free], positions[free]
         if not len(rows):
             return
-        family, _, part = self.machine.program.steps[self.machine.pc].binding.form.name.partition(".")
+        family, _, part = self.emulator.program.steps[self.emulator.state.pc].binding.form.name.partition(".")
         if family == "mbarrier":
             self.recorder.objects.wait(rows, positions)
         elif part == "setmaxnreg":
-            wanted = self.machine.linked[self.machine.pc].operands.imm_reg_count
+            wanted = self.emulator.linked[self.emulator.state.pc].operands.imm_reg_count
             ids = self.add_waits(Kind.WAIT_REGISTERS, rows, number=wanted)
             self.hold(rows, ids, loose=True)

@@ -1,27 +1,26 @@
 # pyright: reportUnknownMemberType=false
-"""Boxes of tensors between global and shared memory: the compiled copies, and many boxes at a time."""
+"""Compiled copies of tensor boxes between global and shared memory, one box or many at a time."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.emulator.memory import CHUNK_MASK, SHARED_START
-from warploom.emulator.watch import READ, WRITE
+from warploom.emulator.address_space import CHUNK_MASK, SHARED_START
+from warploom.emulator.events import READ, WRITE
+from warploom.emulator.memory import Memory
 from warploom.isa.instructions.bulk import TensorCopy
 from warploom.layout import TensorMapFields, box_bytes, boxes
 from warploom.numerics._compile import njit
 
-if TYPE_CHECKING:
-    from warploom.emulator.emulator import Machine
-
 Array = NDArray[Any]
 
 TF32_WORDS = ("tf32", "tf32.ftz")
-"""Element types whose loads round."""
+"""Element types of tensor maps whose loads round to tf32."""
 
 
 @njit
@@ -29,10 +28,11 @@ def tile_in(
     arena: Array, base: int, rows: Array, left: int, inside: int, offsets: Array, row_bytes: int, start: int,
     mask: int, shared: Array, origin: int, fill: np.uint64,
 ) -> None:  # fmt: skip
-    """Load a box in chunks of 16 bytes: row r goes to shared addresses start + offsets[r], swizzled.
+    """Load a box in chunks of 16 bytes.
 
-    Bytes [left, left + inside) of a row come from the arena, at base + rows[r]; the others are `fill`, and so
-    is a row whose rows[r] is negative. Tensor maps keep sources, rows and `left` at multiples of 16 bytes.
+    Row r goes to shared addresses start + offsets[r], swizzled. Bytes [left, left + inside) of a row come from the
+    arena at base + rows[r]. The other bytes, and rows whose rows[r] is negative, are `fill`. Tensor maps keep sources,
+    rows and `left` at multiples of 16 bytes.
     """
     from_words = arena.view(np.uint64)
     to_words = shared.view(np.uint64)
@@ -57,7 +57,10 @@ def tile_out(
     arena: Array, base: int, rows: Array, inside: int, offsets: Array, start: int, mask: int, shared: Array,
     origin: int,
 ) -> None:  # fmt: skip
-    """Store a box: `inside` bytes of each row in bounds, a multiple of 16, go to the arena, at base + rows[r]."""
+    """Store a box.
+
+    Of each row in bounds, `inside` bytes (a multiple of 16) go to the arena at base + rows[r].
+    """
     from_words = shared.view(np.uint64)
     to_words = arena.view(np.uint64)
     for r in range(len(rows)):
@@ -76,7 +79,10 @@ def _move(
     arena: Array, bases: Array, rows: Array, offsets: Array, row_bytes: int, starts: Array, mask: int,
     shared: Array, origins: Array, loads: bool,
 ) -> None:  # fmt: skip
-    """Load or store whole boxes: box b at bases[b] of the arena, and at shared addresses from starts[b] on."""
+    """Load or store whole boxes.
+
+    Box b is at bases[b] of the arena and at shared addresses from starts[b] on.
+    """
     far_words = arena.view(np.uint64)
     near_words = shared.view(np.uint64)
     for b in range(len(bases)):
@@ -95,21 +101,25 @@ def _move(
                 far += np.uint64(2)
 
 
-def chosen(array: Array, positions: Array, lanes: Array) -> Array:
-    """The elements of a request's array, which may be broadcast along either axis, that belong to some lanes."""
+def lane_values(array: Array, positions: Array, lanes: Array) -> Array:
+    """Return the elements of a request's array that belong to some lanes.
+
+    Shapes: array (warps or 1, 32 or 1), positions and lanes (copies,).
+    """
     rows, columns = array.shape
     return array[positions if rows > 1 else 0 * positions, lanes if columns > 1 else 0 * lanes]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WholeBoxes:
-    """Copies of boxes that are whole and in bounds, here and there, through one tensor map.
+    """Copies of boxes through one tensor map that are whole and in bounds at both ends.
 
-    Shapes: `copy` (boxes,) is the copy of the request that a box belongs to, several where it is multicast;
-    `bases`, `starts`, `origins` and `mbarriers` are (boxes,), `rows` and `offsets` (rows of a box,).
+    `copy` is the copy of the request that each box belongs to; a multicast copy has several boxes. `complete` counts
+    bytes off mbarriers. Shapes: copy, bases, starts, origins and mbarriers (boxes,), rows and offsets (rows of a box,).
     """
 
-    machine: Machine
+    memory: Memory
+    complete: Callable[[Array, int], None]
     loads: bool
     copy: Array
     bases: Array
@@ -124,44 +134,46 @@ class WholeBoxes:
     transferred: int
 
     def move(self) -> None:
-        """Copy, and count the bytes off the mbarriers. Errors: Fault, its lane a box."""
-        memory = self.machine.memory
-        if memory.carried is not None:
+        """Copy the boxes and count their bytes off the mbarriers. Errors: Fault, whose lane is a box."""
+        memory = self.memory
+        if memory.reports_copies:
             rows = (np.unique(self.bases)[:, None] + self.rows).reshape(-1)  # CTAs share tiles
-            memory.tell(rows, np.full(len(rows), self.row_bytes), READ if self.loads else WRITE)
+            memory.report_copy(rows, np.full(len(rows), self.row_bytes), READ if self.loads else WRITE)
         _move(
             memory.arena.bytes, self.bases, self.rows, self.offsets, self.row_bytes, self.starts, self.mask,
             memory.shared, self.origins, self.loads,
         )  # fmt: skip
         if self.mbarriers is not None:
-            self.machine.mbarriers.complete(self.mbarriers, self.transferred)
+            self.complete(self.mbarriers, self.transferred)
 
 
 def whole_boxes(
-    machine: Machine,
+    memory: Memory,
+    complete: Callable[[Array, int], None],
     request: TensorCopy,
     fields: TensorMapFields,
     positions: Array,
     lanes: Array,
     ctas: Array,
 ) -> WholeBoxes | None:
-    """What of a request's copies through one map can be done together.
+    """Return those copies of a request through one map that can be made together, or None.
 
-    What is left out is at the edges of the tensor, or somebody's mistake.
+    Copies at the edges of the tensor and faulty copies are left out.
 
-    Shapes: positions, lanes and ctas are (copies,).
-    Errors: Fault and UsageError where no copy can be done in this way.
+    Shapes: positions, lanes and ctas (copies,).
+    Errors: Fault and UsageError if no copy can be made in this way.
     """
-    memory = machine.memory
     if fields.rank != request.dimensions or request.is_im2col or fields.is_im2col or fields.interleave:
         return None
     if request.direction == "load" and fields.element_type in TF32_WORDS:
         return None
-    coordinates = np.stack([chosen(part, positions, lanes) for part in request.coordinates]).astype(np.int64)
+    coordinates = np.stack([lane_values(part, positions, lanes) for part in request.coordinates]).astype(
+        np.int64
+    )
     found = boxes(fields, coordinates)
     row_bytes = fields.box[0] * fields.element_bits // 8
     covered = int(found.shared_offset[-1]) + max(row_bytes, fields.swizzle_span)
-    addresses = chosen(request.shared, positions, lanes).astype(np.int64)
+    addresses = lane_values(request.shared, positions, lanes).astype(np.int64)
     starts, rank = addresses & 0xFF_FFFF, addresses >> 24
     end = SHARED_START + memory.shared_bytes
     fits = found.inside & (coordinates[0] * fields.element_bits % 128 == 0)
@@ -173,7 +185,7 @@ def whole_boxes(
         copy = np.flatnonzero(fits)
         rank = rank[copy]
     else:
-        masks = chosen(request.multicast, positions, lanes).astype(np.int64)
+        masks = lane_values(request.multicast, positions, lanes).astype(np.int64)
         copy, rank = np.nonzero(fits[:, None] & (masks[:, None] >> np.arange(memory.cluster_size) & 1 == 1))
     if not len(copy):
         return None
@@ -186,13 +198,13 @@ def whole_boxes(
     mbarriers = None
     loads = request.direction == "load"
     if not loads:
-        memory.arena.touch(fields.global_address + low)
+        memory.arena.mark_written(fields.global_address + low)
     if request.mbarrier is not None:
-        objects = chosen(request.mbarrier, positions, lanes).astype(np.int64)[copy] & 0xFF_FFFF
+        objects = lane_values(request.mbarrier, positions, lanes).astype(np.int64)[copy] & 0xFF_FFFF
         if (objects < SHARED_START).any() or (objects + 8 > end).any():
             return None
         mbarriers = origins + objects
     return WholeBoxes(
-        machine, loads, copy, bases, found.row_offset, found.shared_offset, row_bytes, starts[copy],
+        memory, complete, loads, copy, bases, found.row_offset, found.shared_offset, row_bytes, starts[copy],
         CHUNK_MASK[fields.swizzle_span], origins, mbarriers, covered, box_bytes(fields),
     )  # fmt: skip

@@ -1,20 +1,23 @@
 # pyright: reportUnknownMemberType=false
-"""The copy engine: bulk copies and tensor tiles between global and shared memory."""
+"""Execution of bulk copies and tensor copies between global and shared memory."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
-from warploom.emulator.boxes import TF32_WORDS, chosen, tile_in, tile_out, whole_boxes
+from warploom.emulator.address_space import CHUNK_MASK, GLOBAL_BASE, SHARED_START
+from warploom.emulator.batch import Batch
+from warploom.emulator.events import READ, WRITE, Action
 from warploom.emulator.faults import Fault
-from warploom.emulator.memory import CHUNK_MASK, GLOBAL_BASE, SHARED_START
-from warploom.emulator.watch import READ, WRITE, Action
+from warploom.emulator.memory import Memory
+from warploom.emulator.tensor_boxes import TF32_WORDS, lane_values, tile_in, tile_out, whole_boxes
 from warploom.isa.instructions.bulk import BulkCopy, TensorCopy
 from warploom.isa.instructions.reductions import combine_bulk, of_tensors
 from warploom.isa.model.types import TYPES
@@ -31,25 +34,34 @@ from warploom.layout import (
 from warploom.numerics.convert import tf32_from_float
 from warploom.numerics.formats import TF32
 
-if TYPE_CHECKING:
-    from warploom.emulator.batch import Batch
-    from warploom.emulator.emulator import Machine
-
 Array = NDArray[Any]
 
 
-class Copier:
-    """Carries out requests, one lane at a time."""
+_unpack = lru_cache(maxsize=1024)(TensorMapFields.unpack)
 
-    def __init__(self, machine: Machine) -> None:
-        self.machine = machine
+
+class CopyExecutor:
+    """Executor of bulk copies. A request has arrays over warps and lanes, one copy for each active lane.
+
+    `complete` counts bytes off mbarriers at byte offsets of shared memory.
+    """
+
+    def __init__(
+        self, memory: Memory, complete: Callable[[Array, int], None], explicit_cluster: bool
+    ) -> None:
+        self.memory = memory
+        self.complete = complete
+        self.explicit_cluster = explicit_cluster
 
     def check(self, batch: Batch, request: Any) -> None:
-        """What can be said when a request is issued: alignment of addresses and sizes."""
+        """Check the cluster, and the alignment of addresses and sizes, when a request is issued.
+
+        Errors: Fault.
+        """
         active = batch.active()
         if isinstance(request, BulkCopy):
             spaces = {request.source_space, request.destination_space}
-            if "global" not in spaces and not self.machine.grid.explicit_cluster and active.any():
+            if "global" not in spaces and not self.explicit_cluster and active.any():
                 message = "a bulk copy from shared memory to shared memory, in a launch without clusters"
                 raise Fault("emulator.no-cluster", message, int(np.flatnonzero(active)[0]))
             for name, array in (
@@ -64,21 +76,29 @@ class Copier:
                     message = f"the {name} of a bulk copy is {found:#x}; expected a multiple of 16"
                     raise Fault("emulator.misaligned", message, lane)
 
-    def together(self, request: Any, positions: Array, lanes: Array, ctas: Array) -> NDArray[np.bool_]:
-        """Do at once those copies of one instruction that allow it, and say which; `carry_out` is for the others.
+    def execute_together(
+        self, request: Any, positions: Array, lanes: Array, ctas: Array
+    ) -> NDArray[np.bool_]:
+        """Execute those copies of a request that can be made together, and return which.
 
-        Shapes: the position in the request's arrays, the lane and the CTA of each copy, all (copies,).
+        Shapes: position in the request's arrays, lane and CTA of each copy (copies,); result (copies,).
         """
         done = np.zeros(len(positions), np.bool_)
         if not isinstance(request, TensorCopy) or request.reduction:
             return done
-        for fields, of_map in self.alike(chosen(request.tensor_map, positions, lanes)):
+        for fields, of_map in self.by_tensor_map(lane_values(request.tensor_map, positions, lanes)):
             try:
                 found = whole_boxes(
-                    self.machine, request, fields, positions[of_map], lanes[of_map], ctas[of_map]
+                    self.memory,
+                    self.complete,
+                    request,
+                    fields,
+                    positions[of_map],
+                    lanes[of_map],
+                    ctas[of_map],
                 )
             except (Fault, UsageError):
-                continue  # what is wrong comes out when the copies are carried out one by one
+                continue  # the fault is reported when the copies are executed one by one
             if found is None:
                 continue
             copies = of_map[found.copy]
@@ -86,14 +106,13 @@ class Copier:
                 found.move()
             except Fault as fault:
                 blamed = copies[fault.lane]
-                raise Fault(
-                    fault.code, fault.message, int(positions[blamed]) * 32 + int(lanes[blamed])
-                ) from None
+                lane = int(positions[blamed]) * 32 + int(lanes[blamed])
+                raise Fault(fault.code, fault.message, lane) from None
             done[copies] = True
         return done
 
-    def alike(self, tensor_maps: Array) -> list[tuple[TensorMapFields, NDArray[np.intp]]]:
-        """Tensor maps that can be read, and which copies go through one of equal fields."""
+    def by_tensor_map(self, tensor_maps: Array) -> list[tuple[TensorMapFields, NDArray[np.intp]]]:
+        """Group copies by the contents of their tensor maps; copies through unreadable maps are left out."""
         if len(tensor_maps) and (tensor_maps == tensor_maps[0]).all():
             with suppress(Fault, UsageError):
                 return [(self.fields(int(tensor_maps[0])), np.arange(len(tensor_maps)))]
@@ -107,21 +126,24 @@ class Copier:
             return [(next(iter(kinds)), np.arange(len(tensor_maps)))]
         return [(fields, np.flatnonzero(np.isin(which, of_kind))) for fields, of_kind in kinds.items()]
 
-    def carry_out(self, request: Any, position: int, lane: int, cta: int, data: Array | None = None) -> None:
-        """Do the copy of one lane, with `data` where its source has been read already."""
+    def execute(self, request: Any, position: int, lane: int, cta: int, data: Array | None = None) -> None:
+        """Execute the copy of one lane, with `data` if its source has been read already."""
         pick = _Pick(position, lane)
         if isinstance(request, TensorCopy):
             self._tensor(request, pick, cta)
         else:
             self._plain(request, pick, cta, self._source(request, pick, cta) if data is None else data)
 
-    def source_of(self, request: Any, position: int, lane: int, cta: int) -> Array | None:
-        """What the copy of one lane reads now; None of a tensor copy, which is done in one."""
+    def read_source(self, request: Any, position: int, lane: int, cta: int) -> Array | None:
+        """Return what the copy of one lane reads; None for a tensor copy, which cannot be split in two."""
         return None if isinstance(request, TensorCopy) else self._source(request, _Pick(position, lane), cta)
 
-    def stored(self, request: Any, position: int, lane: int, cta: int, start: int, size: int) -> bytes | None:
-        """What the copy of one lane would now put at [start, start + size) of the arena; None where it is not
-        one row of what the copy stores as it is.
+    def preview(
+        self, request: Any, position: int, lane: int, cta: int, start: int, size: int
+    ) -> bytes | None:
+        """Return what the copy of one lane would now write at [start, start + size) of the arena.
+
+        None if that is not one row of bytes that the copy stores unchanged.
         """
         pick = _Pick(position, lane)
         if request.reduction:
@@ -132,7 +154,7 @@ class Copier:
                 return None
             found = self._source(request, pick, cta)[first : first + size]
             return found.tobytes() if len(found) == size else None
-        fields, coordinates = self._place(request, pick)
+        fields, coordinates = self._validate(request, pick)
         offsets = [] if request.offsets is None else [pick.number(part) for part in request.offsets]
         rows = tile_rows(fields, coordinates, offsets)
         (here,) = np.nonzero(
@@ -146,13 +168,13 @@ class Copier:
         origin = self._origin(owner, low, covered, "a tensor copy")
         sources = low + int(rows.shared_offset[here[0]]) + np.arange(size)
         sources ^= ((sources >> 7) & CHUNK_MASK[fields.swizzle_span]) << 4
-        return self.machine.memory.shared[origin + sources].tobytes()
+        return self.memory.shared[origin + sources].tobytes()
 
-    # Where things are -------------------------------------------------------------------------------------
+    # Addresses ------------------------------------------------------------------------------------------
 
     def _targets(self, space: str, address: int, cta: int, ranks: int | None) -> list[tuple[int, int]]:
-        """CTAs and low addresses that a shared address of a CTA stands for, once per rank of a multicast."""
-        memory = self.machine.memory
+        """Return the CTA and window address of the destination, or of each destination of a multicast."""
+        memory = self.memory
         first = cta - int(memory.rank[cta])
         low = address & 0xFF_FFFF
         if ranks is not None:
@@ -171,14 +193,17 @@ class Copier:
         return [(first + rank, low)]
 
     def _check_present(self, ctas: Sequence[int]) -> None:
-        memory = self.machine.memory
+        memory = self.memory
         for cta in ctas:
             if memory.exited[cta]:
                 raise memory.fault_of_exited(cta)
 
     def _origin(self, cta: int, low: int, size: int, what: str) -> int:
-        """What to add to an address of a CTA's window to index `shared`, once [low, low + size) is known to fit."""
-        memory = self.machine.memory
+        """Return the difference between `shared` offsets and addresses of a CTA's window.
+
+        Errors: Fault if the range is not inside the window.
+        """
+        memory = self.memory
         if low < SHARED_START or low + size > SHARED_START + memory.shared_bytes:
             message = (
                 f"{what} of {size} bytes at shared address {low:#x} is out of bounds: the CTA has "
@@ -190,29 +215,29 @@ class Copier:
 
     def _complete(self, cta: int, mbarrier: int, transferred: int) -> None:
         origin = self._origin(cta, mbarrier & 0xFF_FFFF, 8, "an mbarrier")
-        self.machine.mbarriers.complete(np.array([origin + (mbarrier & 0xFF_FFFF)]), transferred)
+        self.complete(np.array([origin + (mbarrier & 0xFF_FFFF)]), transferred)
 
     # Plain copies -----------------------------------------------------------------------------------------
 
     def _source(self, request: BulkCopy, pick: _Pick, cta: int) -> Array:
-        memory, size = self.machine.memory, pick.number(request.bytes)
+        memory, size = self.memory, pick.number(request.bytes)
         source = pick.number(request.source)
         if request.source_space == "global":
             first = memory.arena.find(source, size, "a bulk copy's source")
-            memory.tell([first], [size], READ)
+            memory.report_copy([first], [size], READ)
             return memory.arena.bytes[first : first + size].copy()
         ((owner, low),) = self._targets("shared::cta", source, cta, None)
         origin = self._origin(owner, low, size, "a bulk copy's source")
         return memory.shared[origin + low : origin + low + size].copy()
 
     def _plain(self, request: BulkCopy, pick: _Pick, cta: int, data: Array) -> None:
-        memory, size = self.machine.memory, len(data)
+        memory, size = self.memory, len(data)
         destination = pick.number(request.destination)
         if request.destination_space == "global":
             first = memory.arena.find(destination, size, "a bulk copy's destination")
-            self._tell_put(first, size, request, pick)
+            self._report_put(first, size, request, pick)
             self._put(memory.arena.bytes[first : first + size], data, request, pick)
-            memory.arena.touch(destination)
+            memory.arena.mark_written(destination)
         else:
             ranks = pick.optional(request.multicast)
             for owner, low in self._targets(request.destination_space, destination, cta, ranks):
@@ -240,20 +265,20 @@ class Copier:
             keep = _kept(request.byte_mask, pick, len(data))
             target[keep] = data[keep]
 
-    def _tell_put(self, first: int, size: int, request: BulkCopy, pick: _Pick) -> None:
-        memory = self.machine.memory
+    def _report_put(self, first: int, size: int, request: BulkCopy, pick: _Pick) -> None:
+        memory = self.memory
         if request.reduction:
-            memory.tell([first], [size], Action("combine", request.reduction, request.type))
+            memory.report_copy([first], [size], Action("combine", request.reduction, request.type))
         elif request.byte_mask is None:
-            memory.tell([first], [size], WRITE)
+            memory.report_copy([first], [size], WRITE)
         else:
             single = np.arange(first, first + size)[_kept(request.byte_mask, pick, size)]
-            memory.tell(single, np.ones(len(single)), WRITE)
+            memory.report_copy(single, np.ones(len(single)), WRITE)
 
     # Tensor tiles -----------------------------------------------------------------------------------------
 
-    def _place(self, request: TensorCopy, pick: _Pick) -> tuple[TensorMapFields, list[int]]:
-        """The map and the coordinates of a copy, once nothing is wrong with them."""
+    def _validate(self, request: TensorCopy, pick: _Pick) -> tuple[TensorMapFields, list[int]]:
+        """Return the tensor map and the coordinates of a copy. Errors: Fault if the copy is illegal."""
         fields = self.fields(pick.number(request.tensor_map))
         if fields.rank != request.dimensions:
             message = f"a {request.dimensions}-dimensional copy through a tensor map of rank {fields.rank}"
@@ -265,20 +290,20 @@ class Copier:
             )
             raise Fault("emulator.tensor-map", message)
         coordinates = [pick.number(part) for part in request.coordinates]
-        if complaint := misplaced(fields, coordinates, stores=request.direction == "store"):
-            raise Fault("emulator.tensor-map", complaint)
+        if message := misplaced(fields, coordinates, stores=request.direction == "store"):
+            raise Fault("emulator.tensor-map", message)
         return fields, coordinates
 
     def prefetch(self, batch: Batch, request: TensorCopy) -> None:
-        """Say what is wrong with the copies that a prefetch stands for; nothing else of it can be seen."""
+        """Check the copies of a prefetch, which has no other visible effect. Errors: Fault."""
         for position, lane in np.argwhere(batch.active()).tolist():
             try:
-                self._place(request, _Pick(position, lane))
+                self._validate(request, _Pick(position, lane))
             except Fault as fault:
                 raise Fault(fault.code, fault.message, position * 32 + lane) from None
 
     def _tensor(self, request: TensorCopy, pick: _Pick, cta: int) -> None:
-        fields, coordinates = self._place(request, pick)
+        fields, coordinates = self._validate(request, pick)
         try:
             offsets = [] if request.offsets is None else [pick.number(part) for part in request.offsets]
             rows = tile_rows(fields, coordinates, offsets)
@@ -300,28 +325,31 @@ class Copier:
             self._tile_store(request, cta, fields, rows, address)
 
     def fields(self, address: int) -> TensorMapFields:
-        """The tensor map at an address. Errors: Fault, UsageError."""
-        arena = self.machine.memory.arena
+        """Return the contents of the tensor map at an address. Errors: Fault, UsageError."""
+        arena = self.memory.arena
         if address % 64:
             raise Fault(
                 "emulator.misaligned", f"a tensor map at address {address:#x}; expected a multiple of 64"
             )
         first = arena.find(address, 128, "a tensor map")
-        self.machine.memory.tell([first], [128], READ)
-        return self.machine.tensor_map(arena.bytes[first : first + 128].tobytes())
+        self.memory.report_copy([first], [128], READ)
+        return _unpack(arena.bytes[first : first + 128].tobytes())
 
     def _global_span(self, fields: TensorMapFields, rows: TileRows, size: int) -> int:
-        """Index in the arena of the map's address, once `size` bytes of every row are known to be in bounds."""
-        arena = self.machine.memory.arena
+        """Return the arena index of the map's address.
+
+        Errors: Fault if `size` bytes of a row are not in bounds.
+        """
+        arena = self.memory.arena
         inside = rows.global_offset[rows.global_offset >= 0]
         if not len(inside):
             return 0
         low, high = int(inside.min()), int(inside.max()) + size
         return arena.find(fields.global_address + low, high - low, "a tensor copy") - low
 
-    def _tell_rows(self, base: int, rows: TileRows, size: int, action: Action) -> None:
+    def _report_rows(self, base: int, rows: TileRows, size: int, action: Action) -> None:
         inside = rows.global_offset[rows.global_offset >= 0]
-        self.machine.memory.tell(base + inside, np.full(len(inside), size), action)
+        self.memory.report_copy(base + inside, np.full(len(inside), size), action)
 
     def _tile_load(
         self,
@@ -332,12 +360,12 @@ class Copier:
         rows: TileRows,
         address: int,
     ) -> None:
-        memory = self.machine.memory
+        memory = self.memory
         bits, whole = unit_bits(fields), row_bytes(fields)
         left, inside = rows.first * bits // 8, rows.valid * bits // 8
         base = self._global_span(fields, rows, inside)
         source, offsets = memory.arena.bytes, rows.global_offset
-        self._tell_rows(base, rows, inside, READ)
+        self._report_rows(base, rows, inside, READ)
         if fields.element_type in TF32_WORDS:
             source, offsets = _as_tf32(source, base + offsets, offsets >= 0, inside)
             base = 0
@@ -358,8 +386,8 @@ class Copier:
     def _tile_store(
         self, request: TensorCopy, cta: int, fields: TensorMapFields, rows: TileRows, address: int
     ) -> None:
-        memory = self.machine.memory
-        # What is written is whole chunks of 16 bytes, the last one of a row beyond the end of the tensor too.
+        memory = self.memory
+        # Whole chunks of 16 bytes are written, even if the last one of a row exceeds the tensor.
         inside, whole = -(-rows.valid * unit_bits(fields) // 128) * 16, row_bytes(fields)
         base = self._global_span(fields, rows, inside)
         covered = int(rows.shared_offset[-1]) + max(whole, fields.swizzle_span)
@@ -369,9 +397,9 @@ class Copier:
         reached = rows.global_offset >= 0
         if not reached.any():
             return
-        memory.arena.touch(base + int(rows.global_offset.max()) + GLOBAL_BASE)
+        memory.arena.mark_written(base + int(rows.global_offset.max()) + GLOBAL_BASE)
         combines = Action("combine", request.reduction, fields.element_type) if request.reduction else WRITE
-        self._tell_rows(base, rows, inside, combines)
+        self._report_rows(base, rows, inside, combines)
         if not request.reduction:
             tile_out(
                 memory.arena.bytes, base, rows.global_offset, inside, rows.shared_offset, low, mask,
@@ -386,21 +414,24 @@ class Copier:
         new = memory.shared[origin + sources].view(dtype)
         act = combine_bulk(request.reduction, fields.element_type)
         apart = (np.diff(np.sort(firsts)) >= inside).all()
-        # Rows that overlap, through strides that let them, are combined one after the other.
+        # Rows may overlap if the strides allow it; they are then combined one after the other.
         for some in [slice(None)] if apart else [slice(k, k + 1) for k in range(len(firsts))]:
-            places = firsts[some, None] + np.arange(inside)
-            reduced = act(memory.arena.bytes[places].view(dtype), new[some])
-            memory.arena.bytes[places] = np.ascontiguousarray(reduced).view(np.uint8)
+            index = firsts[some, None] + np.arange(inside)
+            reduced = act(memory.arena.bytes[index].view(dtype), new[some])
+            memory.arena.bytes[index] = np.ascontiguousarray(reduced).view(np.uint8)
 
 
 def _kept(byte_mask: Array, pick: _Pick, size: int) -> Array:
-    """Which bytes of a copy its byte mask lets be written. Shapes: (size,)."""
+    """Return True for the bytes of a copy that its byte mask lets through. Shapes: (size,)."""
     mask = pick.number(byte_mask)
     return np.resize(np.array([mask >> bit & 1 for bit in range(16)], np.bool_), size)
 
 
 def _as_tf32(arena: Array, sources: Array, reached: Array, inside: int) -> tuple[Array, Array]:
-    """The rows of a box with f32 numbers rounded to tf32, and where they begin, -1 for those out of bounds."""
+    """Return the rows of a box with f32 numbers rounded to tf32, and their starts.
+
+    The start of a row out of bounds is -1.
+    """
     pitch = -(-inside // 16) * 16
     rows = np.zeros((len(sources), pitch), np.uint8)
     found = arena[sources[reached, None] + np.arange(inside)].view(np.float32)
@@ -410,17 +441,17 @@ def _as_tf32(arena: Array, sources: Array, reached: Array, inside: int) -> tuple
 
 
 class _Pick:
-    """The element of a request's arrays that belongs to one lane."""
+    """Reader of the elements of a request's arrays that belong to one lane."""
 
     def __init__(self, position: int, lane: int) -> None:
         self.position = position
         self.lane = lane
 
     def number(self, array: Array) -> int:
-        """The lane's element; arrays may be broadcast along either axis."""
+        """Return the lane's element; arrays may be broadcast along either axis."""
         rows, columns = array.shape
         return int(array[self.position if rows > 1 else 0, self.lane if columns > 1 else 0])
 
     def optional(self, array: Array | None) -> int | None:
-        """The lane's element, or None."""
+        """Return the lane's element, or None."""
         return None if array is None else self.number(array)

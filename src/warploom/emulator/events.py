@@ -10,17 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from numpy.typing import NDArray
 
 from warploom.diagnostics import Diagnostic
 
-if TYPE_CHECKING:
-    from warploom.emulator.batch import Batch
-    from warploom.emulator.emulator import Machine
-    from warploom.emulator.memory import Place
-
+Batch = Any
+Location = Any
+Emulator = Any
 Array = NDArray[Any]
 Act = Callable[[Any, Any], None]
 
@@ -49,7 +47,7 @@ class Watcher:
     carried = False
     """Whether it is to see the bytes of the arena that bulk copies reach."""
 
-    def attach(self, machine: Machine) -> None:
+    def attach(self, emulator: Emulator) -> None:
         """The machine is made; its program is linked next."""
 
     def wrap(self, pc: int, act: Act, operands: Any) -> Act:
@@ -75,7 +73,7 @@ class Watcher:
         """
 
     def access(
-        self, kind: str, place: Place, index: Array, lanes: Array, size: int, values: Array | None
+        self, kind: str, location: Location, index: Array, lanes: Array, size: int, values: Array | None
     ) -> None:
         """Threads are about to load (no values) or to store.
 
@@ -154,10 +152,10 @@ class Several(Watcher):
         self.accesses = any(each.accesses for each in watchers)
         self.carried = any(each.carried for each in watchers)
 
-    def attach(self, machine: Machine) -> None:
+    def attach(self, emulator: Emulator) -> None:
         """Tell all."""
         for each in self.watchers:
-            each.attach(machine)
+            each.attach(emulator)
 
     def wrap(self, pc: int, act: Act, operands: Any) -> Act:
         """Tell all."""
@@ -192,12 +190,12 @@ class Several(Watcher):
             each.suspended(batch, which, state, again)
 
     def access(
-        self, kind: str, place: Place, index: Array, lanes: Array, size: int, values: Array | None
+        self, kind: str, location: Location, index: Array, lanes: Array, size: int, values: Array | None
     ) -> None:
         """Tell all."""
         for each in self.watchers:
             if each.accesses:
-                each.access(kind, place, index, lanes, size, values)
+                each.access(kind, location, index, lanes, size, values)
 
     def cta_arrive(self, batch: Batch, keys: Array, waits: bool) -> None:
         """Tell all."""

@@ -1,4 +1,4 @@
-"""Initial contents of the arena: parameters and initialised variables."""
+"""Initial contents of global memory: kernel parameters and initialised variables."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from warploom.emulator.address_space import CODE_BASE, GLOBAL_BASE
+from warploom.emulator.arena import Arena
 from warploom.emulator.faults import Unsupported, diagnostic
-from warploom.emulator.link import CODE_BASE
-from warploom.emulator.memory import GLOBAL_BASE, Arena
 from warploom.emulator.program import GlobalVariable, Program
 from warploom.isa.model.types import TYPES
 from warploom.ptx import Float, Initializer, Integer, Name, Symbol
@@ -36,7 +36,7 @@ def _image(program: Program, variable: GlobalVariable, segments: Mapping[str, in
     size = TYPES[declaration.type].bytes
     out = bytearray(variable.size)
     assert declaration.initializer is not None
-    # Inner braces mean nothing to assemblers: a short row is followed by the next one, not by zeros.
+    # Assemblers ignore inner braces: a short row is followed by the next one, not by zeros.
     for index, item in enumerate(_leaves(declaration.initializer)):
         value = _value(program, variable, item, segments)
         out[index * size : (index + 1) * size] = _encode(value, declaration.type)
@@ -61,12 +61,12 @@ def _value(
             return item.value
         case Name(text) if text in segments:
             return segments[text]
-        case Name(text) if text in program.activations:
-            return CODE_BASE + program.activations[text].entry
+        case Name(text) if text in program.functions:
+            return CODE_BASE + program.functions[text].entry
         case Symbol(name, offset, _, None, "") if name in segments:
             return segments[name] + offset
         case _:
-            message = f"the initialiser of '{variable.name}' holds {item}, which is not implemented"
+            message = f"the initialiser of '{variable.name}' contains {item}, which is not implemented"
             found = diagnostic("emulator.initialiser", message, program.source, variable.declaration.span)
             raise Unsupported([found])
 

@@ -1,19 +1,17 @@
-"""Registers that warps of a CTA hand to each other: a pool for each CTA, and the warps that wait for it."""
+"""Register pools: registers that the warps of a CTA release and take (setmaxnreg)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.emulator.batch import Batch
 from warploom.emulator.faults import Awaited, Fault
-from warploom.emulator.strands import State
-
-if TYPE_CHECKING:
-    from warploom.emulator.batch import Batch
-    from warploom.emulator.emulator import Machine
-    from warploom.emulator.program import Program
+from warploom.emulator.program import Program
+from warploom.emulator.state import State
+from warploom.emulator.warp_splits import Status
 
 Array = NDArray[Any]
 
@@ -23,40 +21,40 @@ _UNIT = 8  # registers of a thread are allocated in eights
 _WARPS = 4  # and warps in fours
 
 
-def at_entry(program: Program) -> int:
-    """Registers of a thread when the kernel starts, or 0 where nothing tells: the assembler then leaves
-    every change of them out.
+def registers_at_entry(program: Program) -> int:
+    """Return the registers of a thread at kernel entry, or 0 if no directive determines them.
 
-    They are what `.maxnreg` says, and no more than `.minnctapersm` CTAs of `.maxntid` or `.reqntid` threads leave.
+    They are the number of `.maxnreg`, limited to what `.minnctapersm` CTAs of `.maxntid` or `.reqntid` threads leave.
+    Without these directives, ptxas ignores setmaxnreg.
     """
-    said = program.directive(".maxnreg")
-    bounds = [int(np.prod(limit)) for name in (".maxntid", ".reqntid") if (limit := program.directive(name))]
-    least = program.directive(".minnctapersm")
-    found = [said[0]] if said else []
-    if bounds and least:
-        threads = -(-min(bounds) // (32 * _WARPS)) * 32 * _WARPS * max(least[0], 1)
+    limit = program.directive(".maxnreg")
+    bounds = [int(np.prod(ntid)) for name in (".maxntid", ".reqntid") if (ntid := program.directive(name))]
+    ctas = program.directive(".minnctapersm")
+    found = [limit[0]] if limit else []
+    if bounds and ctas:
+        threads = -(-min(bounds) // (32 * _WARPS)) * 32 * _WARPS * max(ctas[0], 1)
         found.append(min(REGISTERS // threads // _UNIT * _UNIT, _MOST))
     return -(-min(found) // _UNIT) * _UNIT if found else 0
 
 
-class Pools:
-    """What each warp holds and each CTA has left, in registers of a thread; a warp takes or gives for its threads.
+class RegisterPools:
+    """Registers that each warp holds and each CTA has left, counted per thread.
 
-    All registers of a CTA are its warps' when it starts. A warp that leaves keeps its own.
+    At entry, the warps hold all registers of their CTA. A warp that exits keeps its own.
     """
 
-    def __init__(self, machine: Machine, ctas: int) -> None:
-        self.machine = machine
-        self.entry = at_entry(machine.program)
-        self.held = np.full(machine.warps, self.entry, np.int64)
-        self.free = np.zeros(ctas, np.int64)
-        self.waiting: dict[int, int] = {}  # strands that wait, and for how many registers
+    def __init__(self, state: State, entry: int) -> None:
+        self.state = state
+        self.entry = entry
+        self.held = np.full(state.topology.warps, entry, np.int64)
+        self.free = np.zeros(state.topology.ctas, np.int64)
+        self.waiting: dict[int, int] = {}  # slots of waiting warp splits, and the registers they want
 
     def change(self, batch: Batch, count: int, take: bool) -> None:
-        """Take registers up to `count`, or release those above it; strands whose pool is short are suspended."""
+        """Take registers up to `count`, or release those above it; suspend warp splits whose pool is short."""
         if not self.entry:
             return
-        warps, ctas = batch.warp_index, batch.place.cta
+        warps, ctas = batch.warp_index, batch.location.cta
         more = count - self.held[warps]
         if not take:
             wrong = np.flatnonzero(more > 0)
@@ -72,32 +70,32 @@ class Pools:
         for position, (warp, cta) in enumerate(zip(warps.tolist(), ctas.tolist(), strict=True)):
             need = int(more[position])
             if need <= 0:
-                continue  # it has as many
+                continue
             if need > self.free[cta]:
                 stay[position] = True
             else:
                 self.free[cta] -= need
                 self.held[warp] = count
         if stay.any():
-            for row in batch.suspend(stay, self.machine.pc, State.WAITING).tolist():
+            for row in batch.suspend(stay, self.state.pc, Status.WAITING).tolist():
                 self.waiting[row] = count
 
     def _wake(self, ctas: Array) -> None:
-        machine = self.machine
-        for row in [row for row in self.waiting if machine.cta_of[machine.strands.warp[row]] in ctas]:
+        splits, cta_of = self.state.splits, self.state.topology.cta_of
+        for row in [row for row in self.waiting if cta_of[splits.warp[row]] in ctas]:
             del self.waiting[row]
-            machine.strands.state[row] = State.READY
+            splits.status[row] = Status.READY
 
     def awaited(self, slot: int) -> Awaited | None:
-        """What a strand waits for; None when it waits elsewhere."""
+        """Return what a warp split waits for, or None if it does not wait for registers."""
         wanted = self.waiting.get(slot)
         if wanted is None:
             return None
-        machine = self.machine
-        warp = int(machine.strands.warp[slot])
-        cta = int(machine.cta_of[warp])
-        others = np.flatnonzero(machine.cta_of == cta)
-        order = others[np.argsort(machine.in_cta[others])]
+        topology = self.state.topology
+        warp = int(self.state.splits.warp[slot])
+        cta = int(topology.cta_of[warp])
+        others = np.flatnonzero(topology.cta_of == cta)
+        order = others[np.argsort(topology.warp_in_cta[others])]
         more, left = wanted - int(self.held[warp]), int(self.free[cta])
         return Awaited(
             "registers",
@@ -108,7 +106,7 @@ class Pools:
 
 
 def _holders(held: list[int]) -> str:
-    """Who holds what, in a phrase: runs of warps."""
+    """Return the registers that each warp holds as a phrase, with runs of warps."""
     runs: list[tuple[int, int, int]] = []
     for warp, count in enumerate(held):
         if runs and runs[-1][2] == count:
