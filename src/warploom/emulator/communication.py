@@ -9,6 +9,7 @@ from collections import Counter
 
 from warploom.emulator.blocks import names_in, names_of
 from warploom.emulator.program import Program, Step
+from warploom.isa.model.effects import Access
 
 _WITHIN_CLUSTER = frozenset({"shared", "shared::cta", "shared::cluster", "local"})
 
@@ -19,19 +20,28 @@ def inter_cta_communication(program: Program) -> list[bool]:
     Ordered and volatile loads do so, and atomics whose result is used.
     """
     found = [_communicates(step) for step in program.steps]
-    if not any(found):
-        return found
+    if not any(access is not None for access in found):
+        return [False] * len(found)
     named = Counter(name for step in program.steps for name in names_of(step.instruction))
     named.update(guard.name for step in program.steps if (guard := step.instruction.guard))
-    for pc, step in enumerate(program.steps):
-        if found[pc] and step.binding.form.family == "atomic":
-            found[pc] = any(
-                named[name] > 1 for name in names_in(step.binding.operands["d"].operand) if name != "_"
-            )
-    return found
+
+    def is_used(step: Step, access: Access) -> bool:
+        return any(
+            named[name] > 1 for name in names_in(step.binding.operands[access.value].operand) if name != "_"
+        )
+
+    return [
+        access is not None and (access.kind != "update" or is_used(step, access))
+        for step, access in zip(program.steps, found, strict=True)
+    ]
 
 
-def _communicates(step: Step) -> bool:
-    slots = step.binding.slots
-    space = slots.get("space") or slots.get("ss") or ""
-    return "listens" in step.binding.form.touches and space not in _WITHIN_CLUSTER
+def _communicates(step: Step) -> Access | None:
+    """Return the access through which an instruction may load a value of another CTA, or None."""
+    form, slots = step.binding.form, step.binding.slots
+    for access in form.effects_of(Access):
+        loads = access.kind != "write" and access.value and form.operands[access.value].access != "read"
+        if loads and access.is_ordered(slots):
+            if form.operands[access.address].space_word(slots) not in _WITHIN_CLUSTER:
+                return access
+    return None

@@ -157,7 +157,7 @@ class DeadlockReport:
             seen.add(pc)
             yield pc
             pending.extend(program.following[pc])
-            if "calls" in program.steps[pc].binding.form.touches:
+            if program.steps[pc].binding.form.control == "call":
                 pending.extend(entries)
 
     # Diagnostics ------------------------------------------------------------------------------------------

@@ -110,16 +110,17 @@ class Linker:
             except _Unresolved as problem:
                 self._refuse(step, problem.code, problem.message)
         form = step.binding.form
-        if complaint := form.complaint(self.arch, step.binding.slots):
-            message = f"'{step.instruction.opcode}' cannot run on {self.arch}: {complaint}"
+        if reason := form.unsupported(self.arch, step.binding.slots):
+            message = f"'{step.instruction.opcode}' cannot run on {self.arch}: {reason}"
             self._refuse(step, "emulator.unsupported", message, form.source)
         guard = self._guard(step)
-        effects = form.touches
-        reconverges = "warpgroup" if "warpgroup" in effects else "warp" if "warp" in effects else ""
-        skips_idle = bool(effects & {"arrives", "waits", "warpgroup"})
-        assert form.act is not None
+        reconverges = form.collective
+        skips_idle = form.arrives or form.suspends or reconverges == "warpgroup"
+        assert form.execution is not None
         negated = step.instruction.guard is not None and step.instruction.guard.negated
-        return Linked(form.act, values, guard, negated, form.family, reconverges, skips_idle, form.together)
+        return Linked(
+            form.execution, values, guard, negated, form.family, reconverges, skips_idle, form.run_execution
+        )
 
     def _refuse(self, step: Step, code: str, message: str, section: str = "") -> None:
         span = step.instruction.span
@@ -144,7 +145,7 @@ class Linker:
         if act_on_run is None or linked[first].guard is not None:
             return first + 1
         written: set[tuple[int, int]] = set()
-        in_order = "async" in self.program.steps[first].binding.form.touches
+        in_order = self.program.steps[first].binding.form.is_asynchronous
         for pc in range(first, self.program.block_end[first]):
             each = linked[pc]
             if each.act_on_run is not act_on_run or each.guard is not None:
@@ -163,14 +164,14 @@ class Linker:
         others: list[list[str]] = []
         for step, each in zip(self.program.steps, linked, strict=True):
             form = step.binding.form
-            adds = form.touches >= {"warpgroup", "tensor"}
+            adds = form.multiplies and form.collective == "warpgroup"
             updated = {name for name, place in form.operands.items() if adds and place.access == "both"}
             others.append([name for name in form.operands if name not in updated])
             accumulators |= _registers(each, updated)
         if not accumulators:
             return
         for step, each, names in zip(self.program.steps, linked, others, strict=True):
-            crosses = bool(step.binding.form.touches & {"calls", "leaves"})
+            crosses = step.binding.form.control == "call" or step.binding.form.ends_thread
             each.flushes = crosses or not accumulators.isdisjoint(_registers(each, names))
 
     def refresh(self) -> None:
