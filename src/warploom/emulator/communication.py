@@ -41,7 +41,7 @@ def _communicates(step: Step) -> Access | None:
     form, slots = step.binding.form, step.binding.slots
     for access in form.effects_of(Access):
         loads = access.kind != "write" and access.value and form.operands[access.value].access != "read"
-        if loads and access.is_ordered(slots):
-            if form.operands[access.address].space_word(slots) not in _WITHIN_CLUSTER:
-                return access
+        space = form.operands[access.address].space_word(slots)
+        if loads and access.is_ordered(slots) and space not in _WITHIN_CLUSTER:
+            return access
     return None
