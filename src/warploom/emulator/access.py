@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.emulator.faults import Fault
 from warploom.numerics._compile import njit
 
 OUT_OF_BOUNDS = 1
@@ -31,6 +32,29 @@ Array = NDArray[Any]
 def uniform(array: Array) -> Array:
     """Return the array, or a copy of it, C-contiguous and writeable as compiled code expects it."""
     return array if array.flags.c_contiguous and array.flags.writeable else array.copy(order="C")
+
+
+def signed(addresses: Array) -> NDArray[np.int64]:
+    """Return addresses as signed integers for compiled code; from 2**63 on they are out of bounds."""
+    return uniform(addresses.view(np.int64) if addresses.dtype == np.uint64 else addresses.astype(np.int64))
+
+
+def element(addresses: Array, shape: tuple[int, ...], lane: int) -> Any:
+    """Return the address of a flat lane index, where the addresses may be broadcast to a shape."""
+    return np.broadcast_to(addresses, shape).reshape(-1)[lane]
+
+
+def misaligned(size: int, what: str, lane: int) -> Fault:
+    """Return the fault of a misaligned access."""
+    message = f"{size}-byte {what} is misaligned; expected a multiple of {size}"
+    return Fault("emulator.misaligned", message, lane)
+
+
+def window_size(name: str, low: int, high: int) -> str:
+    """Return a phrase for the extent of shared or local memory."""
+    if high > low:
+        return f"{high - low} bytes of {name} memory, at {low:#x} to {high:#x}"
+    return f"no {name} memory"
 
 
 @njit

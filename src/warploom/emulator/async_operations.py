@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 
 from warploom.emulator.batch import Batch
 from warploom.emulator.bulk_copies import CopyExecutor
-from warploom.emulator.events import Watcher
+from warploom.emulator.events import (
+    Commit,
+    Complete,
+    CopyIssue,
+    Dispatcher,
+    Group,
+    Issue,
+    Wait,
+)
 from warploom.emulator.faults import Fault
 from warploom.emulator.schedule import Schedule
 from warploom.emulator.state import State
@@ -22,7 +30,13 @@ BatchFactory = Callable[[Array, Array | None], Batch]
 
 PATIENCE = 256  # epochs after which a lazy operation takes effect without a wait, because it may be polled
 _CHANCE = 0.3  # probability, under a random schedule, that a queue advances between two blocks
-CHANNELS = ("copy", "remote", "wgmma")  # of deferred actions
+CHANNELS = ("copy", "remote", "multiplication")  # of deferred actions
+_GROUPS: dict[str, Group] = {
+    "copy": "copy",
+    "remote": "",
+    "multiplication": "multiplication",
+    "bulk": "bulk",
+}
 UNAWAITED = ("copy", "remote")  # channels whose actions may take effect without a wait of their issuer
 _LAST = np.iinfo(np.int64).max
 
@@ -65,7 +79,7 @@ class _Copy:
 class AsyncOperations:
     """Queues of deferred actions and bulk copies.
 
-    `make_batch` makes the batch that an action runs on from warps and a mask. Actions and copies are numbered in order
+    `make_batch` makes the batch that an action runs on, from warps and a mask. Actions and copies are numbered in order
     of issue. Shapes: committed (warps,) groups of each channel, bulk_groups (warps, 32).
     """
 
@@ -75,14 +89,18 @@ class AsyncOperations:
         copies: CopyExecutor,
         schedule: Schedule,
         make_batch: BatchFactory,
-        watch: Watcher | None,
+        events: Dispatcher,
     ) -> None:
         self.state = state
         self.splits = state.splits
         self.executor = copies
         self.kind = schedule.kind
         self.make_batch = make_batch
-        self.watch = watch
+        self._on_issue = events.handler(Issue)
+        self._on_copy_issue = events.handler(CopyIssue)
+        self._on_commit = events.handler(Commit)
+        self._on_wait = events.handler(Wait)
+        self._on_complete = events.handler(Complete)
         warps = state.topology.warps
         self.committed = {channel: np.zeros(warps, np.int64) for channel in CHANNELS}
         self.queues: dict[str, list[_Deferred]] = {channel: [] for channel in CHANNELS}
@@ -97,22 +115,25 @@ class AsyncOperations:
         """Queue an action, or execute it now."""
         number = self.deferred
         self.deferred += 1
-        if self.watch is not None:
-            self.watch.deferred(batch, channel, number)
+        pc, warps, group = self.state.pc, batch.warp_index, self.committed[channel][batch.warp_index]
+        if self._on_issue is not None:
+            length = self.state.run_length
+            self._on_issue(Issue(pc, batch, _GROUPS[channel], number, group, length))
         if self.kind == "eager":
-            if self.watch is not None:
-                self.watch.acting(number, batch.warp_index)
-            action(batch, captured)
+            if self._on_complete is not None:
+                self._on_complete(Complete(pc, _GROUPS[channel], np.array([number]), warps))
+            action(self.make_batch(warps, batch.mask), captured)
             return
         mask = None if batch.mask is None else batch.mask.copy()
         held = {name: array.copy() for name, array in captured.items()}
-        group = self.committed[channel][batch.warp_index]
         epoch = int(self.splits.epoch[batch.rows].max())
-        warps, pc = batch.warp_index.copy(), self.state.pc
-        self.queues[channel].append(_Deferred(channel, action, warps, mask, group, held, epoch, pc, number))
+        item = _Deferred(channel, action, warps.copy(), mask, group, held, epoch, pc, number)
+        self.queues[channel].append(item)
 
     def commit(self, batch: Batch, channel: str) -> None:
         """Close the open group of a channel."""
+        if self._on_commit is not None:
+            self._on_commit(Commit(self.state.pc, batch, _GROUPS[channel]))
         if channel == "bulk":
             self.bulk_groups[batch.warp_index] += batch.active()
         else:
@@ -123,8 +144,11 @@ class AsyncOperations:
 
         With `read_only`, only the sources of their copies are read.
         """
-        if self.watch is not None:
-            self.watch.group_wait(batch, channel, pending, read_only)
+        if self._on_wait is not None:
+            groups = self.bulk_groups if channel == "bulk" else self.committed[channel]
+            self._on_wait(
+                Wait(self.state.pc, batch, _GROUPS[channel], pending, read_only, groups[batch.warp_index])
+            )
         if channel == "bulk":
             limits = np.zeros(self.bulk_groups.shape, np.int64)
             limits[batch.warp_index] = np.where(
@@ -160,8 +184,10 @@ class AsyncOperations:
 
     def _act(self, item: _Deferred, due: Array) -> None:
         part = item if due.all() else self._part(item, due)
-        if self.watch is not None:
-            self.watch.acting(part.number, part.warps)
+        if self._on_complete is not None:
+            self._on_complete(
+                Complete(self.state.pc, _GROUPS[part.channel], np.array([part.number]), part.warps)
+            )
         try:
             part.action(self.make_batch(part.warps, part.mask), part.captured)
         except Fault as fault:
@@ -187,21 +213,23 @@ class AsyncOperations:
     def bulk(self, batch: Batch, request: Any) -> None:
         """Queue one copy for each active lane, or execute it now."""
         self.executor.check(batch, request)
-        if self.watch is not None:
-            self.watch.bulk(batch, request)
         positions, lanes = np.nonzero(batch.active())
         warps = batch.warp_index[positions]
         ctas = self.state.topology.cta_of[warps]
         groups = self.bulk_groups[warps, lanes] if request.completion == "group" else np.full(len(warps), -1)
         epochs = self.splits.epoch[batch.rows[positions]]
         left = np.arange(len(warps))
-        first = self.issued
+        first, pc = self.issued, self.state.pc
         self.issued += len(warps)
+        if self._on_copy_issue is not None:
+            maps = self.executor.tensor_maps(request, positions, lanes)
+            self._on_copy_issue(
+                CopyIssue(pc, batch, request, positions, lanes, warps, groups, first, maps, self)
+            )
         if self.kind == "eager":
-            if self.watch is not None:
-                self.watch.landing(first + left)
+            if self._on_complete is not None:
+                self._on_complete(Complete(pc, "bulk", first + left, None))
             left = np.flatnonzero(~self.executor.execute_together(request, positions, lanes, ctas))
-        pc = self.state.pc
         for k in left.tolist():
             where = (int(positions[k]), int(lanes[k]), int(warps[k]), int(ctas[k]))
             self.copies.append(_Copy(request, *where, int(groups[k]), int(epochs[k]), pc, first + k))
@@ -211,8 +239,8 @@ class AsyncOperations:
     def _execute_copies(self, copies: list[_Copy]) -> None:
         for copy in copies:
             self.copies.remove(copy)
-            if self.watch is not None and self.kind != "eager":
-                self.watch.landing(np.array([copy.number]))
+            if self._on_complete is not None and self.kind != "eager":
+                self._on_complete(Complete(self.state.pc, "bulk", np.array([copy.number]), None))
             self.state.origin = (copy.pc, copy.warp, copy.lane)
             self.executor.execute(copy.request, copy.position, copy.lane, copy.cta, copy.data)
         self.state.origin = None
@@ -224,6 +252,12 @@ class AsyncOperations:
             copy.data = self.executor.read_source(copy.request, copy.position, copy.lane, copy.cta)
             self.state.origin = None
         return copy.data is not None
+
+    def preview(
+        self, request: Any, position: int, lane: int, cta: int, start: int, size: int
+    ) -> bytes | None:
+        """Return what the copy of one lane would now write at [start, start + size) of the arena."""
+        return self.executor.preview(request, position, lane, cta, start, size)
 
     def pending_stores(self, warp: int, pc: int, start: int, size: int) -> list[bytes]:
         """Return what queued copies, issued by a warp at `pc`, write at [start, start + size) of the arena."""
@@ -278,7 +312,7 @@ class AsyncOperations:
         for channel, queue in self.queues.items():
             if queue:
                 limit = self._limit(-_LAST)
-                limit[np.isin(groups, groups[warps]) if channel == "wgmma" else warps] = _LAST
+                limit[np.isin(groups, groups[warps]) if channel == "multiplication" else warps] = _LAST
                 self._execute(channel, limit)
         exited = set(warps.tolist())
         self._execute_copies([c for c in self.copies if c.warp in exited])

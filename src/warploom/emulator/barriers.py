@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.emulator.batch import Batch
-from warploom.emulator.events import Watcher
+from warploom.emulator.events import Barrier, Dispatcher, PhaseComplete
 from warploom.emulator.faults import Awaited, Fault
 from warploom.emulator.state import State
 from warploom.emulator.warp_splits import Status
@@ -35,9 +35,10 @@ class Barriers:
     by the manual's per-warp rule; a warp split that lacks lanes arrives with its own.
     """
 
-    def __init__(self, state: State, watch: Watcher | None) -> None:
+    def __init__(self, state: State, events: Dispatcher) -> None:
         self.state = state
-        self.watch = watch
+        self._on_barrier = events.handler(Barrier)
+        self._on_complete = events.handler(PhaseComplete)
         self.splits = state.splits
         topology = state.topology
         self.arrived = np.zeros(topology.ctas * BARRIERS, np.int64)
@@ -60,8 +61,9 @@ class Barriers:
         With `suspend`, warp splits whose barrier is incomplete wait and leave the batch.
         """
         keys = self._arrive(batch, number, threads)
-        if self.watch is not None:
-            self.watch.cta_arrive(batch, keys, suspend)
+        if self._on_barrier is not None:
+            waits = np.full(batch.count, suspend)
+            self._on_barrier(Barrier(self.state.pc, batch, "cta", True, keys, waits))
         self._complete(keys)
         if not suspend:
             return
@@ -156,11 +158,11 @@ class Barriers:
         done = keys[(arrived == needed) & (needed > 0)]
         self.arrived[done] = 0
         self.expected[done] = 0
-        watch, held = self.watch, self.waiting or self._votes or self._parts
-        if len(done) and (watch is not None or held):
+        held = self.waiting or self._votes or self._parts
+        if len(done) and (self._on_complete is not None or held):
             done = np.unique(done)
-            if watch is not None:
-                watch.cta_complete(done)
+            if self._on_complete is not None:
+                self._on_complete(PhaseComplete(self.state.pc, "cta", done))
         if held:
             for key in done.tolist():
                 self._parts = {part: lanes for part, lanes in self._parts.items() if part[0] != key}
@@ -196,24 +198,26 @@ class Barriers:
         phases = np.broadcast_to(self.cluster_phase[clusters][:, None], active.shape)
         warps, lanes = np.nonzero(active)
         self.cluster_joined[batch.warp_index[warps], lanes] = phases[active]
-        if self.watch is not None:
-            self.watch.cluster_arrive(batch, clusters)
+        if self._on_barrier is not None:
+            waits = np.zeros(batch.count, np.bool_)
+            self._on_barrier(Barrier(self.state.pc, batch, "cluster", True, clusters, waits))
         self._complete_clusters(np.unique(clusters))
 
     def cluster_wait(self, batch: Batch) -> None:
         """Suspend warp splits until the phase they arrived in is complete."""
         clusters = self.cluster_of[batch.warp_index]
         active = batch.active()
-        absent = active & (self.cluster_joined[batch.warp_index] < 0)
+        joined = self.cluster_joined[batch.warp_index]
+        absent = active & (joined < 0)
         if absent.any():
             raise Fault(
                 "emulator.cluster-barrier",
                 "a thread waits at the cluster barrier without having arrived",
                 int(np.flatnonzero(absent)[0]),
             )
-        if self.watch is not None:
-            self.watch.cluster_wait(batch, clusters)
-        waits = self.cluster_waits(batch, clusters)
+        waits = (active & (joined == self.cluster_phase[clusters][:, None])).any(axis=1)
+        if self._on_barrier is not None:
+            self._on_barrier(Barrier(self.state.pc, batch, "cluster", False, clusters, waits))
         for warp, lanes in zip(batch.warp_index[~waits], active[~waits], strict=True):
             self.cluster_joined[warp, lanes] = -1
         if waits.any():
@@ -221,11 +225,6 @@ class Barriers:
             rows = batch.suspend(waits, self.state.pc + 1, Status.WAITING)
             for row, lanes, cluster in zip(rows, held, of, strict=True):
                 self.cluster_waiting.setdefault(int(cluster), []).append((int(row), lanes))
-
-    def cluster_waits(self, batch: Batch, clusters: Array) -> Array:
-        """Return True for the warps of a batch whose arrival's phase is incomplete. Shapes: (warps,)."""
-        joined = self.cluster_joined[batch.warp_index]
-        return (batch.active() & (joined == self.cluster_phase[clusters][:, None])).any(axis=1)
 
     def _missing(self) -> tuple[Array, Array]:
         """Return, for each cluster, the threads that its barrier still waits for, and all live threads."""
@@ -240,8 +239,8 @@ class Barriers:
         done = clusters[(missing[clusters] == 0) & (live[clusters] > 0)]
         self.cluster_phase[done] += 1
         for cluster in done.tolist():
-            if self.watch is not None:
-                self.watch.cluster_complete(cluster)
+            if self._on_complete is not None:
+                self._on_complete(PhaseComplete(self.state.pc, "cluster", np.array([cluster])))
             for slot, lanes in self.cluster_waiting.pop(cluster, ()):
                 self.cluster_joined[self.splits.warp[slot], lanes] = -1
                 self.splits.status[slot] = Status.READY

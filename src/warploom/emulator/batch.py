@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.emulator.memory import Location
+from warploom.emulator.shared_memory import Location
 from warploom.emulator.state import State
 from warploom.emulator.warp_splits import Status
 from warploom.layout import Order
@@ -24,13 +24,14 @@ Rows = NDArray[np.intp]
 class Batch:
     """Warps at one instruction, and their registers.
 
-    `rows` are the slots of the warp splits; it is empty for a batch of an asynchronous operation. `base` has the lanes
-    of the warp splits, `mask` those that also pass the guard; None stands for all lanes of all warps.
+    `rows` are the slots of the warp splits. It is empty for the batch of an asynchronous operation. `base` has the
+    lanes of the warp splits, `mask` those that also pass the guard; None stands for all lanes of all warps.
     """
 
     __slots__ = (
         "_groups",
         "_location",
+        "asynchronous",
         "base",
         "consecutive",
         "count",
@@ -44,6 +45,7 @@ class Batch:
 
     def __init__(self, state: State, rows: Rows, warp_index: Rows, mask: Lanes | None) -> None:
         self.state = state
+        self.asynchronous = not len(rows)
         self.rows = rows
         self.base: Lanes | None = mask
         self.mask: Lanes | None = mask
@@ -68,7 +70,7 @@ class Batch:
         """Warp and CTA numbers of the batch."""
         if self._location is None:
             cta = self.state.topology.cta_of[self.warp_index]
-            self._location = Location(self.warp_index.astype(np.int64), cta)
+            self._location = Location(self.warp_index.astype(np.int64), cta, self.asynchronous)
         return self._location
 
     def warpgroups(self) -> NDArray[np.intp]:

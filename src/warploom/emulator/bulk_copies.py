@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
-from warploom.emulator.address_space import CHUNK_MASK, GLOBAL_BASE, SHARED_START
+from warploom.emulator.address_space import CHUNK_MASK, GLOBAL_BASE
 from warploom.emulator.batch import Batch
-from warploom.emulator.events import READ, WRITE, Action
+from warploom.emulator.events import AccessKind
 from warploom.emulator.faults import Fault
 from warploom.emulator.memory import Memory
 from warploom.emulator.tensor_boxes import TF32_WORDS, lane_values, tile_in, tile_out, whole_boxes
@@ -86,7 +86,7 @@ class CopyExecutor:
         done = np.zeros(len(positions), np.bool_)
         if not isinstance(request, TensorCopy) or request.reduction:
             return done
-        for fields, of_map in self.by_tensor_map(lane_values(request.tensor_map, positions, lanes)):
+        for fields, of_map in self.tensor_maps(request, positions, lanes):
             try:
                 found = whole_boxes(
                     self.memory,
@@ -111,7 +111,15 @@ class CopyExecutor:
             done[copies] = True
         return done
 
-    def by_tensor_map(self, tensor_maps: Array) -> list[tuple[TensorMapFields, NDArray[np.intp]]]:
+    def tensor_maps(
+        self, request: Any, positions: Array, lanes: Array
+    ) -> list[tuple[TensorMapFields, NDArray[np.intp]]]:
+        """Group the tensor copies of a request by the contents of their tensor maps."""
+        if not isinstance(request, TensorCopy):
+            return []
+        return self._by_tensor_map(lane_values(request.tensor_map, positions, lanes))
+
+    def _by_tensor_map(self, tensor_maps: Array) -> list[tuple[TensorMapFields, NDArray[np.intp]]]:
         """Group copies by the contents of their tensor maps; copies through unreadable maps are left out."""
         if len(tensor_maps) and (tensor_maps == tensor_maps[0]).all():
             with suppress(Fault, UsageError):
@@ -165,56 +173,41 @@ class CopyExecutor:
         address = pick.number(request.shared)
         covered = int(rows.shared_offset[-1]) + max(row_bytes(fields), fields.swizzle_span)
         ((owner, low),) = self._targets(request.shared_space, address, cta, None)
-        origin = self._origin(owner, low, covered, "a tensor copy")
+        origin = self.memory.shared.origin(owner, low, covered, "a tensor copy")
         sources = low + int(rows.shared_offset[here[0]]) + np.arange(size)
         sources ^= ((sources >> 7) & CHUNK_MASK[fields.swizzle_span]) << 4
-        return self.memory.shared[origin + sources].tobytes()
+        return self.memory.shared.bytes[origin + sources].tobytes()
 
     # Addresses ------------------------------------------------------------------------------------------
 
     def _targets(self, space: str, address: int, cta: int, ranks: int | None) -> list[tuple[int, int]]:
         """Return the CTA and window address of the destination, or of each destination of a multicast."""
-        memory = self.memory
-        first = cta - int(memory.rank[cta])
+        shared = self.memory.shared
+        first = cta - int(shared.rank[cta])
         low = address & 0xFF_FFFF
         if ranks is not None:
-            if ranks >> memory.cluster_size:
-                message = f"a multicast to ranks {ranks:#x}; the cluster has {memory.cluster_size} CTAs"
+            if ranks >> shared.cluster_size:
+                message = f"a multicast to ranks {ranks:#x}; the cluster has {shared.cluster_size} CTAs"
                 raise Fault("emulator.out-of-bounds", message)
-            owners = [first + rank for rank in range(memory.cluster_size) if ranks >> rank & 1]
+            owners = [first + rank for rank in range(shared.cluster_size) if ranks >> rank & 1]
             self._check_present(owners)
             return [(owner, low) for owner in owners]
         rank = address >> 24
-        if rank >= memory.cluster_size or (space == "shared::cta" and rank != int(memory.rank[cta])):
-            message = f"shared address {address:#x} names the CTA of rank {rank}; the cluster has {memory.cluster_size}"
+        if rank >= shared.cluster_size or (space == "shared::cta" and rank != int(shared.rank[cta])):
+            message = f"shared address {address:#x} names the CTA of rank {rank}; the cluster has {shared.cluster_size}"
             raise Fault("emulator.out-of-bounds", message)
         if first + rank != cta:
             self._check_present([first + rank])
         return [(first + rank, low)]
 
     def _check_present(self, ctas: Sequence[int]) -> None:
-        memory = self.memory
+        shared = self.memory.shared
         for cta in ctas:
-            if memory.exited[cta]:
-                raise memory.fault_of_exited(cta)
-
-    def _origin(self, cta: int, low: int, size: int, what: str) -> int:
-        """Return the difference between `shared` offsets and addresses of a CTA's window.
-
-        Errors: Fault if the range is not inside the window.
-        """
-        memory = self.memory
-        if low < SHARED_START or low + size > SHARED_START + memory.shared_bytes:
-            message = (
-                f"{what} of {size} bytes at shared address {low:#x} is out of bounds: the CTA has "
-                f"{memory.shared_bytes} bytes of shared memory, at {SHARED_START:#x} to "
-                f"{SHARED_START + memory.shared_bytes:#x}"
-            )
-            raise Fault("emulator.out-of-bounds", message)
-        return cta * memory.shared_stride - SHARED_START
+            if shared.exited[cta]:
+                raise shared.fault_of_exited(cta)
 
     def _complete(self, cta: int, mbarrier: int, transferred: int) -> None:
-        origin = self._origin(cta, mbarrier & 0xFF_FFFF, 8, "an mbarrier")
+        origin = self.memory.shared.origin(cta, mbarrier & 0xFF_FFFF, 8, "an mbarrier")
         self.complete(np.array([origin + (mbarrier & 0xFF_FFFF)]), transferred)
 
     # Plain copies -----------------------------------------------------------------------------------------
@@ -224,11 +217,11 @@ class CopyExecutor:
         source = pick.number(request.source)
         if request.source_space == "global":
             first = memory.arena.find(source, size, "a bulk copy's source")
-            memory.report_copy([first], [size], READ)
+            memory.report_copy("read", [first], [size])
             return memory.arena.bytes[first : first + size].copy()
         ((owner, low),) = self._targets("shared::cta", source, cta, None)
-        origin = self._origin(owner, low, size, "a bulk copy's source")
-        return memory.shared[origin + low : origin + low + size].copy()
+        origin = memory.shared.origin(owner, low, size, "a bulk copy's source")
+        return memory.shared.bytes[origin + low : origin + low + size].copy()
 
     def _plain(self, request: BulkCopy, pick: _Pick, cta: int, data: Array) -> None:
         memory, size = self.memory, len(data)
@@ -241,8 +234,8 @@ class CopyExecutor:
         else:
             ranks = pick.optional(request.multicast)
             for owner, low in self._targets(request.destination_space, destination, cta, ranks):
-                origin = self._origin(owner, low, size, "a bulk copy's destination")
-                self._put(memory.shared[origin + low : origin + low + size], data, request, pick)
+                origin = memory.shared.origin(owner, low, size, "a bulk copy's destination")
+                self._put(memory.shared.bytes[origin + low : origin + low + size], data, request, pick)
                 if request.mbarrier is not None:
                     mbarrier = pick.number(request.mbarrier)
                     if ranks is None and mbarrier >> 24 != destination >> 24:
@@ -268,12 +261,12 @@ class CopyExecutor:
     def _report_put(self, first: int, size: int, request: BulkCopy, pick: _Pick) -> None:
         memory = self.memory
         if request.reduction:
-            memory.report_copy([first], [size], Action("combine", request.reduction, request.type))
+            memory.report_copy("update", [first], [size], request.reduction, request.type)
         elif request.byte_mask is None:
-            memory.report_copy([first], [size], WRITE)
+            memory.report_copy("write", [first], [size])
         else:
             single = np.arange(first, first + size)[_kept(request.byte_mask, pick, size)]
-            memory.report_copy(single, np.ones(len(single)), WRITE)
+            memory.report_copy("write", single, np.ones(len(single)))
 
     # Tensor tiles -----------------------------------------------------------------------------------------
 
@@ -332,7 +325,7 @@ class CopyExecutor:
                 "emulator.misaligned", f"a tensor map at address {address:#x}; expected a multiple of 64"
             )
         first = arena.find(address, 128, "a tensor map")
-        self.memory.report_copy([first], [128], READ)
+        self.memory.report_copy("read", [first], [128])
         return _unpack(arena.bytes[first : first + 128].tobytes())
 
     def _global_span(self, fields: TensorMapFields, rows: TileRows, size: int) -> int:
@@ -347,9 +340,11 @@ class CopyExecutor:
         low, high = int(inside.min()), int(inside.max()) + size
         return arena.find(fields.global_address + low, high - low, "a tensor copy") - low
 
-    def _report_rows(self, base: int, rows: TileRows, size: int, action: Action) -> None:
+    def _report_rows(
+        self, kind: AccessKind, base: int, rows: TileRows, size: int, operation: str = "", type: str = ""
+    ) -> None:
         inside = rows.global_offset[rows.global_offset >= 0]
-        self.memory.report_copy(base + inside, np.full(len(inside), size), action)
+        self.memory.report_copy(kind, base + inside, np.full(len(inside), size), operation, type)
 
     def _tile_load(
         self,
@@ -365,7 +360,7 @@ class CopyExecutor:
         left, inside = rows.first * bits // 8, rows.valid * bits // 8
         base = self._global_span(fields, rows, inside)
         source, offsets = memory.arena.bytes, rows.global_offset
-        self._report_rows(base, rows, inside, READ)
+        self._report_rows("read", base, rows, inside)
         if fields.element_type in TF32_WORDS:
             source, offsets = _as_tf32(source, base + offsets, offsets >= 0, inside)
             base = 0
@@ -375,9 +370,9 @@ class CopyExecutor:
         fill = np.uint64(int.from_bytes(element * (8 // len(element)), "little"))
         transferred = box_bytes(fields)
         for owner, low in self._targets(request.shared_space, address, cta, pick.optional(request.multicast)):
-            origin = self._origin(owner, low, covered, "a tensor copy")
+            origin = self.memory.shared.origin(owner, low, covered, "a tensor copy")
             tile_in(
-                source, base, offsets, left, inside, rows.shared_offset, whole, low, mask, memory.shared, origin,
+                source, base, offsets, left, inside, rows.shared_offset, whole, low, mask, memory.shared.bytes, origin,
                 fill,
             )  # fmt: skip
             if request.mbarrier is not None:
@@ -393,17 +388,18 @@ class CopyExecutor:
         covered = int(rows.shared_offset[-1]) + max(whole, fields.swizzle_span)
         mask = CHUNK_MASK[fields.swizzle_span]
         ((owner, low),) = self._targets(request.shared_space, address, cta, None)
-        origin = self._origin(owner, low, covered, "a tensor copy")
+        origin = self.memory.shared.origin(owner, low, covered, "a tensor copy")
         reached = rows.global_offset >= 0
         if not reached.any():
             return
         memory.arena.mark_written(base + int(rows.global_offset.max()) + GLOBAL_BASE)
-        combines = Action("combine", request.reduction, fields.element_type) if request.reduction else WRITE
-        self._report_rows(base, rows, inside, combines)
-        if not request.reduction:
+        if request.reduction:
+            self._report_rows("update", base, rows, inside, request.reduction, fields.element_type)
+        else:
+            self._report_rows("write", base, rows, inside)
             tile_out(
                 memory.arena.bytes, base, rows.global_offset, inside, rows.shared_offset, low, mask,
-                memory.shared, origin,
+                memory.shared.bytes, origin,
             )  # fmt: skip
             return
         firsts = base + rows.global_offset[reached]
@@ -411,7 +407,7 @@ class CopyExecutor:
         sources ^= ((sources >> 7) & mask) << 4
         dtype = TYPES[fields.element_type.removesuffix(".ftz")].dtype
         dtype = np.dtype(np.float32) if fields.element_type in TF32_WORDS else dtype
-        new = memory.shared[origin + sources].view(dtype)
+        new = memory.shared.bytes[origin + sources].view(dtype)
         act = combine_bulk(request.reduction, fields.element_type)
         apart = (np.diff(np.sort(firsts)) >= inside).all()
         # Rows may overlap if the strides allow it; they are then combined one after the other.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from warploom.emulator.register_pools import RegisterPools
 from warploom.emulator.state import State
 from warploom.emulator.values import Constant, PerWarp
 from warploom.emulator.warp_splits import Status
+from warploom.isa.model import effects
+
+EffectType = TypeVar("EffectType", bound=effects.Effect)
 
 _NAMED = 3  # groups that a note names
 _LISTED = 64  # warps that the data lists for each group
@@ -93,32 +96,51 @@ class DeadlockReport:
         group.slots.append(slot)
 
     def _sites(self, group: _Group) -> list[int]:
-        """Return the instructions that could release a group."""
+        """Return the instructions that could release a group, by their declared effects."""
         kind, state = group.awaited.kind, dict(group.awaited.state)
-        names = [step.binding.form.name.partition(".")[::2] for step in self.program.steps]
         if kind == "mbarrier" and not state["arrivals"]:
             return [
-                pc for pc, each in enumerate(self.linked) if getattr(each.operands, "mbar", None) is not None
+                pc
+                for pc, issue in self._having(effects.Issue)
+                if issue.mbarrier and self._operand(pc, issue.mbarrier) is not None
             ]
         if kind == "mbarrier":
             return self.mbarriers.arrivals(group.slots) or [
                 pc
-                for pc, name in enumerate(names)
-                if _arrives(*name) and _may_reach(self.linked[pc].operands.addr, state["offset"])
+                for pc, arrival in self._having(effects.Arrive)
+                if self._word(pc, arrival.action).startswith("arrive")
+                and _may_reach(self._operand(pc, arrival.address), state["offset"])
             ]
         if kind == "barrier":
             return [
                 pc
-                for pc, name in enumerate(names)
-                if name in (("barrier", "sync"), ("barrier", "arrive"), ("barrier", "red"))
-                and _may_be(self.linked[pc].operands.a, state["number"])
+                for pc, barrier in self._having(effects.Barrier)
+                if barrier.level == "cta" and _may_be(self._operand(pc, "a"), state["number"])
             ]
         if kind == "cluster barrier":
-            return [pc for pc, name in enumerate(names) if name == ("barrier", "cluster_arrive")]
+            return [
+                pc for pc, each in self._having(effects.Barrier) if each.level == "cluster" and each.arrives
+            ]
         if kind == "registers":
-            changes = [pc for pc, name in enumerate(names) if name == ("control", "setmaxnreg")]
-            return [pc for pc in changes if self.linked[pc].operands.action == "dec"]
+            return [
+                pc
+                for pc, each in self._having(effects.Allocate)
+                if each.resource == "registers" and self._word(pc, each.action) == "release"
+            ]
         return [group.pc]
+
+    def _having(self, kind: type[EffectType]) -> Iterator[tuple[int, EffectType]]:
+        """Yield the instructions with an effect, and the effect."""
+        for pc, step in enumerate(self.program.steps):
+            effect = step.binding.form.effect(kind)
+            if effect is not None:
+                yield pc, effect
+
+    def _word(self, pc: int, rule: effects.Rule) -> str:
+        return effects.word(rule, self.program.steps[pc].binding.slots)
+
+    def _operand(self, pc: int, name: str) -> Any:
+        return getattr(self.linked[pc].operands, name)
 
     def _release(self, group: _Group, other: _Group) -> int:
         """Return the instruction at which `other` could release `group`, or -1."""
@@ -171,7 +193,7 @@ class DeadlockReport:
             parts = [f"line {self._line(each.pc)} waits for {each.awaited.name}" for each in cycle]
             notes.append(Note(f"a cycle: {', '.join(parts)}, which line {self._line(group.pc)} holds up"))
         one = len(self._warps(group)) == 1
-        kernel = f"kernel {self.state.kernel}, "
+        kernel = f"kernel {self.program.kernel.name}, "
         message = (
             f"deadlock: {kernel}{self._who(group)} wait{'s' if one else ''} for {awaited.name}{awaited.rest}"
         )
@@ -192,7 +214,7 @@ class DeadlockReport:
             if kind in _MEETINGS:
                 yield Note(f"others wait at {there}", self.program.span_of(other.pc))
             elif other is group:
-                yield Note(f"line {self._line(site)} {verb}, and stands behind this wait", span)
+                yield Note(f"line {self._line(site)} {verb}, but comes after this wait", span)
             else:
                 come, wait = ("comes", "waits") if len(self._warps(other)) == 1 else ("come", "wait")
                 who = f"{self._who(other)} {come} to it, but {wait} at {there}"
@@ -244,7 +266,7 @@ class DeadlockReport:
         state, topology = self.state, self.state.topology
         warps = [
             {
-                "cta": state.coordinates[topology.cta_of[warp]].tolist(),
+                "cta": state.placement.coordinates[topology.cta_of[warp]].tolist(),
                 "warp": int(topology.warp_in_cta[warp]),
             }
             for warp in self._warps(group)[:_LISTED]
@@ -258,14 +280,10 @@ class DeadlockReport:
         warps = self._warps(group)
         count = len(warps) - 1
         others = f" and {count} more warp{'s' if count > 1 else ''}" if count else ""
-        return f"{self.state.describe(warps[0]).partition(', ')[2]}{others}"
+        return f"{self.state.placement.describe_warp(warps[0])}{others}"
 
     def _line(self, pc: int) -> int:
         return self.program.line_of(pc)
-
-
-def _arrives(family: str, part: str) -> bool:
-    return (family == "mbarrier" and part.startswith("arrive")) or part == "mbarrier_arrive"
 
 
 def _may_reach(address: Any, offset: int) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,15 +14,27 @@ from warploom.emulator.accumulators import Accumulators
 from warploom.emulator.arena import Arena
 from warploom.emulator.async_operations import AsyncOperations
 from warploom.emulator.barriers import Barriers
+from warploom.emulator.batch import Batch
 from warploom.emulator.bulk_copies import CopyExecutor
 from warploom.emulator.control import Control
 from warploom.emulator.deadlock import DeadlockReport
-from warploom.emulator.events import Watcher
+from warploom.emulator.events import (
+    BlockEnd,
+    BlockStart,
+    Dispatcher,
+    Exit,
+    Guard,
+    Launch,
+    Observer,
+    Resident,
+    Suspend,
+)
 from warploom.emulator.faults import Deadlock, Fault, Trap, Unsupported, diagnostic
 from warploom.emulator.grid import Grid, Topology
+from warploom.emulator.instruction_events import InstructionEvents
 from warploom.emulator.link import Linker
 from warploom.emulator.mbarriers import Mbarriers
-from warploom.emulator.memory import Location, Memory
+from warploom.emulator.memory import Memory
 from warploom.emulator.program import Program
 from warploom.emulator.register_pools import RegisterPools, registers_at_entry
 from warploom.emulator.schedule import Schedule
@@ -56,7 +68,7 @@ class Emulator:
         schedule: Schedule,
         workers: Workers | None,
         step_budget: int,
-        watch: Watcher | None,
+        observers: Sequence[Observer],
     ) -> None:
         self.program = program
         self.grid = grid
@@ -64,7 +76,6 @@ class Emulator:
         self.schedule = schedule
         self.workers = workers
         self.step_budget = step_budget
-        self.watch = watch
         self.arena = arena
         self.parameters = segments[""]
         self.topology = Topology(grid, resident)
@@ -78,18 +89,31 @@ class Emulator:
         self.linked = self.linker.link_all()
         if self.linker.problems:
             raise Unsupported(self.linker.problems)
-        if watch is not None:
-            self.state.on_suspend = watch.suspended
-            watch.attach(self)
-            for pc, each in enumerate(self.linked):
-                each.act = watch.wrap(pc, each.act, each.operands)
-                if each.run and each.act_on_run is not None:
-                    each.act_on_run = watch.wrap_run(pc, each.act_on_run)
+        self.events = Dispatcher(observers)
+        self._attach_observers()
 
-    @property
-    def location(self) -> Location | None:
-        """Warps and CTAs of the batch that is being executed."""
-        return None if self.batch is None else self.batch.location
+    def _attach_observers(self) -> None:
+        """Attach the observers, and keep the handlers of the events that the emulator itself makes."""
+        state, events = self.state, self.events
+        events.attach(
+            Launch(
+                self.program, self.linked, self.grid, self.topology, self.arch, self.schedule, self.arena,
+                state.counters,
+            )
+        )  # fmt: skip
+        self._on_resident = events.handler(Resident)
+        self._on_block_start = events.handler(BlockStart)
+        self._on_block_end = events.handler(BlockEnd)
+        self._on_exit_of = events.handler(Exit)
+        self._guards = events.guard_handlers()
+        self._instructions = InstructionEvents(self.program, self.linked, events).handlers
+        self._on_suspend = events.handler(Suspend)
+        if self._on_suspend is not None:
+            state.on_suspend = self._suspended
+
+    def _suspended(self, batch: Batch, suspended: Array, status: int, repeats: bool) -> None:
+        if self._on_suspend is not None:
+            self._on_suspend(Suspend(self.state.pc, batch, suspended, status, repeats))
 
     # Waves --------------------------------------------------------------------------------------------------
 
@@ -106,12 +130,13 @@ class Emulator:
         self.accumulators.discard()
         state.start(ctas, program.entry, self.schedule.seed)
         shared = self.grid.total_shared
-        self.memory = Memory(self.arena, self.topology, shared, program.local_bytes, self.watch)
-        self.barriers = Barriers(state, self.watch)
-        self.mbarriers = Mbarriers(state, self.memory, self.schedule, self.watch)
-        self.pools = RegisterPools(state, registers_at_entry(program))
+        events = self.events
+        self.memory = Memory(state, self.arena, shared, program.local_bytes, events)
+        self.barriers = Barriers(state, events)
+        self.mbarriers = Mbarriers(state, self.memory, self.schedule, events)
+        self.pools = RegisterPools(state, registers_at_entry(program), events)
         copies = CopyExecutor(self.memory, self.mbarriers.complete, self.grid.explicit_cluster)
-        self.asynchronous = AsyncOperations(state, copies, self.schedule, self._make_batch, self.watch)
+        self.asynchronous = AsyncOperations(state, copies, self.schedule, self._make_batch, events)
         self.control = Control(state, program, self.linked, self.memory, self.linker.formal, self._on_exit)
         self.components = Components(
             self.arch,
@@ -126,8 +151,8 @@ class Emulator:
             self.asynchronous,
         )
         self.linker.refresh()
-        if self.watch is not None:
-            self.watch.start()
+        if self._on_resident is not None:
+            self._on_resident(Resident(0, state.placement, state.splits, self.memory.shared))
 
     def _make_batch(self, warps: Rows, mask: Array | None) -> Warps:
         return Warps(self.state, self.components, np.zeros(0, np.intp), warps, mask)
@@ -153,8 +178,8 @@ class Emulator:
                     raise self._stuck()
                 continue
             self._guarded(partial(self._execute_block, self._select(ready)))
-            if self.watch is not None:
-                self.watch.between()
+            if self._on_block_end is not None:
+                self._on_block_end(BlockEnd(self.state.pc))
             self._guarded(self.asynchronous.between_blocks)
             self.steps += 1
             if self.steps % 64 == 0 and splits.diverged:
@@ -195,9 +220,10 @@ class Emulator:
         state.origin = None
         state.moved = False
         state.pc = pc = done = first
-        if self.watch is not None:
-            self.watch.block(batch)
+        if self._on_block_start is not None:
+            self._on_block_start(BlockStart(first, batch))
         linked, by_family = self.linked, counters.by_family
+        guards, instructions = self._guards, self._instructions
         while pc < end:
             step = linked[pc]
             state.pc = pc
@@ -209,6 +235,8 @@ class Emulator:
                 if not batch.count:
                     return
             if step.guard is not None:
+                if pc in guards:
+                    guards[pc](Guard(pc, batch))
                 predicate = step.guard.fetch(batch)
                 if not batch.guard(~predicate if step.negated else predicate):
                     pc = done = pc + 1
@@ -223,10 +251,16 @@ class Emulator:
             length = 1 if act_on_run is None else len(step.run)
             by_family[step.family] += batch.count * length
             counters.instructions += batch.count * length
+            if instructions:
+                for each in range(pc, pc + length):
+                    if each in instructions:
+                        instructions[each](each, batch, pc, length)
             if act_on_run is None:
                 step.act(batch, step.operands)
             else:
+                state.run_length = length
                 act_on_run(batch, step.run)
+                state.run_length = 1
             done = pc + length
             if state.moved or not batch.count:
                 break
@@ -243,13 +277,13 @@ class Emulator:
         splits.status[np.isin(splits.warp, warps) & (splits.status == Status.RECONVERGING)] = Status.READY
         exited = warps[~splits.live[warps].any(axis=1)]
         if len(exited):
-            if self.watch is not None:
-                self.watch.left(exited)
+            if self._on_exit_of is not None:
+                self._on_exit_of(Exit(state.pc, exited))
             self.asynchronous.on_exit(exited)
         state.count_live_warps()
-        self.ctas_done = int((state.live_warps[: len(state.coordinates)] == 0).sum())
+        self.ctas_done = int((state.live_warps[: len(state.placement.coordinates)] == 0).sum())
         if self.topology.cluster_size > 1:
-            self.memory.exited = state.live_warps == 0
+            self.memory.shared.exited = state.live_warps == 0
         self.barriers.on_exit(np.unique(self.topology.cta_of[warps]))
 
     # Errors -------------------------------------------------------------------------------------------------
@@ -268,7 +302,7 @@ class Emulator:
             pc, warp, lane = self.state.origin
         elif fault.lane >= 0 and self.batch is not None and self.batch.count:
             warp, lane = int(self.batch.warp_index[fault.lane // 32]), fault.lane % 32
-        message = f"{fault.message}; {self.state.describe(warp, lane)}"
+        message = f"{fault.message}; {self.state.placement.describe(warp, lane)}"
         span = self.program.span_of(pc)
         return diagnostic(fault.code, message, self.program.source, span, fault.hint)
 
@@ -286,7 +320,7 @@ class Emulator:
         warp = int(batch.warp_index[0]) if batch is not None and batch.count else -1
         message = (
             f"the kernel was stopped after {counters.instructions} warp instructions in {counters.batches} batches, "
-            f"the limit of this run; {self.state.describe(warp)}"
+            f"the limit of this run; {self.state.placement.describe(warp)}"
         )
         hint = "a loop may never end; raise WARPLOOM_STEP_BUDGET if the kernel is that long"
         span = self.program.span_of(min(self.state.pc, len(self.program.steps) - 1))

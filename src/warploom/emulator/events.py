@@ -1,290 +1,452 @@
-"""What the machine tells a watcher: accesses, synchronisation and asynchronous operations, a batch at a time.
+"""Typed events of a run, the observers that handle them, and the dispatcher between the two.
 
-The machine knows this protocol alone. With no watcher nothing is called, and what happens is the same with
-one: a watcher looks and never changes anything. Instructions that have no place in the machine's parts
-(fences, groups, reads of registers) reach a watcher through `wrap`, which may put its own act before an
-instruction's.
+The emulator makes an event only if an observer handles its type. Observers read and never change anything: a run has
+the same results with and without them. Every event has the program counter `pc` of the instruction that is executing.
+Indices of warps, CTAs and slots of warp splits are those of the resident CTAs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from types import SimpleNamespace
+from typing import Any, Literal, Protocol, TypeVar
 
+import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import Diagnostic
+from warploom.emulator.arena import Arena
+from warploom.emulator.batch import Batch
+from warploom.emulator.grid import Grid, Placement, Topology
+from warploom.emulator.link import Linked
+from warploom.emulator.program import Program
+from warploom.emulator.schedule import Schedule
+from warploom.emulator.shared_memory import Location, SharedMemory
+from warploom.emulator.state import Counters
+from warploom.emulator.warp_splits import WarpSplits
+from warploom.isa.model import effects
+from warploom.layout import TensorMapFields
 
-Batch = Any
-Location = Any
-Emulator = Any
 Array = NDArray[Any]
-Act = Callable[[Any, Any], None]
+AccessKind = Literal["read", "write", "update"]
+Group = Literal["copy", "bulk", "multiplication", ""]
+"""Group of asynchronous operations as in `isa.model.effects`; "" for operations that are in no group."""
 
 
 @dataclass(frozen=True, slots=True)
-class Action:
-    """What is done to bytes of memory; of a combination, by which operation on elements of which type."""
+class Launch:
+    """Facts of a launch that observers may read while it runs. `instructions` are indexed by program counter."""
 
-    kind: Literal["read", "write", "combine"]
-    operation: str = ""
-    type: str = ""
+    program: Program
+    instructions: Sequence[Linked]
+    grid: Grid
+    topology: Topology
+    arch: str
+    schedule: Schedule
+    arena: Arena
+    counters: Counters
 
 
-READ, WRITE = Action("read"), Action("write")
+# Progress -------------------------------------------------------------------------------------------------
 
 
-class Watcher:
-    """Sees one run; what it does not override it does not see.
+@dataclass(frozen=True, slots=True)
+class Resident:
+    """Start of CTAs, with new registers, barriers and shared memory. The tables change while they run."""
 
-    Byte offsets are those of `Memory.shared`; a strand's batch has rows, an engine's has none.
+    pc: int
+    placement: Placement
+    splits: WarpSplits
+    shared: SharedMemory
+
+
+@dataclass(frozen=True, slots=True)
+class BlockStart:
+    """Start of a basic block, which a batch is about to execute from `pc` on."""
+
+    pc: int
+    batch: Batch
+
+
+@dataclass(frozen=True, slots=True)
+class BlockEnd:
+    """End of a basic block. Until the next one starts, only asynchronous operations take effect."""
+
+    pc: int
+
+
+@dataclass(frozen=True, slots=True)
+class Suspend:
+    """Departure of warp splits from their batch. `status` is that of `WarpSplits`.
+
+    `repeats` is set if they will execute the same instruction again. Shapes: suspended (warps,).
     """
 
-    accesses = True
-    """Whether it is to see loads and stores, which cost the most to tell."""
+    pc: int
+    batch: Batch
+    suspended: Array
+    status: int
+    repeats: bool
 
-    carried = False
-    """Whether it is to see the bytes of the arena that bulk copies reach."""
 
-    def attach(self, emulator: Emulator) -> None:
-        """The machine is made; its program is linked next."""
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """Exit of warps, all of whose lanes have left the kernel."""
 
-    def wrap(self, pc: int, act: Act, operands: Any) -> Act:
-        """What runs in the place of an instruction's act; the act itself where nothing is to be seen."""
-        return act
+    pc: int
+    warps: Array
 
-    def wrap_run(self, pc: int, together: Act) -> Act:
-        """What runs in the place of the act of a run of instructions."""
-        return together
 
-    def start(self) -> None:
-        """CTAs became resident: shared memory, barriers and registers are new."""
+# Instructions ---------------------------------------------------------------------------------------------
 
-    def block(self, batch: Batch) -> None:
-        """Warps are about to execute a basic block."""
 
-    def between(self) -> None:
-        """The block is over; what happens until the next one is the engines' doing."""
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Evaluation of an instruction's guard for all lanes of a batch."""
 
-    def suspended(self, batch: Batch, which: Array, state: int, again: bool) -> None:
-        """Strands of the batch are about to wait (State.WAITING, GATHERING) or to go on later; `again` where they
-        come back to the same instruction. Shapes: (warps,).
-        """
+    pc: int
+    batch: Batch
 
-    def access(
-        self, kind: str, location: Location, index: Array, lanes: Array, size: int, values: Array | None
-    ) -> None:
-        """Threads are about to load (no values) or to store.
 
-        `kind` is "shared", "local" or "global"; `index` are byte offsets in that memory. Shapes: (warps, 32).
-        """
+@dataclass(frozen=True, slots=True)
+class Execute:
+    """Execution of an instruction by a batch, before its effects.
 
-    def cta_arrive(self, batch: Batch, keys: Array, waits: bool) -> None:
-        """Warps arrive at CTA barriers, known by cta * 16 + number."""
+    Instructions of a run execute together: `first` is the program counter of the run, and `length` its instructions.
+    """
 
-    def cta_complete(self, keys: Array) -> None:
-        """CTA barriers are complete."""
+    pc: int
+    batch: Batch
+    operands: SimpleNamespace
+    first: int
+    length: int
 
-    def cluster_arrive(self, batch: Batch, clusters: Array) -> None:
-        """Warps arrive at the barriers of their clusters."""
 
-    def cluster_complete(self, cluster: int) -> None:
-        """A cluster's barrier is complete."""
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Load, store or atomic update of lanes, before it takes place.
 
-    def cluster_wait(self, batch: Batch, clusters: Array) -> None:
-        """Warps wait, or will have waited, at the barriers of their clusters."""
+    `space` is "shared", "local" or "global". `index` are byte offsets in that memory, and `size` is the access of a
+    lane in bytes. Stores and updates have the stored `values`, updates an `operation` on elements of a `type`.
 
-    def mbarrier(
-        self, batch: Batch, index: Array, lanes: Array, action: str, amounts: Array, transactions: Array
-    ) -> None:
-        """Lanes are about to act on mbarrier objects. Shapes: index and lanes (warps, 32)."""
+    Shapes: index and lanes (warps, 32), values (elements, warps, 32) or broadcastable.
+    """
 
-    def phases(self, words: Array) -> None:
-        """Phases of mbarrier objects are complete, once for each element: byte offset / 8."""
+    pc: int
+    kind: AccessKind
+    space: str
+    location: Location
+    index: Array
+    lanes: Array
+    size: int
+    values: Array | None
+    operation: str
+    type: str
 
-    def waits(self, batch: Batch, index: Array, lanes: Array) -> None:
-        """Lanes are about to look at mbarriers."""
 
-    def waited(self, batch: Batch, index: Array, lanes: Array, phase: Array, parity: bool) -> None:
-        """Lanes found that a phase is complete."""
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """Fence of active lanes. `effect` is declared on its Form."""
 
-    def bulk(self, batch: Batch, request: Any) -> None:
-        """Active lanes are about to issue bulk copies (isa.bulk)."""
+    pc: int
+    batch: Batch
+    operands: SimpleNamespace
+    effect: effects.Fence
 
-    def landing(self, numbers: Array) -> None:
-        """Bulk copies are about to take effect: in the order of issue, the lanes of an instruction one by one,
-        they have these numbers.
-        """
 
-    def carries(self, starts: Array, sizes: Array, action: Action) -> None:
-        """Bulk copies are about to read, write or combine these bytes of the arena, whoever issued them.
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """Arrival of warps at a barrier (`arrives`), or wait of warps at it, or both.
 
-        Shapes: (pieces,), byte offsets in the arena and sizes in bytes.
-        """
+    `keys` are the barriers: cta * 16 + number, the cluster, or the warp. `waits` marks the warps that wait if the phase
+    is incomplete; at a cluster barrier, only those whose phase is incomplete. Shapes: keys and waits (warps,).
+    """
 
-    def deferred(self, batch: Batch, channel: str, number: int) -> None:
-        """Lanes are about to issue an action on a channel of the engines (`Engines.defer`)."""
+    pc: int
+    batch: Batch
+    level: Literal["warp", "cta", "cluster"]
+    arrives: bool
+    keys: Array
+    waits: Array
 
-    def acting(self, number: int, warps: Array) -> None:
-        """A deferred action is about to take effect, for some of the warps that issued it."""
 
-    def group_wait(self, batch: Batch, channel: str, pending: int, read_only: bool) -> None:
-        """Lanes are about to wait for all but the `pending` newest groups of a channel."""
+@dataclass(frozen=True, slots=True)
+class Allocate:
+    """Request of warps for registers of their CTA's pool. `waits` marks those that must wait.
 
-    def left(self, warps: Array) -> None:
-        """Warps have left the kernel."""
+    Shapes: waits (warps,).
+    """
 
-    def stopped(self, found: Sequence[Diagnostic]) -> bool:
-        """A trap or a deadlock ends the run; True where that is a finding like others and nothing to raise."""
+    pc: int
+    batch: Batch
+    count: int
+    waits: Array
+
+
+# mbarriers ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Arrive:
+    """Action of lanes on mbarrier objects at byte offsets `index` of shared memory, before it takes place.
+
+    Shapes: index and lanes (warps, 32), amounts and transactions (warps, 32) or broadcastable.
+    """
+
+    pc: int
+    batch: Batch
+    action: str
+    index: Array
+    lanes: Array
+    amounts: Array
+    transactions: Array
+    asynchronous: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseWait:
+    """Test of mbarrier objects for the completion of a phase.
+
+    `complete` marks lanes that find it complete. `phase` has the parity that they wait for. Shapes: index, lanes and
+    complete (warps, 32).
+    """
+
+    pc: int
+    batch: Batch
+    index: Array
+    lanes: Array
+    complete: Array
+    phase: Array
+    by_parity: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseComplete:
+    """Completion of phases of barriers.
+
+    `keys` are those of `Barrier`, or byte offsets / 8 of mbarriers, once for each completed phase.
+    """
+
+    pc: int
+    level: Literal["cta", "cluster", "mbarrier"]
+    keys: Array
+
+
+# Asynchronous operations ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """Issue of an asynchronous operation by the active lanes of a batch.
+
+    Operations are numbered. `groups` is the number of the open group of each warp, and `length` the number of
+    instructions in the operation.
+    """
+
+    pc: int
+    batch: Batch
+    group: Group
+    number: int
+    groups: Array
+    length: int
+
+
+class PendingCopies(Protocol):
+    """Bulk copies that have not taken effect."""
+
+    def preview(
+        self, request: Any, position: int, lane: int, cta: int, start: int, size: int
+    ) -> bytes | None:
+        """Return what the copy of one lane would now write at [start, start + size) of the arena."""
+        ...
+
+    def pending_stores(self, warp: int, pc: int, start: int, size: int) -> list[bytes]:
+        """Return what pending copies, issued by a warp at `pc`, write at [start, start + size) of the arena."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class CopyIssue:
+    """Issue of bulk copies, one for each active lane, with consecutive numbers from `first` on.
+
+    `positions` are the indices of their warps in the request's arrays. `groups` are the open bulk groups of the lanes,
+    -1 for copies that complete on an mbarrier. `tensor_maps` groups the copies by readable tensor maps.
+
+    Shapes: positions, lanes, warps and groups (copies,).
+    """
+
+    pc: int
+    batch: Batch
+    request: Any
+    positions: Array
+    lanes: Array
+    warps: Array
+    groups: Array
+    first: int
+    tensor_maps: Sequence[tuple[TensorMapFields, NDArray[np.intp]]]
+    pending: PendingCopies
+
+
+@dataclass(frozen=True, slots=True)
+class CopyAccess:
+    """Access of a bulk copy to byte ranges of global memory. Updates have an `operation` on a `type`.
+
+    Shapes: starts and sizes (ranges,), byte offsets in the arena.
+    """
+
+    pc: int
+    kind: AccessKind
+    starts: Array
+    sizes: Array
+    operation: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """End of the open group of asynchronous operations of the active lanes."""
+
+    pc: int
+    batch: Batch
+    group: Group
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Wait of active lanes for all but the `pending` newest groups of asynchronous operations.
+
+    With `reads_only`, the wait ends when the sources have been read. `committed` counts the closed groups. Shapes:
+    committed (warps,), for bulk groups (warps, 32).
+    """
+
+    pc: int
+    batch: Batch
+    group: Group
+    pending: int
+    reads_only: bool
+    committed: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Complete:
+    """Moment at which asynchronous operations take effect, for some of the warps that issued them.
+
+    `numbers` are those of `Issue`, or of the bulk copies of `CopyIssue` if `group` is "bulk"; these have no `warps`.
+    """
+
+    pc: int
+    group: Group
+    numbers: Array
+    warps: Array | None
+
+
+# Observers ------------------------------------------------------------------------------------------------
+
+Event = (
+    Resident
+    | BlockStart
+    | BlockEnd
+    | Suspend
+    | Exit
+    | Guard
+    | Execute
+    | Access
+    | Fence
+    | Barrier
+    | Allocate
+    | Arrive
+    | PhaseWait
+    | PhaseComplete
+    | Issue
+    | CopyIssue
+    | CopyAccess
+    | Commit
+    | Wait
+    | Complete
+)
+EventType = TypeVar("EventType", bound=Event)
+Handler = Callable[[Any], None]
+
+
+class Observer(ABC):
+    """Observer of one launch.
+
+    `attach` sets the handlers: `handlers` by event type, `instructions` for `Execute` and `guards` for `Guard` at
+    single program counters.
+    """
+
+    handlers: Mapping[type[Event], Handler]
+    instructions: Mapping[int, Callable[[Execute], None]]
+    guards: Mapping[int, Callable[[Guard], None]]
+
+    def __init__(self) -> None:
+        self.handlers = {}
+        self.instructions = {}
+        self.guards = {}
+
+    @abstractmethod
+    def attach(self, launch: Launch) -> None:
+        """Prepare for a launch and set the handlers."""
+
+    def stopped(self, found: Sequence[Diagnostic], pc: int) -> bool:
+        """Return True if the trap or deadlock that ends the run at `pc` is a finding and no error."""
         return False
 
     def findings(self) -> tuple[Diagnostic, ...]:
-        """What was found."""
+        """Return what was found."""
         return ()
 
 
-class Several(Watcher):
-    """Watchers of one run, told everything one after the other."""
+class Dispatcher:
+    """Handlers of all observers of a launch. Observers handle an event in their order."""
 
-    def __init__(self, watchers: Sequence[Watcher]) -> None:
-        self.watchers = tuple(watchers)
-        self.accesses = any(each.accesses for each in watchers)
-        self.carried = any(each.carried for each in watchers)
+    def __init__(self, observers: Sequence[Observer] = ()) -> None:
+        self.observers = tuple(observers)
 
-    def attach(self, emulator: Emulator) -> None:
-        """Tell all."""
-        for each in self.watchers:
-            each.attach(emulator)
+    def attach(self, launch: Launch) -> None:
+        """Attach the observers to a launch."""
+        for each in self.observers:
+            each.attach(launch)
 
-    def wrap(self, pc: int, act: Act, operands: Any) -> Act:
-        """Tell all."""
-        for each in self.watchers:
-            act = each.wrap(pc, act, operands)
-        return act
+    def handler(self, kind: type[EventType]) -> Callable[[EventType], None] | None:
+        """Return the function that handles events of a type, or None if no observer does."""
+        return _in_turn([each.handlers[kind] for each in self.observers if kind in each.handlers])
 
-    def wrap_run(self, pc: int, together: Act) -> Act:
-        """Tell all."""
-        for each in self.watchers:
-            together = each.wrap_run(pc, together)
-        return together
+    def instruction_handlers(self) -> dict[int, Callable[[Execute], None]]:
+        """Return the handlers of `Execute` by program counter."""
+        return _by_pc([each.instructions for each in self.observers])
 
-    def start(self) -> None:
-        """Tell all."""
-        for each in self.watchers:
-            each.start()
+    def guard_handlers(self) -> dict[int, Callable[[Guard], None]]:
+        """Return the handlers of `Guard` by program counter."""
+        return _by_pc([each.guards for each in self.observers])
 
-    def block(self, batch: Batch) -> None:
-        """Tell all."""
-        for each in self.watchers:
-            each.block(batch)
-
-    def between(self) -> None:
-        """Tell all."""
-        for each in self.watchers:
-            each.between()
-
-    def suspended(self, batch: Batch, which: Array, state: int, again: bool) -> None:
-        """Tell all."""
-        for each in self.watchers:
-            each.suspended(batch, which, state, again)
-
-    def access(
-        self, kind: str, location: Location, index: Array, lanes: Array, size: int, values: Array | None
-    ) -> None:
-        """Tell all."""
-        for each in self.watchers:
-            if each.accesses:
-                each.access(kind, location, index, lanes, size, values)
-
-    def cta_arrive(self, batch: Batch, keys: Array, waits: bool) -> None:
-        """Tell all."""
-        for each in self.watchers:
-            each.cta_arrive(batch, keys, waits)
-
-    def cta_complete(self, keys: Array) -> None:
-        """Tell all."""
-        for each in self.watchers:
-            each.cta_complete(keys)
-
-    def cluster_arrive(self, batch: Batch, clusters: Array) -> None:
-        """Tell all."""
-        for each in self.watchers:
-            each.cluster_arrive(batch, clusters)
-
-    def cluster_complete(self, cluster: int) -> None:
-        """Tell all."""
-        for each in self.watchers:
-            each.cluster_complete(cluster)
-
-    def cluster_wait(self, batch: Batch, clusters: Array) -> None:
-        """Tell all."""
-        for each in self.watchers:
-            each.cluster_wait(batch, clusters)
-
-    def mbarrier(
-        self, batch: Batch, index: Array, lanes: Array, action: str, amounts: Array, transactions: Array
-    ) -> None:
-        """Tell all."""
-        for each in self.watchers:
-            each.mbarrier(batch, index, lanes, action, amounts, transactions)
-
-    def phases(self, words: Array) -> None:
-        """Tell all."""
-        for each in self.watchers:
-            each.phases(words)
-
-    def waits(self, batch: Batch, index: Array, lanes: Array) -> None:
-        """Tell all."""
-        for each in self.watchers:
-            each.waits(batch, index, lanes)
-
-    def waited(self, batch: Batch, index: Array, lanes: Array, phase: Array, parity: bool) -> None:
-        """Tell all."""
-        for each in self.watchers:
-            each.waited(batch, index, lanes, phase, parity)
-
-    def bulk(self, batch: Batch, request: Any) -> None:
-        """Tell all."""
-        for each in self.watchers:
-            each.bulk(batch, request)
-
-    def landing(self, numbers: Array) -> None:
-        """Tell all."""
-        for each in self.watchers:
-            each.landing(numbers)
-
-    def carries(self, starts: Array, sizes: Array, action: Action) -> None:
-        """Tell all."""
-        for each in self.watchers:
-            if each.carried:
-                each.carries(starts, sizes, action)
-
-    def deferred(self, batch: Batch, channel: str, number: int) -> None:
-        """Tell all."""
-        for each in self.watchers:
-            each.deferred(batch, channel, number)
-
-    def acting(self, number: int, warps: Array) -> None:
-        """Tell all."""
-        for each in self.watchers:
-            each.acting(number, warps)
-
-    def group_wait(self, batch: Batch, channel: str, pending: int, read_only: bool) -> None:
-        """Tell all."""
-        for each in self.watchers:
-            each.group_wait(batch, channel, pending, read_only)
-
-    def left(self, warps: Array) -> None:
-        """Tell all."""
-        for each in self.watchers:
-            each.left(warps)
-
-    def stopped(self, found: Sequence[Diagnostic]) -> bool:
-        """Tell all."""
-        told = [each.stopped(found) for each in self.watchers]
-        return any(told)
+    def stopped(self, found: Sequence[Diagnostic], pc: int) -> bool:
+        """Return True if an observer accepts the trap or deadlock at `pc` as a finding."""
+        accepted = [each.stopped(found, pc) for each in self.observers]
+        return any(accepted)
 
     def findings(self) -> tuple[Diagnostic, ...]:
-        """Tell all."""
-        return tuple(found for each in self.watchers for found in each.findings())
+        """Return the findings of all observers."""
+        return tuple(found for each in self.observers for found in each.findings())
+
+
+def _in_turn(handlers: Sequence[Handler]) -> Handler | None:
+    if len(handlers) < 2:
+        return next(iter(handlers), None)
+
+    def handle(event: Event) -> None:
+        for each in handlers:
+            each(event)
+
+    return handle
+
+
+def _by_pc(tables: Sequence[Mapping[int, Handler]]) -> dict[int, Handler]:
+    found: dict[int, Handler] = {}
+    for pc in {pc for table in tables for pc in table}:
+        handler = _in_turn([table[pc] for table in tables if pc in table])
+        assert handler is not None
+        found[pc] = handler
+    return found

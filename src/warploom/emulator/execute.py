@@ -18,7 +18,7 @@ from warploom.diagnostics import Diagnostic
 from warploom.emulator.arena import Arena
 from warploom.emulator.communication import inter_cta_communication
 from warploom.emulator.emulator import Emulator
-from warploom.emulator.events import Watcher
+from warploom.emulator.events import Observer
 from warploom.emulator.faults import Deadlock, Trap
 from warploom.emulator.grid import Grid
 from warploom.emulator.initial_data import initialise
@@ -102,7 +102,7 @@ class Request:
     schedule: Schedule
     explicit_cluster: bool = False
     step_budget: int = STEP_BUDGET
-    watch: Watcher | None = None
+    observers: tuple[Observer, ...] = ()
     pool: Any = None
     waves: Waves | None = None
 
@@ -156,7 +156,7 @@ def execute(
 ) -> tuple[Stats, tuple[Diagnostic, ...]]:
     """Run a grid. The sealed arena holds the arguments, and afterwards the results.
 
-    A trap or a deadlock ends the run. If the observer accepts it as a finding, it is not raised.
+    A trap or a deadlock ends the run. If an observer accepts it as a finding, it is not raised.
 
     Errors: Unsupported before anything runs; Trap and Deadlock while it runs.
     """
@@ -174,7 +174,7 @@ def execute(
         request.schedule,
         request.pool,
         request.step_budget,
-        request.watch,
+        request.observers,
     )
     counters, total, done = emulator.state.counters, cut.ctas, 0
 
@@ -191,7 +191,7 @@ def execute(
         try:
             emulator.run(report)
         except (Trap, Deadlock) as end:
-            if request.watch is None or not request.watch.stopped(end.diagnostics):
+            if not emulator.events.stopped(end.diagnostics, emulator.state.pc):
                 raise
             break
         done += len(ctas)
@@ -205,4 +205,4 @@ def execute(
         counters.batches,
         counters.spent,
     )
-    return stats, () if request.watch is None else request.watch.findings()
+    return stats, emulator.events.findings()

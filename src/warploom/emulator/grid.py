@@ -116,3 +116,30 @@ class Topology:
                 "emulator.warpgroup", "the warps at a warpgroup instruction are not whole warpgroups", 0
             )
         return order.reshape(-1, 4)
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Coordinates of the resident CTAs of a kernel. Shapes: coordinates (CTAs, 3)."""
+
+    kernel: str
+    topology: Topology
+    coordinates: NDArray[np.int64]
+
+    def describe_cta(self, cta: int) -> str:
+        """Return a phrase that names a resident CTA: "CTA (0, 1, 0)"."""
+        x, y, z = (int(part) for part in self.coordinates[cta])
+        return f"CTA ({x}, {y}, {z})"
+
+    def describe_warp(self, warp: int) -> str:
+        """Return a phrase that names CTA and warp."""
+        cta = self.describe_cta(int(self.topology.cta_of[warp]))
+        return f"{cta}, warp {int(self.topology.warp_in_cta[warp])}"
+
+    def describe(self, warp: int, lane: int = -1) -> str:
+        """Return a phrase that names kernel, CTA, warp and lane; numbers below 0 are left out."""
+        kernel = f"kernel {self.kernel}"
+        if warp < 0:
+            return kernel
+        found = f"{kernel}, {self.describe_warp(warp)}"
+        return found if lane < 0 else f"{found}, lane {lane}"

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from warploom.emulator.access import uniform
 from warploom.emulator.address_space import SHARED_WINDOW, WINDOW_SIZE
 from warploom.emulator.batch import Batch
-from warploom.emulator.events import Watcher
+from warploom.emulator.events import Arrive, Dispatcher, PhaseComplete, PhaseWait
 from warploom.emulator.faults import Awaited, Fault
 from warploom.emulator.memory import Memory
 from warploom.emulator.schedule import Schedule
@@ -123,12 +123,14 @@ class Mbarriers:
     An object is identified by its byte offset in shared memory / 8 ("word").
     """
 
-    def __init__(self, state: State, memory: Memory, schedule: Schedule, watch: Watcher | None) -> None:
+    def __init__(self, state: State, memory: Memory, schedule: Schedule, events: Dispatcher) -> None:
         self.state = state
         self.memory = memory
-        self.words = memory.shared.view(np.uint64)
+        self.words = memory.shared.words
         self.returns_early = schedule.kind == "random"
-        self.watch = watch
+        self._on_arrive = events.handler(Arrive)
+        self._on_wait = events.handler(PhaseWait)
+        self._on_complete = events.handler(PhaseComplete)
         self.waiting: dict[int, list[int]] = {}  # slots of the warp splits that wait at each object
         self._awaited: dict[int, set[int]] = {}  # objects that each warp split waits at
         self._retries: dict[int, int] = {}  # expired waits of each warp split
@@ -155,8 +157,9 @@ class Mbarriers:
         index = self._index(batch, space, addresses, mask)
         tokens = np.zeros(mask.shape, np.uint64)
         amounts, counts = _wide(amount), _wide(transactions)
-        if self.watch is not None:
-            self.watch.mbarrier(batch, index, mask, action, amounts, counts)
+        if self._on_arrive is not None:
+            pc, asynchronous = self.state.pc, batch.asynchronous
+            self._on_arrive(Arrive(pc, batch, action, index, mask, amounts, counts, asynchronous))
         self._apply(index, mask, action, amounts, counts, tokens)
         if action.startswith("arrive"):
             self._record_sites(index[mask] // 8)
@@ -188,15 +191,15 @@ class Mbarriers:
         )  # fmt: skip
         if done < 0:
             raise self._fault(action, -1 - done, index, amounts)
-        if done and self.watch is not None:
-            self.watch.phases(completed[:done])
+        if done and self._on_complete is not None:
+            self._on_complete(PhaseComplete(self.state.pc, "mbarrier", completed[:done]))
         for word in completed[:done]:
             for row in list(self.waiting.get(int(word), ())):
                 self._wake(row)
 
     def _fault(self, action: str, lane: int, index: Array, amounts: Array) -> Fault:
         problem = int(self._problem[0])
-        where = f"the mbarrier at shared offset {self.memory.shared_offset(int(index.reshape(-1)[lane])):#x}"
+        where = f"the mbarrier at shared offset {self.memory.shared.address(int(index.reshape(-1)[lane])):#x}"
         if problem == _UNINITIALISED:
             return Fault("emulator.mbarrier", f"{action} on {where}, which is not initialised", lane)
         if problem == _COUNT:
@@ -241,19 +244,18 @@ class Mbarriers:
         """
         mask = batch.active()
         index = self._index(batch, space, addresses, mask)
-        if self.watch is not None:
-            self.watch.waits(batch, index, mask)
         words = self.words[index // 8]
-        unready = mask & (words >> np.uint64(63) == 0)
-        if unready.any():
-            self._problem[0] = _UNINITIALISED
-            raise self._fault("a wait", int(np.flatnonzero(unready)[0]), index, self._none)
         now = (words >> np.uint64(_PHASE_SHIFT)) & np.uint64(1)
         expected = phase.astype(np.uint64)
         expected = (expected if parity else expected >> np.uint64(_PHASE_SHIFT)) & np.uint64(1)
+        unready = mask & (words >> np.uint64(63) == 0)
         done = now != expected
-        if self.watch is not None:
-            self.watch.waited(batch, index, mask & done, expected, parity)
+        if self._on_wait is not None:
+            complete = mask & done if not unready.any() else np.zeros_like(mask)
+            self._on_wait(PhaseWait(self.state.pc, batch, index, mask, complete, expected, parity))
+        if unready.any():
+            self._problem[0] = _UNINITIALISED
+            raise self._fault("a wait", int(np.flatnonzero(unready)[0]), index, self._none)
         if blocking:
             stuck = self._stuck(batch, (done & mask).any(axis=1))
             if stuck.any():
@@ -309,7 +311,7 @@ class Mbarriers:
             word = int(self.words[where])
             transactions = (word >> 40) & 0x1FFFFF
             transactions -= 0x200000 if transactions >= 0x100000 else 0
-            offset = self.memory.shared_offset(where * 8)
+            offset = self.memory.shared.address(where * 8)
             phase, arrivals = (word >> _PHASE_SHIFT) & 1, word >> 20 & MAX_COUNT
             state = (("offset", offset), ("phase", phase), ("arrivals", arrivals), ("bytes", transactions))
             rest = f", whose phase {phase} lacks {arrivals} arrivals and {transactions} bytes"
@@ -331,7 +333,7 @@ class Mbarriers:
                 message = f"an mbarrier at generic address {found:#x}, which is not in shared memory"
                 raise Fault("emulator.mbarrier", message, lane)
             wide = wide - np.uint64(SHARED_WINDOW)
-        return self.memory.shared_index(space, batch.location, wide, mask, 8)
+        return self.memory.shared.index(space, batch.location, wide, mask, 8)
 
 
 def _wide(amount: Array | int) -> Array:

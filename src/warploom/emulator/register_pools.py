@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.emulator.batch import Batch
+from warploom.emulator.events import Allocate, Dispatcher
 from warploom.emulator.faults import Awaited, Fault
 from warploom.emulator.program import Program
 from warploom.emulator.state import State
@@ -43,8 +44,9 @@ class RegisterPools:
     At entry, the warps hold all registers of their CTA. A warp that exits keeps its own.
     """
 
-    def __init__(self, state: State, entry: int) -> None:
+    def __init__(self, state: State, entry: int, events: Dispatcher) -> None:
         self.state = state
+        self._on_allocate = events.handler(Allocate)
         self.entry = entry
         self.held = np.full(state.topology.warps, entry, np.int64)
         self.free = np.zeros(state.topology.ctas, np.int64)
@@ -76,6 +78,8 @@ class RegisterPools:
             else:
                 self.free[cta] -= need
                 self.held[warp] = count
+        if self._on_allocate is not None:
+            self._on_allocate(Allocate(self.state.pc, batch, count, stay))
         if stay.any():
             for row in batch.suspend(stay, self.state.pc, Status.WAITING).tolist():
                 self.waiting[row] = count

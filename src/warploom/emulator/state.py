@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.emulator.grid import Grid, Topology
+from warploom.emulator.grid import Grid, Placement, Topology
 from warploom.emulator.warp_splits import WarpSplits
 
 Array = NDArray[Any]
@@ -33,26 +33,27 @@ class State:
 
     `pc` is the program counter of that instruction. `moved` is set if it sent its warps elsewhere. `origin` has the
     program counter, warp and lane of an earlier instruction whose asynchronous operation is taking effect, else None.
-    `coordinates` are those of the resident CTAs. `random` makes the choices of a random schedule.
+    `run_length` is the number of instructions that execute together with it. `on_suspend` is called when warp splits
+    leave a batch. `random` makes the choices of a random schedule.
 
-    Shapes: files (registers, warps, 32) by width in bits, carry (warps, 32), live_warps (CTAs,), coordinates (CTAs, 3).
+    Shapes: files (registers, warps, 32) by width in bits, carry (warps, 32), live_warps (CTAs,).
     """
 
     def __init__(self, grid: Grid, topology: Topology, files: dict[int, Array], kernel: str) -> None:
         self.grid = grid
         self.topology = topology
         self.files = files
-        self.kernel = kernel
         self.carry = np.zeros((topology.warps, 32), np.bool_)
         self.counters = Counters()
         self.pc = 0
+        self.run_length = 1
         self.moved = False
         self.origin: tuple[int, int, int] | None = None
         self.random = Random(0)
         self.splits = WarpSplits(topology.present, 0)
-        self.coordinates: NDArray[np.int64] = np.zeros((0, 3), np.int64)
+        self.placement = Placement(kernel, topology, np.zeros((0, 3), np.int64))
         self.live_warps: NDArray[np.int64] = np.zeros(topology.ctas, np.int64)
-        self.on_suspend: Callable[..., None] | None = None
+        self.on_suspend: Callable[[Any, Array, int, bool], None] | None = None
         self._used = False  # CTAs have run and left values in the registers
 
     def start(self, ctas: NDArray[np.int64], entry: int, seed: int) -> None:
@@ -64,7 +65,7 @@ class State:
         padding = np.zeros((topology.ctas - count, 3), np.int64)
         of_warps = np.concatenate([ctas, padding])[topology.cta_of].astype(np.uint32)
         self.grid.cta = (of_warps[:, 0:1], of_warps[:, 1:2], of_warps[:, 2:3])
-        self.coordinates = ctas
+        self.placement = Placement(self.placement.kernel, topology, ctas)
         self.carry[:] = False
         if self._used:
             for file in self.files.values():
@@ -80,12 +81,3 @@ class State:
         alive = self.splits.live.any(axis=1)
         counts = np.bincount(self.topology.cta_of, weights=alive, minlength=self.topology.ctas)
         self.live_warps = counts.astype(np.int64)
-
-    def describe(self, warp: int, lane: int = -1) -> str:
-        """Return a phrase that names kernel, CTA, warp and lane; numbers below 0 are left out."""
-        kernel = f"kernel {self.kernel}"
-        if warp < 0:
-            return kernel
-        x, y, z = (int(part) for part in self.coordinates[self.topology.cta_of[warp]])
-        found = f"{kernel}, CTA ({x}, {y}, {z}), warp {int(self.topology.warp_in_cta[warp])}"
-        return found if lane < 0 else f"{found}, lane {lane}"

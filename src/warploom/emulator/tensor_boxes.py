@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.emulator.address_space import CHUNK_MASK, SHARED_START
-from warploom.emulator.events import READ, WRITE
 from warploom.emulator.memory import Memory
 from warploom.isa.instructions.bulk import TensorCopy
 from warploom.layout import TensorMapFields, box_bytes, boxes
@@ -138,10 +137,10 @@ class WholeBoxes:
         memory = self.memory
         if memory.reports_copies:
             rows = (np.unique(self.bases)[:, None] + self.rows).reshape(-1)  # CTAs share tiles
-            memory.report_copy(rows, np.full(len(rows), self.row_bytes), READ if self.loads else WRITE)
+            memory.report_copy("read" if self.loads else "write", rows, np.full(len(rows), self.row_bytes))
         _move(
             memory.arena.bytes, self.bases, self.rows, self.offsets, self.row_bytes, self.starts, self.mask,
-            memory.shared, self.origins, self.loads,
+            memory.shared.bytes, self.origins, self.loads,
         )  # fmt: skip
         if self.mbarriers is not None:
             self.complete(self.mbarriers, self.transferred)
@@ -175,26 +174,26 @@ def whole_boxes(
     covered = int(found.shared_offset[-1]) + max(row_bytes, fields.swizzle_span)
     addresses = lane_values(request.shared, positions, lanes).astype(np.int64)
     starts, rank = addresses & 0xFF_FFFF, addresses >> 24
-    end = SHARED_START + memory.shared_bytes
+    shared, end = memory.shared, memory.shared.end
     fits = found.inside & (coordinates[0] * fields.element_bits % 128 == 0)
     fits &= (starts >= SHARED_START) & (starts + covered <= end)
     fits &= addresses % 128 == 0
     if request.multicast is None:
-        own = memory.rank[ctas]
-        fits &= (rank == own) | ((rank < memory.cluster_size) & (request.shared_space != "shared::cta"))
+        own = shared.rank[ctas]
+        fits &= (rank == own) | ((rank < shared.cluster_size) & (request.shared_space != "shared::cta"))
         copy = np.flatnonzero(fits)
         rank = rank[copy]
     else:
         masks = lane_values(request.multicast, positions, lanes).astype(np.int64)
-        copy, rank = np.nonzero(fits[:, None] & (masks[:, None] >> np.arange(memory.cluster_size) & 1 == 1))
+        copy, rank = np.nonzero(fits[:, None] & (masks[:, None] >> np.arange(shared.cluster_size) & 1 == 1))
     if not len(copy):
         return None
     bases = found.global_offset[copy]
     low = int(bases.min())
     reach = int(bases.max()) - low + int(found.row_offset[-1]) + row_bytes
     bases = bases - low + memory.arena.find(fields.global_address + low, reach, "a tensor copy")
-    owner = ctas[copy] - memory.rank[ctas[copy]] + rank
-    origins = owner * memory.shared_stride - SHARED_START
+    owner = ctas[copy] - shared.rank[ctas[copy]] + rank
+    origins = owner * shared.stride - SHARED_START
     mbarriers = None
     loads = request.direction == "load"
     if not loads:

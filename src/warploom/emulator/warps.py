@@ -167,7 +167,7 @@ class Warps(Batch):
         if space.startswith("shared"):
             inside = (wide >= SHARED_WINDOW) & (wide < SHARED_WINDOW + WINDOW_SIZE)
             if space == "shared::cta":
-                own = memory.rank[self.location.cta][:, None].astype(np.uint64)
+                own = memory.shared.rank[self.location.cta][:, None].astype(np.uint64)
                 inside = inside & (((wide - np.uint64(SHARED_WINDOW)) >> np.uint64(24)) == own)
             return inside
         if space == "local":
