@@ -1,8 +1,8 @@
 # pyright: reportUnknownMemberType=false
-"""The compiled shadow of global memory: the last write of each granule of 4 bytes and two last reads.
+"""Compiled shadow of global memory: the last write of each granule of 4 bytes, and its last two reads.
 
-A record is `wave << 55 | warp << 44 | clock << 16 | kind << 10 | lane << 4 | bytes`, warps numbered in the machine; the
-parts of vectors and the kinds are those of the shared shadow.
+A record is `wave << 55 | warp << 44 | clock << 16 | kind << 10 | lane << 4 | bytes`, with the index of a resident warp.
+The parts of vectors and the kinds are those of `_clocks`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.numerics._compile import njit
-from warploom.observe.sanitize._compiled import (
+from warploom.observe.sanitize._clocks import (
     ASYNC,
     FENCED,
     GENERIC,
@@ -29,8 +29,8 @@ from warploom.observe.sanitize._compiled import (
 Array = NDArray[Any]
 
 READ_WRITE, WRITE_WRITE, WRITE_READ, UNFENCED = 0, 1, 2, 4
-REDUCTION, LOAD = 5, 6  # kinds of a bulk copy that combines, and of one out of global memory
-SLOT = 18  # bits of the phase in the clock of a LOAD; above them the mbarrier, and its CTA's rank in place of the lane
+REDUCTION, LOAD = 5, 6  # kinds of a bulk copy that reduces, and of one that reads global memory
+SLOT = 18  # bits of the phase in the clock of a LOAD; the mbarrier is above, its CTA's rank replaces the lane
 
 
 @njit
@@ -38,7 +38,7 @@ def _known(
     V: Array, few: Array, own: Array, per_cta: int, agents: int, base: int, cluster_of: Array, wave: int, w: int,
     lane: int, record: Any, fenced: int,
 ) -> bool:  # fmt: skip
-    """Whether a record is ordered before what a lane of a warp does."""
+    """Return True if a record is ordered before a new access of a lane of a warp."""
     other = (record >> 44) & 0x7FF
     clock = (record >> 16) & 0xFFFFFFF
     by = (record >> 4) & 63
@@ -112,7 +112,9 @@ def access(
     warps: Array, index: Array, mask: Array, size: int, one_place: Array, writing: bool, kind: int, clocks: Array,
     pc: int, records: Array, sites: Array, reads: Array, read_sites: Array, out: Array,
 ) -> int:  # fmt: skip
-    """Lanes read or write `size` bytes each, all of those of some warps at one place.
+    """Record reads or writes of lanes, `size` bytes each.
+
+    `one_place` marks warps whose lanes all access one address.
 
     Returns the number of conflicts, the first of which are in `out`.
     """
@@ -194,7 +196,9 @@ def rows(
     lanes: Array, starts: Array, sizes: Array, writing: bool, strong: bool, clocks: Array, heads: Array, pc: int,
     records: Array, sites: Array, reads: Array, read_sites: Array, out: Array,
 ) -> int:  # fmt: skip
-    """Bulk copies of lanes read or write rows of bytes; `heads` are the entries of those that read, -1 for none.
+    """Record reads or writes of rows of bytes by bulk copies of lanes.
+
+    `heads` are the entries of copies that read, -1 for none.
 
     Shapes: warps to sizes, clocks and heads are (rows,).
     """
@@ -256,7 +260,7 @@ def _remember(reads: Array, read_sites: Array, granule: int, entry: Any, pc: Any
 
 @njit
 def remember(reads: Array, read_sites: Array, starts: Array, sizes: Array, entry: int, pc: int) -> None:
-    """A bulk copy has read rows of bytes. Shapes: starts and sizes (rows,)."""
+    """Record that a bulk copy has read rows of bytes. Shapes: starts and sizes (rows,)."""
     for i in range(len(starts)):
         for granule in range(starts[i] >> 2, (starts[i] + sizes[i] + 3) >> 2):
             _remember(reads, read_sites, granule, entry, pc)

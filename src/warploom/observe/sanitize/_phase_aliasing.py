@@ -1,7 +1,7 @@
-"""The compiled half of `phases`: what has certainly happened, and what waits by parity make of it.
+"""Compiled part of `phase_aliasing`: what has certainly happened, and the waits by parity that it makes ambiguous.
 
-`V[row, column]` counts: in a warp's column its ticks, in an mbarrier's its complete phases. Rows are those of the
-warps, of CTA barriers, and two of each mbarrier: what its arrivals have seen, and what its complete phases have.
+`V[row, column]` counts ticks in the column of a warp, and complete phases in the column of an mbarrier. There is a row
+for each warp, each CTA barrier, and two for each mbarrier: the knowledge of its arrivals, and of its complete phases.
 """
 
 from __future__ import annotations
@@ -15,9 +15,7 @@ from warploom.numerics._compile import njit
 
 Array = NDArray[Any]
 
-COLUMNS = (
-    5  # of a finding: position or column of the warp, lane or program counter, object, phase, phases complete
-)
+COLUMNS = 5  # of a finding: position or column of the warp, lane or pc, object, phase, complete phases
 ROOM = 64
 
 
@@ -29,7 +27,7 @@ def _join(V: Array, target: int, source: int) -> None:
 
 @njit
 def publish(V: Array, tick: Array, own: Array, warps: Array, rows: Array) -> None:
-    """What warps have seen and done has happened for who learns from rows."""
+    """Add the knowledge and ticks of warps to rows."""
     for i in range(len(warps)):
         _join(V, rows[i], warps[i])
         V[rows[i], own[warps[i]]] = tick[warps[i]]
@@ -39,7 +37,7 @@ def publish(V: Array, tick: Array, own: Array, warps: Array, rows: Array) -> Non
 
 @njit
 def learn(V: Array, warps: Array, rows: Array) -> None:
-    """What rows hold has happened for warps."""
+    """Add the knowledge of rows to warps."""
     for i in range(len(warps)):
         _join(V, warps[i], rows[i])
 
@@ -48,7 +46,7 @@ def learn(V: Array, warps: Array, rows: Array) -> None:
 def arrive(
     V: Array, tick: Array, own: Array, first: int, warps: Array, found: Array, lanes: Array, site: Array, pc: int
 ) -> None:  # fmt: skip
-    """Lanes reach mbarriers (-1: none)."""
+    """Record arrivals of lanes at mbarriers (-1: none)."""
     for i in range(len(warps)):
         w, last = warps[i], np.int64(-1)
         for lane in range(lanes.shape[1]):
@@ -67,7 +65,10 @@ def look(
     V: Array, tick: Array, warps: Array, found: Array, lanes: Array, asked: Array, count: Array, start: Array,
     column: Array, place: Array, seen_phase: Array, seen_tick: Array, seen_site: Array, pc: int, out: Array,
 ) -> int:  # fmt: skip
-    """Lanes look at mbarriers by parity. Returns how many may see another phase than theirs; the first are in `out`."""
+    """Record tests of mbarriers by parity.
+
+    Returns the number of tests that another phase than the expected one may answer; the first are in `out`.
+    """
     found_wrong = 0
     for i in range(len(warps)):
         w, last = warps[i], np.int64(-1)
@@ -99,7 +100,7 @@ def look(
 def know(
     V: Array, first: int, warps: Array, found: Array, lanes: Array, count: Array, column: Array
 ) -> None:  # fmt: skip
-    """Lanes find phases of mbarriers complete."""
+    """Record that lanes found phases of mbarriers complete."""
     for i in range(len(warps)):
         w, last = warps[i], np.int64(-1)
         for lane in range(32):
@@ -115,7 +116,10 @@ def complete(
     V: Array, arriving: int, arrived: int, objects: Array, count: Array, start: Array, column: Array, per_cta: int,
     agents: int, seen_phase: Array, seen_tick: Array, seen_site: Array, out: Array,
 ) -> int:  # fmt: skip
-    """Phases complete. Returns how many looks at the phase before have not certainly happened by then."""
+    """Complete phases.
+
+    Returns the number of tests of the previous phase that may not have happened by then; the first are in `out`.
+    """
     found = 0
     for k in range(len(objects)):
         which = objects[k]
@@ -138,7 +142,7 @@ def complete(
 
 @njit
 def meet(V: Array, tick: Array, own: Array, warps: Array) -> None:
-    """All that warps have seen and done has happened for each of them."""
+    """Share the knowledge and ticks of warps among them."""
     for i in range(1, len(warps)):
         _join(V, warps[0], warps[i])
     for i in range(len(warps)):

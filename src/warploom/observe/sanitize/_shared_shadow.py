@@ -1,31 +1,12 @@
 # pyright: reportUnknownMemberType=false
-"""The compiled half of the sanitizer: vector clocks, and the shadow of memory they are compared with.
+"""Compiled shadow of shared memory: the last accesses to each granule, and conflicts of new accesses with them.
 
-Clocks. `V` holds vectors, `V[row, part, agent]`. An agent is something that accesses memory in an order of
-its own: a warp, the stream of its copies of single threads, of its warpgroup multiplications, of its bulk
-copies (sources read, copies complete), or an mbarrier, whose clock counts phases. The parts of a vector:
+There is one record (see `_clocks`) for each granule of 4 bytes: its last write. `reads` has an entry for each warp of
+the CTA and granule, `async_reads` one for each warp and chunk of 16 bytes. `far` has a record for each CTA of the
+cluster and granule: what a warp of that CTA last read from another CTA.
 
-    KNOWN   the agent's accesses up to this clock are ordered before what follows
-    FENCED  the same, with a proxy fence on the way
-    SOME    as KNOWN, for those lanes of the agent that MASK has
-    SOME_F  as FENCED, for those lanes
-    MASK    a mask of lanes
-
-The own row of a warp says in KNOWN[own] what is ordered for each lane with all others (the last warp-level
-synchronisation), and in SOME[stream] which of its own asynchronous operations each lane knows to be done.
-Row `warps + w` is what only the lanes in `few[w]` have acquired.
-
-Shadow. One record for each granule of 4 bytes: who wrote last. `reads` has an entry for each warp of the CTA
-and granule, `async_reads` one for each warp and chunk of 16 bytes.
-
-    record  agent << 44 | clock << 16 | kind << 10 | lane << 4 | bytes
     entry   clock << 32 | strong << 31 | pc << 10 | lane << 4 | bytes
     async   clock << 32 | bulk << 31 | pc << 10
-
-`far` has a record for each CTA of the cluster and granule, what a warp of that CTA read last of another CTA's.
-
-A lane number of 32 stands for several lanes; 33 for all lanes of a warp whose one instruction read one place, which
-no lane of it is ahead of; 34 for the same of an mbarrier, whose state lanes look at for their warp.
 """
 
 from __future__ import annotations
@@ -36,169 +17,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.numerics._compile import njit
+from warploom.observe.sanitize._clocks import (
+    ASYNC,
+    FENCED,
+    GENERIC,
+    KNOWN,
+    MANY,
+    REMOTE_STORE,
+    SOME,
+    STRONG,
+    is_ordered,
+)
 
 Array = NDArray[Any]
 
-KNOWN, FENCED, SOME, SOME_F, MASK = 0, 1, 2, 3, 4
-PARTS = 5
-STREAMS = 5  # agents of a warp: itself, thread copies, multiplications, bulk sources read, bulk complete
-GENERIC, THREAD_COPY, ASYNC, REMOTE_STORE, STRONG, NEAR_STORE = 0, 1, 2, 3, 4, 5
-WIDE = 3  # of an mbarrier, in place of SOME_F: its phases known through waits of cluster scope
-MANY, TOGETHER, OBJECT = 32, 33, 34
 _LANE = 63 << 4  # of a record
 
-# What a conflict is: the new access, the old one.
+# Kinds of conflicts: the new access, the old one.
 READ_WRITE, WRITE_WRITE, WRITE_READ, WRITE_ASYNC_READ, UNFENCED, UNWRITTEN, SWIZZLE, UNFENCED_READ = range(8)
-COLUMNS = 8  # of a conflict: what, position, lane, granule, agent or slot of the other, clock, pc, lane
+COLUMNS = (
+    8  # of a conflict: kind, position, lane, granule, agent or slot of the other access, clock, pc, lane
+)
 ROOM = 128
 
 
 @njit
-def join(V: Array, target: int, source: int) -> None:
-    """What one vector knows, another knows too."""
-    n = V.shape[2]
-    for part in range(4):
-        for agent in range(n):
-            V[target, part, agent] = max(V[target, part, agent], V[source, part, agent])
-    for agent in range(n):
-        V[target, MASK, agent] |= V[source, MASK, agent]
-
-
-@njit
-def release(
-    V: Array, clock: Array, few: Array, own: Array, per_cta: int, base: int, warps: Array, lanes: Array, full: Array,
-    rows: Array,
-) -> None:  # fmt: skip
-    """Lanes of warps publish what they know and did into rows (-1: nowhere); their clocks go on."""
-    total = len(clock)
-    for i in range(len(warps)):
-        w, row = warps[i], rows[i]
-        if row < 0:
-            continue
-        join(V, row, w)
-        if few[w]:
-            join(V, row, total + w)
-        g = own[w]
-        for column in (g, base + w if base >= 0 else g):
-            if full[i]:
-                V[row, KNOWN, column] = max(V[row, KNOWN, column], clock[w])
-            else:
-                V[row, SOME, column] = max(V[row, SOME, column], clock[w])
-                V[row, MASK, column] |= lanes[i]
-        for stream in range(1, STREAMS):
-            column = g + stream * per_cta
-            V[row, KNOWN, column] = max(V[row, KNOWN, column], V[w, SOME, column])
-    for i in range(len(warps)):
-        if rows[i] >= 0:
-            clock[warps[i]] += 1
-
-
-@njit
-def acquire(V: Array, few: Array, warps: Array, lanes: Array, full: Array, rows: Array) -> None:
-    """Lanes of warps learn what rows know (-1: nothing)."""
-    total = len(few)
-    for i in range(len(warps)):
-        w = warps[i]
-        if rows[i] < 0:
-            continue
-        if full[i]:
-            join(V, w, rows[i])
-        else:
-            join(V, total + w, rows[i])
-            few[w] |= lanes[i]
-
-
-@njit
-def synchronise(
-    V: Array, clock: Array, few: Array, own: Array, per_cta: int, base: int, warps: Array
-) -> None:  # fmt: skip
-    """All lanes of warps meet: what one did or learned is ordered for all."""
-    total = len(clock)
-    for i in range(len(warps)):
-        w = warps[i]
-        g = own[w]
-        if few[w]:
-            join(V, w, total + w)
-            V[total + w] = 0
-            few[w] = 0
-        V[w, KNOWN, g] = clock[w]
-        if base >= 0:
-            V[w, KNOWN, base + w] = clock[w]
-        for stream in range(1, STREAMS):
-            column = g + stream * per_cta
-            V[w, KNOWN, column] = max(V[w, KNOWN, column], V[w, SOME, column])
-        clock[w] += 1
-
-
-@njit
-def proxy_fence(
-    V: Array, clock: Array, few: Array, own: Array, per_cta: int, base: int, warps: Array, lanes: Array, full: Array
-) -> None:  # fmt: skip
-    """What lanes of warps know and did may be followed by the asynchronous proxy."""
-    total, n = len(clock), V.shape[2]
-    for i in range(len(warps)):
-        w = warps[i]
-        g = own[w]
-        for row in (w, total + w):
-            if row == w or few[w]:
-                for agent in range(n):
-                    V[row, FENCED, agent] = max(V[row, FENCED, agent], V[row, KNOWN, agent])
-                    if (
-                        agent != g
-                        and (base < 0 or agent != base + w)
-                        and V[row, SOME, agent] > V[row, SOME_F, agent]
-                    ):
-                        V[row, SOME_F, agent] = V[row, SOME, agent]
-        for column in (g, base + w if base >= 0 else g):
-            if full[i]:
-                V[w, FENCED, column] = clock[w]
-            else:
-                V[w, SOME_F, column] = clock[w]
-                V[w, MASK, column] |= lanes[i]
-        for stream in range(1, STREAMS):
-            column = g + stream * per_cta
-            V[w, FENCED, column] = max(V[w, FENCED, column], V[w, SOME, column])
-        clock[w] += 1
-
-
-@njit
-def _known(V: Array, few: Array, g: Any, per_cta: int, w: Any, lane: int, record: Any, fenced: int) -> bool:
-    """Whether a record is ordered before what a lane (-1: all lanes) of a warp does; `fenced` is 0 or 1."""
-    agent = record >> 44
-    clock = (record >> 16) & 0xFFFFFFF
-    by = (record >> 4) & 63
-    if ((record >> 10) & 63) == REMOTE_STORE:
-        return clock <= V[w, WIDE, agent] or (
-            few[w] != 0 and (lane < 0 or (few[w] >> lane) & 1 != 0) and clock <= V[len(few) + w, WIDE, agent]
-        )
-    if clock <= V[w, KNOWN + fenced, agent]:
-        return True
-    distance = agent - g
-    if distance >= 0 and distance < STREAMS * per_cta and distance % per_cta == 0:
-        # Its own: a lane is in order with itself, and knows its operations to be done once it has waited.
-        if lane >= 0 and by != lane and by < TOGETHER:
-            return False
-        if distance == 0:
-            return fenced == 0 or (
-                clock <= V[w, SOME_F, g] and (lane < 0 or (by < 32 and (V[w, MASK, g] >> by) & 1))
-            )
-        return clock <= V[w, SOME + fenced, agent]
-    if clock <= V[w, SOME + fenced, agent] and (by == OBJECT or (by < 32 and (V[w, MASK, agent] >> by) & 1)):
-        return True
-    if few[w] and (lane < 0 or (few[w] >> lane) & 1):
-        row = len(few) + w
-        if clock <= V[row, KNOWN + fenced, agent]:
-            return True
-        if clock <= V[row, SOME + fenced, agent] and (
-            by == OBJECT or (by < 32 and (V[row, MASK, agent] >> by) & 1)
-        ):
-            return True
-    return False
-
-
-@njit
 def together(index: Array, mask: Array) -> Array:
-    """Which warps name one place with all their lanes. Shapes: (warps, 32) to (warps,)."""
+    """Return True for the warps whose 32 lanes all have one index. Shapes: (warps, 32) to (warps,)."""
     found = np.ones(len(index), np.bool_)
     for i in range(len(index)):
         for lane in range(32):
@@ -230,7 +75,7 @@ def _check_readers(
     cta: int, ctas: int, slots: int, reads: Array, async_reads: Array, asynchronous: bool, proxy: bool, position: int,
     out: Array, found: int,
 ) -> int:  # fmt: skip
-    """Whether all that read a granule of CTA `cta` did so before what a lane of a warp writes now."""
+    """Note the reads of a granule of CTA `cta` that are not ordered before a write of a lane of a warp."""
     g = own[w]
     for slot in range(slots):
         entry = reads[slot, granule]
@@ -239,8 +84,8 @@ def _check_readers(
             record = (own[reader] << 44) | ((entry >> 32) << 16) | (entry & 0x3F0)
             if reader == w and lane >= 0 and ((entry >> 4) & 63) == MANY and covered != 15:
                 continue  # narrow accesses of several lanes share the granule
-            ordered = _known(V, few, g, per_cta, w, lane, record, 0)
-            if not ordered or (proxy and not _known(V, few, g, per_cta, w, lane, record, 1)):
+            ordered = is_ordered(V, few, g, per_cta, w, lane, record, 0)
+            if not ordered or (proxy and not is_ordered(V, few, g, per_cta, w, lane, record, 1)):
                 found = _note(
                     out, found, UNFENCED_READ if ordered else WRITE_READ, position, lane, granule, own[reader],
                     entry >> 32, (entry >> 10) & 0x1FFFFF, (entry >> 4) & 63,
@@ -268,9 +113,12 @@ def _check_far(
     V: Array, few: Array, g: Any, per_cta: int, w: int, lane: int, entry: Any, site: Any, granule: int, fenced: int,
     position: int, out: Array, found: int,
 ) -> int:  # fmt: skip
-    """Whether a read from another CTA came before what a lane of a warp writes now, `fenced` past a proxy fence."""
-    ordered = _known(V, few, g, per_cta, w, lane, entry, 0)
-    if ordered and (fenced == 0 or _known(V, few, g, per_cta, w, lane, entry, 1)):
+    """Note a read from another CTA that is not ordered before a write of a lane of a warp.
+
+    With `fenced` 1, a proxy fence must lie in between.
+    """
+    ordered = is_ordered(V, few, g, per_cta, w, lane, entry, 0)
+    if ordered and (fenced == 0 or is_ordered(V, few, g, per_cta, w, lane, entry, 1)):
         return found
     return _note(
         out, found, UNFENCED_READ if ordered else WRITE_READ, position, lane, granule, entry >> 44,
@@ -284,7 +132,7 @@ def read_lanes(
     records: Array, sites: Array, reads: Array, far: Array, far_sites: Array, agents: int, ctas: int, cta_of: Array,
     pc: int, strong: bool, whole: int, cta_granules: int, out: Array,
 ) -> int:  # fmt: skip
-    """Lanes read; `whole` is what stands for all lanes where they read one place.
+    """Record reads of lanes; `whole` is the lane number of a warp whose lanes all read one address.
 
     Returns the number of conflicts, the first of which are in `out`.
     """
@@ -312,7 +160,7 @@ def read_lanes(
                         (record >> 10) & 63
                     ) != REMOTE_STORE:
                         good = record
-                    elif _known(V, few, g, per_cta, w, lane, record, 0):
+                    elif is_ordered(V, few, g, per_cta, w, lane, record, 0):
                         pass
                     elif not (strong and ((record >> 10) & 63) == STRONG) and not (
                         covered != 15 and ((record >> 4) & 63) == MANY and (record >> 44) == g
@@ -352,7 +200,7 @@ def write_lanes(
     records: Array, sites: Array, reads: Array, async_reads: Array, asynchronous: bool, far: Array, far_sites: Array,
     ctas: int, pc: int, kind: int, agents: Array, clocks: Array, cta_granules: int, out: Array,
 ) -> int:  # fmt: skip
-    """Lanes write, as `agents` (one for each warp) at their `clocks`."""
+    """Record writes of lanes, by `agents` (one for each warp) at their `clocks`."""
     found = 0
     slots = len(reads)
     strong = kind == STRONG
@@ -383,7 +231,7 @@ def write_lanes(
                             (record >> 10) & 63
                         ) != REMOTE_STORE:
                             good = record
-                        elif _known(V, few, g, per_cta, w, lane, record, 0):
+                        elif is_ordered(V, few, g, per_cta, w, lane, record, 0):
                             pass
                         elif not (covered != 15 and ((record >> 4) & 63) == MANY and (record >> 44) == g):
                             found = _note(
@@ -423,7 +271,7 @@ def read_rows(
     records: Array, sites: Array, async_reads: Array, ctas: int, pc: int, clocks: Array, cta_granules: int,
     out: Array,
 ) -> int:  # fmt: skip
-    """The asynchronous proxy reads rows of bytes for lanes of warps: sources of bulk copies.
+    """Record reads of rows of bytes by the asynchronous proxy: sources of bulk copies of lanes.
 
     Shapes: all (rows,). Units: starts and sizes in bytes, multiples of 16.
     """
@@ -451,15 +299,15 @@ def _check_async(
     V: Array, few: Array, own: Array, per_cta: int, w: int, lane: int, record: int, granule: int, sites: Array,
     position: int, out: Array, found: int,
 ) -> int:  # fmt: skip
-    """Whether the asynchronous proxy, at the order of a lane (-1: all lanes) of a warp, may follow a write."""
+    """Note a write that is not ordered before an asynchronous access of a lane (-1: all lanes) of a warp."""
     g = own[w]
     kind = (record >> 10) & 63
-    if not _known(V, few, g, per_cta, w, lane, record, 0):
+    if not is_ordered(V, few, g, per_cta, w, lane, record, 0):
         return _note(
             out, found, READ_WRITE, position, lane, granule, record >> 44, (record >> 16) & 0xFFFFFFF,
             sites[granule], (record >> 4) & 63,
         )  # fmt: skip
-    if kind in (GENERIC, STRONG) and not _known(V, few, g, per_cta, w, lane, record, 1):
+    if kind in (GENERIC, STRONG) and not is_ordered(V, few, g, per_cta, w, lane, record, 1):
         return _note(
             out, found, UNFENCED, position, lane, granule, record >> 44, (record >> 16) & 0xFFFFFFF,
             sites[granule], (record >> 4) & 63,
@@ -473,7 +321,7 @@ def write_rows(
     records: Array, sites: Array, reads: Array, async_reads: Array, far: Array, far_sites: Array, ctas: int, pc: int,
     agents: Array, clocks: Array, tags: Array, tag: int, cta_granules: int, out: Array,
 ) -> int:  # fmt: skip
-    """The asynchronous proxy writes rows of bytes, as `agents` at their `clocks`, for lanes of warps.
+    """Record writes of rows of bytes by the asynchronous proxy, by `agents` at their `clocks`, for lanes.
 
     Chunks of 16 bytes get the tag. Shapes: all (rows,).
     """
@@ -526,9 +374,9 @@ def read_tiles(
     chunk_mask: int, phase: int, low: int, high: int, records: Array, sites: Array, async_reads: Array,
     tags: Array, tag: int, ctas: int, pc: int, clocks: Array, cta_granules: int, out: Array,
 ) -> int:  # fmt: skip
-    """Warpgroups read matrices behind descriptors: chunks of 16 bytes at starts[g] + chunks[k], swizzled.
+    """Record reads of matrices by warpgroups: chunks of 16 bytes at starts[g] + chunks[k], swizzled.
 
-    Returns the number of conflicts, or -1 - g where a matrix leaves its window [low, high).
+    Returns the number of conflicts, or -1 - g if a matrix leaves its window [low, high).
 
     Shapes: groups (groups, 4) are warps; origins (byte offset of the CTA's window) and starts (groups,).
     """
@@ -560,7 +408,10 @@ def read_tiles(
                         out, found, SWIZZLE, i * 4, -1, granule, record >> 44, tags[chunk], sites[granule], -1
                     )  # fmt: skip
                 kind, agent, clock = (record >> 10) & 63, record >> 44, (record >> 16) & 0xFFFFFFF
-                whole = kind not in (ASYNC, REMOTE_STORE)  # whether all know it, whichever lane's it is
+                whole = kind not in (
+                    ASYNC,
+                    REMOTE_STORE,
+                )  # True if all four warps know the write, whichever lane made it
                 for member in range(4):
                     w = groups[i, member]
                     whole = whole and clock <= V[w, KNOWN, agent]

@@ -1,29 +1,32 @@
 # pyright: reportUnknownMemberType=false
-"""The shadow of shared memory: who wrote and read each granule last, and what that makes of a new access."""
+"""Shadow of shared memory: the last accesses to each granule, and findings about new accesses."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warploom.emulator.access import uniform
 from warploom.emulator.address_space import CHUNK_MASK, SHARED_START
-from warploom.observe.sanitize import _compiled
-from warploom.observe.sanitize._compiled import (
+from warploom.isa.model.effects import Access
+from warploom.observe.sanitize import _shared_shadow
+from warploom.observe.sanitize._clocks import (
     GENERIC,
     KNOWN,
     MANY,
     NEAR_STORE,
     OBJECT,
-    READ_WRITE,
     REMOTE_STORE,
     STREAMS,
     STRONG,
-    SWIZZLE,
     THREAD_COPY,
     TOGETHER,
+)
+from warploom.observe.sanitize._shared_shadow import (
+    READ_WRITE,
+    SWIZZLE,
     UNFENCED,
     UNFENCED_READ,
     UNWRITTEN,
@@ -31,39 +34,41 @@ from warploom.observe.sanitize._compiled import (
     WRITE_READ,
     WRITE_WRITE,
 )
-from warploom.observe.sanitize.clocks import BULK_READ, MULTIPLICATIONS, THREAD_COPIES, Clocks
-
-if TYPE_CHECKING:
-    from warploom.emulator.emulator import Emulator
-    from warploom.observe.sanitize.report import Report
+from warploom.observe.sanitize.clocks import BULK_READ, MULTIPLICATIONS, THREAD_COPIES
+from warploom.observe.sanitize.context import Context
 
 Array = NDArray[Any]
 SWIZZLES = (0, 32, 64, 128)
 
 
-class Shadow:
-    """Records of the shared memory of the resident CTAs."""
+class SharedShadow:
+    """Records of the shared memory of the resident CTAs.
 
-    def __init__(self, emulator: Emulator, clocks: Clocks, report: Report, asynchronous: bool) -> None:
-        self.emulator = emulator
-        self.clocks = clocks
-        self.report = report
+    `asynchronous` is set if the kernel has bulk copies or warpgroup multiplications.
+    """
+
+    def __init__(self, context: Context, asynchronous: bool) -> None:
+        self.context = context
+        self.topology = context.topology
+        self.shared = context.shared
+        self.clocks = context.clocks
+        self.report = context.report
         self.asynchronous = asynchronous
-        size = len(emulator.memory.shared)
-        self.stride = emulator.memory.shared_stride // 4  # granules of a CTA
-        slots = emulator.topology.warps_per_cta
+        size = len(self.shared.bytes)
+        self.stride = self.shared.stride // 4  # granules of a CTA
+        slots = self.topology.warps_per_cta
         self.records = np.zeros(size // 4, np.int64)
         self.sites = np.zeros(size // 4, np.int32)
         self.reads = np.zeros((slots, size // 4), np.int64)
         self.async_reads = np.zeros((slots, size // 16 if asynchronous else 1), np.int64)
-        others = emulator.topology.cluster_size if emulator.topology.cluster_size > 1 else 0
+        others = self.topology.cluster_size if self.topology.cluster_size > 1 else 0
         self.far = np.zeros((others, size // 4), np.int64)
         self.far_sites = np.zeros((others, size // 4), np.int32)
         self.tags = np.zeros(size // 16, np.uint8)
-        self._out = np.zeros((_compiled.ROOM, _compiled.COLUMNS), np.int64)
+        self._out = np.zeros((_shared_shadow.ROOM, _shared_shadow.COLUMNS), np.int64)
 
     def renumber(self, before: int, after: int) -> None:
-        """The agents of a CTA have become more."""
+        """Renumber the agents in records after the number of agents of a CTA has grown."""
 
         def moved(held: Array) -> Array:
             agent = held >> 44
@@ -76,11 +81,11 @@ class Shadow:
     def read(
         self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strong: bool, what: str = ""
     ) -> None:
-        """Lanes read `size` bytes each; `what` says of what, if of an object."""
+        """Record reads of lanes, `size` bytes each. `what` names the object that they read, if any."""
         c = self.clocks
-        found = _compiled.read_lanes(
+        found = _shared_shadow.read_lanes(
             c.vectors, c.clock, c.few, c.own, c.per_cta, warps, index, uniform(lanes), size, self.records, self.sites,
-            self.reads, self.far, self.far_sites, c.agents, c.ctas, self.emulator.topology.cta_of, pc, strong,
+            self.reads, self.far, self.far_sites, c.agents, c.ctas, self.topology.cta_of, pc, strong,
             OBJECT if what else TOGETHER, self.stride, self._out,
         )  # fmt: skip
         if found:
@@ -90,13 +95,13 @@ class Shadow:
         self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strong: bool, values: Array | None,
         what: str = "",
     ) -> None:  # fmt: skip
-        """Lanes write `size` bytes each."""
+        """Record writes of lanes, `size` bytes each."""
         c = self.clocks
         kind = STRONG if strong else GENERIC
         self._write(warps, index, lanes, size, pc, kind, c.own[warps], c.clock[warps], values, what)
 
     def copy(self, warps: Array, index: Array, lanes: Array, size: int, pc: int) -> None:
-        """Lanes issue asynchronous copies to these places."""
+        """Record thread copies of lanes that write `size` bytes each."""
         c = self.clocks
         agents = c.own[warps] + THREAD_COPIES * c.per_cta
         self._write(warps, index, lanes, size, pc, THREAD_COPY, agents, c.copy_clock[warps], None, "")
@@ -104,9 +109,12 @@ class Shadow:
     def remote(
         self, warps: Array, index: Array, lanes: Array, size: int, pc: int, objects: Array, phases: Array
     ) -> None:
-        """Lanes store asynchronously; the bytes are there when a phase of an mbarrier is. Shapes: objects (warps,)."""
+        """Record asynchronous stores of lanes, which a phase of an mbarrier completes.
+
+        Shapes: objects and phases (warps,).
+        """
         agents = self.clocks.phase_column(objects)
-        near = objects // self.clocks.mbarriers == self.emulator.topology.cta_of[warps]
+        near = objects // self.clocks.mbarriers == self.topology.cta_of[warps]
         for kind, which in ((NEAR_STORE, near), (REMOTE_STORE, ~near)):
             if which.any():
                 self._write(
@@ -127,7 +135,7 @@ class Shadow:
         values: Array | None, what: str,
     ) -> None:  # fmt: skip
         c = self.clocks
-        found = _compiled.write_lanes(
+        found = _shared_shadow.write_lanes(
             c.vectors, c.clock, c.few, c.own, c.per_cta, warps, index, uniform(lanes), size, self.records, self.sites,
             self.reads, self.async_reads, self.asynchronous, self.far, self.far_sites, c.ctas, pc, kind,
             agents.astype(np.int64), clocks.astype(np.int64), self.stride, self._out,
@@ -139,10 +147,13 @@ class Shadow:
     def read_rows(
         self, warps: Array, lanes: Array, starts: Array, sizes: Array, pc: int, group: bool
     ) -> None:
-        """Bulk copies of lanes read rows of bytes, until a group is waited for. Shapes: (rows,)."""
+        """Record reads of rows of bytes by bulk copies of lanes. Shapes: (rows,).
+
+        With `group`, a wait for their bulk group completes the reads.
+        """
         c = self.clocks
         clocks = c.bulk_clock[warps].astype(np.int64) if group else np.zeros(len(warps), np.int64)
-        found = _compiled.read_rows(
+        found = _shared_shadow.read_rows(
             c.vectors, c.few, c.own, c.per_cta, warps, lanes, starts, sizes, self.records, self.sites, self.async_reads,
             c.ctas, pc, clocks, self.stride, self._out,
         )  # fmt: skip
@@ -153,13 +164,13 @@ class Shadow:
         self, warps: Array, lanes: Array, starts: Array, sizes: Array, pc: int, objects: Array, phases: Array,
         swizzle: int,
     ) -> None:  # fmt: skip
-        """Bulk copies of lanes write rows of bytes, which are there when a phase of an mbarrier is.
+        """Record writes of rows of bytes by bulk copies of lanes, which a phase of an mbarrier completes.
 
-        `swizzle` is what a tensor copy writes with, -1 where no tensor map is behind it.
+        `swizzle` is the swizzle of a tensor copy, -1 for other copies. Shapes: (rows,).
         """
         c = self.clocks
         tag = 0 if swizzle < 0 else 1 + SWIZZLES.index(swizzle)
-        found = _compiled.write_rows(
+        found = _shared_shadow.write_rows(
             c.vectors, c.few, c.own, c.per_cta, warps, lanes, starts, sizes, self.records, self.sites, self.reads,
             self.async_reads, self.far, self.far_sites, c.ctas, pc, c.phase_column(objects).astype(np.int64),
             phases.astype(np.int64), self.tags, tag, self.stride, self._out,
@@ -170,27 +181,26 @@ class Shadow:
     def read_tiles(
         self, groups: Array, starts: Array, chunks: Array, swizzle: int, base_offset: int, pc: int, clocks: Array
     ) -> None:  # fmt: skip
-        """Warpgroups read matrices behind descriptors. Shapes: groups (groups, 4), starts (groups,)."""
-        c, memory = self.clocks, self.emulator.memory
-        origins = self.emulator.topology.cta_of[groups[:, 0]] * memory.shared_stride
-        found = _compiled.read_tiles(
+        """Record reads of matrices by warpgroups. Shapes: groups (warpgroups, 4), starts (warpgroups,)."""
+        c, shared = self.clocks, self.shared
+        origins = self.topology.cta_of[groups[:, 0]] * shared.stride
+        found = _shared_shadow.read_tiles(
             c.vectors, c.few, c.own, c.per_cta, groups, origins, starts, chunks, CHUNK_MASK[swizzle], base_offset,
-            SHARED_START, SHARED_START + memory.shared_bytes, self.records, self.sites, self.async_reads, self.tags,
+            SHARED_START, shared.end, self.records, self.sites, self.async_reads, self.tags,
             1 + SWIZZLES.index(swizzle), c.ctas, pc, clocks.astype(np.int64), self.stride, self._out,
         )  # fmt: skip
         if found < 0:
             warp = int(groups[-1 - found, 0])
             start = int(starts[-1 - found])
             message = (
-                f"the matrix at shared address {start:#x} reaches outside the {memory.shared_bytes} bytes of shared "
-                f"memory of its CTA, at {SHARED_START:#x} to {SHARED_START + memory.shared_bytes:#x}; "
-                f"{self.emulator.state.describe(warp)}"
+                f"the matrix at shared address {start:#x} reaches outside the {shared.size} bytes of shared "
+                f"memory of its CTA, at {SHARED_START:#x} to {shared.end:#x}; {self.context.describe(warp)}"
             )
             self.report.add("sanitize.descriptor/bounds", pc, -1, message)
         elif found:
             self._explain(found, groups.reshape(-1), pc, 16, None, "matrix", swizzle)
 
-    # Explaining -------------------------------------------------------------------------------------------
+    # Findings -------------------------------------------------------------------------------------------
 
     def _explain(
         self, found: int, warps: Array, pc: int, size: int, same: Any, of: str, tag: int = 0
@@ -202,7 +212,7 @@ class Shadow:
             warp = int(warps[position])
             code = self._rule(what, warp, granule, agent, clock, of)
             other = site if what != UNWRITTEN else -1
-            if self.report.again(code, pc, other):
+            if self.report.is_known(code, pc, other):
                 continue
             verb = "reads" if what in (READ_WRITE, UNWRITTEN, SWIZZLE) else "writes"
             if what == UNFENCED:
@@ -211,16 +221,23 @@ class Shadow:
             self.report.add(code, pc, other, message)
 
     def _is_source(self, pc: int) -> bool:
-        slots = self.emulator.program.steps[pc].binding.slots
-        return not slots.get("dst", "").startswith("shared")
+        """Return True if the asynchronous operation at `pc` reads shared memory."""
+        form, slots = (
+            self.context.program.steps[pc].binding.form,
+            self.context.program.steps[pc].binding.slots,
+        )
+        return not any(
+            access.kind == "write" and form.operands[access.address].space_word(slots).startswith("shared")
+            for access in form.effects_of(Access)
+        )
 
     def _same(self, same: Any, position: int, lane: int, together: bool) -> bool:
-        """Whether a store writes what is there, or what others that store now do."""
+        """Return True if a store does not change memory, or if all lanes that store there store the same value."""
         index, lanes, size, values = same
         wide = np.broadcast_to(values, (len(values), *index.shape))
         new = wide[:, position, lane].tobytes()
         start = int(index[position, lane])
-        if self.emulator.memory.shared[start : start + size].tobytes() == new:
+        if self.shared.bytes[start : start + size].tobytes() == new:
             return True
         if not together:
             return False
@@ -228,18 +245,18 @@ class Shadow:
         return bool((others == others[:, :1]).all())
 
     def _was_object(self, granule: int) -> bool:
-        return int(self.emulator.memory.shared.view(np.uint64)[granule // 2]) >> 63 == 1
+        return int(self.shared.words[granule // 2]) >> 63 == 1
 
     def _agent(self, granule: int, agent: int) -> tuple[int, int, int]:
-        """The warp behind an agent (-1: an mbarrier), its stream, and the CTA."""
-        c, emulator = self.clocks, self.emulator
+        """Return the warp of an agent (-1: an mbarrier), its stream, and its CTA."""
+        c, topology = self.clocks, self.topology
         owner = granule // self.stride
         rank, local = divmod(agent, c.agents)
-        cta = owner - int(emulator.topology.rank[owner]) + rank
+        cta = owner - int(topology.rank[owner]) + rank
         stream, in_cta = divmod(local, c.per_cta)
         if stream >= STREAMS:
             return -1, stream, cta
-        return in_cta * emulator.topology.ctas + cta, stream, cta
+        return in_cta * topology.ctas + cta, stream, cta
 
     def _rule(self, what: int, warp: int, granule: int, agent: int, clock: int, of: str) -> str:
         if of == "mbarrier" and what in (READ_WRITE, UNWRITTEN):
@@ -261,7 +278,7 @@ class Shadow:
             return "sanitize.cp-async/wait"
         if other == warp:
             return "sanitize.race/lanes"
-        if cta != int(self.emulator.topology.cta_of[warp]):
+        if cta != int(self.topology.cta_of[warp]):
             return "sanitize.race/cluster"
         return "sanitize.race/shared"
 
@@ -269,17 +286,16 @@ class Shadow:
         self, what: int, verb: str, warp: int, lane: int, granule: int, agent: int, clock: int, site: int, by: int,
         size: int, tag: int,
     ) -> str:  # fmt: skip
-        emulator = self.emulator
         where = granule % self.stride * 4 + SHARED_START
         length = 4 if size >= 4 else size
         place = f"shared memory at {where:#x} to {where + length:#x}"
-        here = emulator.state.describe(warp, lane)
+        here = self.context.describe(warp, lane)
         owner = granule // self.stride
-        if owner != int(emulator.topology.cta_of[warp]):
-            place += f" of the CTA of rank {int(emulator.topology.rank[owner])}"
+        if owner != int(self.topology.cta_of[warp]):
+            place += f" of the CTA of rank {int(self.topology.rank[owner])}"
         if what == UNWRITTEN:
             return f"this reads {place}, which nothing wrote; {here}"
-        line = self.line(site)
+        line = self.context.program.line_of(site) if site >= 0 else 0
         if what == SWIZZLE:
             wrote = SWIZZLES[clock - 1]
             return (
@@ -288,13 +304,7 @@ class Shadow:
             )
         other, stream, _ = self._agent(granule, agent)
         lanes = "" if by >= MANY or by < 0 or stream == MULTIPLICATIONS else f", lane {by}"
-        whose = (
-            ""
-            if other < 0
-            else f", {emulator.state.describe(other)}{lanes},".replace(
-                f"kernel {emulator.program.kernel.name}, ", ""
-            )
-        )
+        whose = "" if other < 0 else f", {self.context.resident.placement.describe_warp(other)}{lanes},"
         did = "read" if what in (WRITE_READ, WRITE_ASYNC_READ, UNFENCED_READ) else "written"
         by_what = f"is {did} by line {line}{whose or ''}"
         if what in (UNFENCED, UNFENCED_READ):
@@ -310,8 +320,3 @@ class Shadow:
         ):
             return f"this {verb} {place}, which {by_what} and no wait covers that operation; {here}"
         return f"this {verb} {place}, which {by_what} and nothing orders the two; {here}"
-
-    def line(self, pc: int) -> int:
-        """The line of a program counter, 0 where there is no text."""
-        source, span = self.emulator.program.source, self.emulator.program.span_of(pc) if pc >= 0 else None
-        return 0 if source is None or span is None else source.position(span.start)[0]
