@@ -26,7 +26,7 @@ from warploom.layout import (
     TileRows,
     box_bytes,
     fill_bytes,
-    misplaced,
+    coordinate_error,
     row_bytes,
     tile_rows,
     unit_bits,
@@ -283,7 +283,7 @@ class CopyExecutor:
             )
             raise Fault("emulator.tensor-map", message)
         coordinates = [pick.number(part) for part in request.coordinates]
-        if message := misplaced(fields, coordinates, stores=request.direction == "store"):
+        if message := coordinate_error(fields, coordinates, stores=request.direction == "store"):
             raise Fault("emulator.tensor-map", message)
         return fields, coordinates
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from warploom.diagnostics import Diagnostic, UsageError
 from warploom.display import Displayed
 from warploom.emulator.arena import Arena
-from warploom.emulator.events import Several, Watcher
+from warploom.emulator.events import Observer
 from warploom.emulator.execute import STEP_BUDGET, Progress, Request, Stats, reserve
 from warploom.emulator.execute import execute as run_grid
 from warploom.emulator.faults import Deadlock, Trap
@@ -29,7 +29,7 @@ from warploom.numerics.fused import Workers
 from warploom.ptx import Module, parse, text_of
 from warploom.runtime import limits, real
 from warploom.runtime.arguments import Buffers, adopt, collect, pack
-from warploom.runtime.spreading import Announce, Spread, check_workers, spreader
+from warploom.runtime.distribution import Announce, Distribution, check_workers, distributor
 
 if TYPE_CHECKING:
     from warploom.observe.profile import Profile, Profiler
@@ -41,7 +41,7 @@ __all__ = ["Progress", "Run", "Stats", "execute", "launch"]
 @dataclass(frozen=True, slots=True)
 class Run(Displayed):
     """What a launch did: `findings` of the sanitizer or, on a GPU, of its assembler; `stats`, and the `trace` and
-    the `profile` when they were asked for; `spread` says who did what of it, where it was spread over machines.
+    the `profile` when they were asked for; `distribution` says who did what of it, where it was spread over machines.
     """
 
     display_kind: ClassVar[str] = "run"
@@ -50,7 +50,7 @@ class Run(Displayed):
     stats: Stats = field(default_factory=Stats)
     trace: Trace | None = None
     profile: Profile | None = None
-    spread: Spread | None = None
+    distribution: Distribution | None = None
 
 
 def launch(
@@ -100,7 +100,7 @@ def launch(
     Units: `shared` is dynamic shared memory in bytes.
     Errors: PtxSyntaxError; UsageError launch.*; machine.Unsupported before anything runs; machine.Trap and
         machine.Deadlock while it runs; on a GPU UsageError gpu.* and gpu.DeviceFault; with workers on other
-        machines UsageError farm.*.
+        machines UsageError dask.*.
     """
     return execute(
         ptx,
@@ -162,16 +162,16 @@ def execute(
     options.refuse()
     placed = _place(asked, shared, schedule, step_budget)
     if isinstance(workers, str):
-        stats, findings, who = spreader().grid(
+        stats, findings, who = distributor().run_grid(
             placed.request, placed.arena, placed.segments, sanitize, workers, progress, announce
         )
         asked.buffers.download(placed.arena)
-        return Run(findings, stats, spread=who)
+        return Run(findings, stats, distribution=who)
     with ExitStack() as stack:
         pool: Any = None
         if workers > 1:
             pool = Workers(stack.enter_context(ThreadPoolExecutor(workers)), workers)
-        request = replace(placed.request, watch=_watcher(sanitize, recorder, profiler), pool=pool)
+        request = replace(placed.request, observers=_observers(sanitize, recorder, profiler), pool=pool)
         try:
             stats, findings = run_grid(request, placed.arena, placed.segments, progress)
         except (Trap, Deadlock) as end:
@@ -294,14 +294,14 @@ def _profiler() -> Profiler:
     return Profiler()
 
 
-def _watcher(sanitize: bool, *others: Watcher | None) -> Watcher | None:
-    """Who watches a run; None where nobody does."""
+def _observers(sanitize: bool, *others: Observer | None) -> tuple[Observer, ...]:
+    """Return the observers of a run."""
     found = [each for each in others if each is not None]
     if sanitize:
-        from warploom.observe.sanitize.watcher import Sanitizer
+        from warploom.observe.sanitize.sanitizer import Sanitizer
 
         found.insert(0, Sanitizer())
-    return Several(found) if len(found) > 1 else next(iter(found), None)
+    return tuple(found)
 
 
 def _program(ptx: str | Path | Module | Program, kernel: str | None) -> Program:

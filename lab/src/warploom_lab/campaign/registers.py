@@ -10,7 +10,7 @@ import numpy as np
 from warploom.isa.model.availability import available, read_target
 from warploom.isa.model.effects import Collective, Flow, Multiply
 from warploom.isa.model.form import Form
-from warploom.isa.model.operands import Place
+from warploom.isa.model.operands import OperandSpec
 from warploom.isa.model.types import TYPES, bits_of
 from warploom.layout import metadata as metadata_map
 from warploom_lab.campaign import patterns
@@ -72,7 +72,7 @@ def metadata(form: Form, slots: Slots) -> Callable[[str, patterns.Raw], Array]:
     words = np.arange(16, dtype=np.uint32) * np.uint32(0x11111111)
     lanes = np.broadcast_to(words[:, None], (16, max(found.lanes) + 1))
     ordered = slots.get("spvariant") != "sp"
-    legal = np.flatnonzero(found.meaningful(lanes, ordered=ordered).all(axis=(1, 2))).astype(np.uint64)
+    legal = np.flatnonzero(found.is_defined(lanes, ordered=ordered).all(axis=(1, 2))).astype(np.uint64)
 
     def make(_: str, raw: patterns.Raw) -> Array:
         places = np.arange(8, dtype=np.uint64) * np.uint64(4)
@@ -85,7 +85,7 @@ def metadata(form: Form, slots: Slots) -> Callable[[str, patterns.Raw], Array]:
 
 
 def filler(
-    place: Place, element_word: str, slots: Slots
+    place: OperandSpec, element_word: str, slots: Slots
 ) -> tuple[tuple[int, ...], Callable[[str, patterns.Raw], Array]]:
     """Random words that one register takes, and what makes its bits of them."""
     if place.type_word(slots) == "pred":

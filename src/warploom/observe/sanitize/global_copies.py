@@ -15,7 +15,7 @@ from warploom.emulator.events import CopyIssue
 from warploom.emulator.faults import Fault
 from warploom.emulator.tensor_boxes import lane_values
 from warploom.isa.instructions.bulk import BulkCopy, TensorCopy
-from warploom.layout import TensorMapFields, misplaced, row_bytes, tile_rows, unit_bits
+from warploom.layout import TensorMapFields, coordinate_error, row_bytes, tile_rows, unit_bits
 from warploom.layout.tile import boxes
 from warploom.observe.sanitize.context import Context
 from warploom.observe.sanitize.global_shadow import GlobalShadow
@@ -118,7 +118,7 @@ class GlobalCopies:
         for copy in left:
             at = coordinates[:, copy].tolist()
             try:
-                if misplaced(fields, at, stores=stores):
+                if coordinate_error(fields, at, stores=stores):
                     continue
                 part = tile_rows(fields, at, offsets[:, copy].tolist())
             except UsageError:

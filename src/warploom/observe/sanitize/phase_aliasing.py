@@ -2,9 +2,9 @@
 """Phase aliasing: waits by parity that another phase with the same parity may answer.
 
 A parity distinguishes two successive phases only. If a warp knows k phases of an mbarrier to be complete, its wait
-means phase k, counted from 0, if the parity is that of k, else phase k - 1, which is complete already. The wait is sound if
-the phase after the one it means cannot complete before the warp has tested the object. Otherwise the warp may find the
-parity changed again, and wait for a phase two later, or for ever.
+means phase k, counted from 0, if the parity is that of k, else phase k - 1, which is complete already. The wait is
+sound if the phase after the one it means cannot complete before the warp has tested the object. Otherwise the warp may
+find the parity changed again, and wait for a phase two later, or for ever.
 
 Everything that makes one warp follow another determines what can happen before what, relaxed operations included. The
 visibility of memory is irrelevant here.

@@ -54,12 +54,12 @@ class MetadataCheck:
     def _report(self, pc: int, metadata: SparseMetadata, words: Array, warps: Array) -> None:
         """Report undefined metadata. Shapes: words (matrices, lanes), warps (matrices, warps of each)."""
         ordered = is_ordered(self.launch.program.steps[pc].binding.slots)
-        faulty = metadata.map.faulty(words, ordered=ordered)
+        faulty = metadata.map.undefined_lanes(words, ordered=ordered)
         if not faulty.any():
             return
         matrix, lane = (int(part[0]) for part in np.nonzero(faulty))
         lane = metadata.map.lanes[lane]
-        word, defined = int(words[matrix, lane]), metadata.map.defined(ordered=ordered)
+        word, defined = int(words[matrix, lane]), metadata.map.defined_nibbles(ordered=ordered)
         bit = next(bit for bit in range(0, 32, 4) if not defined[word >> bit & 15])
         expected = ", ".join(f"{value:#06b}" for value in np.flatnonzero(defined).tolist())
         warp = int(warps[matrix, lane // 32])

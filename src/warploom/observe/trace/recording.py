@@ -18,8 +18,8 @@ Array = NDArray[Any]
 class Recording:
     """Table of events, recorded CTAs, and the clock of a trace.
 
-    `cta_of_cta` and `cta_of_warp` have the position in `Trace.ctas` of each resident CTA and warp, -1 for those that are
-    not recorded. `recorded` marks the recorded warps. The clock counts the steps in which recorded CTAs take part:
+    `cta_of_cta` and `cta_of_warp` have the position in `Trace.ctas` of each resident CTA and warp, -1 for those that
+    are not recorded. `recorded` marks the recorded warps. The clock counts the steps in which recorded CTAs take part:
     instructions, and asynchronous operations that take effect between blocks. `base` is the step at which the present
     block began, or, between blocks, the next step. `pc` is the instruction that is executing, `first` the first one of
     its block.
