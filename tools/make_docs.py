@@ -13,7 +13,7 @@ from warploom_lab.pages.cicc import pages as cicc_pages
 from warploom_lab.pages.nvvm import pages as dialect_pages
 from warploom_lab.pages.reference import reference_pages
 
-from warploom.emulator.traps import pages as machine_pages
+from warploom.emulator.traps import pages as emulator_pages
 from warploom.gpu.rules import pages as gpu_pages
 from warploom.observe.sanitize.rules import pages as sanitizer_pages
 
@@ -23,7 +23,9 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 def main() -> None:
     """Write every page, and remove those that no form or rule has any more."""
     pages = (
-        reference_pages([*sanitizer_pages(), *machine_pages(), *gpu_pages()]) | dialect_pages() | cicc_pages()
+        reference_pages([*sanitizer_pages(), *emulator_pages(), *gpu_pages()])
+        | dialect_pages()
+        | cicc_pages()
     )
     for folder in ("isa", "rules", "nvvm", "nvvm/dialect"):
         for path in (DOCS / folder).glob("*.md"):

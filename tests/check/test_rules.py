@@ -12,7 +12,7 @@ import warploom as wl
 from warploom.check.pages import rule_page
 from warploom.check.ptxas.tolerated import TOLERATED
 from warploom.check.rules import Rule, rule_of, rules
-from warploom.emulator.traps import pages as machine_pages
+from warploom.emulator.traps import pages as emulator_pages
 from warploom.gpu.rules import pages as gpu_pages
 from warploom.isa.model.form import forms
 from warploom.observe.sanitize.rules import pages as sanitizer_pages
@@ -63,7 +63,7 @@ def test_the_tolerated_list_is_short() -> None:
     assert all(tolerance.reason and tolerance.evidence for tolerance in TOLERATED)
 
 
-PAGES = reference_pages([*sanitizer_pages(), *machine_pages(), *gpu_pages()])
+PAGES = reference_pages([*sanitizer_pages(), *emulator_pages(), *gpu_pages()])
 
 
 @pytest.mark.parametrize("name", PAGES)

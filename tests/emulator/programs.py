@@ -1,4 +1,4 @@
-"""Random structured programs: as PTX for the machine, and run thread by thread in Python.
+"""Random structured programs: as PTX for the emulator, and run thread by thread in Python.
 
 Every thread folds the numbers of the statements it passes into an accumulator, so that the accumulator
 tells the way it took. Ways depend on the accumulator and the thread, so lanes part again and again.

@@ -8,8 +8,8 @@ from emulator.texts import kernel, run
 
 import warploom as wl
 from warploom.emulator.faults import Deadlock, Trap
-from warploom.emulator.pools import at_entry
-from warploom.emulator.program import load
+from warploom.emulator.loader import load
+from warploom.emulator.register_pools import registers_at_entry
 from warploom.ptx import parse
 
 SCHEDULES = ("eager", "lazy", *(f"random:{seed}" for seed in range(4)))
@@ -40,7 +40,7 @@ def fault_of(body: str, kind: type[Trap] | type[Deadlock] = Trap, **options: obj
 )
 def test_the_registers_at_entry_are_the_assembler_s(directives: str, registers: int) -> None:
     # What ptxas 13.0 says with -v for a kernel that changes them; 0 where it leaves the changes out.
-    assert at_entry(load(parse(kernel("ret;", directives=directives)))) == registers
+    assert registers_at_entry(load(parse(kernel("ret;", directives=directives)))) == registers
 
 
 HANDED_OVER = """
@@ -174,7 +174,7 @@ def test_a_generic_address_reaches_the_peer() -> None:
 
 def test_a_guard_that_parts_a_warp_at_an_aligned_barrier_traps() -> None:
     said = fault_of("setp.lt.u32 %p1, %r0, 5;\n@%p1 bar.sync 0;\nret;")
-    assert "its guard keeps lanes 5 to 31 away" in said
+    assert "its guard excludes lanes 5 to 31" in said
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_branches_with_an_aligned_barrier_each_trap(operation: str) -> None:
         END:
         st.global.u32 [%rd1], 1;
         ret;""")  # fmt: skip
-    assert "an .aligned instruction is executed by all lanes of a warp together; " in said
+    assert "all lanes of a warp must execute an .aligned instruction together; " in said
     assert "lane 3" in said
     assert "lanes 0 to 2, 4 to 31" in said
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import warploom as wl
 from warploom.emulator import execute
-from warploom.emulator.emulator import Grid
-from warploom.emulator.program import load
+from warploom.emulator.grid import Grid
+from warploom.emulator.loader import load
 from warploom.ptx import parse
 
 LANE = np.arange(32)

@@ -1,4 +1,4 @@
-"""Every code of the machine has its page."""
+"""Every code of the emulator has a page."""
 
 from __future__ import annotations
 

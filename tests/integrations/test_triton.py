@@ -174,7 +174,7 @@ def test_a_session_restores_triton() -> None:
         ({"arch": 50}, "arch is 50; expected 75, 80"),
         ({"arch": "hopper"}, "arch is 'hopper'"),
         ({"strict": True}, "strict raises the findings of check and sanitize"),
-        ({"schedule": "late"}, "there is no schedule 'late'"),
+        ({"schedule": "late"}, "unknown schedule 'late'"),
     ],
 )
 def test_invalid_options_are_refused(options: dict[str, Any], message: str) -> None:

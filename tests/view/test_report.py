@@ -231,7 +231,7 @@ def test_contrast(theme: str) -> None:
         low, high = sorted((_luminance(colours[a]), _luminance(colours[b])))
         return (high + 0.05) / (low + 0.05)
 
-    for ground in ("ground", "row", "run", "wait", "copy", "product", "phase", "heat"):
+    for ground in ("ground", "row", "run", "wait", "copy", "multiplication", "phase", "heat"):
         assert contrast("ink", ground) >= 4.5, ground
     for ink in ("faint", "mark", "loss", "found"):
         assert contrast(ink, "ground") >= 4.5, ink

@@ -16,7 +16,8 @@ import warploom as wl
 from configurations.space import AnyPlan
 from warploom.author import Kernel
 from warploom.diagnostics import Source
-from warploom.emulator.program import Program, load
+from warploom.emulator.loader import load
+from warploom.emulator.program import Program
 from warploom.gpu.logs import findings, resources
 from warploom.kernels.ampere.dispatch import AmpereDispatch
 from warploom.kernels.ampere.gemm import kernel_of as ampere_kernel

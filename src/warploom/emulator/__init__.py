@@ -1,1 +1,1 @@
-"""The abstract machine: whole grids, batches of warps, bit for bit."""
+"""Bit-exact execution of whole grids on the CPU, in batches of warps."""

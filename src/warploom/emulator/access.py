@@ -1,13 +1,12 @@
 # pyright: reportUnknownMemberType=false
-"""Compiled gathers and scatters: one lane after the other, every access checked.
+"""Compiled loads and stores of lanes: one lane after the other, every access checked.
 
-The address kernels turn addresses (int64) into byte offsets and return the flat index (warp * 32 + lane) of
-the first lane at fault, or -1. `words` is the memory seen as elements of the access's width; consecutive
-elements make one access (a vector). What was checked is indexed by unsigned numbers, which need no test for
-being negative.
+The address kernels convert addresses (int64) to byte offsets and return the flat index (warp * 32 + lane) of the first
+faulty lane, or -1. `words` is memory as elements of the access's width; a vector access has consecutive elements.
+Checked offsets are unsigned indices, which the compiled code need not test for being negative.
 
-Every layout and every dtype of an argument is compiled anew on first use: callers pass C-contiguous,
-writeable arrays (`uniform`), so that the address kernels compile once and the others once for each width.
+Each array layout and dtype of an argument compiles anew on first use. Callers pass C-contiguous, writeable arrays
+(`uniform`), so that the address kernels compile once and the others once for each width.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.emulator.faults import Fault
 from warploom.numerics._compile import njit
 
 OUT_OF_BOUNDS = 1
@@ -24,19 +24,42 @@ MISALIGNED = 2
 REMOTE = 3
 READ_ONLY = 4
 
-CLEAN, DIRTY, LOCKED = 0, 1, 2  # of a segment
+CLEAN, DIRTY, LOCKED = 0, 1, 2  # state of a segment
 
 Array = NDArray[Any]
 
 
 def uniform(array: Array) -> Array:
-    """The array as compiled code takes it: C-contiguous and writeable."""
+    """Return the array, or a copy of it, C-contiguous and writeable as compiled code expects it."""
     return array if array.flags.c_contiguous and array.flags.writeable else array.copy(order="C")
+
+
+def signed(addresses: Array) -> NDArray[np.int64]:
+    """Return addresses as signed integers for compiled code; from 2**63 on they are out of bounds."""
+    return uniform(addresses.view(np.int64) if addresses.dtype == np.uint64 else addresses.astype(np.int64))
+
+
+def element(addresses: Array, shape: tuple[int, ...], lane: int) -> Any:
+    """Return the address of a flat lane index, where the addresses may be broadcast to a shape."""
+    return np.broadcast_to(addresses, shape).reshape(-1)[lane]
+
+
+def misaligned(size: int, what: str, lane: int) -> Fault:
+    """Return the fault of a misaligned access."""
+    message = f"{size}-byte {what} is misaligned; expected a multiple of {size}"
+    return Fault("emulator.misaligned", message, lane)
+
+
+def window_size(name: str, low: int, high: int) -> str:
+    """Return a phrase for the extent of shared or local memory."""
+    if high > low:
+        return f"{high - low} bytes of {name} memory, at {low:#x} to {high:#x}"
+    return f"no {name} memory"
 
 
 @njit
 def find_segment(starts: Array, ends: Array, address: int, size: int, hint: int) -> int:
-    """Index of the segment that holds [address, address + size), or -1. `hint` is tried first."""
+    """Return the index of the segment that holds [address, address + size), or -1; try `hint` first."""
     if hint >= 0 and starts[hint] <= address and address + size <= ends[hint]:
         return hint
     low, high = 0, len(starts)
@@ -57,9 +80,9 @@ def arena_index(
     addresses: Array, mask: Array, base: int, size: int, starts: Array, ends: Array, state: Array, storing: bool,
     out: Array, fault: Array,
 ) -> int:  # fmt: skip
-    """Byte offsets in the global arena, whose first byte has the virtual address `base`.
+    """Compute byte offsets in the arena, whose first byte has the virtual address `base`.
 
-    With `storing`, `state[segment]` becomes DIRTY for each segment reached.
+    With `storing`, `state[segment]` becomes DIRTY for each accessed segment.
     """
     warps, lanes = mask.shape
     rows, columns = addresses.shape
@@ -90,11 +113,11 @@ def window_index(
     addresses: Array, mask: Array, low: int, high: int, stride: int, lane_stride: int, first: Array, rank: Array,
     ranks: int, remote: bool, size: int, out: Array, fault: Array,
 ) -> int:  # fmt: skip
-    """Byte offsets, in the memory that holds all windows, of addresses in per-CTA or per-lane windows.
+    """Compute byte offsets of addresses in per-CTA or per-lane windows.
 
-    A window is [low, high) of the low 24 bits of an address; the bits above are a cluster rank. `first[w]`
-    is the byte offset of the window of rank 0 of the warp's cluster (or of the warp's own windows),
-    `stride` the distance from rank to rank and `lane_stride` from lane to lane.
+    The offsets index the array that holds all windows. A window is [low, high) of the low 24 bits of an address; the
+    bits above are a cluster rank. `first[w]` is the byte offset of the window of rank 0 in the warp's cluster, or of
+    the warp's first lane. `stride` is the distance between ranks, `lane_stride` between lanes.
     """
     warps, lanes = mask.shape
     rows, columns = addresses.shape
@@ -124,7 +147,7 @@ def window_index(
 
 @njit
 def load_indexed(words: Array, index: Array, mask: Array, out: Array) -> None:
-    """Load elements at byte offsets that were checked."""
+    """Load elements at checked byte offsets."""
     count, warps, lanes = out.shape
     width = np.uint64(out.itemsize)
     for w in range(warps):
@@ -137,7 +160,7 @@ def load_indexed(words: Array, index: Array, mask: Array, out: Array) -> None:
 
 @njit
 def store_indexed(words: Array, index: Array, mask: Array, values: Array) -> None:
-    """Store elements at byte offsets that were checked."""
+    """Store elements at checked byte offsets."""
     count = values.shape[0]
     warps, lanes = mask.shape
     width = np.uint64(values.itemsize)
@@ -157,13 +180,14 @@ def gather_tiles(
     words: Array, origins: Array, starts: Array, offsets: Array, chunk_mask: int, phase: int, low: int, high: int,
     out: Array, down: bool,
 ) -> int:  # fmt: skip
-    """Read tiles of 8-byte words for each group: word (r, k) is at starts[g, t] + offsets[r, k], its chunk swizzled.
+    """Read swizzled tiles of 8-byte words for each group.
 
-    Returns group * tiles + tile of one that leaves its window, or -1.
+    Word (r, k) of a tile is at starts[g, t] + offsets[r, k], with its chunk swizzled. Returns group * tiles + tile of a
+    tile that leaves its window, or -1.
     """
     groups, tiles = starts.shape
     rows, columns = offsets.shape
-    # The swizzle moves chunks within 1024 bytes: tiles that lie well within the window need no closer look.
+    # The swizzle moves chunks within 1024 bytes, so tiles far enough from the ends of the window are in bounds.
     least, most = offsets.min() - 1024, offsets.max() + 1024
     for g in range(groups):
         for t in range(tiles):

@@ -1,7 +1,8 @@
-"""Accumulators of warpgroups, kept as matrices for as long as nothing but the matrix unit looks at their registers.
+"""Accumulators of warpgroup multiplications, kept as matrices instead of registers.
 
-A multiplication sums into rows and columns, and its accumulators are scattered over the registers of 128 lanes:
-to bring them there and back for each would cost more than the sums.
+They stay matrices while only multiplications use their registers. A multiplication adds to rows and columns, but its
+accumulators are spread over the registers of 128 lanes. Collecting them before each multiplication and writing them
+back would cost more than the sums.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ Change = Callable[[Array], Sequence[Callable[[], object]]]
 
 
 @dataclass(slots=True, eq=False)
-class _Held:
-    """The matrices of one vector of registers. Shapes: matrices (warpgroups, units), current (warpgroups,)."""
+class _Matrices:
+    """Matrices of one vector of registers. Shapes: matrices (warpgroups, units), current (warpgroups,)."""
 
     file: Array
     numbers: NDArray[np.uint64]
@@ -36,85 +37,87 @@ class _Held:
     pending: list[Future[object]] = field(default_factory=list[Future[object]])
 
     def wait(self) -> None:
-        """Until the workers are done with the matrices."""
+        """Wait until the workers have finished with the matrices."""
         for each in self.pending:
             each.result()
         self.pending.clear()
 
 
 class Accumulators:
-    """Matrices that stand for registers of warpgroups, until `settle` writes them back.
+    """Matrices that replace registers of warpgroups until `flush` writes them back.
 
-    `members` has the warps of every warpgroup, (warpgroups, 4): a warpgroup's matrix is in the place of its row.
+    `members` has the warps of every warpgroup: a warpgroup's matrix has the index of its row. Shapes: (warpgroups, 4).
     """
 
     def __init__(self, members: Rows, workers: Workers | None) -> None:
         self.members = members
         self.workers = workers
-        self.held: list[_Held] = []
+        self.cached: list[_Matrices] = []
 
     def update(self, value: VectorValue, order: Order, groups: Rows, change: Change) -> None:
-        """Let `change` act on the matrices that a vector's registers hold in some warpgroups.
+        """Apply `change` to the matrices in a vector's registers of some warpgroups.
 
-        The workers do what it leaves to be done, while the machine goes on.
+        `change` returns the remaining work in independent parts; the workers do it while the emulator continues.
 
-        Shapes: groups (groups,) are rows of `members`; `change` is given (groups, units).
+        Shapes: groups (groups,), rows of `members`; `change` is given (groups, units).
         """
-        assert value.run is not None
-        held = self._held(value.run, value.numbers, order)
-        missing = groups[~held.current[groups]]
+        assert value.file is not None
+        cached = self._matrices(value.file, value.numbers, order)
+        missing = groups[~cached.current[groups]]
         if len(missing):
-            self._gather(held, missing)
-        held.current[groups] = True
+            self._read(cached, missing)
+        cached.current[groups] = True
         first, count = int(groups[0]), len(groups)
         if int(groups[-1]) - first + 1 == count and (count == 1 or bool((np.diff(groups) == 1).all())):
-            works = change(held.matrices[first : first + count])
-            if self.workers is not None and len(works) > 1:  # one alone may need the workers itself
-                held.pending = [self.workers.pool.submit(work) for work in works]
+            works = change(cached.matrices[first : first + count])
+            if self.workers is not None and len(works) > 1:  # a single part may need the workers itself
+                cached.pending = [self.workers.pool.submit(work) for work in works]
                 return
             matrices = None
         else:
-            matrices = held.matrices[groups]
+            matrices = cached.matrices[groups]
             works = change(matrices)
         for work in works:
             work()
         if matrices is not None:
-            held.matrices[groups] = matrices
+            cached.matrices[groups] = matrices
 
-    def forget(self) -> None:
-        """No register counts any more: other CTAs take the place of those that have run."""
-        for held in self.held:
-            held.wait()
-        self.held.clear()
+    def discard(self) -> None:
+        """Drop all matrices, because other CTAs take the place of those that have run."""
+        for cached in self.cached:
+            cached.wait()
+        self.cached.clear()
 
-    def settle(self) -> None:
-        """Write all matrices back: from here on the registers are what counts."""
-        for held in self.held:
-            self._scatter(held)
-        self.held.clear()
+    def flush(self) -> None:
+        """Write all matrices back to the registers and drop them."""
+        for cached in self.cached:
+            self._write(cached)
+        self.cached.clear()
 
-    def _held(self, file: Array, numbers: NDArray[np.uint64], order: Order) -> _Held:
-        for held in self.held:
-            if held.order is order and np.array_equal(held.numbers, numbers):
-                held.wait()
-                return held
-        for held in [held for held in self.held if np.isin(held.numbers, numbers).any()]:
-            self._scatter(held)
-            self.held.remove(held)
+    def _matrices(self, file: Array, numbers: NDArray[np.uint64], order: Order) -> _Matrices:
+        for cached in self.cached:
+            if cached.order is order and np.array_equal(cached.numbers, numbers):
+                cached.wait()
+                return cached
+        for cached in [cached for cached in self.cached if np.isin(cached.numbers, numbers).any()]:
+            self._write(cached)
+            self.cached.remove(cached)
         groups = len(self.members)
         matrices = np.empty((groups, order.warps * order.target.size), order.dtype)
-        self.held.append(_Held(file, numbers, order, matrices, np.zeros(groups, np.bool_)))
-        return self.held[-1]
+        self.cached.append(_Matrices(file, numbers, order, matrices, np.zeros(groups, np.bool_)))
+        return self.cached[-1]
 
-    def _gather(self, held: _Held, groups: Rows) -> None:
+    def _read(self, cached: _Matrices, groups: Rows) -> None:
         warps = self.members[groups].reshape(-1)
-        matrices = np.empty((len(warps), held.order.target.size), held.order.dtype)
-        permute.gather(held.file.view(held.order.dtype), held.numbers, warps, held.order.target, matrices)
-        held.matrices[groups] = matrices.reshape(len(groups), -1)
+        matrices = np.empty((len(warps), cached.order.target.size), cached.order.dtype)
+        file = cached.file.view(cached.order.dtype)
+        permute.gather(file, cached.numbers, warps, cached.order.target, matrices)
+        cached.matrices[groups] = matrices.reshape(len(groups), -1)
 
-    def _scatter(self, held: _Held) -> None:
-        held.wait()
-        groups = np.flatnonzero(held.current)
+    def _write(self, cached: _Matrices) -> None:
+        cached.wait()
+        groups = np.flatnonzero(cached.current)
         warps = self.members[groups].reshape(-1)
-        matrices = held.matrices[groups].reshape(len(warps), -1)
-        permute.scatter(matrices, held.order.target, held.file.view(held.order.dtype), held.numbers, warps)
+        matrices = cached.matrices[groups].reshape(len(warps), -1)
+        file = cached.file.view(cached.order.dtype)
+        permute.scatter(matrices, cached.order.target, file, cached.numbers, warps)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.emulator.batch import Batch
+from warploom.emulator.events import Barrier, Dispatcher, PhaseComplete
 from warploom.emulator.faults import Awaited, Fault
-from warploom.emulator.strands import State
-
-if TYPE_CHECKING:
-    from warploom.emulator.batch import Batch
-    from warploom.emulator.emulator import Machine
+from warploom.emulator.state import State
+from warploom.emulator.warp_splits import Status
 
 Array = NDArray[Any]
 
@@ -22,7 +21,7 @@ BARRIERS = 16  # per CTA (PTX ISA 9.7.13.1)
 
 @dataclass(slots=True)
 class _Reduction:
-    """One warp's part in a reducing barrier."""
+    """Contribution of one warp to a reducing barrier, and the destination of its result."""
 
     warp: int
     lanes: Array
@@ -30,44 +29,54 @@ class _Reduction:
 
 
 class Barriers:
-    """Arrivals and waiting strands of every CTA barrier, and of the cluster barriers.
+    """Arrivals and waiting warp splits of every CTA barrier and cluster barrier.
 
-    A barrier is known by cta * 16 + number. A converged warp arrives with 32 threads whatever its active
-    lanes, as the manual's per-warp rule has it; a strand that lacks lanes arrives with its own.
+    The key of a CTA barrier is cta * 16 + number. A converged warp arrives with 32 threads whatever its active lanes,
+    by the manual's per-warp rule; a warp split that lacks lanes arrives with its own.
     """
 
-    def __init__(self, machine: Machine, ctas: int) -> None:
-        self.machine = machine
-        self.arrived = np.zeros(ctas * BARRIERS, np.int64)
-        self.expected = np.zeros(ctas * BARRIERS, np.int64)  # 0: every thread of the CTA
+    def __init__(self, state: State, events: Dispatcher) -> None:
+        self.state = state
+        self._on_barrier = events.handler(Barrier)
+        self._on_complete = events.handler(PhaseComplete)
+        self.splits = state.splits
+        topology = state.topology
+        self.arrived = np.zeros(topology.ctas * BARRIERS, np.int64)
+        self.expected = np.zeros(topology.ctas * BARRIERS, np.int64)  # 0: every thread of the CTA
         self.waiting: dict[int, list[int]] = {}
         # Lanes of warps that arrive in parts, by barrier and warp.
         self._parts: dict[tuple[int, int], Array] = {}
         self._votes: dict[int, tuple[str, list[int], list[_Reduction]]] = {}
-        clusters = ctas // machine.cluster_size
-        self.cluster_phase = np.zeros(clusters, np.int64)
-        # The phase that each thread has arrived in and not waited for.
-        self.cluster_joined = np.full((machine.warps, 32), -1, np.int64)
-        self.cluster_waiting: dict[int, list[tuple[int, Array]]] = {}  # strands, and their lanes that wait
+        self.cluster_of = topology.cluster_of
+        self.cluster_phase = np.zeros(topology.ctas // topology.cluster_size, np.int64)
+        # The phase that each thread has arrived in and not yet waited for, else -1.
+        self.cluster_joined = np.full((topology.warps, 32), -1, np.int64)
+        self.cluster_waiting: dict[int, list[tuple[int, Array]]] = {}  # slots, and their waiting lanes
 
     # CTA barriers -----------------------------------------------------------------------------------------
 
     def arrive(self, batch: Batch, number: Array, threads: Array | None, suspend: bool) -> None:
-        """Arrive; with `suspend`, strands whose barrier is not complete wait and leave the batch."""
+        """Arrive at a barrier.
+
+        With `suspend`, warp splits whose barrier is incomplete wait and leave the batch.
+        """
         keys = self._arrive(batch, number, threads)
-        if (watch := self.machine.watch) is not None:
-            watch.cta_arrive(batch, keys, suspend)
+        if self._on_barrier is not None:
+            waits = np.full(batch.count, suspend)
+            self._on_barrier(Barrier(self.state.pc, batch, "cta", True, keys, waits))
         self._complete(keys)
         if not suspend:
             return
         waits = self.arrived[keys] > 0
         if waits.any():
-            self._suspend(batch, keys, waits)
+            rows = batch.suspend(waits, self.state.pc + 1, Status.WAITING)
+            for row, key in zip(rows, keys[waits], strict=True):
+                self.waiting.setdefault(int(key), []).append(int(row))
 
     def reduce(
         self, batch: Batch, number: Array, threads: Array | None, predicate: Array, mode: str, result: Any
     ) -> None:
-        """Arrive with a predicate; the reduction is written to `result` when the barrier completes."""
+        """Arrive with a predicate; write the reduction to `result` when the barrier completes."""
         active = batch.active()
         truth = np.broadcast_to(predicate, active.shape)
         keys = self._keys(batch, number)
@@ -80,40 +89,39 @@ class Barriers:
         self.arrive(batch, number, threads, suspend=True)
 
     def _keys(self, batch: Batch, number: Array) -> Array:
-        first = _of_each_warp(batch, number)
+        first = _per_warp(batch, number)
         if (first >= BARRIERS).any() or (first < 0).any():
             raise Fault(
                 "emulator.barrier",
                 f"barrier {int(first.max())} does not exist; expected 0 to {BARRIERS - 1}",
                 0,
             )
-        return batch.place.cta * BARRIERS + first
+        return batch.location.cta * BARRIERS + first
 
     def _arrive(self, batch: Batch, number: Array, threads: Array | None) -> Array:
         keys = self._keys(batch, number)
-        strands = self.machine.strands
+        splits = self.splits
         amounts = np.full(batch.count, 32, np.int64)
-        if strands.diverged:
-            masks = strands.mask[batch.rows]
-            whole = (masks == strands.live[batch.warp_index]).all(axis=1)
+        if splits.diverged:
+            masks = splits.mask[batch.rows]
+            whole = (masks == splits.live[batch.warp_index]).all(axis=1)
             amounts = np.where(whole, 32, masks.sum(axis=1))
             for position in np.flatnonzero(~whole).tolist():
-                amounts[position] += self._joined(
+                amounts[position] += self._add_part(
                     int(keys[position]), int(batch.warp_index[position]), masks[position]
                 )
         if threads is not None:
-            counts = _of_each_warp(batch, threads)
+            counts = _per_warp(batch, threads)
             self._check_counts(keys, counts)
             self.expected[keys] = counts
         np.add.at(self.arrived, keys, amounts)
         return keys
 
-    def _joined(self, key: int, warp: int, lanes: Array) -> int:
-        """Note lanes of a warp that arrives in parts; with the last part, the lanes that left count as well."""
+    def _add_part(self, key: int, warp: int, lanes: Array) -> int:
+        """Record lanes of a warp that arrives in parts; with the last part, return the number of exited lanes."""
         came = self._parts.setdefault((key, warp), np.zeros(32, np.bool_))
         came |= lanes
-        live = self.machine.strands.live[warp]
-        if (live & ~came).any():
+        if (self.splits.live[warp] & ~came).any():
             return 0
         del self._parts[key, warp]
         return 32 - int(came.sum())
@@ -134,9 +142,9 @@ class Barriers:
             raise Fault("emulator.barrier", message, position * 32)
 
     def needed(self, keys: Array) -> Array:
-        """Threads that complete each barrier."""
+        """Return the number of threads that complete each barrier."""
         return np.where(
-            self.expected[keys] > 0, self.expected[keys], self.machine.live_warps[keys // BARRIERS] * 32
+            self.expected[keys] > 0, self.expected[keys], self.state.live_warps[keys // BARRIERS] * 32
         )
 
     def _complete(self, keys: Array) -> None:
@@ -150,16 +158,16 @@ class Barriers:
         done = keys[(arrived == needed) & (needed > 0)]
         self.arrived[done] = 0
         self.expected[done] = 0
-        watch, held = self.machine.watch, self.waiting or self._votes or self._parts
-        if len(done) and (watch is not None or held):
+        held = self.waiting or self._votes or self._parts
+        if len(done) and (self._on_complete is not None or held):
             done = np.unique(done)
-            if watch is not None:
-                watch.cta_complete(done)
+            if self._on_complete is not None:
+                self._on_complete(PhaseComplete(self.state.pc, "cta", done))
         if held:
             for key in done.tolist():
                 self._parts = {part: lanes for part, lanes in self._parts.items() if part[0] != key}
                 for slot in self.waiting.pop(key, ()):
-                    self.machine.strands.state[slot] = State.READY
+                    self.splits.status[slot] = Status.READY
                 if key in self._votes:
                     self._publish(*self._votes.pop(key))
 
@@ -171,18 +179,14 @@ class Barriers:
             else np.full((1, 1), true == all_lanes if mode == "and" else true > 0, np.bool_)
         )
         for part in parts:
-            self.machine.batch_of(np.array([part.warp], np.intp), part.lanes[None]).write(part.result, value)
-
-    def _suspend(self, batch: Batch, keys: Array, waits: Array) -> None:
-        rows = batch.suspend(waits, self.machine.pc + 1, State.WAITING)
-        for row, key in zip(rows, keys[waits], strict=True):
-            self.waiting.setdefault(int(key), []).append(int(row))
+            warp = np.array([part.warp], np.intp)
+            Batch(self.state, np.zeros(0, np.intp), warp, part.lanes[None]).write(part.result, value)
 
     # Cluster barrier --------------------------------------------------------------------------------------
 
     def cluster_arrive(self, batch: Batch) -> None:
         """Arrive at the barrier of the cluster."""
-        clusters = batch.place.cta // self.machine.cluster_size
+        clusters = self.cluster_of[batch.warp_index]
         active = batch.active()
         again = active & (self.cluster_joined[batch.warp_index] >= 0)
         if again.any():
@@ -194,13 +198,14 @@ class Barriers:
         phases = np.broadcast_to(self.cluster_phase[clusters][:, None], active.shape)
         warps, lanes = np.nonzero(active)
         self.cluster_joined[batch.warp_index[warps], lanes] = phases[active]
-        if self.machine.watch is not None:
-            self.machine.watch.cluster_arrive(batch, clusters)
+        if self._on_barrier is not None:
+            waits = np.zeros(batch.count, np.bool_)
+            self._on_barrier(Barrier(self.state.pc, batch, "cluster", True, clusters, waits))
         self._complete_clusters(np.unique(clusters))
 
     def cluster_wait(self, batch: Batch) -> None:
-        """Suspend strands until the phase they arrived in is complete."""
-        clusters = batch.place.cta // self.machine.cluster_size
+        """Suspend warp splits until the phase they arrived in is complete."""
+        clusters = self.cluster_of[batch.warp_index]
         active = batch.active()
         joined = self.cluster_joined[batch.warp_index]
         absent = active & (joined < 0)
@@ -210,59 +215,52 @@ class Barriers:
                 "a thread waits at the cluster barrier without having arrived",
                 int(np.flatnonzero(absent)[0]),
             )
-        if self.machine.watch is not None:
-            self.machine.watch.cluster_wait(batch, clusters)
-        waits = self.cluster_waits(batch, clusters)
+        waits = (active & (joined == self.cluster_phase[clusters][:, None])).any(axis=1)
+        if self._on_barrier is not None:
+            self._on_barrier(Barrier(self.state.pc, batch, "cluster", False, clusters, waits))
         for warp, lanes in zip(batch.warp_index[~waits], active[~waits], strict=True):
             self.cluster_joined[warp, lanes] = -1
         if waits.any():
             held, of = active[waits].copy(), clusters[waits]
-            rows = batch.suspend(waits, self.machine.pc + 1, State.WAITING)
+            rows = batch.suspend(waits, self.state.pc + 1, Status.WAITING)
             for row, lanes, cluster in zip(rows, held, of, strict=True):
                 self.cluster_waiting.setdefault(int(cluster), []).append((int(row), lanes))
 
-    def cluster_waits(self, batch: Batch, clusters: Array) -> Array:
-        """Which warps of a batch arrived in the phase that their cluster's barrier is in. Shapes: (warps,)."""
-        joined = self.cluster_joined[batch.warp_index]
-        return (batch.active() & (joined == self.cluster_phase[clusters][:, None])).any(axis=1)
-
     def _missing(self) -> tuple[Array, Array]:
-        """Threads of each cluster that its barrier still waits for, and all that have not left the kernel."""
-        machine, clusters = self.machine, len(self.cluster_phase)
-        of_warp = machine.cta_of // machine.cluster_size
-        live = machine.strands.live
+        """Return, for each cluster, the threads that its barrier still waits for, and all live threads."""
+        clusters, of_warp = len(self.cluster_phase), self.cluster_of
+        live = self.splits.live
         lacking = live & (self.cluster_joined != self.cluster_phase[of_warp][:, None])
         missing, present = (np.bincount(of_warp, each.sum(axis=1), clusters) for each in (lacking, live))
         return missing.astype(np.int64), present.astype(np.int64)
 
     def _complete_clusters(self, clusters: Array) -> None:
-        strands = self.machine.strands
         missing, live = self._missing()
         done = clusters[(missing[clusters] == 0) & (live[clusters] > 0)]
         self.cluster_phase[done] += 1
         for cluster in done.tolist():
-            if self.machine.watch is not None:
-                self.machine.watch.cluster_complete(cluster)
+            if self._on_complete is not None:
+                self._on_complete(PhaseComplete(self.state.pc, "cluster", np.array([cluster])))
             for slot, lanes in self.cluster_waiting.pop(cluster, ()):
-                self.cluster_joined[strands.warp[slot], lanes] = -1
-                strands.state[slot] = State.READY
+                self.cluster_joined[self.splits.warp[slot], lanes] = -1
+                self.splits.status[slot] = Status.READY
 
     # Exits ------------------------------------------------------------------------------------------------
 
-    def left(self, ctas: Array) -> None:
-        """Threads of these CTAs left the kernel: barriers that waited for them may be complete."""
+    def on_exit(self, ctas: Array) -> None:
+        """Complete the barriers of CTAs that waited only for threads that have left the kernel."""
         for key, warp in list(self._parts):
-            if self.machine.strands.live[warp].any():
-                self.arrived[key] += self._joined(key, warp, np.zeros(32, np.bool_))
+            if self.splits.live[warp].any():
+                self.arrived[key] += self._add_part(key, warp, np.zeros(32, np.bool_))
         keys = (ctas[:, None] * BARRIERS + np.arange(BARRIERS)[None, :]).reshape(-1)
         keys = keys[self.arrived[keys] > 0]
         if len(keys):
             self._complete(keys)
         if (self.cluster_joined >= 0).any():
-            self._complete_clusters(np.unique(ctas // self.machine.cluster_size))
+            self._complete_clusters(np.unique(ctas // self.state.topology.cluster_size))
 
     def awaited(self, slot: int) -> Awaited | None:
-        """What a strand waits for; None when it waits elsewhere."""
+        """Return what a warp split waits for, or None if it does not wait at a barrier."""
         for key, slots in self.waiting.items():
             if slot in slots:
                 number, arrived = key % BARRIERS, int(self.arrived[key])
@@ -279,8 +277,8 @@ class Barriers:
         return None
 
 
-def _of_each_warp(batch: Batch, value: Array) -> Array:
-    """An operand that is the same for all lanes of a warp: that of each warp's first active lane."""
+def _per_warp(batch: Batch, value: Array) -> Array:
+    """Return a warp-uniform operand: its value in the first active lane of each warp. Shapes: (warps,)."""
     wide = np.broadcast_to(value, (batch.count, 32))
     if batch.mask is None:
         return wide[:, 0].astype(np.int64)

@@ -1,14 +1,14 @@
-"""The basic blocks of a program, and the order of instructions in them.
+"""Basic blocks of a program, and the order of instructions in them.
 
-What addresses the matrices of one warpgroup multiplication stands between it and the next: it is moved before
-the first, so that multiplications are neighbours and can be done together (`link.Linker.find_runs`).
+Instructions that address the matrices of one warpgroup multiplication stand between it and the next. They move before
+the first multiplication, so that the multiplications are adjacent and can run together (`link.Linker.find_runs`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
+from warploom.emulator.program import Program, Step
 from warploom.ptx import (
     Address,
     Element,
@@ -22,14 +22,12 @@ from warploom.ptx import (
 )
 from warploom.ptx.flow import postdominators, successors
 
-if TYPE_CHECKING:
-    from warploom.emulator.program import Program, Step
-
-Registers = set[tuple[int, int]]
-
 
 def find_blocks(program: Program, bodies: Mapping[str, tuple[int, int]]) -> None:
-    """Order the steps in their blocks, and fill in `block_end`, `meet` and `following`."""
+    """Order the steps within their blocks, and set `block_end`, `meet` and `following` of the program.
+
+    `bodies` has the first program counter and the end of each function.
+    """
     steps = program.steps
     count = len(steps)
     leaders = {start for start, _ in bodies.values()}
@@ -49,13 +47,13 @@ def find_blocks(program: Program, bodies: Mapping[str, tuple[int, int]]) -> None
         if form.suspends:
             leaders.update((pc, pc + 1))
     program.meet, program.following = postdominators(following), following
-    _bring_together(steps, leaders)
-    together = False
+    _join_multiplications(steps, leaders)
+    in_run = False
     for pc, step in enumerate(steps):
-        together = together and pc not in leaders
-        if not together and step.binding.form.collective == "warpgroup":
-            leaders.add(pc)  # the four warps may come one by one, and are to go on as one batch
-            together = True
+        in_run = in_run and pc not in leaders
+        if not in_run and step.binding.form.collective == "warpgroup":
+            leaders.add(pc)  # the four warps may arrive one by one and must continue as one batch
+            in_run = True
     program.block_end = [0] * count
     end = count
     for pc in range(count - 1, -1, -1):
@@ -65,12 +63,12 @@ def find_blocks(program: Program, bodies: Mapping[str, tuple[int, int]]) -> None
 
 
 def names_of(instruction: Instruction) -> Iterator[str]:
-    """The names that stand in an instruction's operands."""
+    """Yield the names in an instruction's operands."""
     return names_in(*instruction.operands)
 
 
 def names_in(*operands: Operand) -> Iterator[str]:
-    """The names that stand in operands."""
+    """Yield the names in operands."""
     pending = list(operands)
     while pending:
         operand = pending.pop()
@@ -100,29 +98,29 @@ def _targets(step: Step) -> list[int]:
     return found
 
 
-def _bring_together(steps: list[Step], leaders: set[int]) -> None:
-    """Move instructions that do nothing but compute before the multiplications they stand between."""
+def _join_multiplications(steps: list[Step], leaders: set[int]) -> None:
+    """Move pure computations before the warpgroup multiplications that they stand between."""
     pc = 0
     while pc < len(steps):
         if not _multiplies(steps[pc]):
             pc += 1
             continue
         moved: list[Step] = []
-        products: list[Step] = []
-        needed: Registers = set()
+        multiplications: list[Step] = []
+        needed: set[tuple[int, int]] = set()
         end = pc
         while end < len(steps) and (end == pc or end not in leaders):
             step = steps[end]
-            touched = _registers(step)
+            registers = _registers(step)
             if _multiplies(step):
-                products.append(step)
-                needed |= touched
-            elif _computes(step) and not needed & touched:
+                multiplications.append(step)
+                needed |= registers
+            elif _is_pure(step) and not needed & registers:
                 moved.append(step)
             else:
                 break
             end += 1
-        steps[pc:end] = [*moved, *products]
+        steps[pc:end] = [*moved, *multiplications]
         pc = end
 
 
@@ -131,8 +129,8 @@ def _multiplies(step: Step) -> bool:
     return form.multiplies and form.collective == "warpgroup" and step.instruction.guard is None
 
 
-def _computes(step: Step) -> bool:
-    """Whether an instruction reads and writes registers and has no other effect, whenever it does so."""
+def _is_pure(step: Step) -> bool:
+    """Return True if an instruction only reads and writes registers, with the same result at any time."""
     operands = step.binding.operands.values()
     kinds = {bound.place.kind for bound in operands}
     written = any(bound.place.access in ("write", "both") for bound in operands)
@@ -141,9 +139,10 @@ def _computes(step: Step) -> bool:
     )
 
 
-def _registers(step: Step) -> Registers:
+def _registers(step: Step) -> set[tuple[int, int]]:
+    """Return the registers of an instruction's operands and guard, as width and index."""
     names = list(names_of(step.instruction))
     if step.instruction.guard is not None:
         names.append(step.instruction.guard.name)
-    places = [step.scope.place(name) for name in names]
-    return {(place.width, place.index + k) for place in places if place for k in range(place.members)}
+    found = [step.scope.location(name) for name in names]
+    return {(each.width, each.index + k) for each in found if each for k in range(each.members)}

@@ -1,57 +1,79 @@
-"""Branches, calls and returns of a batch, and the gathering of lanes for warp-wide instructions."""
+"""Control flow of a batch: branches, calls, returns, and reconvergence for warp-wide instructions."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warploom.emulator.address_space import CODE_BASE
+from warploom.emulator.batch import Batch
 from warploom.emulator.faults import Fault
-from warploom.emulator.strands import State, lanes_named
-
-if TYPE_CHECKING:
-    from warploom.emulator.batch import Batch
-    from warploom.emulator.emulator import Machine
+from warploom.emulator.link import Linked, LocalBytes
+from warploom.emulator.memory import Memory
+from warploom.emulator.program import Program, RegisterLocation, Storage
+from warploom.emulator.state import State
+from warploom.emulator.values import Register
+from warploom.emulator.warp_splits import Status, describe_lanes
 
 Array = NDArray[Any]
-
 Rows = NDArray[np.intp]
 
 _LANE_BITS = np.uint32(1) << np.arange(32, dtype=np.uint32)
 
 
 class Control:
-    """Where strands go next. After a method that moves them, the batch is over."""
+    """Changes of the program counters of warp splits.
 
-    def __init__(self, machine: Machine) -> None:
-        self.machine = machine
-        self.anywhere: dict[
-            int, int
-        ] = {}  # member masks of strands that gather at some barrier of their warp
-        self.aligned: set[int] = set()  # strands that gather at an `.aligned` instruction
+    A method that moves warp splits sets `state.moved`, which ends the batch. `formal` returns the value of a device
+    function's parameter; `on_exit` is told the warps of lanes that exited.
+    """
+
+    def __init__(
+        self,
+        state: State,
+        program: Program,
+        linked: Sequence[Linked],
+        memory: Memory,
+        formal: Callable[[Storage | RegisterLocation], Register | LocalBytes],
+        on_exit: Callable[[Rows], None],
+    ) -> None:
+        self.state = state
+        self.splits = state.splits
+        self.program = program
+        self.linked = linked
+        self.memory = memory
+        self.formal = formal
+        self.on_exit = on_exit
+        # Member masks of warp splits that wait for lanes at any barrier of their warp, by slot.
+        self._members: dict[int, int] = {}
+        self._aligned: set[int] = set()  # warp splits that reconverge at an `.aligned` instruction
+
+    # Branches ---------------------------------------------------------------------------------------------
 
     def branch(self, batch: Batch, target: int) -> None:
-        """The active lanes go to `target`, the others to the next instruction."""
-        strands, pc = self.machine.strands, self.machine.pc
-        self.machine.moved = True
+        """Send the active lanes to `target` and the others to the next instruction."""
+        splits, pc = self.splits, self.state.pc
+        self.state.moved = True
         if batch.mask is None:
-            strands.goto(batch.rows, target)
+            splits.goto(batch.rows, target)
             return
         taken = batch.mask
-        present = strands.mask[batch.rows]
+        present = splits.mask[batch.rows]
         some = taken.any(axis=1)
         every = (taken == present).all(axis=1)
-        strands.goto_each(batch.rows[every], np.full(int(every.sum()), target, np.int64))
-        strands.goto_each(batch.rows[~some], np.full(int((~some).sum()), pc + 1, np.int64))
+        splits.goto_each(batch.rows[every], np.full(int(every.sum()), target, np.int64))
+        splits.goto_each(batch.rows[~some], np.full(int((~some).sum()), pc + 1, np.int64))
         for position in np.flatnonzero(some & ~every):
             targets = np.where(taken[position], target, pc + 1)
-            strands.split(int(batch.rows[position]), targets, self.machine.program.meet[pc])
+            splits.split(int(batch.rows[position]), targets, self.program.meet[pc])
 
     def branch_table(self, batch: Batch, table: Array, index: Array) -> None:
-        """Each active lane goes to its entry of the table, the others to the next instruction."""
-        strands, pc = self.machine.strands, self.machine.pc
-        self.machine.moved = True
+        """Send each active lane to its entry of the table and the others to the next instruction."""
+        splits, pc = self.splits, self.state.pc
+        self.state.moved = True
         taken = batch.active()
         wide = index.astype(np.int64)
         wrong = taken & (wide >= len(table))
@@ -65,199 +87,213 @@ class Control:
             )
         goals = np.where(taken, table[np.where(taken, wide, 0)], pc + 1)
         for position, row in enumerate(batch.rows):
-            lanes = goals[position][strands.mask[row]]
+            lanes = goals[position][splits.mask[row]]
             if (lanes == lanes[0]).all():
-                strands.goto(batch.rows[position : position + 1], int(lanes[0]))
+                splits.goto(batch.rows[position : position + 1], int(lanes[0]))
             else:
-                strands.split(int(row), goals[position], self.machine.program.meet[pc])
+                splits.split(int(row), goals[position], self.program.meet[pc])
 
     # Calls ------------------------------------------------------------------------------------------------
 
-    def call(self, batch: Batch, function: Any, results: Any, arguments: Any) -> None:
-        """Call a device function: its arguments are copied to its parameters, its results when it returns."""
-        machine, strands, pc = self.machine, self.machine.strands, self.machine.pc
-        machine.moved = True
+    def call(self, batch: Batch, function: Any, arguments: Any) -> None:
+        """Call a device function: copy the arguments to its parameters and continue at its entry."""
+        splits, pc = self.splits, self.state.pc
+        self.state.moved = True
         active = batch.active()
         entries = np.broadcast_to(batch.read(function), (batch.count, 32)).astype(np.int64)
         for position, row in enumerate(batch.rows):
             lanes = active[position]
             if not lanes.any():
-                strands.goto(batch.rows[position : position + 1], pc + 1)
+                splits.goto(batch.rows[position : position + 1], pc + 1)
                 continue
             first = int(np.flatnonzero(lanes)[0])
-            entry = int(entries[position, first]) - machine.code_base
-            activation = machine.program.by_entry.get(entry)
-            if activation is None:
-                found = f"{int(entries[position, first]):#x}"
-                raise Fault(
-                    "emulator.indirect-call",
-                    f"the call goes to {found}, which is no function",
-                    position * 32 + first,
-                )
-            together = lanes & (entries[position] == entries[position, first])
+            address = int(entries[position, first])
+            callee = self.program.function_at(address - CODE_BASE)
+            if callee is None:
+                message = f"the call goes to {address:#x}, which is not the address of a function"
+                raise Fault("emulator.indirect-call", message, position * 32 + first)
+            together = lanes & (entries[position] == address)
             others_call = bool((lanes & ~together).any())
             one = batch.single(position, together)
-            for formal, actual in zip(activation.params, arguments or (), strict=True):
-                machine.copy(one, machine.formal(formal), actual)
-            strands.enter(int(row), together, entry, pc, pc if others_call else pc + 1)
+            for formal, actual in zip(callee.params, arguments or (), strict=True):
+                self._copy(one, self.formal(formal), actual)
+            splits.call(int(row), together, callee.entry, pc, pc if others_call else pc + 1)
 
     def leave(self, batch: Batch, whole_kernel: bool) -> None:
-        """Return to the caller, or leave the kernel."""
-        strands, pc = self.machine.strands, self.machine.pc
-        self.machine.moved = True
+        """Return the active lanes to the caller, or end them."""
+        splits, pc = self.splits, self.state.pc
+        self.state.moved = True
         if (
-            not strands.diverged
+            not splits.diverged
             and batch.mask is None
-            and not any(strands.calls[int(row)] for row in batch.rows)
+            and not any(splits.calls[int(row)] for row in batch.rows)
         ):
-            strands.live[batch.warp_index] = False
-            strands.state[batch.rows] = State.DONE
-            self.machine.left(batch.warp_index)
+            splits.live[batch.warp_index] = False
+            splits.status[batch.rows] = Status.DONE
+            self.on_exit(batch.warp_index)
             return
         active = batch.active()
         for position, row in enumerate(batch.rows):
             slot, lanes = int(row), active[position]
-            if strands.calls[slot] and not whole_kernel:
+            if splits.calls[slot] and not whole_kernel:
                 self._return(batch, position, slot, lanes)
                 continue
-            stays = bool((strands.mask[slot] & ~lanes).any())
+            stays = bool((splits.mask[slot] & ~lanes).any())
             if stays:
-                strands.goto(batch.rows[position : position + 1], pc + 1)
+                splits.goto(batch.rows[position : position + 1], pc + 1)
             if lanes.any():
-                strands.leave(slot, lanes)
-        self.machine.left(batch.warp_index)
+                splits.exit(slot, lanes)
+        self.on_exit(batch.warp_index)
 
     def _return(self, batch: Batch, position: int, slot: int, lanes: Array) -> None:
-        strands, pc = self.machine.strands, self.machine.pc
-        site = strands.calls[slot][-1]
-        if (lanes != strands.mask[slot]).any():
-            # The returning lanes stay at this return for a strand of their own; all meet after the call.
+        splits, pc = self.splits, self.state.pc
+        site = splits.calls[slot][-1]
+        if (lanes != splits.mask[slot]).any():
+            # The returning lanes execute this return again as their own warp split; all meet after the call.
             targets = np.where(lanes, pc, pc + 1)
-            strands.split(slot, targets, site + 1, strands.calls[slot][:-1])
+            splits.split(slot, targets, site + 1, splits.calls[slot][:-1])
             return
-        returned = self.machine.results_of(site)
-        activation = self.machine.program.activations[self.machine.program.steps[pc].function]
+        results = self.linked[site].operands.ret_param or ()
+        function = self.program.functions[self.program.steps[pc].function]
         one = batch.single(position, lanes)
-        for actual, formal in zip(returned, activation.returns, strict=True):
-            self.machine.copy(one, actual, self.machine.formal(formal))
-        strands.calls[slot] = strands.calls[slot][:-1]
-        strands.goto(np.array([slot], np.intp), site + 1)
+        for actual, formal in zip(results, function.returns, strict=True):
+            self._copy(one, actual, self.formal(formal))
+        splits.calls[slot] = splits.calls[slot][:-1]
+        splits.goto(np.array([slot], np.intp), site + 1)
 
-    # Gathering --------------------------------------------------------------------------------------------
+    def _copy(self, one: Batch, target: Any, source: Any) -> None:
+        """Copy an argument or a result for the lanes of one warp."""
+        if isinstance(target, LocalBytes) and isinstance(source, LocalBytes):
+            local = self.memory.local
+            lanes = int(one.warp_index[0]) * 32 + np.flatnonzero(one.active()[0])
+            starts = lanes * self.memory.local_stride
+            for byte in range(min(target.size, source.size)):
+                local[starts + target.offset + byte] = local[starts + source.offset + byte]
+        elif isinstance(target, LocalBytes) or isinstance(source, LocalBytes):
+            raise Fault("emulator.call", "a call passes a register where the function declares memory", 0)
+        else:
+            one.write(target, np.broadcast_to(one.read(source), (1, 32)))
 
-    def gather_members(self, batch: Batch, members: Array, anywhere: bool) -> None:
-        """Strands that lack live lanes of the member mask wait for them; the batch narrows to complete ones.
+    # Reconvergence ----------------------------------------------------------------------------------------
 
-        With `anywhere`, lanes that wait for the same members at another instruction are as good as here.
+    def reconverge_members(self, batch: Batch, members: Array, anywhere: bool) -> None:
+        """Narrow the batch to warp splits with all live lanes of the member mask; the others wait.
+
+        With `anywhere`, lanes that wait for the same members at another instruction count as present.
         """
-        strands = self.machine.strands
-        if not strands.diverged:
+        splits = self.splits
+        if not splits.diverged:
             return
         bits = (np.broadcast_to(members, (batch.count, 32)).astype(np.uint32)[:, :, None] & _LANE_BITS) != 0
-        wanted = (bits & batch.active()[:, :, None]).any(axis=1) & strands.live[batch.warp_index]
-        missing: Array = (wanted & ~strands.mask[batch.rows]).any(axis=1)
+        wanted = (bits & batch.active()[:, :, None]).any(axis=1) & splits.live[batch.warp_index]
+        missing: Array = (wanted & ~splits.mask[batch.rows]).any(axis=1)
         if not anywhere:
-            self.gather(batch, missing)
+            self._reconverge(batch, missing)
         elif missing.any():
             first = np.take_along_axis(
                 np.broadcast_to(members, (batch.count, 32)), batch.active().argmax(axis=1)[:, None], axis=1
             )
-            self._gather_anywhere(batch, missing, first[missing, 0], wanted[missing])
+            self._reconverge_anywhere(batch, missing, first[missing, 0], wanted[missing])
 
-    def _gather_anywhere(self, batch: Batch, missing: Array, members: Array, wanted: Array) -> None:
-        strands = self.machine.strands
-        rows = batch.suspend(missing, self.machine.pc, State.GATHERING)
+    def _reconverge_anywhere(self, batch: Batch, missing: Array, members: Array, wanted: Array) -> None:
+        splits = self.splits
+        rows = batch.suspend(missing, self.state.pc, Status.RECONVERGING)
         for row, mask, lanes in zip(rows, members, wanted, strict=True):
-            self.anywhere[int(row)] = int(mask)
-            self.aligned.discard(int(row))
-            strands.merge_gathering(int(row))
-            same = np.flatnonzero((strands.warp == strands.warp[row]) & (strands.state == State.GATHERING))
-            there = np.array([slot for slot in same if self.anywhere.get(int(slot)) == int(mask)], np.intp)
-            if not (lanes & ~strands.mask[there].any(axis=0)).any():
-                strands.state[there] = State.READY
+            self._members[int(row)] = int(mask)
+            self._aligned.discard(int(row))
+            splits.merge_reconverging(int(row))
+            same = np.flatnonzero((splits.warp == splits.warp[row]) & (splits.status == Status.RECONVERGING))
+            there = np.array([slot for slot in same if self._members.get(int(slot)) == int(mask)], np.intp)
+            if not (lanes & ~splits.mask[there].any(axis=0)).any():
+                splits.status[there] = Status.READY
                 for slot in there:
-                    del self.anywhere[int(slot)]
-                    strands.goto(np.array([slot], np.intp), int(strands.pc[slot]) + 1)
+                    del self._members[int(slot)]
+                    splits.goto(np.array([slot], np.intp), int(splits.pc[slot]) + 1)
 
-    def gather_warps(self, batch: Batch) -> None:
-        """Strands of an `.aligned` instruction wait for all live lanes of their warps."""
-        strands = self.machine.strands
-        if strands.diverged:
-            missing = np.any(strands.live[batch.warp_index] & ~strands.mask[batch.rows], axis=1)
-            for row in self.gather(batch, missing):
-                self.aligned.add(int(row))
+    def reconverge_warps(self, batch: Batch) -> None:
+        """Narrow the batch of an `.aligned` instruction to complete warps; the other warp splits wait."""
+        splits = self.splits
+        if splits.diverged:
+            missing = np.any(splits.live[batch.warp_index] & ~splits.mask[batch.rows], axis=1)
+            for row in self._reconverge(batch, missing):
+                self._aligned.add(int(row))
 
-    def check_whole(self, batch: Batch) -> None:
-        """An `.aligned` instruction's guard holds for all lanes of a warp or for none."""
-        if batch.mask is None or batch.mask is batch.base:
-            return
-        out = self.machine.strands.mask[batch.rows] & ~batch.mask
-        apart = np.flatnonzero(out.any(axis=1) & batch.mask.any(axis=1))
-        if len(apart):
-            warp = int(apart[0])
-            lane = int(np.flatnonzero(batch.mask[warp])[0])
-            raise Fault(
-                "emulator.aligned",
-                "an .aligned instruction is executed by all lanes of a warp together; "
-                f"its guard keeps {lanes_named(out[warp])} away",
-                warp * 32 + lane,
-            )
-
-    def torn(self) -> dict[int, int]:
-        """Warps some of whose lanes wait at an `.aligned` instruction for the others, each with that strand."""
-        strands = self.machine.strands
-        held = [row for row in sorted(self.aligned) if strands.state[row] == State.GATHERING]
-        return {int(strands.warp[row]): row for row in held}
-
-    def fault_of_torn(self) -> Fault | None:
-        """What is wrong where lanes of a warp wait at an `.aligned` instruction and the others do not come."""
-        strands, machine = self.machine.strands, self.machine
-        for warp, row in self.torn().items():
-            others = np.flatnonzero((strands.warp == warp) & (strands.state != State.DONE)).tolist()
-            places = [
-                f"{lanes_named(strands.mask[other])} at line {machine.program.line_of(int(strands.pc[other]))}"
-                for other in others
-                if other != row
-            ]
-            met = strands.live[warp] & ~np.any(strands.mask[others], axis=0)
-            if met.any():
-                places.append(f"{lanes_named(met)} where branches meet")
-            machine.at(int(strands.pc[row]), warp, -1)
-            here = f"{lanes_named(strands.mask[row])} {'is' if strands.mask[row].sum() == 1 else 'are'} here"
-            return Fault(
-                "emulator.aligned",
-                "an .aligned instruction is executed by all lanes of a warp together; "
-                f"{here}, {', '.join(places)}",
-            )
-        return None
-
-    def gather_warpgroups(self, batch: Batch) -> None:
-        """Strands of a warpgroup instruction wait for the other warps of their warpgroup."""
+    def reconverge_warpgroups(self, batch: Batch) -> None:
+        """Narrow the batch of a warpgroup instruction to whole warpgroups; the other warp splits wait."""
         if batch.has_warpgroups:
             return
-        machine, strands = self.machine, self.machine.strands
-        group = machine.warpgroup_of[batch.warp_index]
-        ids, counts = np.unique(group, return_counts=True)
+        state, splits, warpgroup_of = self.state, self.splits, self.state.topology.warpgroup_of
+        ids, counts = np.unique(warpgroup_of[batch.warp_index], return_counts=True)
         if (counts == 4).all():
             batch.has_warpgroups = True
             return
-        for row in batch.suspend(~np.isin(group, ids[counts == 4]), machine.pc, State.GATHERING):
-            self.anywhere.pop(int(row), None)
-            self.aligned.discard(int(row))
-        gathering = np.flatnonzero((strands.state == State.GATHERING) & (strands.pc == machine.pc))
-        groups = machine.warpgroup_of[strands.warp[gathering]]
+        present = np.isin(warpgroup_of[batch.warp_index], ids[counts == 4])
+        for row in batch.suspend(~present, state.pc, Status.RECONVERGING):
+            self._members.pop(int(row), None)
+            self._aligned.discard(int(row))
+        waiting = np.flatnonzero((splits.status == Status.RECONVERGING) & (splits.pc == state.pc))
+        groups = warpgroup_of[splits.warp[waiting]]
         ids, counts = np.unique(groups, return_counts=True)
-        strands.state[gathering[np.isin(groups, ids[counts == 4])]] = State.READY
+        splits.status[waiting[np.isin(groups, ids[counts == 4])]] = Status.READY
 
-    def gather(self, batch: Batch, missing: Array) -> Rows:
-        """Suspend the strands in `missing`, wake those that this completes; returns the slots of all."""
+    def _reconverge(self, batch: Batch, missing: Array) -> Rows:
+        """Suspend the warp splits `missing`, wake those that they complete, and return their slots."""
         if not missing.any():
             return batch.rows[:0]
-        strands = self.machine.strands
-        rows = batch.suspend(missing, self.machine.pc, State.GATHERING)
+        splits = self.splits
+        rows = batch.suspend(missing, self.state.pc, Status.RECONVERGING)
         for row in rows:
-            self.anywhere.pop(int(row), None)
-            self.aligned.discard(int(row))
-            if strands.state[row] == State.GATHERING and strands.merge_gathering(int(row)):
-                strands.state[row] = State.READY
+            self._members.pop(int(row), None)
+            self._aligned.discard(int(row))
+            if splits.status[row] == Status.RECONVERGING and splits.merge_reconverging(int(row)):
+                splits.status[row] = Status.READY
         return rows
+
+    # Aligned instructions ---------------------------------------------------------------------------------
+
+    def check_aligned(self, batch: Batch) -> None:
+        """Check that the guard of an `.aligned` instruction holds for all lanes of a warp or for none.
+
+        Errors: Fault emulator.aligned.
+        """
+        if batch.mask is None or batch.mask is batch.base:
+            return
+        out = self.splits.mask[batch.rows] & ~batch.mask
+        partial = np.flatnonzero(out.any(axis=1) & batch.mask.any(axis=1))
+        if len(partial):
+            warp = int(partial[0])
+            lane = int(np.flatnonzero(batch.mask[warp])[0])
+            raise Fault(
+                "emulator.aligned",
+                "all lanes of a warp must execute an .aligned instruction together; "
+                f"its guard excludes {describe_lanes(out[warp])}",
+                warp * 32 + lane,
+            )
+
+    def partially_arrived(self) -> dict[int, int]:
+        """Return the warps of which only some lanes wait at an `.aligned` instruction, and their slots."""
+        splits = self.splits
+        held = [row for row in sorted(self._aligned) if splits.status[row] == Status.RECONVERGING]
+        return {int(splits.warp[row]): row for row in held}
+
+    def fault_of_partially_arrived(self) -> Fault | None:
+        """Return the fault of a warp of which only some lanes reach an `.aligned` instruction, or None."""
+        splits = self.splits
+        for warp, row in self.partially_arrived().items():
+            others = np.flatnonzero((splits.warp == warp) & (splits.status != Status.DONE)).tolist()
+            elsewhere = [
+                f"{describe_lanes(splits.mask[other])} at line {self.program.line_of(int(splits.pc[other]))}"
+                for other in others
+                if other != row
+            ]
+            met = splits.live[warp] & ~np.any(splits.mask[others], axis=0)
+            if met.any():
+                elsewhere.append(f"{describe_lanes(met)} at a reconvergence point")
+            self.state.origin = (int(splits.pc[row]), warp, -1)
+            verb = "is" if splits.mask[row].sum() == 1 else "are"
+            return Fault(
+                "emulator.aligned",
+                "all lanes of a warp must execute an .aligned instruction together; "
+                f"{describe_lanes(splits.mask[row])} {verb} here, {', '.join(elsewhere)}",
+            )
+        return None

@@ -1,13 +1,12 @@
-"""A whole grid: waves of resident CTAs, the memory they share, and what the run amounts to.
+"""Execution of a whole grid in waves of resident CTAs, and its statistics.
 
-Which CTAs make a wave depends on the launch alone, and a wave starts from nothing but global memory: what it does is
-the same in whatever process, and after whatever waves, it runs.
+The launch alone determines which CTAs make a wave, and a wave starts from global memory alone. Its results do not
+depend on the process that runs it or on the waves before it.
 """
 
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,17 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import Diagnostic
-from warploom.emulator.data import initialise
-from warploom.emulator.emulator import Grid, Machine
-from warploom.emulator.engines import Schedule
+from warploom.emulator.arena import Arena
+from warploom.emulator.communication import inter_cta_communication
+from warploom.emulator.emulator import Emulator
+from warploom.emulator.events import Observer
 from warploom.emulator.faults import Deadlock, Trap
-from warploom.emulator.listening import listening
-from warploom.emulator.memory import Arena
+from warploom.emulator.grid import Grid
+from warploom.emulator.initial_data import initialise
 from warploom.emulator.program import Program
-from warploom.emulator.watch import Watcher
+from warploom.emulator.schedule import Schedule
 
 RESIDENT_WARPS = 1024
-LEAST_WARPS = 512  # of the two waves that a grid is cut into where it could be one
+LEAST_WARPS = 512  # resident warps of two waves that could also be one
 REGISTER_BYTES = 1 << 30
 SHARED_BYTES = 1 << 30
 STEP_BUDGET = 1_000_000_000
@@ -34,7 +34,7 @@ STEP_BUDGET = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run is. Units: seconds; instructions are warp instructions."""
+    """Progress of a run. Units: seconds; instructions are warp instructions."""
 
     ctas_done: int
     ctas_total: int
@@ -45,8 +45,10 @@ class Progress:
 
 @dataclass(slots=True)
 class Stats:
-    """What a run did. `instructions` counts warp instructions by family; `batches` how many batches ran them; `spent`
-    is what of the step budget they took.
+    """Statistics of a run.
+
+    `instructions` counts warp instructions by family, `batches` the batches that executed them. `spent` is the used
+    part of the step budget. Units: seconds.
     """
 
     instructions: dict[str, int] = field(default_factory=dict[str, int])
@@ -59,9 +61,11 @@ class Stats:
 
 @dataclass(frozen=True, slots=True)
 class Waves:
-    """The waves of a launch, `resident` CTAs each, the last one what is left; and the `numbers` of those to run.
+    """Division of a launch into waves of `resident` CTAs; the last wave has the rest.
 
-    Shapes: clusters (clusters, CTAs of a cluster, 3), in order of launch.
+    `numbers` are the waves to run.
+
+    Shapes: clusters (clusters, CTAs of a cluster, 3), in launch order.
     """
 
     resident: int
@@ -69,7 +73,7 @@ class Waves:
     numbers: range
 
     def of(self, number: int) -> NDArray[np.int64]:
-        """The coordinates of a wave's CTAs. Shapes: (CTAs, 3)."""
+        """Return the coordinates of a wave's CTAs. Shapes: (CTAs, 3)."""
         each = self.resident // self.clusters.shape[1]
         return self.clusters[number * each : (number + 1) * each].reshape(-1, 3)
 
@@ -81,9 +85,9 @@ class Waves:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Everything a run on the machine needs besides its memory.
+    """Request to run a grid: everything except its memory.
 
-    `parameters` is the kernel's parameter block. `waves` says what of the grid is to run, by default all of it.
+    `parameters` is the kernel's parameter block. `waves` selects a part of the grid; by default all of it runs.
 
     Units: `shared` dynamic shared memory in bytes, `step_budget` warp instructions.
     """
@@ -98,26 +102,26 @@ class Request:
     schedule: Schedule
     explicit_cluster: bool = False
     step_budget: int = STEP_BUDGET
-    watch: Watcher | None = None
+    observers: tuple[Observer, ...] = ()
     pool: Any = None
     waves: Waves | None = None
 
     def shape(self) -> Grid:
-        """The launch's shape."""
+        """Return the shape of the launch."""
         total = self.program.dynamic_start + self.shared
         return Grid(self.grid, self.block, self.cluster, self.shared, total, self.explicit_cluster)
 
 
 def waves(program: Program, grid: Grid) -> Waves:
-    """Cut a launch into waves of whole clusters, within bounds of warps and bytes.
+    """Divide a launch into waves of whole clusters, within limits of warps and bytes.
 
-    CTAs that may wait for each other are there together as far as they fit. Others come in waves of one size, an even
-    number of them, so that two can share them.
+    CTAs that may wait for each other are resident together as far as they fit. Other CTAs run in an even number of
+    waves of one size, so that two workers can share them.
     """
     warps = -(-grid.threads // 32)
     per_cta = max(1, warps * (program.registers.bytes_per_warp() + 32 * program.local_bytes))
     size, clusters = grid.cluster_size, grid.clusters()
-    waits = any(listening(program))
+    waits = any(inter_cta_communication(program))
     most = RESIDENT_WARPS if waits else min(RESIDENT_WARPS, max(LEAST_WARPS, -(-grid.ctas * warps // 2)))
     fits = min(most // warps, REGISTER_BYTES // per_cta, SHARED_BYTES // max(1, grid.total_shared))
     each = min(max(fits // size, 1), len(clusters))
@@ -129,7 +133,10 @@ def waves(program: Program, grid: Grid) -> Waves:
 
 
 def reserve(program: Program, arena: Arena) -> dict[str, int]:
-    """Reserve the kernel's parameters and the module's variables; returns their addresses (parameters under "")."""
+    """Reserve segments for the parameters and the module's variables, and return their addresses.
+
+    The address of the parameters is under "".
+    """
     size = max((p.offset + p.size for p in program.parameters), default=1)
     found = {"": arena.reserve("the kernel's parameters", size, writable=False, kind="param").start}
     for variable in program.globals:
@@ -147,9 +154,9 @@ def execute(
     segments: dict[str, int],
     progress: Callable[[Progress], None] | None = None,
 ) -> tuple[Stats, tuple[Diagnostic, ...]]:
-    """Run the grid. The arena is sealed and holds the arguments; it holds the results afterwards.
+    """Run a grid. The sealed arena holds the arguments, and afterwards the results.
 
-    To a watcher that takes it for a finding, a trap or a deadlock ends the run and is one.
+    A trap or a deadlock ends the run. If an observer accepts it as a finding, it is not raised.
 
     Errors: Unsupported before anything runs; Trap and Deadlock while it runs.
     """
@@ -157,7 +164,7 @@ def execute(
     program, grid = request.program, request.shape()
     initialise(program, arena, segments, request.parameters)
     cut = waves(program, grid) if request.waves is None else request.waves
-    machine = Machine(
+    emulator = Emulator(
         program,
         grid,
         cut.resident,
@@ -167,34 +174,35 @@ def execute(
         request.schedule,
         request.pool,
         request.step_budget,
-        request.watch,
+        request.observers,
     )
-    total, done = cut.ctas, 0
+    counters, total, done = emulator.state.counters, cut.ctas, 0
 
     def report() -> None:
         if progress is not None:
             seconds = time.perf_counter() - started
-            progress(Progress(done + machine.ctas_done, total, machine.macs, machine.instructions, seconds))
+            finished = done + emulator.ctas_done
+            progress(Progress(finished, total, counters.macs, counters.instructions, seconds))
 
     for number in cut.numbers:
         ctas = cut.of(number)
-        machine.start(ctas, number)
+        emulator.start(ctas, number)
         report()
         try:
-            machine.run(report)
+            emulator.run(report)
         except (Trap, Deadlock) as end:
-            if request.watch is None or not request.watch.stopped(end.diagnostics):
+            if not emulator.events.stopped(end.diagnostics, emulator.state.pc):
                 raise
             break
         done += len(ctas)
-        machine.ctas_done = 0
+        emulator.ctas_done = 0
     report()
     stats = Stats(
-        dict(Counter(machine.counts).most_common()),
-        machine.macs,
+        dict(counters.by_family.most_common()),
+        counters.macs,
         time.perf_counter() - started,
         total,
-        machine.batches,
-        machine.spent,
+        counters.batches,
+        counters.spent,
     )
-    return stats, () if request.watch is None else request.watch.findings()
+    return stats, emulator.events.findings()

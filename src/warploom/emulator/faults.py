@@ -1,4 +1,4 @@
-"""What ends a run: a rule the program broke, or no way forward."""
+"""Errors that end a run, and the internal exception they are made from."""
 
 from __future__ import annotations
 
@@ -9,46 +9,53 @@ from warploom.diagnostics import Diagnostic, Severity, Source, Span, WarploomErr
 
 
 class Trap(WarploomError):
-    """The program broke a rule of the machine while it ran. The diagnostic names code, line, CTA, warp, lane.
+    """Violation of a rule of the emulator while the program runs.
 
-    `trace` is what was recorded until then, where a trace was asked for.
+    The diagnostic names kernel, line, CTA, warp and lane. `trace` holds the recorded trace if one was requested.
     """
 
     trace: Any = None
 
 
 class Deadlock(WarploomError):
-    """No warp can make progress; one diagnostic for each group of waiting warps.
+    """Deadlock: no warp can make progress. It has one diagnostic for each group of waiting warps.
 
-    `trace` is what was recorded until then, where a trace was asked for.
+    `trace` holds the recorded trace if one was requested.
     """
 
     trace: Any = None
 
 
 class Unsupported(WarploomError):
-    """The program uses something that is not implemented; found before execution starts."""
+    """Use of something that is not implemented, found before execution starts."""
 
 
 def diagnostic(
     code: str, message: str, source: Source | None, span: Span | None, hint: str = "", section: str = ""
 ) -> Diagnostic:
-    """An error diagnostic of the machine."""
+    """Return an error diagnostic of the emulator."""
     return Diagnostic(code, Severity.ERROR, message, source, span, hint, section)
 
 
 @dataclass(frozen=True, slots=True)
 class Awaited:
-    """What a strand waits for: its name, the rest of the phrase, and numbers that say how far it is."""
+    """Event that a warp split waits for.
 
-    kind: str  # "mbarrier", "barrier", "cluster barrier", "registers", "warps" of a warpgroup, "lanes" of a warp
+    `name` and `rest` form a phrase; `state` has counts that show the progress. `kind` is "mbarrier", "barrier",
+    "cluster barrier", "registers", "warps" (of a warpgroup) or "lanes" (of a warp).
+    """
+
+    kind: str
     name: str
     rest: str
     state: tuple[tuple[str, int], ...] = ()
 
 
 class Fault(Exception):
-    """A fault seen inside the machine, before it knows where: `lane` is the flat index warp * 32 + lane."""
+    """Fault inside the emulator, before its location is known.
+
+    `lane` is the flat index warp * 32 + lane in the executing batch, -1 if no lane is known.
+    """
 
     def __init__(self, code: str, message: str, lane: int = -1, hint: str = "") -> None:
         super().__init__(message)

@@ -1,19 +1,20 @@
-"""From operands of the tree to values of the machine: names are resolved, constants made arrays."""
+"""Linking of a program: names are resolved, and operands of the syntax tree become values."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import Diagnostic
+from warploom.emulator.address_space import CODE_BASE, LOCAL_WINDOW, SHARED_START
 from warploom.emulator.faults import diagnostic
-from warploom.emulator.memory import LOCAL_WINDOW, SHARED_START
-from warploom.emulator.program import Program, RegisterPlace, Scope, Step, Storage
+from warploom.emulator.grid import Topology
+from warploom.emulator.program import Program, RegisterLocation, Scope, Step, Storage
 from warploom.emulator.values import (
     AddressValue,
     Constant,
@@ -24,6 +25,7 @@ from warploom.emulator.values import (
     VectorValue,
     float_constant,
     integer_constant,
+    registers_of,
 )
 from warploom.isa.binding.operands import BoundOperand
 from warploom.isa.model.semantics import Geometry
@@ -31,12 +33,12 @@ from warploom.isa.model.special_registers import SpecialRegister, special
 from warploom.isa.model.types import TYPES
 from warploom.ptx import Address, Float, Integer, Name, Negated, Operand, Symbol, Tuple, Vector
 
-CODE_BASE = 0x100_0000_0000  # addresses of device functions
+Array = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
 class LocalBytes:
-    """A parameter of a device function, in each thread's local memory."""
+    """Parameter of a device function in each thread's local memory. Units: bytes."""
 
     offset: int
     size: int
@@ -44,36 +46,42 @@ class LocalBytes:
 
 @dataclass(slots=True)
 class Linked:
-    """An instruction ready to run."""
+    """Instruction that is ready to run.
+
+    `reconverges` is "warp" or "warpgroup" if all their lanes must be present, else "". Warps without active lanes take
+    no part if `skips_idle` is set. `act_on_run` executes a run of adjacent instructions of the same Form; `run` has the
+    operands of those of the run that begins here. `flushes` is set if the instruction uses registers that may be held
+    as matrices (`accumulators`).
+    """
 
     act: Callable[[Any, Any], None]
     operands: SimpleNamespace
     guard: Register | None
     negated: bool
     family: str
-    gather: str  # "", "warp" or "warpgroup": who must be here
-    whole: bool  # warps none of whose lanes are active take no part
-    together: Callable[[Any, Any], None] | None  # what a run of such instructions does
-    settles: bool = False  # it touches registers that may be held as matrices
-    run: tuple[SimpleNamespace, ...] = ()  # operands of the run that begins here, when there is one
+    reconverges: str
+    skips_idle: bool
+    act_on_run: Callable[[Any, Any], None] | None
+    flushes: bool = False
+    run: tuple[SimpleNamespace, ...] = ()
 
 
 @dataclass(slots=True)
 class Linker:
-    """Resolves the operands of a program against register files and addresses.
+    """Resolver of a program's operands against register files and addresses.
 
-    `segments` gives the address of each global variable and of the kernel's parameters (under "").
+    `files` are the register files by width in bits. `segments` has the address of each global variable and of the
+    kernel's parameters (under ""). `problems` collects what cannot be resolved.
     """
 
     program: Program
-    files: Mapping[int, NDArray[Any]]
+    files: Mapping[int, Array]
     segments: Mapping[str, int]
     geometry: Geometry
+    topology: Topology
     arch: str
-    rank_base: NDArray[np.uint64]  # (warps, 1): rank << 24 of each warp's CTA
-    clustered: bool
     problems: list[Diagnostic] = field(default_factory=list[Diagnostic])
-    specials: dict[tuple[str, str], PerWarp | Dynamic] = field(
+    _specials: dict[tuple[str, str], PerWarp | Dynamic] = field(
         default_factory=dict[tuple[str, str], "PerWarp | Dynamic"]
     )
     _registers: dict[tuple[int, int, str], Register] = field(
@@ -84,8 +92,15 @@ class Linker:
         default_factory=list[tuple[PerWarp, SpecialRegister]]
     )
 
-    def link(self, step: Step) -> Linked:
-        """One instruction. What cannot be resolved is added to `problems`."""
+    def link_all(self) -> list[Linked]:
+        """Link every instruction of the program, and find the runs and flushes."""
+        linked = [self._link(step) for step in self.program.steps]
+        if not self.problems:
+            self.find_runs(linked)
+            self._find_flushes(linked)
+        return linked
+
+    def _link(self, step: Step) -> Linked:
         values = SimpleNamespace(**dict.fromkeys(step.binding.form.operands, None))
         for slot, word in step.binding.slots.items():
             setattr(values, slot, word)
@@ -93,28 +108,30 @@ class Linker:
             try:
                 setattr(values, name, self._operand(step, bound))
             except _Unresolved as problem:
-                self.problems.append(
-                    diagnostic(problem.code, problem.message, self.program.source, step.instruction.span)
-                )
+                self._refuse(step, problem.code, problem.message)
         form = step.binding.form
-        if complaint := form.unsupported(self.arch, step.binding.slots):
-            message = f"'{step.instruction.opcode}' cannot run on {self.arch}: {complaint}"
-            span = step.instruction.span
-            self.problems.append(
-                diagnostic("emulator.unsupported", message, self.program.source, span, "", form.source)
-            )
+        if reason := form.unsupported(self.arch, step.binding.slots):
+            message = f"'{step.instruction.opcode}' cannot run on {self.arch}: {reason}"
+            self._refuse(step, "emulator.unsupported", message, form.source)
         guard = self._guard(step)
-        gather = form.collective
-        whole = form.arrives or form.suspends or gather == "warpgroup"
-        act = step.binding.form.execution
-        assert act is not None
+        reconverges = form.collective
+        skips_idle = form.arrives or form.suspends or reconverges == "warpgroup"
+        assert form.execution is not None
         negated = step.instruction.guard is not None and step.instruction.guard.negated
-        return Linked(act, values, guard, negated, form.family, gather, whole, form.run_execution)
+        return Linked(
+            form.execution, values, guard, negated, form.family, reconverges, skips_idle, form.run_execution
+        )
+
+    def _refuse(self, step: Step, code: str, message: str, section: str = "") -> None:
+        span = step.instruction.span
+        self.problems.append(diagnostic(code, message, self.program.source, span, "", section))
+
+    # Runs and flushes -----------------------------------------------------------------------------------
 
     def find_runs(self, linked: list[Linked]) -> None:
-        """Find what may be done together: neighbours in a block none of which needs what one before it writes.
+        """Find runs: adjacent instructions of a block, none of which uses a result of one before it.
 
-        What is asynchronous takes effect in order, and may need it.
+        Asynchronous instructions take effect in order, so that they may use results of those before them.
         """
         pc = 0
         while pc < len(linked):
@@ -123,54 +140,50 @@ class Linker:
                 linked[pc].run = tuple(each.operands for each in linked[pc:end])
             pc = end
 
-    def find_settling(self, linked: list[Linked]) -> None:
-        """Find what touches registers that multiplications of warpgroups sum in, otherwise than to sum in them."""
-        summed: set[tuple[int, int]] = set()
-        others: list[list[str]] = []
-        for step, each in zip(self.program.steps, linked, strict=True):
-            form = step.binding.form
-            sums = form.multiplies and form.collective == "warpgroup"
-            updated = {name for name, place in form.operands.items() if sums and place.access == "both"}
-            others.append([name for name in form.operands if name not in updated])
-            summed |= self._touched(each, updated)
-        if not summed:
-            return
-        for step, each, names in zip(self.program.steps, linked, others, strict=True):
-            crosses = step.binding.form.control == "call" or step.binding.form.ends_thread
-            each.settles = crosses or not summed.isdisjoint(self._touched(each, names))
-
-    @staticmethod
-    def _touched(each: Linked, names: Iterable[str]) -> set[tuple[int, int]]:
-        return set[tuple[int, int]]().union(*(_registers(getattr(each.operands, name)) for name in names))
-
     def _end_of_run(self, linked: list[Linked], first: int) -> int:
-        together = linked[first].together
-        if together is None or linked[first].guard is not None:
+        act_on_run = linked[first].act_on_run
+        if act_on_run is None or linked[first].guard is not None:
             return first + 1
         written: set[tuple[int, int]] = set()
         in_order = self.program.steps[first].binding.form.is_asynchronous
         for pc in range(first, self.program.block_end[first]):
             each = linked[pc]
-            if each.together is not together or each.guard is not None:
+            if each.act_on_run is not act_on_run or each.guard is not None:
                 return pc
             places = self.program.steps[pc].binding.form.operands
             if in_order:
                 continue
-            if written & self._touched(each, places):
+            if written & _registers(each, places):
                 return pc
-            written |= self._touched(each, [name for name, place in places.items() if place.access != "read"])
+            written |= _registers(each, [name for name, place in places.items() if place.access != "read"])
         return self.program.block_end[first]
 
-    def refresh(self) -> None:
-        """Compute the tables of special registers again, for CTAs that have changed."""
-        for value, register in self._tables:
-            value.table = register.read(self.geometry)
+    def _find_flushes(self, linked: list[Linked]) -> None:
+        """Find instructions that use accumulators of warpgroup multiplications other than by adding to them."""
+        accumulators: set[tuple[int, int]] = set()
+        others: list[list[str]] = []
+        for step, each in zip(self.program.steps, linked, strict=True):
+            form = step.binding.form
+            adds = form.multiplies and form.collective == "warpgroup"
+            updated = {name for name, place in form.operands.items() if adds and place.access == "both"}
+            others.append([name for name in form.operands if name not in updated])
+            accumulators |= _registers(each, updated)
+        if not accumulators:
+            return
+        for step, each, names in zip(self.program.steps, linked, others, strict=True):
+            crosses = step.binding.form.control == "call" or step.binding.form.ends_thread
+            each.flushes = crosses or not accumulators.isdisjoint(_registers(each, names))
 
-    def place(self, where: Storage | RegisterPlace) -> Any:
-        """The value of a device function's parameter."""
-        if isinstance(where, RegisterPlace):
-            return Register("parameter", self.files[where.width], where.index, where.type)
-        return LocalBytes(where.offset, where.size)
+    def refresh(self) -> None:
+        """Compute the tables of special registers again after the resident CTAs have changed."""
+        for value, register in self._tables:
+            value.table = register.read(self.geometry).astype(TYPES[value.type].dtype, copy=False)
+
+    def formal(self, location: Storage | RegisterLocation) -> Register | LocalBytes:
+        """Return the value of a device function's parameter or result."""
+        if isinstance(location, RegisterLocation):
+            return Register("parameter", self.files[location.width], location.index, location.type)
+        return LocalBytes(location.offset, location.size)
 
     # Operands -------------------------------------------------------------------------------------------
 
@@ -178,12 +191,10 @@ class Linker:
         guard = step.instruction.guard
         if guard is None:
             return None
-        found = step.scope.place(guard.name)
+        found = step.scope.location(guard.name)
         if found is None or found.width != 1:
             message = f"the guard '{guard.name}' is not a declared predicate"
-            self.problems.append(
-                diagnostic("emulator.undeclared", message, self.program.source, step.instruction.span)
-            )
+            self._refuse(step, "emulator.undeclared", message)
             return None
         return Register(guard.name, self.files[1], found.index, "pred")
 
@@ -210,7 +221,7 @@ class Linker:
                 return self._value(scope, operand, bound.type)
 
     def _is_predicate(self, scope: Scope, operand: Operand) -> bool:
-        found = scope.place(operand.text) if isinstance(operand, Name) else None
+        found = scope.location(operand.text) if isinstance(operand, Name) else None
         return found is not None and found.width == 1
 
     def _value(self, scope: Scope, operand: Operand, type: str) -> Any:
@@ -239,17 +250,17 @@ class Linker:
                 raise _Unresolved("emulator.operand", f"this kind of operand is not implemented: {operand}")
 
     def _vector(self, type: str, items: tuple[Any, ...]) -> VectorValue:
-        """The same value for the same registers: that tells who goes on with the sums of whom."""
+        """Return one value per tuple of registers: multiplications compare accumulators by identity."""
         if not all(isinstance(item, Register) for item in items):
             return VectorValue(type, items)
-        key = (type, *((item.raw.dtype.itemsize, item.index) for item in items))
+        key = (type, *((item.file.dtype.itemsize, item.index) for item in items))
         if key not in self._vectors:
             self._vectors[key] = VectorValue(type, items)
         return self._vectors[key]
 
     def _base(self, scope: Scope, base: Operand) -> Any:
         if isinstance(base, Name):
-            found = scope.place(base.text)
+            found = scope.location(base.text)
             if found is not None:
                 if found.width not in (32, 64):
                     raise _Unresolved(
@@ -261,7 +272,7 @@ class Linker:
         return self._value(scope, base, "b64")
 
     def _name(self, scope: Scope, text: str, type: str) -> Any:
-        if scope.place(text) is not None:
+        if scope.location(text) is not None:
             return self._register(scope, text, type)
         if text.startswith("%"):
             known = special(text)
@@ -270,15 +281,15 @@ class Linker:
         variable = scope.variable(text)
         if variable is not None:
             return self._address_of(variable, type)
-        activation = self.program.activations.get(text)
-        if activation is not None:
-            return integer_constant(CODE_BASE + activation.entry, type)
+        function = self.program.functions.get(text)
+        if function is not None:
+            return integer_constant(CODE_BASE + function.entry, type)
         raise _Unresolved(
-            "emulator.undeclared", f"'{text}' is not declared, and no special register that is implemented"
+            "emulator.undeclared", f"'{text}' is neither declared nor an implemented special register"
         )
 
     def _register(self, scope: Scope, text: str, type: str) -> Register:
-        found = scope.place(text)
+        found = scope.location(text)
         if found is None:
             raise _Unresolved("emulator.undeclared", f"the register '{text}' is not declared")
         kind = TYPES[type]
@@ -295,25 +306,29 @@ class Linker:
 
     def _special(self, register: SpecialRegister, type: str) -> PerWarp | Dynamic:
         key = (register.name, type)
-        if key not in self.specials:
+        if key not in self._specials:
             dtype = TYPES[type].dtype
+
+            def read() -> Array:
+                self.geometry.ticks += 1  # a clock advances with each read
+                return register.read(self.geometry).astype(dtype)
+
             if register.dynamic:
-                self.specials[key] = Dynamic(type, lambda: register.read(self.geometry).astype(dtype))
+                self._specials[key] = Dynamic(type, read)
             else:
-                value = PerWarp(type, register.read(self.geometry))
+                value = PerWarp(type, register.read(self.geometry).astype(dtype, copy=False))
                 self._tables.append((value, register))
-                self.specials[key] = (
-                    value if value.table.dtype == dtype else Dynamic(type, lambda: value.table.astype(dtype))
-                )
-        return self.specials[key]
+                self._specials[key] = value
+        return self._specials[key]
 
     def _address_of(self, variable: Storage, type: str) -> Any:
         if variable.space in ("shared", "dynamic"):
             start = self.program.dynamic_start if variable.space == "dynamic" else variable.offset
-            if not self.clustered:
+            if self.topology.cluster_size == 1:
                 return integer_constant(SHARED_START + start, type)
             dtype = TYPES[type].dtype
-            return PerWarp(type, (self.rank_base + np.uint64(SHARED_START + start)).astype(dtype))
+            windows = (self.topology.rank[self.topology.cta_of] << 24).astype(np.uint64)[:, None]
+            return PerWarp(type, (windows + np.uint64(SHARED_START + start)).astype(dtype))
         if variable.space == "local":
             return integer_constant(variable.offset, type)
         if variable.space == "stack":
@@ -328,7 +343,7 @@ class Linker:
         if isinstance(value, PerWarp):
             return PerWarp(type, value.table + dtype.type(offset))
         raise _Unresolved(
-            "emulator.operand", "an offset from a register stands in an operand that is no address"
+            "emulator.operand", "an offset from a register is only allowed in an address operand"
         )
 
     # Control --------------------------------------------------------------------------------------------
@@ -345,9 +360,9 @@ class Linker:
             if table.name != ".branchtargets":
                 return None
             return np.array([self._label(scope, name) for name in table.names], np.int64)
-        if text in self.program.activations:
-            return integer_constant(CODE_BASE + self.program.activations[text].entry, "u64")
-        if scope.place(text) is not None:
+        if text in self.program.functions:
+            return integer_constant(CODE_BASE + self.program.functions[text].entry, "u64")
+        if scope.location(text) is not None:
             return self._register(scope, text, "u64")
         raise _Unresolved(
             "emulator.extern",
@@ -359,29 +374,15 @@ class Linker:
             variable = scope.variable(operand.text)
             if variable is not None and variable.space == "stack":
                 return LocalBytes(variable.offset, variable.size)
-            found = scope.place(operand.text)
+            found = scope.location(operand.text)
             if found is not None:
                 return self._register(scope, operand.text, found.type)
         return self._value(scope, operand, "b64")
 
 
-def _registers(value: Any) -> set[tuple[int, int]]:
-    """The registers of an operand: width in bytes and index."""
-    match value:
-        case Register():
-            return {(value.raw.dtype.itemsize, value.index)}
-        case NotPredicate():
-            return _registers(value.register)
-        case VectorValue(run=run) if run is not None:
-            return {(run.dtype.itemsize, number) for number in value.numbers.tolist()}
-        case VectorValue():
-            return _registers(value.items)
-        case tuple():
-            return set[tuple[int, int]]().union(*map(_registers, cast("tuple[Any, ...]", value)))
-        case AddressValue():
-            return _registers(value.base) | _registers(value.extra)
-        case _:
-            return set()
+def _registers(each: Linked, names: Iterable[str]) -> set[tuple[int, int]]:
+    """Return the registers of some operands, as width in bytes and index."""
+    return set[tuple[int, int]]().union(*(registers_of(getattr(each.operands, name)) for name in names))
 
 
 class _Unresolved(Exception):

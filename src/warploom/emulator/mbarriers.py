@@ -1,33 +1,34 @@
 # pyright: reportUnknownMemberType=false
-"""mbarrier objects: 64 bits of shared memory each, in the abstract machine's own packing.
+"""mbarrier objects: 64 bits of shared memory each, in the emulator's own encoding.
 
-Bits 0-19 the arrivals expected in a phase, 20-39 the arrivals pending, 40-60 the transactions pending
-(two's complement), 61 the phase parity, 63 set while the object is initialised.
+Bits 0-19 hold the arrivals expected in a phase, 20-39 the pending arrivals, 40-60 the pending transactions (two's
+complement), 61 the phase parity. Bit 63 is set while the object is initialised.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warploom.emulator.access import uniform
+from warploom.emulator.address_space import SHARED_WINDOW, WINDOW_SIZE
+from warploom.emulator.batch import Batch
+from warploom.emulator.events import Arrive, Dispatcher, PhaseComplete, PhaseWait
 from warploom.emulator.faults import Awaited, Fault
-from warploom.emulator.memory import SHARED_WINDOW, WINDOW_SIZE
-from warploom.emulator.strands import State
+from warploom.emulator.memory import Memory
+from warploom.emulator.schedule import Schedule
+from warploom.emulator.state import State
+from warploom.emulator.warp_splits import Status
 from warploom.numerics._compile import njit
-
-if TYPE_CHECKING:
-    from warploom.emulator.batch import Batch
-    from warploom.emulator.emulator import Machine
 
 Array = NDArray[Any]
 
 MAX_COUNT = 2**20 - 1
-TRIES = 16  # how often a wait that nothing can end comes back without its phase before that is a deadlock
-_GIVES_UP = 1 / 16  # how often, under a random schedule, a wait comes back although it could wait on
+RETRIES = 16  # expiries of a wait that nothing can end before it counts as a deadlock
+_EARLY_RETURN = 1 / 16  # probability, under a random schedule, that a wait returns before its phase completes
 _ACTIONS = {
     "init": 0,
     "inval": 1,
@@ -55,7 +56,7 @@ def _act(
     words: Array, index: Array, mask: Array, action: int, amounts: Array, transactions: Array, tokens: Array,
     completed: Array, problem: Array,
 ) -> int:  # fmt: skip
-    """Act for one lane after the other; returns the number of phases completed, or -1 - lane of a fault."""
+    """Act for one lane after the other; return the number of completed phases, or -1 - lane of a fault."""
     warps, lanes = mask.shape
     done = 0
     for w in range(warps):
@@ -117,18 +118,25 @@ def _act(
 
 
 class Mbarriers:
-    """Actions on mbarrier objects, and the strands that wait for their phases."""
+    """Actions on mbarrier objects, and the warp splits that wait for their phases.
 
-    def __init__(self, machine: Machine) -> None:
-        self.machine = machine
-        self.waiting: dict[int, list[int]] = {}
-        self._places: dict[int, set[int]] = {}  # where each strand waits
-        self._tries: dict[int, int] = {}  # of strands that waited in vain: how often
-        self._expired: set[int] = set()  # strands whose time is up
-        self._site = np.full(
-            len(machine.memory.shared) // 8, -1, np.int32
-        )  # of the last arrival at each object
-        self._sites: set[tuple[int, int]] = set()  # words and the instructions that have arrived there
+    An object is identified by its byte offset in shared memory / 8 ("word").
+    """
+
+    def __init__(self, state: State, memory: Memory, schedule: Schedule, events: Dispatcher) -> None:
+        self.state = state
+        self.memory = memory
+        self.words = memory.shared.words
+        self.returns_early = schedule.kind == "random"
+        self._on_arrive = events.handler(Arrive)
+        self._on_wait = events.handler(PhaseWait)
+        self._on_complete = events.handler(PhaseComplete)
+        self.waiting: dict[int, list[int]] = {}  # slots of the warp splits that wait at each object
+        self._awaited: dict[int, set[int]] = {}  # objects that each warp split waits at
+        self._retries: dict[int, int] = {}  # expired waits of each warp split
+        self._expired: set[int] = set()  # warp splits whose present wait has expired
+        self._site = np.full(len(self.words), -1, np.int32)  # of the last arrival at each object
+        self._sites: set[tuple[int, int]] = set()  # objects, and the instructions that have arrived there
         self._problem = np.zeros(1, np.int64)
         self._none = np.zeros((1, 1), np.int64)
 
@@ -141,27 +149,34 @@ class Mbarriers:
         amount: Array | int,
         transactions: Array | int,
     ) -> Array:
-        """Act on the objects at `addresses` for the active lanes; returns the tokens before. Shapes: (warps, 32)."""
+        """Act on the objects at `addresses`, and return the state tokens before the action.
+
+        Shapes: (warps, 32).
+        """
         mask = batch.active()
         index = self._index(batch, space, addresses, mask)
         tokens = np.zeros(mask.shape, np.uint64)
         amounts, counts = _wide(amount), _wide(transactions)
-        if self.machine.watch is not None:
-            self.machine.watch.mbarrier(batch, index, mask, action, amounts, counts)
+        if self._on_arrive is not None:
+            pc, asynchronous = self.state.pc, batch.asynchronous
+            self._on_arrive(Arrive(pc, batch, action, index, mask, amounts, counts, asynchronous))
         self._apply(index, mask, action, amounts, counts, tokens)
         if action.startswith("arrive"):
-            self._note(index[mask] // 8)
+            self._record_sites(index[mask] // 8)
         return tokens
 
-    def _note(self, words: Array) -> None:
-        """Remember where the arrivals at each object come from."""
-        pc = self.machine.pc
-        for where in np.unique(words[self._site[words] != pc]).tolist():
-            self._sites.add((where, pc))
+    def _record_sites(self, words: Array) -> None:
+        """Record that the present instruction has arrived at objects."""
+        pc = self.state.pc
+        for word in np.unique(words[self._site[words] != pc]).tolist():
+            self._sites.add((word, pc))
         self._site[words] = pc
 
     def complete(self, index: Array, transactions: int) -> None:
-        """The copy engine has moved bytes: count them off the objects at byte offsets of shared memory."""
+        """Count bytes that a copy has moved off objects.
+
+        Shapes: index (objects,), byte offsets in shared memory.
+        """
         where, counts = index[None, :], np.full((1, 1), transactions, np.int64)
         mask, tokens = np.ones(where.shape, np.bool_), np.zeros(where.shape, np.uint64)
         self._apply(where, mask, "complete_tx", self._none, counts, tokens)
@@ -169,30 +184,22 @@ class Mbarriers:
     def _apply(
         self, index: Array, mask: Array, action: str, amounts: Array, transactions: Array, tokens: Array
     ) -> None:
-        words = self.machine.memory.shared.view(np.uint64)
         completed = np.zeros(mask.size, np.int64)
         done = _act(
-            words,
-            index,
-            uniform(mask),
-            _ACTIONS[action],
-            amounts,
-            transactions,
-            tokens,
-            completed,
+            self.words, index, uniform(mask), _ACTIONS[action], amounts, transactions, tokens, completed,
             self._problem,
-        )
+        )  # fmt: skip
         if done < 0:
             raise self._fault(action, -1 - done, index, amounts)
-        if done and self.machine.watch is not None:
-            self.machine.watch.phases(completed[:done])
-        for where in completed[:done]:
-            for row in list(self.waiting.get(int(where), ())):
+        if done and self._on_complete is not None:
+            self._on_complete(PhaseComplete(self.state.pc, "mbarrier", completed[:done]))
+        for word in completed[:done]:
+            for row in list(self.waiting.get(int(word), ())):
                 self._wake(row)
 
     def _fault(self, action: str, lane: int, index: Array, amounts: Array) -> Fault:
         problem = int(self._problem[0])
-        where = f"the mbarrier at shared offset {self.machine.memory.shared_offset(int(index.reshape(-1)[lane])):#x}"
+        where = f"the mbarrier at shared offset {self.memory.shared.address(int(index.reshape(-1)[lane])):#x}"
         if problem == _UNINITIALISED:
             return Fault("emulator.mbarrier", f"{action} on {where}, which is not initialised", lane)
         if problem == _COUNT:
@@ -215,7 +222,7 @@ class Mbarriers:
 
     @staticmethod
     def pending(tokens: Array) -> Array:
-        """The pending arrivals that tokens recorded."""
+        """Return the pending arrivals recorded in state tokens."""
         return ((tokens >> np.uint64(20)) & np.uint64(MAX_COUNT)).astype(np.uint32)
 
     # Waiting ----------------------------------------------------------------------------------------------
@@ -230,25 +237,25 @@ class Mbarriers:
         blocking: bool,
         result: Any,
     ) -> None:
-        """Write whether a phase is complete; blocking strands none of whose lanes would succeed are suspended.
+        """Write to `result` whether a phase is complete.
 
-        A suspended strand comes back with its phase, or when nothing else can go on: a wait may end at any time.
+        With `blocking`, warp splits none of whose lanes succeeds are suspended. A suspended warp split resumes with its
+        phase, or when nothing else can run: a wait may return at any time.
         """
         mask = batch.active()
         index = self._index(batch, space, addresses, mask)
-        if self.machine.watch is not None:
-            self.machine.watch.waits(batch, index, mask)
-        words = self.machine.memory.shared.view(np.uint64)[index // 8]
-        unready = mask & (words >> np.uint64(63) == 0)
-        if unready.any():
-            lane = int(np.flatnonzero(unready)[0])
-            raise self._fault_of_wait(lane, index)
+        words = self.words[index // 8]
         now = (words >> np.uint64(_PHASE_SHIFT)) & np.uint64(1)
-        asked = phase.astype(np.uint64)
-        asked = (asked if parity else asked >> np.uint64(_PHASE_SHIFT)) & np.uint64(1)
-        done = now != asked
-        if self.machine.watch is not None:
-            self.machine.watch.waited(batch, index, mask & done, asked, parity)
+        expected = phase.astype(np.uint64)
+        expected = (expected if parity else expected >> np.uint64(_PHASE_SHIFT)) & np.uint64(1)
+        unready = mask & (words >> np.uint64(63) == 0)
+        done = now != expected
+        if self._on_wait is not None:
+            complete = mask & done if not unready.any() else np.zeros_like(mask)
+            self._on_wait(PhaseWait(self.state.pc, batch, index, mask, complete, expected, parity))
+        if unready.any():
+            self._problem[0] = _UNINITIALISED
+            raise self._fault("a wait", int(np.flatnonzero(unready)[0]), index, self._none)
         if blocking:
             stuck = self._stuck(batch, (done & mask).any(axis=1))
             if stuck.any():
@@ -258,76 +265,65 @@ class Mbarriers:
             batch.write(result, done)
 
     def _stuck(self, batch: Batch, succeeds: Array) -> Array:
-        """Which strands are to be suspended: those that do not succeed, and have time."""
+        """Return True for the warp splits to suspend: no lane succeeds, and the wait does not return early."""
         stuck = ~succeeds
-        engines = self.machine.engines
-        if not stuck.any() and not self._tries:
+        if not stuck.any() and not self._retries:
             return stuck
         for position, row in enumerate(batch.rows.tolist()):
             if succeeds[position]:
-                self._tries.pop(row, None)
-            elif row in self._expired or (engines.kind == "random" and engines.random.random() < _GIVES_UP):
+                self._retries.pop(row, None)
+            elif row in self._expired or (self.returns_early and self.state.random.random() < _EARLY_RETURN):
                 self._expired.discard(row)
                 stuck[position] = False
         return stuck
 
     def expire(self) -> bool:
-        """Nothing can go on: waits come back without their phase, unless they have done so too often."""
-        due = [row for row in self._places if self._tries.get(row, 0) < TRIES]
+        """Let waits return without their phase, because nothing can run; False if all did so too often."""
+        due = [row for row in self._awaited if self._retries.get(row, 0) < RETRIES]
         for row in due:
-            self._tries[row] = self._tries.get(row, 0) + 1
+            self._retries[row] = self._retries.get(row, 0) + 1
             self._expired.add(row)
             self._wake(row)
         return bool(due)
 
     def _wake(self, row: int) -> None:
-        for where in self._places.pop(row):
-            self.waiting[where].remove(row)
-            if not self.waiting[where]:
-                del self.waiting[where]
-        self.machine.strands.state[row] = State.READY
-
-    def _fault_of_wait(self, lane: int, index: Array) -> Fault:
-        self._problem[0] = _UNINITIALISED
-        return self._fault("a wait", lane, index, np.zeros((1, 1), np.int64))
+        for word in self._awaited.pop(row):
+            self.waiting[word].remove(row)
+            if not self.waiting[word]:
+                del self.waiting[word]
+        self.state.splits.status[row] = Status.READY
 
     def _suspend(self, batch: Batch, index: Array, mask: Array, stuck: Array) -> None:
-        rows = batch.suspend(stuck, self.machine.pc, State.WAITING)
+        rows = batch.suspend(stuck, self.state.pc, Status.WAITING)
         words, lanes = index[stuck] // 8, mask[stuck]
         first = words[np.arange(len(words)), lanes.argmax(axis=1)]
         several = (lanes & (words != first[:, None])).any(axis=1)
-        for k, (row, where, many) in enumerate(
+        for k, (row, word, many) in enumerate(
             zip(rows.tolist(), first.tolist(), several.tolist(), strict=True)
         ):
-            places = self._places[row] = set(words[k][lanes[k]].tolist()) if many else {where}
-            for place in places:
-                self.waiting.setdefault(place, []).append(row)
+            awaited = self._awaited[row] = set(words[k][lanes[k]].tolist()) if many else {word}
+            for each in awaited:
+                self.waiting.setdefault(each, []).append(row)
 
     def awaited(self, slot: int) -> Awaited | None:
-        """What a strand waits for; None when it waits elsewhere."""
-        memory = self.machine.memory
-        words = memory.shared.view(np.uint64)
-        for where in sorted(self._places.get(slot, ())):
-            word = int(words[where])
+        """Return what a warp split waits for, or None if it does not wait at an mbarrier."""
+        for where in sorted(self._awaited.get(slot, ())):
+            word = int(self.words[where])
             transactions = (word >> 40) & 0x1FFFFF
             transactions -= 0x200000 if transactions >= 0x100000 else 0
-            offset, phase, arrivals = (
-                memory.shared_offset(where * 8),
-                (word >> _PHASE_SHIFT) & 1,
-                word >> 20 & MAX_COUNT,
-            )
+            offset = self.memory.shared.address(where * 8)
+            phase, arrivals = (word >> _PHASE_SHIFT) & 1, word >> 20 & MAX_COUNT
             state = (("offset", offset), ("phase", phase), ("arrivals", arrivals), ("bytes", transactions))
             rest = f", whose phase {phase} lacks {arrivals} arrivals and {transactions} bytes"
             return Awaited("mbarrier", f"the mbarrier at shared offset {offset:#x}", rest, state)
         return None
 
     def arrivals(self, slots: Sequence[int]) -> list[int]:
-        """The instructions that have arrived where strands wait."""
-        places = set[int]().union(*(self._places.get(slot, set[int]()) for slot in slots))
-        return sorted({pc for where, pc in self._sites if where in places})
+        """Return the instructions that have arrived at the objects that warp splits wait at."""
+        words = set[int]().union(*(self._awaited.get(slot, set[int]()) for slot in slots))
+        return sorted({pc for word, pc in self._sites if word in words})
 
     def _index(self, batch: Batch, space: str, addresses: Array, mask: Array) -> Array:
-        memory = self.machine.memory
         wide = np.broadcast_to(addresses, mask.shape)
         if space == "":
             inside = (wide >= SHARED_WINDOW) & (wide < SHARED_WINDOW + WINDOW_SIZE)
@@ -337,7 +333,7 @@ class Mbarriers:
                 message = f"an mbarrier at generic address {found:#x}, which is not in shared memory"
                 raise Fault("emulator.mbarrier", message, lane)
             wide = wide - np.uint64(SHARED_WINDOW)
-        return memory.shared_index(space, batch.place, wide, mask, 8)
+        return self.memory.shared.index(space, batch.location, wide, mask, 8)
 
 
 def _wide(amount: Array | int) -> Array:

@@ -1,4 +1,4 @@
-"""The register files: one array for each width, with the warp as the middle axis."""
+"""Register files: one array for each register width, with the warp as the middle axis."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from warploom.isa.model.types import TYPES
 
-# Register widths in bits, and the dtype of each file; 8-bit registers have a file of their own.
+# Register width in bits to the dtype of its file; 8-bit registers have a file of their own.
 _FILES: dict[int, np.dtype[Any]] = {
     1: np.dtype(np.bool_),
     8: np.dtype(np.uint8),
@@ -19,23 +19,26 @@ _FILES: dict[int, np.dtype[Any]] = {
 }
 
 
-class Declared:
-    """The registers a program declares: counts by width. `declare` gives each its place in its file."""
+class RegisterFiles:
+    """Sizes of the register files of a program. `declare` reserves registers in the file of their width."""
 
     def __init__(self) -> None:
         self.counts = dict.fromkeys(_FILES, 0)
 
     def declare(self, type: str, count: int) -> tuple[int, int]:
-        """Width and first index of `count` registers of a type. Errors: KeyError for an unknown width."""
+        """Reserve `count` registers of a type; return their width and the index of the first.
+
+        Errors: KeyError for an unknown width.
+        """
         width = TYPES[type].bits
         first = self.counts[width]
         self.counts[width] += count
         return width, first
 
     def bytes_per_warp(self) -> int:
-        """What one warp's registers take, in bytes."""
+        """Return the bytes that the registers of one warp take."""
         return sum(32 * self.counts[width] * dtype.itemsize for width, dtype in _FILES.items())
 
     def allocate(self, warps: int) -> dict[int, NDArray[Any]]:
-        """The files for `warps` warps, zero-filled. Shapes: (registers, warps, 32)."""
+        """Return zero-filled files for `warps` warps, by width in bits. Shapes: (registers, warps, 32)."""
         return {width: np.zeros((self.counts[width], warps, 32), dtype) for width, dtype in _FILES.items()}

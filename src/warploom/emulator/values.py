@@ -1,13 +1,15 @@
-"""Operands, resolved: registers, constants, special registers, symbols, vectors and addresses.
+"""Resolved operands: registers, constants, special registers, symbols, vectors and addresses.
 
-A value is read for a batch by `fetch`, in the NumPy dtype of its PTX type, with shape (warps, 32) or one that
-broadcasts to it. Reading a register of a converged batch is a view; a meaning must compute before it writes.
+`fetch` reads an operand for a selection of warps, in the NumPy dtype of its PTX type. Shapes: (warps, 32), or a shape
+that broadcasts to it. Reading a register of consecutive warps returns a view, so semantics must compute before they
+write.
 """
 
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +18,26 @@ from warploom.isa.model.types import TYPES, Type
 from warploom.layout import Order
 from warploom.numerics import permute
 
-if TYPE_CHECKING:
-    from warploom.emulator.batch import Batch
-
 Array = NDArray[Any]
 Rows = NDArray[np.intp]
 
 
+class Selection(Protocol):
+    """Warps and lanes for which operands are read and written.
+
+    `warps` selects them in a register file: a slice if they are consecutive (`consecutive`), else their indices. `mask`
+    has the active lanes, None if all lanes are active.
+    """
+
+    count: int
+    warp_index: Rows
+    warps: slice | Rows
+    consecutive: bool
+    mask: NDArray[np.bool_] | None
+
+
 class Constant:
-    """An immediate, or a symbol whose address is the same for all threads. `array` has shape (1, 1)."""
+    """Immediate, or address that is the same for all threads. `array` has shape (1, 1)."""
 
     __slots__ = ("array", "type")
 
@@ -32,13 +45,13 @@ class Constant:
         self.type = type
         self.array = array
 
-    def fetch(self, batch: Batch) -> Array:
-        """The constant, to be broadcast."""
+    def fetch(self, selection: Selection) -> Array:
+        """Return the constant, to be broadcast."""
         return self.array
 
 
 class PerWarp:
-    """A value that was computed once for every warp of the machine: special registers, shared symbols."""
+    """Value computed once for every resident warp: special register or shared address."""
 
     __slots__ = ("table", "type")
 
@@ -46,40 +59,40 @@ class PerWarp:
         self.type = type
         self.table = table
 
-    def fetch(self, batch: Batch) -> Array:
-        """Rows of the table for the batch's warps."""
-        return self.table if len(self.table) == 1 else self.table[batch.warps]
+    def fetch(self, selection: Selection) -> Array:
+        """Return the rows of the selected warps."""
+        return self.table if len(self.table) == 1 else self.table[selection.warps]
 
 
 class Dynamic:
-    """A special register whose value changes while the kernel runs."""
+    """Special register whose value changes while the kernel runs. `read` returns its present value."""
 
     __slots__ = ("read", "type")
 
-    def __init__(self, type: str, read: Any) -> None:
+    def __init__(self, type: str, read: Callable[[], Array]) -> None:
         self.type = type
         self.read = read
 
-    def fetch(self, batch: Batch) -> Array:
-        """Its value now; a clock that is read goes on."""
-        batch.machine.grid.ticks += 1
+    def fetch(self, selection: Selection) -> Array:
+        """Return the present value."""
         return self.read()
 
 
 class Register:
-    """A register, seen as a type: `view` is the register file in the type's dtype, narrowed where it is wider.
+    """Register, read and written as a type.
 
-    Shapes: view (registers, warps, 32).
+    `view` is the register file in the type's dtype; it has only the low part of wider registers. Shapes: (registers,
+    warps, 32).
     """
 
-    __slots__ = ("extend", "index", "name", "raw", "type", "view")
+    __slots__ = ("extend", "file", "index", "name", "type", "view")
 
     def __init__(self, name: str, file: Array, index: int, type: str) -> None:
         kind: Type = TYPES[type]
         self.name = name
         self.index = index
         self.type = type
-        self.raw = file
+        self.file = file
         width = file.dtype.itemsize
         size = kind.dtype.itemsize
         self.view = file if file.dtype == kind.dtype else file.view(kind.dtype)[..., :: width // size]
@@ -87,32 +100,32 @@ class Register:
         if size < width:
             self.extend = np.dtype(f"{'i' if kind.kind == 'signed' else 'u'}{width}")
 
-    def fetch(self, batch: Batch) -> Array:
-        """The register's lanes; a view of the file when the batch is a run of warps."""
-        return self.view[self.index, batch.warps]
+    def fetch(self, selection: Selection) -> Array:
+        """Return the register of the selected warps; a view of the file if they are consecutive."""
+        return self.view[self.index, selection.warps]
 
-    def put(self, batch: Batch, result: Array) -> None:
-        """Write the active lanes; a narrow result fills the register by the sign of its type."""
+    def put(self, selection: Selection, result: Array) -> None:
+        """Write the active lanes; a narrow result is extended to the register by the sign of its type."""
         if self.extend is not None:
-            target = self.raw
+            target = self.file
             result = result.astype(self.view.dtype, copy=False).astype(self.extend).view(target.dtype)
         else:
             target = self.view
             if result.dtype != target.dtype and result.dtype.itemsize == target.dtype.itemsize:
                 result = result.view(target.dtype)
-        mask = batch.mask
+        mask = selection.mask
         if mask is None:
-            target[self.index, batch.warps] = result
-        elif batch.is_run:
-            np.copyto(target[self.index, batch.warps], result, where=mask)
+            target[self.index, selection.warps] = result
+        elif selection.consecutive:
+            np.copyto(target[self.index, selection.warps], result, where=mask)
         else:
-            held = target[self.index, batch.warps]
+            held = target[self.index, selection.warps]
             np.copyto(held, result, where=mask)
-            target[self.index, batch.warps] = held
+            target[self.index, selection.warps] = held
 
 
 class NotPredicate:
-    """A negated predicate."""
+    """Negated predicate."""
 
     __slots__ = ("register", "type")
 
@@ -120,81 +133,88 @@ class NotPredicate:
         self.register = register
         self.type = "pred"
 
-    def fetch(self, batch: Batch) -> Array:
-        """The complement of the predicate."""
-        return ~self.register.fetch(batch)
+    def fetch(self, selection: Selection) -> Array:
+        """Return the complement of the predicate."""
+        return ~self.register.fetch(selection)
 
 
 class VectorValue:
-    """Registers or constants in braces; None stands for the sink `_`. `run` is their file when all are registers."""
+    """Registers or constants in braces. None stands for the sink `_`.
 
-    __slots__ = ("indices", "items", "numbers", "run", "type")
+    `file` is the register file if all items are registers, else None. `numbers` are then their indices in it.
+    """
+
+    __slots__ = ("file", "indices", "items", "numbers", "type")
 
     def __init__(self, type: str, items: tuple[Any, ...]) -> None:
         self.type = type
         self.items = items
-        self.run: Array | None = None
+        self.file: Array | None = None
         self.indices: Array | slice = slice(0, 0)
         self.numbers: NDArray[np.uint64] = np.zeros(0, np.uint64)
         registers = [item for item in items if isinstance(item, Register) and item.extend is None]
         if items and len(registers) == len(items):
-            self.run = registers[0].view
+            self.file = registers[0].view
             indices = [item.index for item in registers]
             self.numbers = np.array(indices, np.uint64)
             first = indices[0]
             in_order = indices == list(range(first, first + len(indices)))
             self.indices = slice(first, first + len(indices)) if in_order else np.array(indices, np.intp)
 
-    def fetch_all(self, batch: Batch) -> Array:
-        """All registers. Shapes: (registers, warps, 32); never a view."""
-        if self.run is not None:
-            if isinstance(self.indices, slice) or isinstance(batch.warps, slice):
+    def fetch_all(self, selection: Selection) -> Array:
+        """Return a copy of all registers. Shapes: (registers, warps, 32)."""
+        if self.file is not None:
+            if isinstance(self.indices, slice) or isinstance(selection.warps, slice):
                 got = (
-                    self.run[self.indices][:, batch.warps]
+                    self.file[self.indices][:, selection.warps]
                     if isinstance(self.indices, slice)
-                    else self.run[self.indices, batch.warps]
+                    else self.file[self.indices, selection.warps]
                 )
                 return got.copy() if got.base is not None else got
-            return self.run[self.indices[:, None], batch.warps[None, :]]
-        return np.stack([np.broadcast_to(item.fetch(batch), (batch.count, 32)) for item in self.items])
+            return self.file[self.indices[:, None], selection.warps[None, :]]
+        return np.stack(
+            [np.broadcast_to(item.fetch(selection), (selection.count, 32)) for item in self.items]
+        )
 
-    def put_all(self, batch: Batch, results: Array) -> None:
+    def put_all(self, selection: Selection, results: Array) -> None:
         """Write all registers. Shapes: (registers, warps, 32)."""
-        if self.run is not None and batch.mask is None and isinstance(self.indices, slice):
-            if results.dtype != self.run.dtype:
-                results = results.view(self.run.dtype)
-            self.run[self.indices, batch.warps] = results
+        if self.file is not None and selection.mask is None and isinstance(self.indices, slice):
+            if results.dtype != self.file.dtype:
+                results = results.view(self.file.dtype)
+            self.file[self.indices, selection.warps] = results
             return
         for item, result in zip(self.items, results, strict=True):
             if item is not None:
-                item.put(batch, result)
+                item.put(selection, result)
 
-    def gather(self, batch: Batch, order: Order, chosen: Rows | slice) -> Array:
-        """The matrix that each chosen warp of the batch holds. Shapes: (warps, units)."""
-        if self.run is not None:
-            file, registers, warps = self.run, self.numbers, batch.warp_index
+    def read_matrix(self, selection: Selection, order: Order, positions: Rows | slice) -> Array:
+        """Return the matrix in the registers of each warp, in the order `positions`. Shapes: (warps, units)."""
+        if self.file is not None:
+            file, registers, warps = self.file, self.numbers, selection.warp_index
         else:
-            file = self.fetch_all(batch)
-            registers, warps = np.arange(len(file), dtype=np.uint64), np.arange(batch.count)
-        matrices = np.empty((batch.count, order.target.size), order.dtype)
-        permute.gather(file.view(order.dtype), registers, warps[chosen], order.target, matrices)
+            file = self.fetch_all(selection)
+            registers, warps = np.arange(len(file), dtype=np.uint64), np.arange(selection.count)
+        matrices = np.empty((selection.count, order.target.size), order.dtype)
+        permute.gather(file.view(order.dtype), registers, warps[positions], order.target, matrices)
         return matrices
 
-    def scatter(self, batch: Batch, order: Order, chosen: Rows | slice, matrices: Array) -> None:
-        """Write the matrix that each warp of the batch holds; `chosen` says in which order they come."""
-        if self.run is not None and batch.mask is None:
-            warps = batch.warp_index[chosen]
-            permute.scatter(matrices, order.target, self.run.view(order.dtype), self.numbers, warps)
+    def write_matrix(
+        self, selection: Selection, order: Order, positions: Rows | slice, matrices: Array
+    ) -> None:
+        """Write the matrix of each warp; `positions` is the order of the matrices among the selected warps."""
+        if self.file is not None and selection.mask is None:
+            warps = selection.warp_index[positions]
+            permute.scatter(matrices, order.target, self.file.view(order.dtype), self.numbers, warps)
         else:
-            results = np.empty((len(self.items), batch.count, 32), TYPES[self.type].dtype)
+            results = np.empty((len(self.items), selection.count, 32), TYPES[self.type].dtype)
             registers = np.arange(len(results), dtype=np.uint64)
-            warps = np.arange(batch.count)[chosen]
+            warps = np.arange(selection.count)[positions]
             permute.scatter(matrices, order.target, results.view(order.dtype), registers, warps)
-            self.put_all(batch, results)
+            self.put_all(selection, results)
 
 
 class AddressValue:
-    """`[base + offset]`; `extra` holds the coordinate vectors of tensor operands."""
+    """Address operand `[base + offset]`. `extra` has the coordinate vectors of tensor operands."""
 
     __slots__ = ("base", "extra", "offset", "type")
 
@@ -204,19 +224,19 @@ class AddressValue:
         self.offset = np.uint64(offset % 2**64)
         self.extra = extra
 
-    def effective(self, batch: Batch) -> NDArray[np.uint64]:
-        """Base plus offset. Shapes: (warps, 32), or (1, 1) when absolute; never a view of a register."""
+    def effective(self, selection: Selection) -> NDArray[np.uint64]:
+        """Return base plus offset, never a view of a register. Shapes: (warps, 32), or (1, 1) if absolute."""
         if self.base is None:
             return np.full((1, 1), self.offset, np.uint64)
-        base = self.base.fetch(batch)
+        base = self.base.fetch(selection)
         if base.dtype == np.uint64:
             return base + self.offset
-        # A 32-bit base wraps in 32 bits, as the address registers of the shared window do.
+        # A 32-bit base wraps in 32 bits, as addresses in the shared window do.
         return (base + np.uint32(int(self.offset) & 0xFFFF_FFFF)).astype(np.uint64)
 
 
 def integer_constant(value: int, type: str) -> Constant:
-    """An integer immediate in a type: floats take its value, packed and bit types its low bits."""
+    """Return an integer immediate in a type: floats take its value, packed and bit types its low bits."""
     kind = TYPES[type]
     if kind.kind == "predicate":
         return Constant(type, np.full((1, 1), value != 0, np.bool_))
@@ -228,7 +248,7 @@ def integer_constant(value: int, type: str) -> Constant:
 
 
 def float_constant(bits: int, width: int | None, value: float, type: str) -> Constant:
-    """A floating immediate in a type; in a bit type it stands for its pattern."""
+    """Return a floating-point immediate in a type; a bit type takes its bit pattern."""
     kind = TYPES[type]
     if kind.dtype == np.float64:
         wide = struct.pack("<Q", bits) if width != 32 else struct.pack("<d", value)
@@ -239,3 +259,22 @@ def float_constant(bits: int, width: int | None, value: float, type: str) -> Con
     if kind.dtype.itemsize == 4:
         return Constant(type, np.frombuffer(pattern, kind.dtype).reshape(1, 1).copy())
     return integer_constant(int.from_bytes(pattern, "little"), type)
+
+
+def registers_of(value: Any) -> frozenset[tuple[int, int]]:
+    """Return the registers of an operand, as width in bytes and index."""
+    match value:
+        case Register():
+            return frozenset({(value.file.dtype.itemsize, value.index)})
+        case NotPredicate():
+            return registers_of(value.register)
+        case VectorValue(file=file) if file is not None:
+            return frozenset((file.dtype.itemsize, number) for number in value.numbers.tolist())
+        case VectorValue(items=items):
+            return registers_of(items)
+        case tuple():
+            return frozenset[tuple[int, int]]().union(*map(registers_of, cast("tuple[Any, ...]", value)))
+        case AddressValue():
+            return registers_of(value.base).union(*map(registers_of, value.extra))
+        case _:
+            return frozenset()

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from warploom.diagnostics import Diagnostic, UsageError
 from warploom.display import Displayed
-from warploom.emulator.engines import Schedule
+from warploom.emulator.arena import Arena
+from warploom.emulator.events import Observer
 from warploom.emulator.execute import STEP_BUDGET, Progress, Request, Stats, reserve
 from warploom.emulator.execute import execute as run_grid
 from warploom.emulator.faults import Deadlock, Trap
-from warploom.emulator.memory import Arena
-from warploom.emulator.program import Program, load
-from warploom.emulator.watch import Several, Watcher
+from warploom.emulator.loader import load
+from warploom.emulator.program import Program
+from warploom.emulator.schedule import Schedule
 from warploom.gpu.geometry import Extent, triple
 from warploom.numerics.fused import Workers
 from warploom.ptx import Module, parse, text_of
@@ -170,7 +171,7 @@ def execute(
         pool: Any = None
         if workers > 1:
             pool = Workers(stack.enter_context(ThreadPoolExecutor(workers)), workers)
-        request = replace(placed.request, watch=_watcher(sanitize, recorder, profiler), pool=pool)
+        request = replace(placed.request, observers=_observers(sanitize, recorder, profiler), pool=pool)
         try:
             stats, findings = run_grid(request, placed.arena, placed.segments, progress)
         except (Trap, Deadlock) as end:
@@ -293,14 +294,14 @@ def _profiler() -> Profiler:
     return Profiler()
 
 
-def _watcher(sanitize: bool, *others: Watcher | None) -> Watcher | None:
-    """Who watches a run; None where nobody does."""
+def _observers(sanitize: bool, *others: Observer | None) -> tuple[Observer, ...]:
+    """Return the observers of a run."""
     found = [each for each in others if each is not None]
     if sanitize:
-        from warploom.observe.sanitize.watcher import Sanitizer
+        from warploom.observe.sanitize.sanitizer import Sanitizer
 
         found.insert(0, Sanitizer())
-    return Several(found) if len(found) > 1 else next(iter(found), None)
+    return tuple(found)
 
 
 def _program(ptx: str | Path | Module | Program, kernel: str | None) -> Program:

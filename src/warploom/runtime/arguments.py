@@ -11,7 +11,7 @@ from numpy.lib.array_utils import byte_bounds
 from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
-from warploom.emulator.memory import Arena, Segment
+from warploom.emulator.arena import Arena, Segment
 from warploom.emulator.program import Program
 from warploom.gpu import Gpu
 from warploom.gpu.arrays import as_numpy, is_foreign_type, is_on_gpu

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
 from warploom.diagnostics import Diagnostic, UsageError
+from warploom.emulator.arena import Arena
 from warploom.emulator.execute import Progress, Request, Stats
-from warploom.emulator.memory import Arena
 from warploom.providers import provider
 
 Announce = Callable[[str], None]

@@ -12,10 +12,10 @@ import numpy as np
 
 from warploom.diagnostics import Diagnostic, UsageError
 from warploom.display import Displayed
-from warploom.emulator.engines import Schedule
 from warploom.emulator.execute import execute as run_grid
 from warploom.emulator.faults import Deadlock, Trap
-from warploom.emulator.program import load
+from warploom.emulator.loader import load
+from warploom.emulator.schedule import Schedule
 from warploom.ptx import Module, read
 from warploom.runtime.api import Extent, Placed, Progress, Run, execute, place
 from warploom.runtime.arguments import Array, adopt, collect

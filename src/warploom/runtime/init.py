@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from warploom.emulator.program import choose
+from warploom.emulator.loader import choose
 from warploom.isa.model.capacity import SHARED_KIB, shared_bytes
 from warploom.isa.model.parameters import Parameter, aligned, place, size_of
 from warploom.ptx import Block, Function, Module, Variable

@@ -217,7 +217,7 @@ _LEGEND = {
     "issue": "issues (a bar below)",
     "arrival": "arrives (a triangle below)",
     "copy": "copy in flight",
-    "product": "multiplication in flight",
+    "multiplication": "multiplication in flight",
     "phase": "phase of an mbarrier",
 }
 

@@ -7,7 +7,7 @@ from typing import Any
 from warploom.observe.trace import Trace
 from warploom.observe.trace.tracks import FINEST, Tracks
 
-CATEGORIES = ("run", "wait", "issue", "arrival", "copy", "product", "phase")
+CATEGORIES = ("run", "wait", "issue", "arrival", "copy", "multiplication", "phase")
 
 
 def timeline_data(trace: Trace) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def timeline_data(trace: Trace) -> dict[str, Any]:
     return {
         "unit": round(1 / FINEST),
         "categories": CATEGORIES,
-        "ctas": [tracks.called(cta) for cta in trace.ctas],
+        "ctas": [tracks.cta_name(cta) for cta in trace.ctas],
         "tracks": [[track.cta, track.sort, track.name] for _, track in ordered],
         "track": [positions[tracks.of[k]] for k in events],
         "begin": [round(begin / FINEST) for begin, _ in extents],
@@ -39,7 +39,8 @@ def timeline_data(trace: Trace) -> dict[str, Any]:
         "category": [CATEGORIES.index(tracks.category(k)) for k in events],
         "name": [index_of(tracks.name(k)) for k in events],
         "details": [
-            index_of(", ".join(f"{name} {value}" for name, value in tracks.about(k).items())) for k in events
+            index_of(", ".join(f"{name} {value}" for name, value in tracks.details(k).items()))
+            for k in events
         ],
         "line": [trace.lines[step] for step in tracks.columns["step"]],
         "arrows": trace.arrows.tolist(),

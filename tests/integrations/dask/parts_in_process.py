@@ -13,9 +13,9 @@ import pytest
 from integrations.dask.launches import waves_of
 
 from warploom.diagnostics import Diagnostic
-from warploom.emulator.data import initialise
+from warploom.emulator.arena import Arena
 from warploom.emulator.execute import Request, Stats, waves
-from warploom.emulator.memory import Arena
+from warploom.emulator.initial_data import initialise
 from warploom.integrations.dask.grid import GridJob, PartResult, merge_results, run_part, single_worker_reason
 from warploom.integrations.dask.shared_payload import mapped, pack
 from warploom.runtime import api

@@ -79,18 +79,18 @@ def test_every_event_begins_before_it_ends(subject: tuple[str, Trace]) -> None:
     assert (events["begin"] < events["end"])[events["kind"] != Kind.PHASE].all()
 
 
-def test_a_strand_does_one_thing_at_a_time(subject: tuple[str, Trace]) -> None:
+def test_a_warp_split_does_one_thing_at_a_time(subject: tuple[str, Trace]) -> None:
     _, trace = subject
     spans = np.isin(trace.events["kind"], [Kind.RUN, *WAITS])
     marks = np.isin(trace.events["kind"], MARKS)
-    own = ["cta", "warp", "strand"]
-    for strand in np.unique(trace.events[own][spans | marks]):
-        mine = trace.events[own] == strand
+    own = ["cta", "warp", "split"]
+    for split in np.unique(trace.events[own][spans | marks]):
+        mine = trace.events[own] == split
         held = np.sort(trace.events[mine & spans], order="begin")
         assert all(before["end"] <= after["begin"] for before, after in pairwise(held))
         for mark in trace.events[mine & marks]:
             around = held[(held["begin"] <= mark["begin"]) & (mark["end"] <= held["end"])]
-            assert around["kind"].tolist() == [Kind.RUN], "what a strand does it does while it runs"
+            assert around["kind"].tolist() == [Kind.RUN], "a warp split acts while it runs"
 
 
 def test_phases_follow_one_another(subject: tuple[str, Trace]) -> None:
@@ -107,7 +107,7 @@ def test_arrows_go_forward(subject: tuple[str, Trace]) -> None:
     _, trace = subject
     for a, b in trace.arrows.tolist():
         source, target = trace.events[a], trace.events[b]
-        if target["kind"] in WAITS and source["kind"] in (Kind.COPY, Kind.PRODUCT):
+        if target["kind"] in WAITS and source["kind"] in (Kind.COPY, Kind.MULTIPLICATION):
             assert source["end"] <= target["end"]
         elif target["kind"] in WAITS:
             assert source["begin"] < target["end"]
@@ -120,7 +120,7 @@ def test_everything_in_flight_was_issued(subject: tuple[str, Trace]) -> None:
     reached = set(trace.arrows[:, 1].tolist())
     flights = np.flatnonzero(
         (trace.events["kind"] == Kind.COPY)
-        | ((trace.events["kind"] == Kind.PRODUCT) & np.char.startswith(_opcodes(trace), "wgmma"))
+        | ((trace.events["kind"] == Kind.MULTIPLICATION) & np.char.startswith(_opcodes(trace), "wgmma"))
     )
     assert set(flights.tolist()) <= reached
 
@@ -132,7 +132,7 @@ def _opcodes(trace: Trace) -> Any:
 def test_copies_overlap_multiplications_when_they_are_late() -> None:
     run, _ = LAUNCHES["warp_specialised"].run(schedule="lazy", trace=True)
     assert run.trace is not None
-    copies, products = run.trace.of(Kind.COPY), run.trace.of(Kind.PRODUCT)
+    copies, products = run.trace.of(Kind.COPY), run.trace.of(Kind.MULTIPLICATION)
     overlaps = (copies["begin"][:, None] < products["begin"]) & (products["end"] < copies["end"][:, None])
     assert overlaps.any()
     consumers = joined(run.trace, Kind.COPY, Kind.WAIT_MBARRIER)
@@ -185,17 +185,17 @@ def test_lanes_that_part_have_tracks_of_their_own() -> None:
         OTHERS: mbarrier.arrive.shared::cta.b64 _, [%r10];
         END: st.global.u32 [%rd1], %r0;\nret;"""
     trace = traced(kernel(body))
-    assert np.unique(trace.events["strand"]).tolist() == [0, 1]
+    assert np.unique(trace.events["split"]).tolist() == [0, 1]
     ((source, target),) = joined(trace, Kind.ARRIVE_MBARRIER, Kind.WAIT_MBARRIER)
     assert source["count"] == 16
-    assert source["strand"] != target["strand"]
+    assert source["split"] != target["split"]
     assert target["end"] - target["begin"] > 1
 
 
 def test_multiplications_of_warps_are_one_event_for_each_block() -> None:
     run, _ = LAUNCHES["cp_async_mma"].run(trace=True, schedule="lazy")
     assert run.trace is not None
-    products = run.trace.of(Kind.PRODUCT)
+    products = run.trace.of(Kind.MULTIPLICATION)
     assert products["count"].sum() == run.stats.instructions["mma"]
     assert (np.diff(np.sort(products, order="begin")["begin"]) > 0).all()
     covered = joined(run.trace, Kind.COPY, Kind.WAIT_COPIES)

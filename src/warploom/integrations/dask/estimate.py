@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from warploom.emulator.arena import Arena
+from warploom.emulator.communication import inter_cta_communication
 from warploom.emulator.execute import Request, Stats, Waves, execute
 from warploom.emulator.faults import Deadlock, Trap
-from warploom.emulator.listening import listening
-from warploom.emulator.memory import Arena
 
 _CLUSTERS = 4  # of the second sample: the difference to one cluster is the cost of each further cluster
 _LONG_SAMPLE = 1.0  # seconds of the first sample from which on no second one is taken
@@ -15,7 +15,7 @@ _LONG_SAMPLE = 1.0  # seconds of the first sample from which on no second one is
 
 def estimate(request: Request, whole: Waves, arena: Arena, segments: dict[str, int], workers: int) -> str:
     """Return a sentence with the expected seconds of a launch and the work of each CTA."""
-    if any(listening(request.program)):
+    if any(inter_cta_communication(request.program)):
         return "estimate: none, as the CTAs may wait for each other"
     try:
         first = _sample(request, whole, arena, segments, 1)

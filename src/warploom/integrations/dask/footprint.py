@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warploom.emulator.access import uniform
-from warploom.emulator.listening import listening
-from warploom.emulator.watch import Action, Watcher
+from warploom.emulator.communication import inter_cta_communication
+from warploom.emulator.events import Access, CopyAccess, Launch, Observer
 from warploom.integrations.dask import _byte_flags
 from warploom.integrations.dask._byte_flags import COMBINED, READ, WRITTEN
-from warploom.isa.binding.bind import Binding
 from warploom.isa.instructions.reductions import CommutativeReduction, commutative_reduction
-from warploom.isa.model.effects import Access
-
-if TYPE_CHECKING:
-    from warploom.emulator.emulator import Machine
-    from warploom.emulator.memory import Place
 
 Array = NDArray[Any]
 
@@ -69,51 +63,45 @@ class Footprint:
     combined: dict[CommutativeReduction, tuple[ByteRanges, Array]]
 
 
-class FootprintRecorder(Watcher):
-    """Watcher that records the footprint of a run. Errors: InterCtaCommunication, which ends the run."""
+class FootprintRecorder(Observer):
+    """Observer that records the footprint of a run. Errors: InterCtaCommunication, which ends the run."""
 
-    machine: Machine
-    carried = True
+    launch: Launch
 
-    def attach(self, machine: Machine) -> None:
-        """Prepare the flags for the memory of an emulator."""
-        self.machine = machine
-        pages = -(-len(machine.arena.bytes) >> _byte_flags.PAGE_BITS)
+    def attach(self, launch: Launch) -> None:
+        """Prepare the flags for the memory of a launch and set the handlers."""
+        self.launch = launch
+        pages = -(-len(launch.arena.bytes) >> _byte_flags.PAGE_BITS)
         self._pages = np.zeros(pages, np.uint8)
         self._flags = np.zeros(pages << _byte_flags.PAGE_BITS, np.uint8)
         self._numbers: dict[CommutativeReduction, int] = {}
-        steps = machine.program.steps
-        self._observes_others = listening(machine.program)
-        self._is_atomic = [_is_atomic(step.binding) for step in steps]
+        self._observes_others = inter_cta_communication(launch.program)
+        self.handlers = {Access: self._access, CopyAccess: self._copy_access}
 
-    def access(
-        self, kind: str, place: Place, index: Array, lanes: Array, size: int, values: Array | None
-    ) -> None:
-        """Record a load or a store of threads."""
-        if kind != "global":
+    def _access(self, event: Access) -> None:
+        """Record a load, a store or an atomic update of threads."""
+        if event.space != "global":
             return
-        flag = READ if values is None else WRITTEN
-        if place is self.machine.batch.place:
-            pc = self.machine.pc
-            if self._observes_others[pc]:
-                raise InterCtaCommunication(
-                    f"{self._instruction(pc)} returns what other CTAs may have left in global memory"
-                )
-            if self._is_atomic[pc]:
-                if values is None:
-                    return  # the store of the same atomic follows
-                slots = self.machine.program.steps[pc].binding.slots
-                flag = self._reduction_flag(slots.get("op", ""), slots["type"], self._instruction(pc))
-        _byte_flags.mark_lanes(self._flags, self._pages, index, uniform(lanes), size, flag)
-
-    def carries(self, starts: Array, sizes: Array, action: Action) -> None:
-        """Record an access of bulk copies."""
-        if action.kind == "combine":
-            name = f"a bulk reduction by {action.operation} of {action.type}"
-            flag = self._reduction_flag(action.operation, action.type, name)
+        if not event.location.asynchronous and self._observes_others[event.pc]:
+            instruction = self._instruction(event.pc)
+            raise InterCtaCommunication(
+                f"{instruction} returns what other CTAs may have left in global memory"
+            )
+        if event.kind == "update":
+            flag = self._reduction_flag(event.operation, event.type, self._instruction(event.pc))
         else:
-            flag = READ if action.kind == "read" else WRITTEN
-        _byte_flags.mark_ranges(self._flags, self._pages, starts, sizes, flag)
+            flag = READ if event.kind == "read" else WRITTEN
+        lanes = uniform(event.lanes)
+        _byte_flags.mark_lanes(self._flags, self._pages, event.index, lanes, event.size, flag)
+
+    def _copy_access(self, event: CopyAccess) -> None:
+        """Record an access of bulk copies."""
+        if event.kind == "update":
+            name = f"a bulk reduction by {event.operation} of {event.type}"
+            flag = self._reduction_flag(event.operation, event.type, name)
+        else:
+            flag = READ if event.kind == "read" else WRITTEN
+        _byte_flags.mark_ranges(self._flags, self._pages, event.starts, event.sizes, flag)
 
     def _reduction_flag(self, operation: str, type: str, instruction: str) -> int:
         reduction = commutative_reduction(operation, type)
@@ -122,14 +110,14 @@ class FootprintRecorder(Watcher):
         return self._numbers.setdefault(reduction, len(self._numbers) + 1) * COMBINED
 
     def _instruction(self, pc: int) -> str:
-        program = self.machine.program
+        program = self.launch.program
         line = program.line_of(pc)
         opcode = program.steps[pc].instruction.opcode
         return f"{opcode} in line {line}" if line else opcode
 
     def footprint(self) -> Footprint:
         """Return the footprint of the run so far. Errors: InterCtaCommunication."""
-        contents = self.machine.arena.bytes
+        contents = self.launch.arena.bytes
         starts, ends, flags = _byte_flags.marked_ranges(self._flags, self._pages)
         is_plain = flags < COMBINED
         reads, writes = (_joined(starts, ends, is_plain & (flags & flag > 0)) for flag in (READ, WRITTEN))
@@ -141,12 +129,6 @@ class FootprintRecorder(Watcher):
             if len(ranges):
                 combined[reduction] = ranges, ranges.gather(contents)
         return Footprint(reads, writes, writes.gather(contents), combined)
-
-
-def _is_atomic(instruction: Binding) -> bool:
-    """Return True if the instruction reads and writes memory as one operation."""
-    accesses = instruction.form.effects_of(Access)
-    return any(access.kind == "update" and access.is_ordered(instruction.slots) for access in accesses)
 
 
 def _joined(starts: Array, ends: Array, chosen: Array) -> ByteRanges:

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from warploom.diagnostics import Diagnostic
 from warploom.emulator.access import DIRTY
-from warploom.emulator.data import initialise
+from warploom.emulator.arena import Arena
 from warploom.emulator.execute import Progress, Request, Stats, Waves, execute, waves
 from warploom.emulator.faults import Deadlock, Trap
-from warploom.emulator.memory import Arena
-from warploom.emulator.watch import Several, Watcher
+from warploom.emulator.initial_data import initialise
 from warploom.integrations.dask.compatibility import Requirements
 from warploom.integrations.dask.estimate import estimate
 from warploom.integrations.dask.footprint import Footprint, FootprintRecorder, InterCtaCommunication
@@ -25,7 +24,7 @@ from warploom.integrations.dask.merge import conflict, merge
 from warploom.integrations.dask.tasks import ProgressCallback, run_tasks
 from warploom.integrations.dask.worker_pool import WorkerPool
 from warploom.observe.sanitize.report import Report
-from warploom.observe.sanitize.watcher import Sanitizer
+from warploom.observe.sanitize.sanitizer import Sanitizer
 from warploom.runtime.distribution import Announce, Distribution, WorkReport
 
 TASKS_PER_WORKER = 8  # at most; with several, no worker waits long for the last one
@@ -126,10 +125,9 @@ def run_part(job: GridJob, part: range | None, progress: ProgressCallback) -> Pa
     arena = job.arena
     recorder = None if part is None else FootprintRecorder()
     sanitizer = Sanitizer() if job.sanitize else None
-    watchers: list[Watcher] = [each for each in (sanitizer, recorder) if each is not None]
-    watch = Several(watchers) if len(watchers) > 1 else next(iter(watchers), None)
+    observers = tuple(each for each in (sanitizer, recorder) if each is not None)
     chosen = job.waves if part is None else replace(job.waves, numbers=part)
-    request = replace(job.request, watch=watch, waves=chosen)
+    request = replace(job.request, observers=observers, waves=chosen)
     ended: Trap | Deadlock | None = None
     stats, footprint = Stats(), None
     try:
@@ -137,7 +135,7 @@ def run_part(job: GridJob, part: range | None, progress: ProgressCallback) -> Pa
             stats, _ = execute(request, arena, job.segments, lambda now: progress(astuple(now)))
         except (Trap, Deadlock) as error:
             ended = error
-            stats.spent = 0 if recorder is None else recorder.machine.spent
+            stats.spent = 0 if recorder is None else recorder.launch.counters.spent
         if recorder is not None:
             footprint = recorder.footprint()
     except InterCtaCommunication as found:
@@ -225,5 +223,5 @@ def merge_results(job: GridJob, results: Sequence[PartResult]) -> tuple[Stats, t
     report = Report()
     for result in ran:
         if result.report is not None:
-            report.take(result.report)
+            report.merge(result.report)
     return stats, report.diagnostics(job.request.program)

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.emulator.memory import GLOBAL_BASE, Arena
+from warploom.emulator.address_space import GLOBAL_BASE
+from warploom.emulator.arena import Arena
 from warploom.integrations.dask.footprint import ByteRanges, Footprint
 from warploom.numerics._compile import njit
 
@@ -129,4 +130,4 @@ def merge(footprints: Sequence[Footprint], arena: Arena) -> None:
 def _write(arena: Arena, ranges: ByteRanges, data: Array) -> None:
     ranges.scatter(arena.bytes, data)
     for segment in np.unique(np.searchsorted(arena.starts, ranges.starts + GLOBAL_BASE, side="right") - 1):
-        arena.touch(int(arena.starts[segment]))
+        arena.mark_written(int(arena.starts[segment]))

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import Any, NoReturn
 
 from warploom.diagnostics import UsageError
-from warploom.emulator.program import load
+from warploom.emulator.loader import load
 from warploom.integrations.triton.imports import import_triton
 from warploom.integrations.triton.launcher import CompiledKernel, Launcher
 from warploom.integrations.triton.session import Session

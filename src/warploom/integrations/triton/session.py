@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from warploom.diagnostics import Diagnostic, UsageError, WarploomError, render
-from warploom.emulator.engines import Schedule
+from warploom.emulator.schedule import Schedule
 from warploom.isa.model.capacity import SHARED_KIB
 from warploom.observe.trace import Trace
 from warploom.runtime.api import Stats

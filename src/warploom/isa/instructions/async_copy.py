@@ -37,7 +37,11 @@ CP_ASYNC = Form(
         "cache_policy": inp("u64", when="level::cache_hint"),
     },
     early="shared::cta",
-    effects=(Issue("copy"), Access("read", "src", proxy="copy"), Access("write", "dst", proxy="copy")),
+    effects=(
+        Issue("copy"),
+        Access("read", "src", proxy="copy", size="cp_size", limit="src_size"),
+        Access("write", "dst", proxy="copy", size="cp_size"),
+    ),
     source="PTX ISA 9.7.9.25.3.1",
 )
 

@@ -121,7 +121,10 @@ SETMAXNREG = Form(
         inc,dec  8.0 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
     """,
     operands={"imm_reg_count": immediate("u32", range(24, 257, 8))},
-    effects=(Collective("warp"), Allocate("registers", "action")),
+    effects=(
+        Collective("warp"),
+        Allocate("registers", lambda slots: "take" if slots["action"] == "inc" else "release"),
+    ),
     source="PTX ISA 9.7.19.5",
 )
 

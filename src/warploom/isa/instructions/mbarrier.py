@@ -248,7 +248,7 @@ TEST_WAIT = Form(
     syntax="mbarrier.op{.parity}{.sem}{.scope}{.space}.b64  waitComplete, [addr], phase;",
     rows=_waits("test_wait", "7.0", "7.1", "sm_80"),
     operands={"waitComplete": pred_out(sink=False), "addr": _OBJECT, "phase": _PHASE},
-    effects=(Wait("mbarrier", address="addr"),),
+    effects=(Wait("mbarrier", address="addr", order=slot_or("sem", "acquire"), scope=slot_or("scope", "")),),
     source="PTX ISA 9.7.13.15.16",
 )
 
@@ -262,7 +262,15 @@ TRY_WAIT = Form(
         "phase": _PHASE,
         "suspendTimeHint": inp("u32"),
     },
-    effects=(Wait("mbarrier", address="addr", suspends=True),),
+    effects=(
+        Wait(
+            "mbarrier",
+            address="addr",
+            suspends=True,
+            order=slot_or("sem", "acquire"),
+            scope=slot_or("scope", ""),
+        ),
+    ),
     source="PTX ISA 9.7.13.15.16",
 )
 

@@ -346,7 +346,7 @@ def issue_several(warps: Warps, run: Sequence[Bound]) -> None:
     # COMPUTE
     model = select_model(warps, run[0], "wgmma")
     # WRITE
-    warps.defer("wgmma", lambda batch, taken: _multiply(batch, run, model, taken), captured)
+    warps.defer("multiplication", lambda batch, taken: _multiply(batch, run, model, taken), captured)
 
 
 def _multiply(warps: Warps, run: Sequence[Bound], model: Model, captured: Mapping[str, Array]) -> None:
@@ -543,7 +543,7 @@ COMMIT = Form(
 @COMMIT.execute
 def commit(warps: Warps, i: Bound) -> None:
     # WRITE
-    warps.commit("wgmma")
+    warps.commit("multiplication")
 
 
 WAIT = Form(
@@ -561,4 +561,4 @@ def wait(warps: Warps, i: Bound) -> None:
     # READ
     pending = i.N
     # WRITE
-    warps.wait("wgmma", pending)
+    warps.wait("multiplication", pending)

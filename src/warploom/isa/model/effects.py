@@ -50,7 +50,8 @@ class Access:
 
     `value` names the operand whose registers are loaded or stored. `compared` names the operand that a
     compare-and-swap compares with memory. `proxy` is "async" for the accesses of asynchronous copies. The state space
-    is that of the address operand.
+    is that of the address operand. `size` names the operand with the bytes per lane if there is no value, and `limit`
+    an operand that reduces the bytes read: their number, or a predicate that is true if none are read.
     """
 
     kind: Literal["read", "write", "update"]
@@ -60,6 +61,8 @@ class Access:
     scope: Rule = "gpu"
     compared: str = ""
     proxy: Rule = "generic"
+    size: str = ""
+    limit: str = ""
 
     def is_ordered(self, slots: Slots) -> bool:
         """Return True if the access can synchronise with accesses of other threads."""
@@ -109,6 +112,7 @@ class Wait:
 
     `pending` names the operand with the number of newest groups that may stay incomplete; without it all must be
     complete. `reads_only` is a rule whose word is not empty if the wait covers the reads of the operations alone.
+    `order` and `scope` are those of a wait for a phase; the scope is empty if the instruction names none.
     """
 
     on: Group | Literal["mbarrier", "tensor memory"]
@@ -116,6 +120,8 @@ class Wait:
     reads_only: Rule = ""
     address: str = ""
     suspends: bool = False
+    order: Rule = "acquire"
+    scope: Rule = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +159,7 @@ class Multiply:
 
 @dataclass(frozen=True, slots=True)
 class Allocate:
-    """Change of the share that a warp or CTA holds of a resource."""
+    """Change of the share that a warp or CTA holds of a resource. The word of `action` is "take" or "release"."""
 
     resource: Literal["registers", "tensor memory", "permit"]
     action: Rule = "take"

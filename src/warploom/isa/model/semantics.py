@@ -264,14 +264,14 @@ class Warps(Protocol):
 
         `action(warps, captured)` gets a batch (maybe fewer warps than now, the same lanes of them) and the
         captured arrays, whose first axis is the warps, cut down to it; it reads registers and memory then.
-        Channels: "copy" (groups of the warp's threads), "wgmma" (groups of the warpgroup), "remote" (no groups).
-        The actions of a lane on a channel take effect in order, those on "remote" in any, and without a wait at
+        Channels: "copy" (groups of the warp's threads), "multiplication" (groups of the warpgroup), "remote" (no
+        groups). The actions of a lane on a channel take effect in order, those on "remote" in any, without a wait at
         the latest when nothing else can go on.
         """
         ...
 
     def commit(self, channel: str) -> None:
-        """Close the current group of a channel: "copy", "wgmma", or "bulk" (groups of each active lane)."""
+        """Close the current group of a channel: "copy", "multiplication", or "bulk" (groups of each active lane)."""
         ...
 
     def wait(self, channel: str, pending: int, read_only: bool = False) -> None:

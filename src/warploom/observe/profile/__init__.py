@@ -1,9 +1,9 @@
-"""Profiles: how often each instruction ran, and what its accesses cost shared and global memory."""
+"""Profiles: executions of each instruction, and the cost of its accesses to shared and global memory."""
 
 from __future__ import annotations
 
 from warploom.observe.profile.accesses import sectors, wavefronts
 from warploom.observe.profile.data import ROW, Profile, Tile
-from warploom.observe.profile.watcher import Profiler
+from warploom.observe.profile.profiler import Profiler
 
 __all__ = ["ROW", "Profile", "Profiler", "Tile", "sectors", "wavefronts"]

@@ -1,9 +1,9 @@
-"""What the accesses of warps cost: wavefronts of shared memory, sectors and lines of global memory.
+"""Cost of the accesses of warps: wavefronts of shared memory, sectors and lines of global memory.
 
-The model is that of NVIDIA's programming guides. Shared memory has 32 banks of 4 bytes. An access is done in
-phases: one for the warp where a lane has at most 4 bytes, two half-warps at 8 bytes, four quarters at 16. In a
-phase a bank gives one word to all lanes that ask for it; a second word takes a second wavefront. Global memory
-is reached in sectors of 32 bytes, four to a line.
+The model is that of NVIDIA's programming guides. Shared memory has 32 banks of 4 bytes. An access has phases: one for
+the warp if a lane accesses at most 4 bytes, two half-warps for 8 bytes, four quarters for 16. In a phase, a bank
+delivers one word to all lanes that request it; a second word takes a second wavefront. Global memory is accessed in
+sectors of 32 bytes, four to a line.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LINE = 128
 
 
 def wavefronts(index: Array, lanes: Array, size: int) -> tuple[Array, Array, Array]:
-    """Of each warp: the wavefronts that would do, one for each phase; those it takes; the most of one phase.
+    """Return the least number of wavefronts of each warp (one per phase), their number, and the most of one phase.
 
     Shapes: index and lanes (warps, 32); the results (warps,).
     Units: `index` and `size`, that of one lane's access, in bytes; bank 0 is at index 0.
@@ -41,7 +41,7 @@ def wavefronts(index: Array, lanes: Array, size: int) -> tuple[Array, Array, Arr
 
 
 def sectors(index: Array, lanes: Array, size: int) -> tuple[Array, Array, Array]:
-    """Of each warp: the sectors that its bytes would fill, those that it touches, and the lines that it touches.
+    """Return the least number of sectors of each warp's bytes, the accessed sectors, and the accessed lines.
 
     Shapes: index and lanes (warps, 32); the results (warps,).
     Units: `index` and `size`, that of one lane's access, in bytes; a sector begins at index 0.
@@ -52,14 +52,14 @@ def sectors(index: Array, lanes: Array, size: int) -> tuple[Array, Array, Array]
 
 
 def _distinct(index: Array, lanes: Array, unit: int) -> Array:
-    """How many units of so many bytes the lanes of each warp reach."""
+    """Return the number of units of `unit` bytes that the lanes of each warp access."""
     reached = np.where(lanes, index // unit, -1)
     reached.sort(axis=1)
     return np.count_nonzero(_new(reached), axis=1)
 
 
 def _new(ordered: Array) -> Array:
-    """In rows in order, what is the first of its kind; what is below 0 is not."""
+    """Return True for the first of equal elements in sorted rows; elements below 0 do not count."""
     new = ordered >= 0
     new[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
     return new

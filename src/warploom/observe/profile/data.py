@@ -1,15 +1,14 @@
-"""What a profile holds: a row for each instruction, and the tiles that asynchronous instructions used."""
+"""Data model of a profile: a row for each instruction, and the tiles that asynchronous instructions used."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from warploom.emulator.program import Program
+from warploom.emulator.program import Program
 
 Extents = tuple[int, int, int]
 
@@ -28,34 +27,32 @@ ROW = np.dtype(
         ("bytes", "i8"),
     ]
 )
-"""The columns of an instruction.
+"""Columns of an instruction.
 
-- executions: warps that executed it with at least one lane; lanes: those lanes, all together.
+- executions: warps that executed it with at least one lane; lanes: all these lanes.
 - shared, global: accesses of warps to that memory.
-- ideal_wavefronts, wavefronts: of shared memory, where no two words of a phase were in one bank, and as it was;
-  ways: the most of one phase, 1 being without a conflict.
-- ideal_sectors, sectors: of global memory, 32 bytes each, if the bytes lay together, and as it was; lines: of
-  128 bytes.
+- ideal_wavefronts, wavefronts: of shared memory, without bank conflicts and actual; ways: the most of one phase, 1
+  without a conflict.
+- ideal_sectors, sectors: of global memory, 32 bytes each, for contiguous bytes and actual; lines: of 128 bytes.
 - bytes: of bulk and tensor copies.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """A tile of shared memory that an instruction reads or writes on its own: A or B behind a descriptor, or the
-    box of a tensor copy.
+    """Tile of shared memory that an asynchronous instruction accesses.
 
-    Units: `swizzle` is the span in bytes, 0 without one.
+    It is A or B behind a descriptor, or the box of a tensor copy. Units: `swizzle` is the span in bytes, 0 without one.
     """
 
-    step: int  # which instruction, an index of `Profile.rows`
+    step: int  # index of the instruction in `Profile.rows`
     what: str  # "A", "B", or the box and its elements, outermost first, such as "64 × 32 of f16"
     swizzle: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Profile:
-    """How often each instruction of a launch ran and what its accesses cost, and how it was launched.
+    """Profile of a launch: executions and cost of accesses of each instruction, and the launch parameters.
 
     `rows` is a structured array with the columns of `ROW`, one element for each of `program.steps`.
 
@@ -69,7 +66,7 @@ class Profile:
     block: Extents
     cluster: Extents
     dynamic_shared: int
-    total_shared: int  # static and dynamic, with what alignment leaves between them
+    total_shared: int  # static and dynamic, with padding
     rows: NDArray[Any]
     tiles: tuple[Tile, ...]
 
@@ -80,10 +77,10 @@ class Profile:
 
     @property
     def lines(self) -> tuple[int, ...]:
-        """The line of each instruction, from 1; 0 where the kernel has no text."""
+        """Line of each instruction, from 1; 0 if the kernel has no source text."""
         return tuple(self.program.line_of(pc) for pc in range(len(self.program.steps)))
 
     @property
     def opcodes(self) -> tuple[str, ...]:
-        """The opcode of each instruction."""
+        """Opcode of each instruction."""
         return tuple(step.instruction.opcode for step in self.program.steps)

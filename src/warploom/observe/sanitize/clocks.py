@@ -1,56 +1,57 @@
 # pyright: reportUnknownMemberType=false
-"""What every warp of the machine knows of every other: vector clocks, a batch of warps at a time."""
+"""Vector clocks: what each warp knows of the accesses of every other warp, updated a batch of warps at a time."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.observe.sanitize import _compiled
-from warploom.observe.sanitize._compiled import KNOWN, MASK, PARTS, SOME, STREAMS
-
-if TYPE_CHECKING:
-    from warploom.emulator.batch import Batch
-    from warploom.emulator.emulator import Machine
+from warploom.emulator.batch import Batch
+from warploom.emulator.grid import Topology
+from warploom.emulator.warp_splits import WarpSplits
+from warploom.observe.sanitize import _clocks
+from warploom.observe.sanitize._clocks import KNOWN, MASK, PARTS, SOME, STREAMS
 
 Array = NDArray[Any]
 
-THREAD_COPIES, MULTIPLICATIONS, BULK_READ, BULK_DONE = 1, 2, 3, 4  # streams of a warp beside itself
-GROUPS = 64  # committed groups whose ends are remembered, for each warp (bulk copies: for each lane)
+THREAD_COPIES, MULTIPLICATIONS, BULK_READ, BULK_DONE = 1, 2, 3, 4  # streams of a warp besides itself
+GROUPS = 64  # committed groups whose ends are kept, for each warp (bulk copies: for each lane)
 BARRIERS = 16
 NOWHERE = -1
 
 
 class Clocks:
-    """The vectors of one wave of CTAs, and the operations on them.
+    """Vectors of one wave of CTAs, and the operations on them. `_clocks` explains their parts.
 
-    Agents are numbered within a cluster: those of the CTA of rank 0, then those of rank 1. In a CTA come its
-    warps, their streams, and its mbarriers.
+    Agents are numbered within a cluster: those of the CTA of rank 0, then those of rank 1. Each CTA has its warps, then
+    their streams, then `mbarriers` mbarriers. `ordered` is set if the kernel has fences or ordered accesses, which
+    order accesses of different clusters.
     """
 
-    def __init__(self, machine: Machine, mbarriers: int, ordered: bool) -> None:
-        self.machine = machine
-        self.warps = machine.warps
-        self.ctas = machine.ctas
-        self.per_cta = machine.warps_per_cta
+    def __init__(self, topology: Topology, splits: WarpSplits, mbarriers: int, ordered: bool) -> None:
+        self.topology = topology
+        self.splits = splits
+        self.warps = topology.warps
+        self.ctas = topology.ctas
+        self.per_cta = topology.warps_per_cta
         self.mbarriers = mbarriers
         self.agents = STREAMS * self.per_cta + mbarriers  # of a CTA
-        self.own = machine.rank[machine.cta_of] * self.agents + machine.in_cta
-        columns = machine.cluster_size * self.agents
+        self.own = topology.rank[topology.cta_of] * self.agents + topology.warp_in_cta
+        columns = topology.cluster_size * self.agents
         self.ordered = ordered
-        # With order between clusters, a column for every warp of the machine, and one for waves before.
-        beyond = ordered and machine.ctas > 0
+        # For order between clusters: a column for every resident warp, and one for earlier waves.
+        beyond = ordered and topology.ctas > 0
         self.base = columns if beyond else -1
         columns += self.warps + 1 if beyond else 0
         self.locations: dict[tuple[str, int, int, int], int] = {}
-        self.versions: dict[tuple[str, int, int, int], int] = {}  # how often order was published to each
-        self.fences = np.zeros(machine.warps, np.int64)  # how many each warp has run
+        self.versions: dict[tuple[str, int, int, int], int] = {}  # how often each was published to
+        self.fences = np.zeros(topology.warps, np.int64)  # of each warp
         self.first_barrier = 8 * self.warps
         self.first_cluster = self.first_barrier + self.ctas * BARRIERS
-        self.first_mbarrier = self.first_cluster + 2 * self.ctas // machine.cluster_size
-        self.kinds = 4 if machine.cluster_size > 1 else 2  # rows of an mbarrier
+        self.first_mbarrier = self.first_cluster + 2 * self.ctas // topology.cluster_size
+        self.kinds = 4 if topology.cluster_size > 1 else 2  # rows of an mbarrier
         rows = self.first_mbarrier + self.kinds * self.ctas * mbarriers
         self.vectors = np.zeros((rows, PARTS, columns), np.int32)
         self._next = rows  # of the next location
@@ -59,8 +60,8 @@ class Clocks:
         self.copy_clock = np.ones(self.warps, np.int32)
         self.copy_groups = np.zeros(self.warps, np.int64)
         self.copy_ends = np.zeros((self.warps, GROUPS), np.int32)
-        self.product_groups = np.zeros(self.warps, np.int32)
-        self.product_clocks = np.zeros((self.warps, GROUPS), np.int32)
+        self.multiplication_groups = np.zeros(self.warps, np.int32)
+        self.multiplication_clocks = np.zeros((self.warps, GROUPS), np.int32)
         self.bulk_clock = np.ones(self.warps, np.int32)
         self.bulk_groups = np.zeros((self.warps, 32), np.int64)
         self.bulk_ends = np.zeros((self.warps, 32, GROUPS), np.int32)
@@ -68,39 +69,41 @@ class Clocks:
     # Lanes ------------------------------------------------------------------------------------------------
 
     def lanes(self, batch: Batch, mask: Array | None = None) -> tuple[Array, Array]:
-        """Bits of the active lanes of each warp, and whether they are all that are left of it."""
+        """Return the active lanes of each warp as bits, and True for warps all of whose live lanes are active."""
         mask = batch.mask if mask is None else mask
-        if mask is None and not self.machine.strands.diverged:
+        if mask is None and not self.splits.diverged:
             return np.full(batch.count, -1, np.int32), np.ones(batch.count, np.bool_)
         bits = to_bits(batch.active() if mask is None else mask)
-        return bits, bits == to_bits(self.machine.strands.live[batch.warp_index])
+        return bits, bits == to_bits(self.splits.live[batch.warp_index])
 
     # Operations -------------------------------------------------------------------------------------------
 
     def release(self, warps: Array, lanes: Array, full: Array, rows: Array) -> None:
-        """Lanes publish into rows, those that are not NOWHERE."""
-        _compiled.release(
+        """Publish the knowledge and accesses of lanes to rows, except NOWHERE."""
+        _clocks.release(
             self.vectors, self.clock, self.few, self.own, self.per_cta, self.base, warps, lanes, full,
             rows.astype(np.int64),
         )  # fmt: skip
 
     def acquire(self, warps: Array, lanes: Array, full: Array, rows: Array) -> None:
-        """Lanes learn from rows."""
-        _compiled.acquire(self.vectors, self.few, warps, lanes, full, rows.astype(np.int64))
+        """Add the knowledge of rows to lanes."""
+        _clocks.acquire(self.vectors, self.few, warps, lanes, full, rows.astype(np.int64))
 
     def synchronise(self, warps: Array) -> None:
-        """All lanes of each warp meet."""
-        _compiled.synchronise(self.vectors, self.clock, self.few, self.own, self.per_cta, self.base, warps)
+        """Synchronise the lanes of each warp."""
+        _clocks.synchronise(self.vectors, self.clock, self.few, self.own, self.per_cta, self.base, warps)
 
     def proxy_fence(self, warps: Array, lanes: Array, full: Array) -> None:
-        """A fence between the generic and the asynchronous proxy."""
-        _compiled.proxy_fence(
+        """Execute a fence between the generic and the asynchronous proxy."""
+        _clocks.proxy_fence(
             self.vectors, self.clock, self.few, self.own, self.per_cta, self.base, warps, lanes, full
         )
 
     def fence(self, warps: Array, lanes: Array, full: Array, level: int) -> None:
-        """A fence of a scope: what was done before is published by relaxed operations after it, and what relaxed
-        operations before it have seen is known after it.
+        """Execute a fence of a scope.
+
+        Relaxed operations after it publish what was done before. What relaxed operations before it have seen is known
+        after it.
         """
         self.fences[warps] += 1
         for each in range(level + 1):
@@ -108,27 +111,27 @@ class Clocks:
             self.release(warps, lanes, full, self.fenced(warps, each))
 
     def fenced(self, warps: Array, level: int) -> Array:
-        """The rows that hold what the last fence of each warp, of at least this scope, covers."""
+        """Return the rows of what the last fence of each warp, of at least this scope, covers."""
         return warps + (2 + level) * self.warps
 
     def seen(self, warps: Array, level: int) -> Array:
-        """The rows that hold what relaxed operations of at least this scope have seen, until a fence."""
+        """Return the rows of what relaxed operations of at least this scope have seen, until a fence."""
         return warps + (5 + level) * self.warps
 
     def go_beyond(self, rows: Array) -> None:
-        """Rows are for other clusters too: numbers within a cluster mean nothing there."""
+        """Make rows usable in other clusters: remove what is numbered within a cluster."""
         self.vectors[rows, :, : self.base] = 0
-        self.hear(rows)
+        self.acquire_earlier_waves(rows)
 
-    def hear(self, rows: Array) -> None:
-        """What rows know came from all over the grid, earlier waves included."""
+    def acquire_earlier_waves(self, rows: Array) -> None:
+        """Add the knowledge of all earlier waves to rows."""
         if self.base >= 0:
             self.vectors[rows, KNOWN, self.base + self.warps] = 1
 
     # Locations --------------------------------------------------------------------------------------------
 
     def location(self, kind: str, address: int, level: int, whose: int) -> int:
-        """The row of a place in memory that order passes through, at a scope, for a CTA, a cluster or all."""
+        """Return the row of a memory location through which order passes, at a scope, for one CTA, cluster or grid."""
         key = (kind, address, level, whose)
         found = self.locations.get(key)
         if found is None:
@@ -140,41 +143,42 @@ class Clocks:
         return found
 
     def copy(self, rows: Array, sources: Array) -> None:
-        """Rows learn what other rows know."""
+        """Add the knowledge of other rows to rows, except NOWHERE."""
         for row, source in zip(rows.tolist(), sources.tolist(), strict=True):
             if row != NOWHERE:
-                _compiled.join(self.vectors, row, source)
+                _clocks.join(self.vectors, row, source)
 
     def publish_stream(self, row: int, column: int, clock: int, lane: int) -> None:
-        """A row learns that a lane's operations in a stream are done, up to a clock."""
+        """Add to a row that a lane's operations in a stream are complete, up to a clock."""
         self.vectors[row, SOME, column] = max(int(self.vectors[row, SOME, column]), clock)
         self.vectors[row, MASK, column] |= np.int32(np.uint32(1 << lane).view(np.int32))
 
     def publish_phases(self, warps: Array, objects: Array) -> None:
-        """Bytes that come to an mbarrier show that the copy was issued, and so that the phases its warp knew of
-        are complete.
+        """Publish to mbarriers the phases that warps know to be complete when they issue copies.
+
+        The bytes that arrive show that the copy was issued, and therefore that those phases are complete.
         """
         columns = np.arange(self.vectors.shape[2])
         phases = columns % self.agents >= STREAMS * self.per_cta
-        phases &= columns < self.machine.cluster_size * self.agents
+        phases &= columns < self.topology.cluster_size * self.agents
         for warp, row in zip(warps.tolist(), self.arriving(objects).tolist(), strict=True):
             known = np.maximum(self.vectors[warp, KNOWN], self.vectors[self.warps + warp, KNOWN])
             self.vectors[row, KNOWN] = np.maximum(self.vectors[row, KNOWN], np.where(phases, known, 0))
 
     def clear(self, rows: Array) -> None:
-        """Rows forget."""
+        """Clear rows."""
         self.vectors[rows] = 0
 
     # Groups -----------------------------------------------------------------------------------------------
 
     def commit_copies(self, warps: Array) -> None:
-        """Close the group of each warp's thread copies."""
+        """Close the open group of each warp's thread copies."""
         self.copy_ends[warps, self.copy_groups[warps] % GROUPS] = self.copy_clock[warps]
         self.copy_groups[warps] += 1
         self.copy_clock[warps] += 1
 
     def wait_copies(self, warps: Array, pending: int) -> None:
-        """All but the newest groups of thread copies are complete, for the lane that issued each."""
+        """Complete all but the newest groups of thread copies, for the lane that issued each."""
         group = self.copy_groups[warps] - pending
         ends = np.where(
             (group > 0) & (pending < GROUPS), self.copy_ends[warps, np.maximum(group - 1, 0) % GROUPS], 0
@@ -182,13 +186,13 @@ class Clocks:
         column = self.own[warps] + THREAD_COPIES * self.per_cta
         self.vectors[warps, SOME, column] = np.maximum(self.vectors[warps, SOME, column], ends)
 
-    def wait_products(self, groups: Array, pending: int) -> None:
-        """All but the newest groups of warpgroups' multiplications are complete. Shapes: (groups, 4) warps.
+    def wait_multiplications(self, groups: Array, pending: int) -> None:
+        """Complete all but the newest groups of warpgroups' multiplications. Shapes: (warpgroups, 4) warps.
 
-        A multiplication is done when all four warps have come to it: what they did before is known.
+        A multiplication is complete only after all four warps have issued it: their earlier accesses are known.
         """
         leaders = groups[:, 0]
-        done = self.product_groups[leaders] - pending
+        done = self.multiplication_groups[leaders] - pending
         held = done > 0
         if not held.any():
             return
@@ -201,26 +205,28 @@ class Clocks:
                 for other in range(4):
                     if other != member:
                         agent = self.own[groups[:, other]]
-                        ends = np.where(held, self.product_clocks[groups[:, other], (done - 1) % GROUPS], 0)
+                        ends = np.where(
+                            held, self.multiplication_clocks[groups[:, other], (done - 1) % GROUPS], 0
+                        )
                         self.vectors[warps, KNOWN, agent] = np.maximum(
                             self.vectors[warps, KNOWN, agent], ends
                         )
 
-    def commit_products(self, groups: Array) -> None:
-        """Close the group of warpgroups' multiplications."""
+    def commit_multiplications(self, groups: Array) -> None:
+        """Close the open group of warpgroups' multiplications. Shapes: (warpgroups, 4) warps."""
         for warps in groups.T:
-            self.product_clocks[warps, self.product_groups[warps] % GROUPS] = self.clock[warps]
-            self.product_groups[warps] += 1
+            self.multiplication_clocks[warps, self.multiplication_groups[warps] % GROUPS] = self.clock[warps]
+            self.multiplication_groups[warps] += 1
             self.clock[warps] += 1
 
     def commit_bulk(self, warps: Array, lanes: Array) -> None:
-        """Close the bulk group of lanes. Shapes: (lanes,)."""
+        """Close the open bulk group of lanes. Shapes: (lanes,)."""
         self.bulk_ends[warps, lanes, self.bulk_groups[warps, lanes] % GROUPS] = self.bulk_clock[warps]
         self.bulk_groups[warps, lanes] += 1
         self.bulk_clock[warps] += 1
 
     def wait_bulk(self, warps: Array, lanes: Array, pending: int, read_only: bool) -> None:
-        """All but the newest bulk groups of lanes have been read, and unless `read_only` are complete."""
+        """Complete all but the newest bulk groups of lanes, or, with `read_only`, only their reads."""
         group = self.bulk_groups[warps, lanes] - pending
         ends = self.bulk_ends[warps, lanes, np.maximum(group - 1, 0) % GROUPS]
         ends = np.where((group > 0) & (pending < GROUPS), ends, 0)
@@ -232,31 +238,31 @@ class Clocks:
     # Rows -------------------------------------------------------------------------------------------------
 
     def barrier(self, keys: Array) -> Array:
-        """Rows of CTA barriers."""
+        """Return the rows of CTA barriers."""
         return self.first_barrier + keys
 
     def cluster(self, clusters: Array) -> Array:
-        """Rows that gather what a phase of cluster barriers publishes; those of what is complete follow."""
+        """Return the rows of what is published to the open phase of cluster barriers."""
         return self.first_cluster + clusters
 
     def cluster_done(self, clusters: Array) -> Array:
-        """Rows of what the completed phases of cluster barriers have published."""
-        return self.first_cluster + self.ctas // self.machine.cluster_size + clusters
+        """Return the rows of what was published to the complete phases of cluster barriers."""
+        return self.first_cluster + self.ctas // self.topology.cluster_size + clusters
 
     def arriving(self, objects: Array) -> Array:
-        """Rows that gather what arrivals at mbarriers publish. An object is cta * mbarriers + slot."""
+        """Return the rows of what arrivals at mbarriers publish. An object is cta * mbarriers + slot."""
         return self._mbarrier_rows(objects, 0)
 
     def arrived(self, objects: Array) -> Array:
-        """Rows of what the complete phases of mbarriers have published."""
+        """Return the rows of what was published to the complete phases of mbarriers."""
         return self._mbarrier_rows(objects, 1)
 
-    def arriving_here(self, objects: Array) -> Array:
-        """As `arriving`, from the mbarrier's own CTA alone."""
+    def arriving_locally(self, objects: Array) -> Array:
+        """Return the rows of what arrivals from the mbarrier's own CTA publish."""
         return self._mbarrier_rows(objects, 2)
 
-    def arrived_here(self, objects: Array) -> Array:
-        """As `arrived`, from the mbarrier's own CTA alone."""
+    def arrived_locally(self, objects: Array) -> Array:
+        """Return the rows of what was published to complete phases from the mbarrier's own CTA."""
         return self._mbarrier_rows(objects, 3 if self.kinds > 2 else 1)
 
     def _mbarrier_rows(self, objects: Array, kind: int) -> Array:
@@ -264,28 +270,28 @@ class Clocks:
         return np.where(objects < 0, NOWHERE, first + objects)
 
     def arrive(self, warps: Array, lanes: Array, full: Array, rows: Array, relaxed: bool) -> None:
-        """Lanes publish into rows; where the operation is relaxed, what their last fence covers."""
+        """Publish to rows what lanes know and did, or, if `relaxed`, what their last fence covers."""
         if relaxed:
             self.copy(np.where(rows < 0, NOWHERE, rows), self.fenced(warps, int(self.kinds > 2)))
         else:
             self.release(warps, lanes, full, rows)
 
     def phase_column(self, objects: Array) -> Array:
-        """The agents that mbarriers are."""
+        """Return the agents of mbarriers."""
         cta, slot = objects // self.mbarriers, objects % self.mbarriers
-        return self.machine.rank[cta] * self.agents + STREAMS * self.per_cta + slot
+        return self.topology.rank[cta] * self.agents + STREAMS * self.per_cta + slot
 
     def knows(self, warp: int, agent: int, clock: int) -> bool:
-        """Whether a warp, or one of its lanes, knows an agent's operations to be done."""
+        """Return True if a warp, or one of its lanes, knows an agent's operations to be complete."""
         return bool(max(self.vectors[warp, KNOWN, agent], self.vectors[warp, SOME, agent]) >= clock)
 
     def grow(self, mbarriers: int) -> tuple[int, int]:
-        """Make room for more mbarriers in each CTA; returns the agents of a CTA before and after."""
+        """Make room for more mbarriers in each CTA; return the agents of a CTA before and after."""
         old, agents, before = self.vectors, self.agents, self.mbarriers
-        size, first = self.machine.cluster_size, self.first_mbarrier
+        size, first = self.topology.cluster_size, self.first_mbarrier
         self.mbarriers = mbarriers
         self.agents = STREAMS * self.per_cta + mbarriers
-        self.own = self.machine.rank[self.machine.cta_of] * self.agents + self.machine.in_cta
+        self.own = self.topology.rank[self.topology.cta_of] * self.agents + self.topology.warp_in_cta
         kept = first + self.kinds * self.ctas * before
         rows = first + self.kinds * self.ctas * mbarriers
         beyond = old.shape[2] - size * agents
@@ -306,6 +312,6 @@ class Clocks:
 
 
 def to_bits(mask: Array) -> Array:
-    """Masks of lanes as 32 bits. Shapes: (warps, 32) to (warps,), int32."""
+    """Return masks of lanes as 32 bits. Shapes: (warps, 32) to (warps,), int32."""
     packed = np.packbits(np.ascontiguousarray(mask), axis=1, bitorder="little")
     return packed.view(np.int32)[:, 0]

@@ -1,63 +1,61 @@
 # pyright: reportUnknownMemberType=false
-"""Lifetimes of the CTAs of a cluster: whose shared memory is reached before it is there, or after it is gone."""
+"""Lifetimes of the CTAs of a cluster: accesses to shared memory before its CTA has started or after it has exited."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.observe.sanitize._compiled import KNOWN, SOME
+from warploom.observe.sanitize._clocks import KNOWN, SOME
 from warploom.observe.sanitize.clocks import BULK_READ
-
-if TYPE_CHECKING:
-    from warploom.observe.sanitize.watcher import Sanitizer
+from warploom.observe.sanitize.context import Context
 
 Array = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
 class _Reach:
-    """A warp's last access to another CTA: its agent and clock, or the mbarrier phase that shows it done."""
+    """Last access of a warp to another CTA: its agent and clock, or the mbarrier phase that completes it."""
 
     agent: int
     clock: int
-    joined: int  # arrivals at the cluster's barrier before
+    arrivals: int  # of the warp at the cluster barrier before
     pc: int
 
 
 class Lifetimes:
-    """What reaches the shared memory of each resident CTA from outside, and what shows that it has ended."""
+    """Accesses to the shared memory of each resident CTA from other CTAs, and the order with its exit."""
 
-    def __init__(self, sanitizer: Sanitizer) -> None:
-        self.sanitizer = sanitizer
-        self.machine = sanitizer.machine
-        warps = self.machine.warps
-        self.joined = np.zeros(warps, np.int64)  # arrivals at the cluster's barrier
-        self.passed = np.zeros(
-            warps, np.int64
-        )  # phases of the cluster's barrier that are known to be complete
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.topology = context.topology
+        self.clocks = context.clocks
+        self.live = context.splits.live
+        warps = self.topology.warps
+        self.arrivals = np.zeros(warps, np.int64)  # at the cluster barrier
+        self.passed = np.zeros(warps, np.int64)  # phases of the cluster barrier known to be complete
         self.bulk = np.zeros(warps, np.int32)  # clock of the last bulk copy out of shared memory
         self.bulk_site = np.full(warps, -1, np.int64)
         self._reached: dict[int, dict[int, _Reach]] = {}
         self._phases: dict[int, dict[int, _Reach]] = {}
 
-    # Reaching ---------------------------------------------------------------------------------------------
+    # Remote accesses ---------------------------------------------------------------------------------------------
 
     def reach(self, warps: Array, index: Array, lanes: Array, pc: int) -> None:
-        """Lanes access shared memory at byte offsets."""
-        clocks = self.sanitizer.clocks
+        """Record accesses of lanes at byte offsets of shared memory."""
+        clocks = self.clocks
         for owner, warp, lane in self._remote(warps, index, lanes):
             self._check(owner, warp, lane, pc)
-            seen = _Reach(int(clocks.own[warp]), int(clocks.clock[warp]), int(self.joined[warp]), pc)
+            seen = _Reach(int(clocks.own[warp]), int(clocks.clock[warp]), int(self.arrivals[warp]), pc)
             self._reached.setdefault(owner, {})[warp] = seen
 
     def arrive_at(
         self, warps: Array, index: Array, lanes: Array, objects: Array, phase: Array, pc: int
     ) -> None:
-        """Lanes act on mbarriers: those of other CTAs must outlast it."""
+        """Record actions of lanes on mbarriers, during which other CTAs must not exit."""
         for owner, warp, lane in self._remote(warps, index, lanes):
             self._check(owner, warp, lane, pc)
             position = int(np.flatnonzero(warps == warp)[0])
@@ -66,20 +64,20 @@ class Lifetimes:
                 self.expect(owner, warp, found, int(phase[found]) + 1, pc)
 
     def expect(self, owner: int, warp: int, found: int, phase: int, pc: int) -> None:
-        """A warp has caused something that another CTA's mbarrier shows done when a phase is."""
-        column = int(self.sanitizer.clocks.phase_column(np.array([found]))[0])
-        seen = _Reach(column, phase, int(self.joined[warp]), pc)
+        """Record an operation of a warp that a phase of another CTA's mbarrier completes."""
+        column = int(self.clocks.phase_column(np.array([found]))[0])
+        seen = _Reach(column, phase, int(self.arrivals[warp]), pc)
         self._phases.setdefault(owner, {})[found] = seen
 
     def copy_out(self, warps: Array, pc: int) -> None:
-        """Warps issue bulk copies that read shared memory."""
-        self.bulk[warps] = self.sanitizer.clocks.bulk_clock[warps]
+        """Record bulk copies of warps that read shared memory."""
+        self.bulk[warps] = self.clocks.bulk_clock[warps]
         self.bulk_site[warps] = pc
 
     def _remote(self, warps: Array, index: Array, lanes: Array) -> list[tuple[int, int, int]]:
-        """CTA, warp and a lane of every warp that reaches another CTA."""
-        owners = index // self.machine.memory.shared_stride
-        far = lanes & (owners != self.machine.cta_of[warps][:, None])
+        """Return CTA, warp and one lane for every warp that accesses another CTA."""
+        owners = index // self.context.shared.stride
+        far = lanes & (owners != self.topology.cta_of[warps][:, None])
         if not far.any():
             return []
         positions, at = np.nonzero(far)
@@ -91,61 +89,70 @@ class Lifetimes:
         return [(owner, warp, lane) for (owner, warp), lane in found.items()]
 
     def _check(self, owner: int, warp: int, lane: int, pc: int) -> None:
-        machine, clocks, report = self.machine, self.sanitizer.clocks, self.sanitizer.report
-        first = int(machine.rank[owner]) * clocks.agents
+        topology, clocks, report = self.topology, self.clocks, self.context.report
+        first = int(topology.rank[owner]) * clocks.agents
         theirs = slice(first, first + clocks.agents)
         knows = self.passed[warp] or clocks.vectors[warp, (KNOWN, SOME), theirs].any()
-        if not knows and not (clocks.few[warp] and clocks.vectors[machine.warps + warp, KNOWN, theirs].any()):
+        if not knows and not (
+            clocks.few[warp] and clocks.vectors[topology.warps + warp, KNOWN, theirs].any()
+        ):
             message = (
-                f"this reaches the shared memory of the CTA of rank {int(machine.rank[owner])}, and nothing shows that "
-                f"it has started; {machine.describe(warp, lane)}"
+                f"this reaches the shared memory of the CTA of rank {int(topology.rank[owner])}, and nothing "
+                f"shows that it has started; {self.context.describe(warp, lane)}"
             )
             report.add("sanitize.cluster/start", pc, -1, message)
-        if not machine.strands.live[machine.cta_of == owner].any():
+        if not self.live[topology.cta_of == owner].any():
             message = (
-                f"this reaches the shared memory of the CTA of rank {int(machine.rank[owner])}, which has exited; "
-                f"{machine.describe(warp, lane)}"
+                f"this reaches the shared memory of the CTA of rank {int(topology.rank[owner])}, which has "
+                f"exited; {self.context.describe(warp, lane)}"
             )
             report.add("sanitize.cluster/exit", pc, -1, message)
 
-    # The cluster's barrier --------------------------------------------------------------------------------
+    # Cluster barrier --------------------------------------------------------------------------------
 
     def arrive(self, warps: Array) -> None:
-        """Warps arrive at their cluster's barrier."""
-        self.joined[warps] += 1
+        """Record arrivals of warps at their cluster barrier."""
+        self.arrivals[warps] += 1
 
     def pass_barrier(self, warps: Array, phase: int) -> None:
-        """Warps know that phases of their cluster's barrier are complete."""
+        """Record that warps know phases of their cluster barrier to be complete."""
         self.passed[warps] = phase
 
     # Exits ------------------------------------------------------------------------------------------------
 
-    def left(self, warps: Array) -> None:
-        """Warps have left the kernel."""
-        machine, clocks, report = self.machine, self.sanitizer.clocks, self.sanitizer.report
+    def exit(self, warps: Array) -> None:
+        """Report accesses that may follow the exit of their CTA, when warps exit."""
+        topology, clocks, report = self.topology, self.clocks, self.context.report
         column = clocks.own[warps] + BULK_READ * clocks.per_cta
         done = np.maximum(clocks.vectors[warps, KNOWN, column], clocks.vectors[warps, SOME, column])
         for warp in warps[self.bulk[warps] > done].tolist():
             message = "this copy may still read shared memory when its thread exits: no wait covers it"
             report.add(
-                "sanitize.copy/exit", int(self.bulk_site[warp]), -1, f"{message}; {machine.describe(warp)}"
+                "sanitize.copy/exit",
+                int(self.bulk_site[warp]),
+                -1,
+                f"{message}; {self.context.describe(warp)}",
             )
-        if machine.cluster_size == 1:
+        if topology.cluster_size == 1:
             return
-        for owner in np.unique(machine.cta_of[warps]).tolist():
-            own = np.flatnonzero(machine.cta_of == owner)
-            if machine.strands.live[own].any():
+        for owner in np.unique(topology.cta_of[warps]).tolist():
+            own = np.flatnonzero(topology.cta_of == owner)
+            if self.live[own].any():
                 continue
             knows = clocks.vectors[own][:, (KNOWN, SOME)].max(axis=(0, 1))
-            knows = np.maximum(knows, clocks.vectors[own + machine.warps][:, KNOWN].max(axis=0))
+            knows = np.maximum(knows, clocks.vectors[own + topology.warps][:, KNOWN].max(axis=0))
             passed = int(self.passed[own].max())
             reaches = [*self._reached.pop(owner, {}).values(), *self._phases.pop(owner, {}).values()]
             for each in reaches:
-                if knows[each.agent] >= each.clock or passed > each.joined:
+                if knows[each.agent] >= each.clock or passed > each.arrivals:
                     continue
-                whose = f"the shared memory of the CTA of rank {int(machine.rank[owner])}"
+                whose = f"the shared memory of the CTA of rank {int(topology.rank[owner])}"
                 message = (
                     f"this reaches {whose}, and nothing keeps that CTA from exiting first; "
-                    f"{machine.describe(int(own[0])).rpartition(', ')[0]} exits"
+                    f"{self._describe_cta(owner)} exits"
                 )
                 report.add("sanitize.cluster/exit", each.pc, -1, message)
+
+    def _describe_cta(self, cta: int) -> str:
+        placement = self.context.resident.placement
+        return f"kernel {placement.kernel}, {placement.describe_cta(cta)}"

@@ -1,60 +1,89 @@
 # pyright: reportUnknownMemberType=false
-"""Asynchronous copies and mbarriers, as the sanitizer sees them: who may be read when, and what orders it."""
+"""Asynchronous copies and stores, and the mbarriers that order them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.emulator.boxes import chosen
+from warploom.emulator.address_space import SHARED_START, SHARED_WINDOW
+from warploom.emulator.batch import Batch
+from warploom.emulator.events import Arrive, CopyIssue, Execute, Launch, PhaseWait
 from warploom.emulator.faults import Fault
-from warploom.emulator.memory import SHARED_START, SHARED_WINDOW
-from warploom.isa.instructions.bulk import BulkCopy, TensorCopy
+from warploom.emulator.tensor_boxes import lane_values
+from warploom.emulator.values import VectorValue
+from warploom.isa.instructions.bulk import BulkCopy
+from warploom.isa.model import effects
 from warploom.isa.model.types import TYPES
 from warploom.layout.tile import shared_bytes
-from warploom.observe.sanitize.beyond import Beyond
-from warploom.observe.sanitize.clocks import THREAD_COPIES, to_bits
-
-if TYPE_CHECKING:
-    from warploom.emulator.batch import Batch
-    from warploom.observe.sanitize.watcher import Sanitizer
+from warploom.observe.sanitize.clocks import THREAD_COPIES
+from warploom.observe.sanitize.context import Context
+from warploom.observe.sanitize.global_copies import GlobalCopies
+from warploom.observe.sanitize.global_shadow import GlobalShadow
+from warploom.observe.sanitize.lifetimes import Lifetimes
+from warploom.observe.sanitize.mbarriers import Mbarriers
+from warploom.observe.sanitize.shared_shadow import SharedShadow
+from warploom.observe.sanitize.tensor_maps import TensorMaps
 
 Array = NDArray[Any]
 
 
 class Transfers:
-    """Sees copies issued, and the arrivals and waits that order them."""
+    """Asynchronous operations of one wave of CTAs, from their issue to the waits that order them."""
 
-    def __init__(self, sanitizer: Sanitizer) -> None:
-        self.sanitizer = sanitizer
-        self.machine = sanitizer.machine
-        self.beyond = Beyond(sanitizer)
-        self._waiting: dict[int, list[tuple[Array, Array]]] = {}
+    def __init__(
+        self,
+        context: Context,
+        shadow: SharedShadow,
+        global_shadow: GlobalShadow,
+        mbarriers: Mbarriers,
+        lifetimes: Lifetimes,
+        tensor_maps: TensorMaps,
+    ) -> None:
+        self.context = context
+        self.topology = context.topology
+        self.shared = context.shared
+        self.clocks = context.clocks
+        self.shadow = shadow
+        self.mbarriers = mbarriers
+        self.lifetimes = lifetimes
+        self.tensor_maps = tensor_maps
+        self.global_copies = GlobalCopies(context, global_shadow, mbarriers)
 
-    # Copies of single threads -----------------------------------------------------------------------------
+    def _index(self, batch: Batch, space: str, addresses: Array, size: int) -> Array | None:
+        """Return byte offsets in shared memory, or None if the emulator will report the access."""
+        wide = np.broadcast_to(addresses, (batch.count, 32))
+        if not space.startswith("shared"):
+            wide = wide - np.uint64(SHARED_WINDOW)
+            space = "shared::cluster"
+        try:
+            return self.shared.index(space, batch.location, wide, batch.active(), size)
+        except Fault:
+            return None
 
-    def thread_copy(self, batch: Batch, operands: Any) -> None:
-        """Lanes issue copies of a few bytes."""
-        index = self._index(batch, "shared", batch.addresses(operands.dst), operands.cp_size)
+    # Copies and stores of single threads --------------------------------------------------------------------
+
+    def thread_copy(self, event: Execute, target: str, size: int) -> None:
+        """Record copies of lanes to shared memory at the address operand `target`, `size` bytes each."""
+        batch = event.batch
+        index = self._index(batch, "shared", batch.addresses(getattr(event.operands, target)), size)
         if index is not None:
-            self.sanitizer.shadow.copy(
-                batch.place.warp, index, batch.active(), operands.cp_size, self.machine.pc
-            )
+            self.shadow.copy(batch.location.warp, index, batch.active(), size, event.pc)
 
-    def copy_arrival(self, batch: Batch, operands: Any) -> None:
-        """An arrival that follows the lanes' copies publishes that they are done."""
-        clocks, objects = self.sanitizer.clocks, self.sanitizer.objects
-        index = self._index(batch, operands.space, batch.addresses(operands.addr), 8)
+    def copy_arrival(self, event: Execute, address: str, space: str) -> None:
+        """Record arrivals at mbarriers that follow the earlier copies of their lanes."""
+        batch, clocks, mbarriers = event.batch, self.clocks, self.mbarriers
+        index = self._index(batch, space, batch.addresses(getattr(event.operands, address)), 8)
         if index is None:
             return
         active = batch.active()
-        objects.check_use(batch, index, active, self.machine.pc, "an arrival that follows copies")
-        if objects.phases is not None:
-            objects.phases.arrive(batch.place.warp, objects.of(index), active, self.machine.pc)
+        mbarriers.check_use(batch, index, active, event.pc, "an arrival that follows copies")
+        mbarriers.arrive(batch.warp_index, mbarriers.of(index), active, event.pc)
         for position, lane in zip(*np.nonzero(active), strict=True):
-            found = objects.of(index[position : position + 1, lane])
+            found = mbarriers.of(index[position : position + 1, lane])
             if found[0] >= 0:
                 row = int(clocks.arriving(found)[0])
                 warp = int(batch.warp_index[position])
@@ -62,240 +91,215 @@ class Transfers:
                 clocks.publish_stream(row, column, int(clocks.copy_clock[warp]), int(lane))
         clocks.copy_clock[batch.warp_index] += 1
 
-    def _index(self, batch: Batch, space: str, addresses: Array, size: int) -> Array | None:
-        """Byte offsets in shared memory; None where the machine is about to refuse the access."""
-        memory = self.machine.memory
-        wide = np.broadcast_to(addresses, (batch.count, 32))
-        if not space.startswith("shared"):
-            wide = wide - np.uint64(SHARED_WINDOW)
-            space = "shared::cluster"
-        try:
-            return memory.shared_index(space, batch.place, wide, batch.active(), size)
-        except Fault:
-            return None
-
-    # Bulk copies ------------------------------------------------------------------------------------------
-
-    def bulk(self, batch: Batch, request: BulkCopy | TensorCopy) -> None:
-        """Lanes issue bulk copies."""
-        positions, lanes = np.nonzero(batch.active())
-        warps = batch.warp_index[positions].astype(np.int64)
-        if isinstance(request, BulkCopy):
-            sizes = chosen(request.bytes, positions, lanes).astype(np.int64)
-            if request.source_space != "global":
-                source = chosen(request.source, positions, lanes).astype(np.int64)
-                self._read(warps, lanes, source, sizes, group=request.completion == "group")
-            objects = self._completed(request, positions, lanes, warps, request.destination)
-            self.beyond.plain(request, positions, lanes, warps, sizes, objects)
-            if request.destination_space != "global":
-                target = chosen(request.destination, positions, lanes).astype(np.int64)
-                self._write(request, positions, lanes, warps, target, sizes, -1)
-            return
-        shared = chosen(request.shared, positions, lanes).astype(np.int64)
-        maps = chosen(request.tensor_map, positions, lanes)
-        # Maps that cannot be read are left out: the machine is about to refuse those copies.
-        for fields, of in self.machine.engines.copier.alike(maps):
-            for address in np.unique(maps[of]).tolist():
-                same = of[maps[of] == address]
-                self.sanitizer.maps.use(warps[same], lanes[same], int(address), self.machine.pc)
-            sizes = np.full(len(of), -(-shared_bytes(fields) // 16) * 16)
-            objects = self._completed(request, positions[of], lanes[of], warps[of], request.shared)
-            self.beyond.boxes(request, fields, positions[of], lanes[of], warps[of], objects)
-            if request.direction == "load":
-                self._write(
-                    request, positions[of], lanes[of], warps[of], shared[of], sizes, fields.swizzle_span
-                )
-            else:
-                self._read(warps[of], lanes[of], shared[of], sizes, group=True)
-
-    def _read(self, warps: Array, lanes: Array, addresses: Array, sizes: Array, group: bool) -> None:
-        starts = self._starts(warps, addresses >> 24, addresses & 0xFF_FFFF)
-        good = self._fit(addresses & 0xFF_FFFF, sizes)
-        if group:
-            self.sanitizer.lifetimes.copy_out(warps, self.machine.pc)
-        self.sanitizer.shadow.read_rows(
-            warps[good], lanes[good].astype(np.int64), starts[good], sizes[good], self.machine.pc, group
-        )
-
-    def _write(
-        self, request: BulkCopy | TensorCopy, positions: Array, lanes: Array, warps: Array, addresses: Array,
-        sizes: Array, swizzle: int,
-    ) -> None:  # fmt: skip
-        low, rank = addresses & 0xFF_FFFF, addresses >> 24
-        copy = np.arange(len(warps))
-        if request.multicast is not None:
-            masks = chosen(request.multicast, positions, lanes).astype(np.int64)
-            copy, rank = np.nonzero(masks[:, None] >> np.arange(self.machine.cluster_size) & 1)
-        assert request.mbarrier is not None
-        good = self._fit(low, sizes)[copy] & (rank < self.machine.cluster_size)
-        copy, rank = copy[good], rank[good]
-        barrier = chosen(request.mbarrier, positions, lanes).astype(np.int64)[copy] & 0xFF_FFFF
-        starts = self._starts(warps[copy], rank, low[copy])
-        words = self._starts(warps[copy], rank, np.clip(barrier, SHARED_START, None))
-        objects = self.sanitizer.objects
-        found = objects.of(np.minimum(words, len(self.machine.memory.shared) - 8))
-        objects.check_copies(words, found, warps[copy], lanes[copy], self.machine.pc)
-        objects.check_overwritten(starts, sizes[copy], warps[copy], lanes[copy], self.machine.pc)
-        known = found >= 0
-        copy, found = copy[known], found[known]
-        self._expect(warps[copy], found, objects.phase[found] + 1)
-        self.sanitizer.shadow.write_rows(
-            warps[copy], lanes[copy].astype(np.int64), starts[known], sizes[copy], self.machine.pc, found,
-            objects.phase[found] + 1, swizzle,
-        )  # fmt: skip
-
-    def _completed(
-        self, request: BulkCopy | TensorCopy, positions: Array, lanes: Array, warps: Array, target: Array
-    ) -> Array:
-        """The mbarriers whose phases show that copies are done, of several one; -1 where there is none."""
-        if request.mbarrier is None:
-            return np.full(len(warps), -1)
-        rank = chosen(target, positions, lanes).astype(np.int64) >> 24
-        if request.multicast is not None:
-            masks = chosen(request.multicast, positions, lanes).astype(np.int64)
-            rank = np.log2(np.maximum(masks & -masks, 1)).astype(np.int64)
-        words = self._starts(
-            warps, rank, chosen(request.mbarrier, positions, lanes).astype(np.int64) & 0xFF_FFFF
-        )
-        return self.sanitizer.objects.of(np.clip(words, 0, len(self.machine.memory.shared) - 8))
-
-    def _expect(self, warps: Array, found: Array, phases: Array) -> None:
-        """Bytes will come to mbarriers; copies into other CTAs are done when a phase over there is."""
-        if (seen := self.sanitizer.objects.phases) is not None:
-            seen.arrive(warps, found[:, None], np.ones((len(found), 1), np.bool_), self.machine.pc)
-        if self.machine.cluster_size == 1:
-            return
-        self.sanitizer.clocks.publish_phases(warps, found)
-        owners = found // self.sanitizer.clocks.mbarriers
-        for k in np.flatnonzero(owners != self.machine.cta_of[warps]).tolist():
-            self.sanitizer.lifetimes.expect(
-                int(owners[k]), int(warps[k]), int(found[k]), int(phases[k]), self.machine.pc
-            )
-
-    def _starts(self, warps: Array, rank: Array, low: Array) -> Array:
-        memory = self.machine.memory
-        cta = self.machine.cta_of[warps]
-        owner = cta - memory.rank[cta] + np.minimum(rank, memory.cluster_size - 1)
-        return owner * memory.shared_stride + low - SHARED_START
-
-    def _fit(self, low: Array, sizes: Array) -> Array:
-        end = SHARED_START + self.machine.memory.shared_bytes
-        return (low >= SHARED_START) & (low + sizes <= end)
-
-    def remote_store(self, batch: Batch, operands: Any) -> None:
-        """Lanes store asynchronously, bytes counted off an mbarrier."""
-        space = getattr(operands, "ss", "")
-        values = len(operands.b.items) if getattr(operands, "vec", "") else 1
-        size = values * TYPES[operands.type].bytes
-        index = self._index(batch, space, batch.addresses(operands.a), size)
-        where = self._index(batch, space, batch.addresses(operands.mbar), 8)
+    def remote_store(self, event: Execute, access: effects.Access, mbarrier: str, space: str) -> None:
+        """Record asynchronous stores of lanes, whose bytes are counted off an mbarrier."""
+        batch, pc, mbarriers = event.batch, event.pc, self.mbarriers
+        value = getattr(event.operands, access.value)
+        elements = len(value.items) if isinstance(value, VectorValue) else 1
+        size = elements * TYPES[value.type].bytes
+        index = self._index(batch, space, batch.addresses(getattr(event.operands, access.address)), size)
+        where = self._index(batch, space, batch.addresses(getattr(event.operands, mbarrier)), 8)
         if index is None or where is None:
             return
-        objects, active, pc = self.sanitizer.objects, batch.active(), self.machine.pc
-        objects.check_use(batch, where, active, pc, "an asynchronous store")
+        active, warps = batch.active(), batch.location.warp
+        mbarriers.check_use(batch, where, active, pc, "an asynchronous store")
         for lane in range(32):
-            here = active[:, lane]
-            found = np.where(here, objects.of(where[:, lane]), -1)
+            found = np.where(active[:, lane], mbarriers.of(where[:, lane]), -1)
             known = np.flatnonzero(found >= 0)
             if len(known):
                 alone = np.zeros((len(known), 32), np.bool_)
                 alone[:, lane] = True
-                phases = objects.phase[found[known]] + 1
-                self._expect(batch.place.warp[known], found[known], phases)
-                self.sanitizer.shadow.remote(
-                    batch.place.warp[known], index[known], alone, size, pc, found[known], phases
-                )
+                phases = mbarriers.phase[found[known]] + 1
+                self._expect(warps[known], found[known], phases, pc)
+                self.shadow.remote(warps[known], index[known], alone, size, pc, found[known], phases)
+
+    # Bulk copies ------------------------------------------------------------------------------------------
+
+    def bulk(self, event: CopyIssue) -> None:
+        """Record bulk copies of lanes."""
+        request = event.request
+        if isinstance(request, BulkCopy):
+            every = np.arange(len(event.warps))
+            sizes = self._values(event, request.bytes, every)
+            if request.source_space != "global":
+                source = self._values(event, request.source, every)
+                self._read(event, every, source, sizes, group=request.completion == "group")
+            objects = self._completing(event, every, request.destination)
+            self.global_copies.plain(event, sizes, objects)
+            if request.destination_space != "global":
+                target = self._values(event, request.destination, every)
+                self._write(event, every, target, sizes, -1)
+            return
+        maps = lane_values(request.tensor_map, event.positions, event.lanes)
+        for fields, copies in event.tensor_maps:
+            for address in np.unique(maps[copies]).tolist():
+                same = copies[maps[copies] == address]
+                warps, lanes = event.warps[same], event.lanes[same]
+                self.tensor_maps.use(self.context, warps, lanes, int(address), event.pc)
+            sizes = np.full(len(copies), -(-shared_bytes(fields) // 16) * 16)
+            objects = self._completing(event, copies, request.shared)
+            self.global_copies.boxes(event, fields, copies, objects)
+            shared = self._values(event, request.shared, copies)
+            if request.direction == "load":
+                self._write(event, copies, shared, sizes, fields.swizzle_span)
+            else:
+                self._read(event, copies, shared, sizes, group=True)
+
+    @staticmethod
+    def _values(event: CopyIssue, array: Array, copies: Array) -> Array:
+        return lane_values(array, event.positions[copies], event.lanes[copies]).astype(np.int64)
+
+    def _read(self, event: CopyIssue, copies: Array, addresses: Array, sizes: Array, group: bool) -> None:
+        warps, lanes = event.warps[copies].astype(np.int64), event.lanes[copies].astype(np.int64)
+        starts = self._starts(warps, addresses >> 24, addresses & 0xFF_FFFF)
+        good = self._inside(addresses & 0xFF_FFFF, sizes)
+        if group:
+            self.lifetimes.copy_out(warps, event.pc)
+        self.shadow.read_rows(warps[good], lanes[good], starts[good], sizes[good], event.pc, group)
+
+    def _write(self, event: CopyIssue, copies: Array, addresses: Array, sizes: Array, swizzle: int) -> None:
+        request, pc, mbarriers = event.request, event.pc, self.mbarriers
+        warps, lanes = event.warps[copies].astype(np.int64), event.lanes[copies].astype(np.int64)
+        low, rank = addresses & 0xFF_FFFF, addresses >> 24
+        copy = np.arange(len(copies))
+        if request.multicast is not None:
+            masks = self._values(event, request.multicast, copies)
+            copy, rank = np.nonzero(masks[:, None] >> np.arange(self.topology.cluster_size) & 1)
+        good = self._inside(low, sizes)[copy] & (rank < self.topology.cluster_size)
+        copy, rank = copy[good], rank[good]
+        barrier = self._values(event, request.mbarrier, copies)[copy] & 0xFF_FFFF
+        starts = self._starts(warps[copy], rank, low[copy])
+        words = self._starts(warps[copy], rank, np.clip(barrier, SHARED_START, None))
+        found = mbarriers.of(np.minimum(words, len(self.shared.bytes) - 8))
+        mbarriers.check_copies(words, found, warps[copy], lanes[copy], pc)
+        mbarriers.check_overwritten(starts, sizes[copy], warps[copy], lanes[copy], pc)
+        known = found >= 0
+        copy, found = copy[known], found[known]
+        phases = mbarriers.phase[found] + 1
+        self._expect(warps[copy], found, phases, pc)
+        self.shadow.write_rows(
+            warps[copy], lanes[copy], starts[known], sizes[copy], pc, found, phases, swizzle
+        )
+
+    def _completing(self, event: CopyIssue, copies: Array, target: Array) -> Array:
+        """Return the mbarrier whose phase completes each copy, the first of a multicast; -1 for none."""
+        request = event.request
+        if request.mbarrier is None:
+            return np.full(len(copies), -1)
+        rank = self._values(event, target, copies) >> 24
+        if request.multicast is not None:
+            masks = self._values(event, request.multicast, copies)
+            rank = np.log2(np.maximum(masks & -masks, 1)).astype(np.int64)
+        low = self._values(event, request.mbarrier, copies) & 0xFF_FFFF
+        words = self._starts(event.warps[copies], rank, low)
+        return self.mbarriers.of(np.clip(words, 0, len(self.shared.bytes) - 8))
+
+    def _expect(self, warps: Array, found: Array, phases: Array, pc: int) -> None:
+        """Record that bytes will arrive at mbarriers. Phases there complete copies into other CTAs."""
+        self.mbarriers.arrive(warps, found[:, None], np.ones((len(found), 1), np.bool_), pc)
+        if self.topology.cluster_size == 1:
+            return
+        self.clocks.publish_phases(warps, found)
+        owners = found // self.clocks.mbarriers
+        for k in np.flatnonzero(owners != self.topology.cta_of[warps]).tolist():
+            self.lifetimes.expect(int(owners[k]), int(warps[k]), int(found[k]), int(phases[k]), pc)
+
+    def _starts(self, warps: Array, rank: Array, low: Array) -> Array:
+        """Return byte offsets in shared memory of window addresses in the CTAs of some ranks."""
+        cta = self.topology.cta_of[warps]
+        owner = cta - self.topology.rank[cta] + np.minimum(rank, self.topology.cluster_size - 1)
+        return owner * self.shared.stride + low - SHARED_START
+
+    def _inside(self, low: Array, sizes: Array) -> Array:
+        return (low >= SHARED_START) & (low + sizes <= self.shared.end)
 
     # mbarriers --------------------------------------------------------------------------------------------
 
-    def mbarrier(
-        self, batch: Batch, index: Array, lanes: Array, action: str, amounts: Array, transactions: Array
-    ) -> None:
-        """Lanes act on mbarriers."""
-        sanitizer, pc = self.sanitizer, self.machine.pc
-        objects, clocks, shadow = sanitizer.objects, sanitizer.clocks, sanitizer.shadow
-        warps = batch.place.warp
-        positions, at = np.nonzero(lanes)
-        if action in ("init", "inval"):
+    def act(self, event: Arrive, relaxed: bool, narrow: bool) -> None:
+        """Record actions of lanes on mbarriers. `narrow` is set for CTA scope."""
+        batch, index, lanes, pc = event.batch, event.index, event.lanes, event.pc
+        mbarriers, clocks, shadow = self.mbarriers, self.clocks, self.shadow
+        warps = batch.location.warp
+        if event.action in ("init", "inval"):
+            positions, at = np.nonzero(lanes)
             shadow.write(warps, index, lanes, 8, pc, False, None, "mbarrier")
-            act = objects.initialise if action == "init" else objects.invalidate
-            act(index[positions, at] >> 3, pc, warps[positions], at)
+            change = mbarriers.initialise if event.action == "init" else mbarriers.invalidate
+            change(index[positions, at] >> 3, pc, warps[positions], at)
             return
-        objects.check_use(batch, index, lanes, pc, action)
+        mbarriers.check_use(batch, index, lanes, pc, event.action)
         shadow.read(warps, index, lanes, 8, pc, True, "mbarrier")
-        found = objects.of(index)
-        if action == "expect_tx" or transactions.any():
-            objects.site[np.where(found < 0, 0, found)[lanes]] = pc
-        if action in ("expect_tx", "arrive", "arrive_drop", "complete_tx"):
-            objects.check_counts(batch, index, lanes, action, amounts, transactions, pc)
-        if self.machine.cluster_size > 1:
-            sanitizer.lifetimes.arrive_at(warps, index, lanes, found, objects.phase, pc)
-        if action not in ("arrive", "arrive_drop"):
-            return
-        operands = self.machine.linked[pc].operands
-        relaxed = operands.sem == "relaxed"
-        narrow = operands.scope == "cta"
-        home = (index // self.machine.memory.shared_stride) == self.machine.cta_of[warps][:, None]
-        for bits, full, which in self._by_object(batch, np.where(home | (not narrow), found, -1), lanes):
-            clocks.arrive(warps, bits, full, clocks.arriving(which), relaxed)
-        if self.machine.cluster_size > 1:
-            for bits, full, which in self._by_object(batch, np.where(home, found, -1), lanes):
-                clocks.arrive(warps, bits, full, clocks.arriving_here(which), relaxed)
+        found = mbarriers.of(index)
+        if event.action == "expect_tx" or event.transactions.any():
+            mbarriers.site[np.where(found < 0, 0, found)[lanes]] = pc
+        if event.action in ("expect_tx", "arrive", "arrive_drop", "complete_tx"):
+            mbarriers.check_counts(event)
+        if self.topology.cluster_size > 1:
+            self.lifetimes.arrive_at(warps, index, lanes, found, mbarriers.phase, pc)
+        if event.action in ("arrive", "arrive_drop"):
+            home = (index // self.shared.stride) == self.topology.cta_of[warps][:, None]
+            reached = np.where(home | (not narrow), found, -1)
+            for bits, full, which in self._by_object(batch, reached, lanes):
+                clocks.arrive(warps, bits, full, clocks.arriving(which), relaxed)
+            if self.topology.cluster_size > 1:
+                for bits, full, which in self._by_object(batch, np.where(home, found, -1), lanes):
+                    clocks.arrive(warps, bits, full, clocks.arriving_locally(which), relaxed)
+        mbarriers.arrive(warps, found, lanes, pc)
 
-    def waited(self, batch: Batch, index: Array, lanes: Array) -> None:
-        """Lanes found a phase complete."""
+    def wait(self, event: PhaseWait, relaxed: bool, narrow: bool) -> None:
+        """Record that lanes found a phase complete. `narrow` is set for CTA scope."""
+        lanes = event.complete
         if not lanes.any():
             return
-        sanitizer, pc = self.sanitizer, self.machine.pc
-        objects, clocks = sanitizer.objects, sanitizer.clocks
-        warps = batch.place.warp
-        sanitizer.shadow.read(warps, index, lanes, 8, pc, True, "mbarrier")
-        operands = self.machine.linked[pc].operands
-        relaxed, narrow = operands.sem == "relaxed", operands.scope == "cta"
-        for bits, full, which in self._by_object(batch, objects.of(index), lanes):
-            rows = clocks.arrived_here(which) if narrow else clocks.arrived(which)
+        batch, clocks, found = event.batch, self.clocks, self.mbarriers.of(event.index)
+        warps = batch.location.warp
+        self.shadow.read(warps, event.index, lanes, 8, event.pc, True, "mbarrier")
+        for bits, full, which in self._by_object(batch, found, lanes):
+            rows = clocks.arrived_locally(which) if narrow else clocks.arrived(which)
             if relaxed:
                 clocks.copy(np.where(rows < 0, -1, clocks.seen(warps, int(clocks.kinds > 2))), rows)
             else:
                 clocks.acquire(warps, bits, full, rows)
 
     def _by_object(self, batch: Batch, found: Array, lanes: Array) -> list[tuple[Array, Array, Array]]:
-        """Rounds in which each warp has one object: bits of its lanes, whether all, and the object (-1: none)."""
+        """Return rounds in which each warp has one object: its lanes as bits, if they are all, and the object.
+
+        The object is -1 for warps without one in the round.
+        """
         rounds: list[tuple[Array, Array, Array]] = []
         left = lanes & (found >= 0)
         while left.any():
             first = left.argmax(axis=1)
             which = np.where(left.any(axis=1), found[np.arange(batch.count), first], -1)
             here = left & (found == which[:, None])
-            bits, full = self.sanitizer.clocks.lanes(batch, here)
+            bits, full = self.clocks.lanes(batch, here)
             rounds.append((bits, full, which))
             left = left & ~here
         return rounds
 
-    # Cluster barriers -------------------------------------------------------------------------------------
 
-    def cluster_wait(self, batch: Batch, clusters: Array) -> None:
-        """Warps wait for a phase of their cluster's barrier; those whose phase is complete know it."""
-        clocks, barriers = self.sanitizer.clocks, self.machine.barriers
-        warps = batch.warp_index
-        bits = clocks.lanes(batch)[0]
-        waits = barriers.cluster_waits(batch, clusters)
-        for cluster in np.unique(clusters[waits]).tolist():
-            here = waits & (clusters == cluster)
-            self._waiting.setdefault(cluster, []).append((warps[here], bits[here]))
-        for cluster in np.unique(clusters[~waits]).tolist():
-            here = ~waits & (clusters == cluster)
-            self._passed(cluster, warps[here], bits[here])
+Handler = Callable[[Transfers, Execute], None]
 
-    def cluster_complete(self, cluster: int) -> None:
-        """A cluster's barrier is complete: who waits for it knows what was published."""
-        for warps, bits in self._waiting.pop(cluster, ()):
-            self._passed(cluster, warps, bits)
 
-    def _passed(self, cluster: int, warps: Array, bits: Array) -> None:
-        clocks = self.sanitizer.clocks
-        rows = clocks.cluster_done(np.full(len(warps), cluster))
-        full = bits == to_bits(self.machine.strands.live[warps])
-        self.sanitizer.lifetimes.pass_barrier(warps, int(self.machine.barriers.cluster_phase[cluster]))
-        clocks.acquire(warps, bits, full, rows)
-        clocks.synchronise(warps[full])
+def issue_handler(launch: Launch, pc: int) -> Handler | None:
+    """Return the handler of an instruction whose lanes copy or store asynchronously, or None for others.
+
+    Bulk copies are handled when they are issued (`Transfers.bulk`).
+    """
+    step = launch.program.steps[pc]
+    form, slots = step.binding.form, step.binding.slots
+    issue, accesses = form.effect(effects.Issue), form.effects_of(effects.Access)
+    arrival = form.effect(effects.Arrive)
+
+    def space(operand: str) -> str:
+        return form.operands[operand].space_word(slots)
+
+    if issue is not None and issue.group == "copy":
+        target = next(access for access in accesses if access.kind == "write")
+        size = int(getattr(launch.instructions[pc].operands, target.size))
+        return lambda transfers, event: transfers.thread_copy(event, target.address, size)
+    if arrival is not None and arrival.after == "copy":
+        return lambda transfers, event: transfers.copy_arrival(event, arrival.address, space(arrival.address))
+    if issue is not None and issue.mbarrier and len(accesses) == 1 and accesses[0].value:
+        store, where = accesses[0], space(accesses[0].address)
+        return lambda transfers, event: transfers.remote_store(event, store, issue.mbarrier, where)
+    return None

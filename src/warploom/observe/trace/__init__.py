@@ -1,8 +1,9 @@
-"""Traces: what happened when in a run, as data (`Trace`) and as a file for Perfetto."""
+"""Traces of runs, as data (`Trace`) and as files for Perfetto."""
 
 from __future__ import annotations
 
-from warploom.observe.trace.data import Cta, Kind, Trace
+from warploom.observe.trace.data import Cta, Kind
 from warploom.observe.trace.recorder import EVENTS, Recorder
+from warploom.observe.trace.trace import Trace
 
 __all__ = ["EVENTS", "Cta", "Kind", "Recorder", "Trace"]

@@ -1,8 +1,8 @@
-"""Traces as Chrome's trace events, which Perfetto reads: JSON, one event a line.
+"""Traces as Chrome trace events, which Perfetto reads: JSON, one event per line.
 
-A step of the machine is a microsecond. Short slices take parts of their step, so that an arrow never goes
-backwards: an issue the first quarter, an arrival the second, what is in flight begins after the one and ends
-before the last, in which a wait goes on.
+A step of the emulator is one microsecond. Short slices take parts of their step, so that no arrow points backwards: an
+issue the first quarter and an arrival the second. An operation in flight begins after its issue and ends before the
+last quarter, in which a wait ends.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from warploom.diagnostics import UsageError
-from warploom.observe.trace.data import WAITS, Trace
+from warploom.observe.trace.data import WAITS, TraceData
 from warploom.observe.trace.tracks import FINEST, Tracks
 
 Event = dict[str, Any]
 
 
-def save(trace: Trace, path: Path) -> None:
-    """Write a trace to a file, whole or not at all. Errors: UsageError launch.trace."""
+def save(trace: TraceData, path: Path) -> None:
+    """Write a trace to a file, completely or not at all. Errors: UsageError launch.trace."""
     temporary = ""
     try:
         with tempfile.NamedTemporaryFile(
@@ -34,7 +34,7 @@ def save(trace: Trace, path: Path) -> None:
             file.write(f'"otherData": {json.dumps(_about(trace))},\n"traceEvents": [\n')
             file.write(",\n".join(json.dumps(event) for event in events(trace)))
             file.write("\n]}\n")
-        _as_usual(temporary)
+        _set_usual_mode(temporary)
         Path(temporary).replace(path)
     except OSError as error:
         if temporary:
@@ -44,49 +44,54 @@ def save(trace: Trace, path: Path) -> None:
         raise UsageError(f"trace: {path} cannot be written: {reason}", code="launch.trace") from None
 
 
-def _as_usual(path: str) -> None:
-    """Give a temporary file, which is private, the rights that a new file has."""
+def _set_usual_mode(path: str) -> None:
+    """Give a temporary file, which is private, the access rights of a new file."""
     mask = os.umask(0)
     os.umask(mask)
     Path(path).chmod(0o666 & ~mask)
 
 
-def _about(trace: Trace) -> dict[str, object]:
+def _about(trace: TraceData) -> dict[str, object]:
     return {
         "kernel": trace.kernel,
         "schedule": trace.schedule,
-        "unit": "1 us is one step of the machine",
+        "unit": "1 us is one step of the emulator",
         "events": f"{trace}",
     }
 
 
-def events(trace: Trace) -> Iterator[Event]:
-    """The trace's events: names of tracks first, then by time."""
+def events(trace: TraceData) -> Iterator[Event]:
+    """Yield the events of a trace: the names of its tracks first, then events by time."""
     return _Writer(trace).events()
 
 
 class _Writer:
-    """Writes every event on its track, and joins them."""
+    """Writer of every event on its track, and of the arrows."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: TraceData) -> None:
         self.trace = trace
         self.tracks = Tracks(trace)
 
     def _names(self) -> Iterator[Event]:
         for pid, cta in enumerate(self.trace.ctas, 1):
-            yield _meta("process_name", pid, 0, name=self.tracks.called(cta))
+            yield _meta("process_name", pid, 0, name=self.tracks.cta_name(cta))
             yield _meta("process_sort_index", pid, 0, sort_index=pid)
         for place, (tid, track) in enumerate(self.tracks.ordered()):
             yield _meta("thread_name", track.cta + 1, tid, name=track.name)
             yield _meta("thread_sort_index", track.cta + 1, tid, sort_index=place)
 
     def events(self) -> Iterator[Event]:
-        """Names of tracks first, then by time."""
+        """Yield the names of tracks first, then events by time."""
         found: list[tuple[float, int, float, Event]] = []
         for k in range(len(self.tracks.kinds)):
             begin, end = self.tracks.extent(k)
             found.append(
-                (begin, 0, begin - end, self._slice(k, begin, end, self.tracks.name(k), self.tracks.about(k)))
+                (
+                    begin,
+                    0,
+                    begin - end,
+                    self._slice(k, begin, end, self.tracks.name(k), self.tracks.details(k)),
+                )
             )
         arrows: list[tuple[int, int]] = self.trace.arrows.tolist()
         sources, targets = (
@@ -115,7 +120,7 @@ class _Writer:
         return {"pid": self.tracks.columns["cta"][k] + 1, "tid": self.tracks.of[k]}
 
     def _tip(self, k: int, is_source: bool) -> tuple[float, float]:
-        """The part of an event that an arrow leaves or reaches."""
+        """Return the part of an event at which an arrow starts or ends, in steps."""
         if self.tracks.kinds[k] not in WAITS:
             return self.tracks.extent(k)
         if is_source:

@@ -1,230 +1,226 @@
-"""The recorder: watches a run of the machine and notes what happens when, in some of its CTAs."""
+"""Recorder: an observer that records the events of some CTAs as a trace."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
-from warploom.emulator.strands import State
-from warploom.emulator.watch import Watcher
-from warploom.observe.trace.data import Cta, Kind, Trace
-from warploom.observe.trace.flights import Flights
-from warploom.observe.trace.objects import Objects
+from warploom.emulator.batch import Batch
+from warploom.emulator.events import (
+    Allocate,
+    Arrive,
+    Barrier,
+    BlockEnd,
+    BlockStart,
+    Complete,
+    CopyIssue,
+    Execute,
+    Issue,
+    Launch,
+    Observer,
+    PhaseComplete,
+    PhaseWait,
+    Resident,
+    Suspend,
+    Wait,
+)
+from warploom.emulator.grid import Grid
+from warploom.emulator.warp_splits import Status
+from warploom.isa.model import effects
+from warploom.observe.trace.data import Cta, Kind
+from warploom.observe.trace.mbarriers import Mbarriers
+from warploom.observe.trace.operations import Operations
+from warploom.observe.trace.recording import Recording
 from warploom.observe.trace.spans import Spans
 from warploom.observe.trace.table import NOWHERE, Table
-
-if TYPE_CHECKING:
-    from warploom.emulator.batch import Batch
-    from warploom.emulator.emulator import Grid, Machine
+from warploom.observe.trace.trace import Trace
 
 Array = NDArray[Any]
-Act = Callable[[Any, Any], None]
 Rows = NDArray[np.intp]
 
 EVENTS = 200_000
-"""Events that a trace keeps unless told otherwise."""
+"""Events that a trace keeps by default."""
 
 _BARRIERS = 16
 
 
-class Recorder(Watcher):
-    """A watcher (machine.watch) for one launch.
+class Recorder(Observer):
+    """Recorder of one launch.
 
-    It notes what happens in the CTAs with these numbers, x running fastest; by default in those of the first
-    cluster. Its clock counts the steps in which they have a part: instructions, each done for all warps that
-    stand at it, and what the engines do for them in between.
+    It records the CTAs with the given numbers (x varies fastest), by default those of the first cluster. Its clock
+    counts the steps in which they take part: instructions, each executed for all warps at it, and asynchronous
+    operations that take effect in between.
 
-    Errors: UsageError launch.trace for a CTA that the grid does not have, once it is launched.
+    Errors: UsageError launch.trace for a CTA that the grid does not have, when it is launched.
     """
 
-    accesses = False
-    machine: Machine
+    recording: Recording
     spans: Spans
-    objects: Objects
-    flights: Flights
-    of_cta: Array
-    of_warp: Array
-    watched: NDArray[np.bool_]
+    mbarriers: Mbarriers
+    operations: Operations
 
     def __init__(self, ctas: Sequence[int] | None = None, events: int = EVENTS) -> None:
+        super().__init__()
         self.table = Table(events)
-        self.together = 1  # instructions that the machine does as one
-        self.base = 0  # the step at which the block began, and between blocks the next one
-        self._wanted = ctas
+        self._requested = ctas
         self._ctas: tuple[Cta, ...] = ()
-        self._first = 0
-        self._inside = False
-        self._any = False
         self._block = 0
 
     # Beginning and end ------------------------------------------------------------------------------------
 
-    def attach(self, machine: Machine) -> None:
-        """The machine is made."""
-        self.machine = machine
-        self._ctas = _chosen(machine.grid, self._wanted)
+    def attach(self, launch: Launch) -> None:
+        """Prepare for a launch and set the handlers."""
+        self.launch = launch
+        self.recording = Recording(launch, self.table)
+        self._ctas = _chosen(launch.grid, self._requested)
+        self.instructions = {
+            pc: self._multiply
+            for pc, step in enumerate(launch.program.steps)
+            if step.binding.form.multiplies and not step.binding.form.is_asynchronous
+        }
+        # Events of warps at an instruction; they matter only while CTAs are recorded.
+        timed: dict[Any, Callable[[Any], None]] = {
+            Suspend: self._suspend,
+            Barrier: self._barrier,
+            Allocate: self._allocate,
+            PhaseComplete: self._phase_complete,
+            Arrive: self._arrive,
+            Issue: self._issue,
+            CopyIssue: self._copy_issue,
+            Complete: self._complete,
+            Wait: self._wait,
+        }
+        self.handlers = {kind: self._timed(handler) for kind, handler in timed.items()} | {
+            Resident: self._start,
+            BlockStart: self._start_block,
+            BlockEnd: self._end_block,
+            PhaseWait: self._phase_wait,
+        }
 
-    def wrap(self, pc: int, act: Act, operands: Any) -> Act:
-        """See what warps multiply."""
-        form = self.machine.program.steps[pc].binding.form
-        if not form.multiplies or form.is_asynchronous:
-            return act
+    def _timed(self, handler: Callable[[Any], None]) -> Callable[[Any], None]:
+        """Return a handler that sets the present instruction first, and ignores events without recorded CTAs."""
+        recording = self.recording
 
-        def both(batch: Batch, operands: Any) -> None:
-            self._multiply(batch)
-            act(batch, operands)
+        def handle(event: Any) -> None:
+            recording.pc = event.pc
+            if recording.any_recorded:
+                handler(event)
 
-        return both
+        return handle
 
-    def wrap_run(self, pc: int, together: Act) -> Act:
-        """See how many instructions are done as one."""
-
-        def counted(batch: Batch, run: Any) -> None:
-            self.together = len(run)
-            together(batch, run)
-            self.together = 1
-
-        return counted
-
-    def start(self) -> None:
-        """CTAs became resident."""
-        self.table.close(self.base)
-        machine = self.machine
-        x, y, z = machine.coordinates.T
-        numbers = x + machine.grid.grid[0] * (y + machine.grid.grid[1] * z)
-        wanted = {cta.number: k for k, cta in enumerate(self._ctas)}
-        self.of_cta = np.full(machine.ctas, -1, np.int64)
-        self.of_cta[: len(numbers)] = [wanted.get(number, -1) for number in numbers.tolist()]
-        self.of_warp = self.of_cta[machine.cta_of]
-        self.watched = self.of_warp >= 0
-        self._any = bool(self.watched.any())
-        self.spans = Spans(self)
-        self.objects = Objects(self)
-        self.flights = Flights(self)
+    def _start(self, event: Resident) -> None:
+        """Start a wave of CTAs."""
+        self.table.close(self.recording.base)
+        grid, topology = self.launch.grid, self.launch.topology
+        x, y, z = event.placement.coordinates.T
+        numbers = x + grid.grid[0] * (y + grid.grid[1] * z)
+        chosen = {cta.number: k for k, cta in enumerate(self._ctas)}
+        of_cta = np.full(topology.ctas, -1, np.int64)
+        of_cta[: len(numbers)] = [chosen.get(number, -1) for number in numbers.tolist()]
+        self.recording.start(event, of_cta)
+        self.spans = Spans(self.recording)
+        self.operations = Operations(self.recording, self.spans)
+        self.mbarriers = Mbarriers(self.recording, self.spans, self.operations)
         self._at_barrier: dict[int, list[int]] = {}
         self._at_cluster: dict[int, list[int]] = {}
-        self._arrived: dict[int, int] = {}
-        self._arrived_in_cluster: dict[int, int] = {}
-        self._completed: dict[int, int] = {}  # what completed the last phase of a cluster's barrier
-        self._products: dict[int, tuple[int, int]] = {}  # of each CTA: event and block
+        self._arrived: dict[int, int] = {}  # last arrival at each CTA barrier
+        self._arrived_at_cluster: dict[int, int] = {}
+        self._completed: dict[int, int] = {}  # arrival that completed the last phase of a cluster barrier
+        self._multiplications: dict[int, tuple[int, int]] = {}  # event and block of each CTA
 
     def trace(self) -> Trace:
-        """What was noted until now."""
-        self.table.close(self.now() + 1)
-        machine, table = self.machine, self.table
-        program, schedule = machine.program, machine.schedule
+        """Return the trace of what has been recorded."""
+        self.table.close(self.recording.now() + 1)
+        program = self.launch.program
         return Trace(
             kernel=program.kernel.name,
-            schedule=f"random:{schedule.seed}" if schedule.kind == "random" else schedule.kind,
-            cluster_size=machine.cluster_size,
-            warps=machine.warps_per_cta,
+            schedule=str(self.launch.schedule),
+            cluster_size=self.launch.topology.cluster_size,
+            warps=self.launch.topology.warps_per_cta,
             ctas=self._ctas,
             opcodes=tuple(step.instruction.opcode for step in program.steps),
             lines=tuple(program.line_of(pc) for pc in range(len(program.steps))),
-            events=table.events(),
-            arrows=table.pairs(),
-            total=table.total,
+            events=self.table.events(),
+            arrows=self.table.pairs(),
+            total=self.table.total,
         )
 
-    # Time -------------------------------------------------------------------------------------------------
+    # Blocks -----------------------------------------------------------------------------------------------
 
-    def now(self) -> int:
-        """The step that is being done, or the last one that was."""
-        return self.base + self.machine.pc - self._first if self._inside else max(self.base - 1, 0)
-
-    def block(self, batch: Batch) -> None:
-        """Warps are about to execute a basic block."""
-        if not self._any:
+    def _start_block(self, event: BlockStart) -> None:
+        recording = self.recording
+        recording.pc = event.pc
+        if not recording.any_recorded:
             return
-        rows = batch.rows[self.watched[batch.warp_index]]
+        rows = event.batch.rows[recording.recorded[event.batch.warp_index]]
         if len(rows):
-            self._first = self.machine.pc
-            self._inside = True
+            recording.first = event.pc
+            recording.in_block = True
             self._block += 1
             self.spans.begin(rows)
 
-    def between(self) -> None:
-        """The block is over."""
-        if self._inside:
-            self.base = self.now() + 1
-            self._inside = False
+    def _end_block(self, event: BlockEnd) -> None:
+        recording = self.recording
+        recording.pc = event.pc
+        if recording.in_block:
+            recording.base = recording.now() + 1
+            recording.in_block = False
             self.spans.end()
 
-    def tick(self) -> None:
-        """What engines do between blocks takes a step of its own."""
-        if not self._inside:
-            self.base += 1
-
     def _positions(self, batch: Batch) -> Rows:
-        """Those strands of a batch that are watched."""
-        if not self._any or not len(batch.rows):
+        """Return the positions of the recorded warps of a batch."""
+        if not len(batch.rows):
             return np.zeros(0, np.intp)
-        return np.flatnonzero(self.watched[batch.warp_index])
+        return np.flatnonzero(self.recording.recorded[batch.warp_index])
 
-    def suspended(self, batch: Batch, which: Array, state: int, again: bool) -> None:
-        """Strands are about to wait."""
-        if self._any and state != State.READY:
-            positions = np.flatnonzero(which & self.watched[batch.warp_index])
-            if len(positions):
-                self.spans.suspended(batch, positions, state)
+    def _suspend(self, event: Suspend) -> None:
+        """Record waits of warp splits for other lanes or warps, and for phases of mbarriers."""
+        if event.status == Status.READY:
+            return
+        batch, spans = event.batch, self.spans
+        positions = np.flatnonzero(event.suspended & self.recording.recorded[batch.warp_index])
+        if not len(positions):
+            return
+        rows = batch.rows[positions]
+        if event.status == Status.RECONVERGING:
+            spans.hold(rows, spans.add_waits(Kind.WAIT_WARP, rows), until_resumed=True)
+            return
+        wait = self.launch.program.steps[event.pc].binding.form.effect(effects.Wait)
+        free = spans.wait[rows] < 0
+        if wait is not None and wait.on == "mbarrier" and free.any():
+            self.mbarriers.wait(rows[free], positions[free])
 
     # Barriers ---------------------------------------------------------------------------------------------
 
-    def cta_arrive(self, batch: Batch, keys: Array, waits: bool) -> None:
-        """Warps arrive at CTA barriers."""
-        positions = self._positions(batch)
-        if not len(positions):
+    def _barrier(self, event: Barrier) -> None:
+        positions = self._positions(event.batch)
+        if not len(positions) or event.level == "warp":
             return
-        rows, keys = batch.rows[positions], keys[positions]
+        rows, keys, waits = event.batch.rows[positions], event.keys[positions], event.waits[positions]
+        if event.level == "cta":
+            self._arrive_at_cta(rows, keys, bool(waits.any()))
+        elif event.arrives:
+            ids = self.spans.mark(Kind.ARRIVE_CLUSTER, rows, phase=-1)
+            self._arrived_at_cluster.update(zip(keys.tolist(), ids.tolist(), strict=True))
+        else:
+            self._wait_for_cluster(rows, keys, waits)
+
+    def _arrive_at_cta(self, rows: Rows, keys: Array, waits: bool) -> None:
+        number = keys % _BARRIERS
         if waits:
-            ids = self.spans.add_waits(Kind.WAIT_BARRIER, rows, number=keys % _BARRIERS, phase=-1)
+            ids = self.spans.add_waits(Kind.WAIT_BARRIER, rows, number=number, phase=-1)
             self.spans.hold(rows, ids)
             for key, row in zip(keys.tolist(), rows.tolist(), strict=True):
                 self._at_barrier.setdefault(key, []).append(row)
         else:
-            ids = self.spans.mark(Kind.ARRIVE_BARRIER, rows, number=keys % _BARRIERS, phase=-1)
+            ids = self.spans.mark(Kind.ARRIVE_BARRIER, rows, number=number, phase=-1)
         self._arrived.update(zip(keys.tolist(), ids.tolist(), strict=True))
 
-    def cta_complete(self, keys: Array) -> None:
-        """CTA barriers are complete."""
-        for key in keys[self.of_cta[keys // _BARRIERS] >= 0].tolist():
-            self._let_go(self._at_barrier.pop(key, []), self._arrived.pop(key, NOWHERE))
-
-    def _let_go(self, rows: list[int], last: int) -> None:
-        """Strands wait no longer, and an arrival is why, if it is of now."""
-        if not rows:
-            return
-        now, begins = self.now(), self.table.rows["begin"]
-        ids = self.spans.end_waits(np.array(rows, np.intp), now + 1)
-        if last != NOWHERE and begins[last] == now:
-            for wait in ids[(begins[ids] < now) & (ids != NOWHERE)].tolist():
-                self.table.arrow(last, wait)
-
-    def cluster_arrive(self, batch: Batch, clusters: Array) -> None:
-        """Warps arrive at the barriers of their clusters."""
-        positions = self._positions(batch)
-        if len(positions):
-            ids = self.spans.mark(Kind.ARRIVE_CLUSTER, batch.rows[positions], phase=-1)
-            self._arrived_in_cluster.update(zip(clusters[positions].tolist(), ids.tolist(), strict=True))
-
-    def cluster_complete(self, cluster: int) -> None:
-        """A cluster's barrier is complete."""
-        last = self._arrived_in_cluster.pop(cluster, NOWHERE)
-        self._completed[cluster] = last if self.table.rows["begin"][last] == self.now() else NOWHERE
-        self._let_go(self._at_cluster.pop(cluster, []), last)
-
-    def cluster_wait(self, batch: Batch, clusters: Array) -> None:
-        """Warps wait, or will have waited, at the barriers of their clusters."""
-        positions = self._positions(batch)
-        if not len(positions):
-            return
-        rows, clusters = batch.rows[positions], clusters[positions]
-        waits = self.machine.barriers.cluster_waits(batch, batch.place.cta // self.machine.cluster_size)
-        waits = waits[positions]
+    def _wait_for_cluster(self, rows: Rows, clusters: Array, waits: Array) -> None:
         ids = self.spans.add_waits(Kind.WAIT_CLUSTER, rows, phase=-1)
         self.spans.hold(rows[waits], ids[waits])
         for cluster, row in zip(clusters[waits].tolist(), rows[waits].tolist(), strict=True):
@@ -233,92 +229,102 @@ class Recorder(Watcher):
             if (source := self._completed.get(cluster, NOWHERE)) != NOWHERE:
                 self.table.arrow(source, wait)
 
-    # mbarriers --------------------------------------------------------------------------------------------
+    def _phase_complete(self, event: PhaseComplete) -> None:
+        if event.level == "mbarrier":
+            self.mbarriers.complete(event.keys)
+        elif event.level == "cta":
+            recorded = self.recording.cta_of_cta[event.keys // _BARRIERS] >= 0
+            for key in event.keys[recorded].tolist():
+                self._release(self._at_barrier.pop(key, []), self._arrived.pop(key, NOWHERE))
+        else:
+            for cluster in event.keys.tolist():
+                last = self._arrived_at_cluster.pop(cluster, NOWHERE)
+                is_now = self.table.rows["begin"][last] == self.recording.now()
+                self._completed[cluster] = last if is_now else NOWHERE
+                self._release(self._at_cluster.pop(cluster, []), last)
 
-    def mbarrier(
-        self, batch: Batch, index: Array, lanes: Array, action: str, amounts: Array, transactions: Array
-    ) -> None:
-        """Lanes act on mbarriers."""
-        if self._any:
-            self.objects.act(batch, index, lanes, action, amounts, transactions)
+    def _release(self, rows: list[int], last: int) -> None:
+        """End the waits of warp splits, with arrows from the last arrival if it is of the present step."""
+        if not rows:
+            return
+        now, begins = self.recording.now(), self.table.rows["begin"]
+        ids = self.spans.end_waits(np.array(rows, np.intp), now + 1)
+        if last != NOWHERE and begins[last] == now:
+            for wait in ids[(begins[ids] < now) & (ids != NOWHERE)].tolist():
+                self.table.arrow(last, wait)
 
-    def phases(self, words: Array) -> None:
-        """Phases are complete."""
-        if self._any:
-            self.objects.phases(words)
+    def _allocate(self, event: Allocate) -> None:
+        """Record waits of warp splits for registers."""
+        positions = np.flatnonzero(event.waits & self.recording.recorded[event.batch.warp_index])
+        rows = event.batch.rows[positions]
+        rows = rows[self.spans.wait[rows] < 0]
+        if len(rows):
+            ids = self.spans.add_waits(Kind.WAIT_REGISTERS, rows, number=event.count)
+            self.spans.hold(rows, ids, until_resumed=True)
 
-    def waits(self, batch: Batch, index: Array, lanes: Array) -> None:
-        """Lanes look at mbarriers."""
-        self.objects.look(index, lanes)
+    # Asynchronous operations ------------------------------------------------------------------------------
 
-    def waited(self, batch: Batch, index: Array, lanes: Array, phase: Array, parity: bool) -> None:
-        """Lanes found that a phase is complete."""
-        if self._any:
-            self.objects.waited(batch, index, lanes)
+    def _phase_wait(self, event: PhaseWait) -> None:
+        self.recording.pc = event.pc
+        self.mbarriers.test(event)
 
-    # Engines ----------------------------------------------------------------------------------------------
+    def _arrive(self, event: Arrive) -> None:
+        self.mbarriers.act(event)
 
-    def bulk(self, batch: Batch, request: Any) -> None:
-        """Lanes issue bulk copies."""
-        if self._any:
-            self.flights.bulk(batch, request)
-
-    def landing(self, numbers: Array) -> None:
-        """Bulk copies take effect."""
-        if self._any:
-            self.objects.landing()
-            self.flights.landing(numbers)
-
-    def deferred(self, batch: Batch, channel: str, number: int) -> None:
-        """Lanes issue an action."""
-        positions = self._positions(batch)
+    def _issue(self, event: Issue) -> None:
+        positions = self._positions(event.batch)
         if len(positions):
-            self.flights.deferred(batch, positions, channel, number)
+            self.operations.issue(event, positions)
 
-    def acting(self, number: int, warps: Array) -> None:
-        """A deferred action takes effect."""
-        if self._any:
-            self.objects.landing()
-            self.flights.acting(number, warps)
+    def _copy_issue(self, event: CopyIssue) -> None:
+        self.mbarriers.expect_copies(*self.operations.issue_copies(event))
 
-    def group_wait(self, batch: Batch, channel: str, pending: int, read_only: bool) -> None:
-        """Lanes wait for groups."""
-        positions = self._positions(batch)
+    def _complete(self, event: Complete) -> None:
+        self.mbarriers.start_completion()
+        self.operations.complete(event)
+
+    def _wait(self, event: Wait) -> None:
+        positions = self._positions(event.batch)
         if len(positions):
-            self.flights.group_wait(batch, positions, channel, pending, read_only)
+            self.operations.wait(event, positions)
 
-    def _multiply(self, batch: Batch) -> None:
-        """Warps multiply: those of a CTA are one event for each basic block."""
-        positions = self._positions(batch)
+    def _multiply(self, event: Execute) -> None:
+        """Record multiplications of warps: one event for each CTA and basic block."""
+        recording = self.recording
+        if event.pc != event.first or not recording.any_recorded:
+            return  # the first instruction of a run stands for all
+        recording.pc = event.pc
+        positions = self._positions(event.batch)
         if not len(positions):
             return
-        warps, now, pc = batch.warp_index[positions], self.now(), self.machine.pc
-        ctas, first, counts = np.unique(self.of_warp[warps], return_index=True, return_counts=True)
+        warps, now, pc = event.batch.warp_index[positions], recording.now(), event.pc
+        of_warps = recording.cta_of_warp[warps]
+        ctas, first, counts = np.unique(of_warps, return_index=True, return_counts=True)
         events = self.table.rows
         for cta, at, count in zip(ctas.tolist(), first.tolist(), counts.tolist(), strict=True):
-            event, block = self._products.get(cta, (NOWHERE, -1))
+            found, block = self._multiplications.get(cta, (NOWHERE, -1))
             if block != self._block:
                 added = self.table.add(
-                    Kind.PRODUCT, 1, cta=cta, warp=int(self.machine.in_cta[warps[at]]), begin=now, step=pc,
-                    number=-1, phase=-1,
+                    Kind.MULTIPLICATION, 1, cta=cta, warp=int(self.launch.topology.warp_in_cta[warps[at]]), begin=now,
+                    step=pc, number=-1, phase=-1,
                 )  # fmt: skip
-                event = int(added[0])
-                self._products[cta] = event, self._block
+                found = int(added[0])
+                self._multiplications[cta] = found, self._block
                 events = self.table.rows
-            events["end"][event] = now + 1
-            events["last"][event] = pc
-            events["count"][event] += count * self.together
+            events["end"][found] = now + 1
+            events["last"][found] = pc
+            events["count"][found] += count * event.length
 
 
-def _chosen(grid: Grid, wanted: Sequence[int] | None) -> tuple[Cta, ...]:
-    """The CTAs that are watched, in order of launch. Errors: UsageError launch.trace."""
-    if wanted is None:
+def _chosen(grid: Grid, requested: Sequence[int] | None) -> tuple[Cta, ...]:
+    """Return the CTAs to record, in launch order. Errors: UsageError launch.trace."""
+    if requested is None:
         return tuple(_cta(grid, _split(rank, grid.cluster)) for rank in range(grid.cluster_size))
-    for number in wanted:
+    for number in requested:
         if not 0 <= number < grid.ctas:
             message = f"trace: there is no CTA {number}; the grid has {grid.ctas}, from 0 on"
             raise UsageError(message, code="launch.trace")
-    found = [_cta(grid, _split(number, grid.grid)) for number in sorted(set(wanted))]
+    found = [_cta(grid, _split(number, grid.grid)) for number in sorted(set(requested))]
     return tuple(sorted(found, key=lambda cta: (cta.cluster, cta.rank)))
 
 
@@ -329,8 +335,8 @@ def _split(number: int, extents: tuple[int, int, int]) -> tuple[int, int, int]:
 
 def _cta(grid: Grid, at: tuple[int, int, int]) -> Cta:
     counts = [extent // size for extent, size in zip(grid.grid, grid.cluster, strict=True)]
-    x, y, z = (place // size for place, size in zip(at, grid.cluster, strict=True))
-    i, j, k = (place % size for place, size in zip(at, grid.cluster, strict=True))
+    x, y, z = (each // size for each, size in zip(at, grid.cluster, strict=True))
+    i, j, k = (each % size for each, size in zip(at, grid.cluster, strict=True))
     return Cta(
         number=at[0] + grid.grid[0] * (at[1] + grid.grid[1] * at[2]),
         coordinates=at,

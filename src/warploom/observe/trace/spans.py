@@ -1,19 +1,16 @@
-"""Spans of warps: where each strand runs and where it waits."""
+"""Spans of warps: where each warp split runs and where it waits."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.emulator.strands import State
+from warploom.emulator.warp_splits import Status
 from warploom.observe.trace.data import Kind
+from warploom.observe.trace.recording import Recording
 from warploom.observe.trace.table import OPEN, Ids
-
-if TYPE_CHECKING:
-    from warploom.emulator.batch import Batch
-    from warploom.observe.trace.recorder import Recorder
 
 Array = NDArray[Any]
 Rows = NDArray[np.intp]
@@ -22,52 +19,52 @@ _NONE = -1
 
 
 class Spans:
-    """What every strand is doing. Arrays have one element for each slot of `Strands`."""
+    """Present run or wait of every warp split. Arrays have one element for each slot of `WarpSplits`."""
 
-    def __init__(self, recorder: Recorder) -> None:
-        self.recorder = recorder
-        self.machine = recorder.machine
-        self.table = recorder.table
-        warps = self.machine.warps
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
+        self.topology = recording.launch.topology
+        self.splits = recording.present.splits
+        self.table = recording.table
+        warps = self.topology.warps
         self.run = np.full(warps, _NONE, np.int64)  # the open run
         self.wait = np.full(warps, _NONE, np.int64)  # the open wait
-        self.loose = np.zeros(warps, np.bool_)  # the open wait ends when the strand goes on
-        self.since = np.full(warps, _NONE, np.int64)  # from when on it runs, if it has no open run
-        self.first = np.zeros(warps, np.int64)  # where that run begins
-        self.warp = np.arange(warps)  # whose slot it is
-        self.strand = np.zeros(warps, np.int64)
-        self._strands = np.zeros(warps, np.int64)  # how many each warp has had beside its own
+        self.until_resumed = np.zeros(warps, np.bool_)  # the open wait ends when the warp split runs again
+        self.since = np.full(warps, _NONE, np.int64)  # start of a run that has no event yet
+        self.first = np.zeros(warps, np.int64)  # first program counter of that run
+        self.warp = np.arange(warps)  # warp of the slot
+        self.split = np.zeros(warps, np.int64)  # number of the split in its warp
+        self._splits_of = np.zeros(warps, np.int64)  # further splits that each warp has had
         self._rows: Rows = np.zeros(0, np.intp)
         self._least = 0  # program counter
 
     # Running ----------------------------------------------------------------------------------------------
 
     def begin(self, rows: Rows) -> None:
-        """Strands are about to execute a basic block."""
+        """Start a basic block of warp splits."""
         self._rows = rows
         if not len(rows):
             return
-        now = self.recorder.now()
+        now = self.recording.now()
         if int(rows.max()) >= len(self.run):
             self._grow()
-        strands = self.machine.strands
-        if strands.diverged:
-            self._adopt(rows[self.warp[rows] != strands.warp[rows]])
-        loose = rows[self.loose[rows]]
-        if len(loose):
-            self.end_waits(loose, now)
+        if self.splits.diverged:
+            self._reassign(rows[self.warp[rows] != self.splits.warp[rows]])
+        resumed = rows[self.until_resumed[rows]]
+        if len(resumed):
+            self.end_waits(resumed, now)
         self.since[rows[self.since[rows] < 0]] = now
-        self._least = self.machine.pc
+        self._least = self.recording.pc
         self.first[rows[self.run[rows] < 0]] = self._least
 
     def end(self) -> None:
-        """The block is over: the strands that do not wait have run."""
+        """End the basic block: the warp splits that do not wait have run."""
         rows = self._rows
         if not len(rows):
             return
         self._rows = rows[:0]
-        strands, events = self.machine.strands, self.table.rows
-        now, pc = self.recorder.base, self.machine.pc
+        splits, events = self.splits, self.table.rows
+        now, pc = self.recording.base, self.recording.pc
         going = rows[self.wait[rows] < 0]
         runs = self.run[going]
         known = runs[runs >= 0]
@@ -78,11 +75,11 @@ class Spans:
         new = going[(runs < 0) & (self.since[going] < now)]
         if len(new):
             self.run[new] = self._add_runs(new, now, pc)
-        gone = rows[strands.state[rows] == State.DONE]
+        gone = rows[splits.status[rows] == Status.DONE]
         if len(gone):
             self.run[gone] = self.since[gone] = _NONE
-        if strands.diverged:
-            merged = np.flatnonzero((self.wait >= 0) & (strands.state[: len(self.wait)] == State.DONE))
+        if splits.diverged:
+            merged = np.flatnonzero((self.wait >= 0) & (splits.status[: len(self.wait)] == Status.DONE))
             if len(merged):
                 self.end_waits(merged, now)
                 self.since[merged] = _NONE
@@ -90,40 +87,41 @@ class Spans:
     def _add_runs(self, rows: Rows, end: int, last: int) -> Ids:
         first = self.first[rows]
         return self.table.add(
-            Kind.RUN, len(rows), **self.who(rows), begin=self.since[rows], end=end, step=first,
+            Kind.RUN, len(rows), **self.columns(rows), begin=self.since[rows], end=end, step=first,
             last=np.maximum(first, last),
         )  # fmt: skip
 
     def _grow(self) -> None:
-        more = len(self.machine.strands.state) - len(self.run)
-        for name, fill in (("run", _NONE), ("wait", _NONE), ("since", _NONE), ("first", 0), ("warp", _NONE)):
+        more = len(self.splits.status) - len(self.run)
+        for name, fill in (
+            ("run", _NONE), ("wait", _NONE), ("since", _NONE), ("first", 0), ("warp", _NONE), ("split", 0)
+        ):  # fmt: skip
             setattr(self, name, np.concatenate([getattr(self, name), np.full(more, fill, np.int64)]))
-        self.loose = np.concatenate([self.loose, np.zeros(more, np.bool_)])
-        self.strand = np.concatenate([self.strand, np.zeros(more, np.int64)])
+        self.until_resumed = np.concatenate([self.until_resumed, np.zeros(more, np.bool_)])
 
-    def _adopt(self, rows: Rows) -> None:
-        """Slots have become another warp's."""
+    def _reassign(self, rows: Rows) -> None:
+        """Reset slots that belong to another warp now."""
         for row in rows.tolist():
-            warp = int(self.machine.strands.warp[row])
-            self._strands[warp] += 1
-            self.warp[row], self.strand[row] = warp, self._strands[warp]
+            warp = int(self.splits.warp[row])
+            self._splits_of[warp] += 1
+            self.warp[row], self.split[row] = warp, self._splits_of[warp]
             self.run[row] = self.wait[row] = self.since[row] = _NONE
-            self.loose[row] = False
+            self.until_resumed[row] = False
 
     # Waiting ----------------------------------------------------------------------------------------------
 
-    def who(self, rows: Rows) -> dict[str, Array]:
-        """The columns that say whose an event is."""
+    def columns(self, rows: Rows) -> dict[str, Array]:
+        """Return the columns that identify the warp splits of events."""
         warps = self.warp[rows]
         return {
-            "cta": self.recorder.of_warp[warps],
-            "warp": self.machine.in_cta[warps],
-            "strand": self.strand[rows],
+            "cta": self.recording.cta_of_warp[warps],
+            "warp": self.topology.warp_in_cta[warps],
+            "split": self.split[rows],
         }
 
     def add_waits(self, kind: Kind, rows: Rows, **columns: Array | int) -> Ids:
-        """Strands wait for one step at the instruction of now; `hold` makes it longer."""
-        now, pc = self.recorder.now(), self.machine.pc
+        """Add waits of one step at the present instruction; `hold` extends them."""
+        now, pc = self.recording.now(), self.recording.pc
         runs = self.run[rows]
         known = runs[runs >= 0]
         if len(known):
@@ -135,43 +133,25 @@ class Spans:
             self._add_runs(new, now, pc - 1)
         self.run[rows], self.since[rows], self.first[rows] = _NONE, now + 1, pc + 1
         return self.table.add(
-            kind, len(rows), **self.who(rows), begin=now, end=now + 1, step=pc, last=pc, **columns
+            kind, len(rows), **self.columns(rows), begin=now, end=now + 1, step=pc, last=pc, **columns
         )
 
-    def hold(self, rows: Rows, ids: Ids, loose: bool = False) -> None:
-        """The waits have no end yet; those that are `loose` end when their strands go on."""
+    def hold(self, rows: Rows, ids: Ids, until_resumed: bool = False) -> None:
+        """Keep waits open until `end_waits`, or until their warp splits run again."""
         self.table.end(ids, OPEN)
         self.wait[rows] = ids
-        self.loose[rows] = loose
+        self.until_resumed[rows] = until_resumed
 
     def end_waits(self, rows: Rows, when: int) -> Ids:
-        """Open waits end; returns them."""
+        """End the open waits, and return them."""
         ids = self.wait[rows]
         self.table.end(ids, when)
-        self.wait[rows], self.loose[rows], self.since[rows] = _NONE, False, when
+        self.wait[rows], self.until_resumed[rows], self.since[rows] = _NONE, False, when
         return ids
 
     def mark(self, kind: Kind, rows: Rows, **columns: Array | int) -> Ids:
-        """Strands do something that takes one step, and go on."""
-        now, pc = self.recorder.now(), self.machine.pc
+        """Add events of one step that do not interrupt the run of their warp splits."""
+        now, pc = self.recording.now(), self.recording.pc
         return self.table.add(
-            kind, len(rows), **self.who(rows), begin=now, end=now + 1, step=pc, last=pc, **columns
+            kind, len(rows), **self.columns(rows), begin=now, end=now + 1, step=pc, last=pc, **columns
         )
-
-    def suspended(self, batch: Batch, positions: Rows, state: int) -> None:
-        """Strands wait for lanes of their warp, for registers, or for something that has been noted already."""
-        rows = batch.rows[positions]
-        if state == State.GATHERING:
-            self.hold(rows, self.add_waits(Kind.WAIT_WARP, rows), loose=True)
-            return
-        free = self.wait[rows] < 0
-        rows, positions = rows[free], positions[free]
-        if not len(rows):
-            return
-        family, _, part = self.machine.program.steps[self.machine.pc].binding.form.name.partition(".")
-        if family == "mbarrier":
-            self.recorder.objects.wait(rows, positions)
-        elif part == "setmaxnreg":
-            wanted = self.machine.linked[self.machine.pc].operands.imm_reg_count
-            ids = self.add_waits(Kind.WAIT_REGISTERS, rows, number=wanted)
-            self.hold(rows, ids, loose=True)

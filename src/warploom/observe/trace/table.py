@@ -1,4 +1,4 @@
-"""A table of events that grows to a limit, and the arrows between them."""
+"""Table of events that grows to a limit, and the arrows between them."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from warploom.observe.trace.data import EVENT, Kind
 Array = NDArray[Any]
 Ids = NDArray[np.int64]
 
-NOWHERE = 0  # the row of events beyond the limit
-OPEN = -1  # the end of an event that has none yet
+NOWHERE = 0  # row of events beyond the limit
+OPEN = -1  # end of an event that has not ended
 
 
 class Table:
-    """Rows by number. Row 0 stands for every event beyond the limit, so that nobody has to ask."""
+    """Rows of events by number. Row 0 stands for every event beyond the limit, so that callers need no test."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
-        self.total = 0  # events, with those beyond the limit
+        self.total = 0  # events, including those beyond the limit
         self.used = 1
         self.rows = np.zeros(256, EVENT)
         self.arrows: list[tuple[int, int]] = []
 
     def add(self, kind: Kind, many: int, /, **columns: Array | int) -> Ids:
-        """Add events; columns that are not given are 0. Returns their rows."""
+        """Add events, and return their rows. Columns that are not given are 0."""
         first = self.used
         kept = min(many, self.limit + 1 - first)
         self.total += many
@@ -43,23 +43,23 @@ class Table:
         return ids
 
     def end(self, ids: Ids, when: int) -> None:
-        """Events end."""
+        """Set the end of events."""
         self.rows["end"][ids] = when
 
     def arrow(self, source: int, target: int) -> None:
-        """An arrow from one event to another; there are no more of them than of events."""
+        """Add an arrow from one event to another. There are at most as many arrows as events."""
         if NOWHERE not in (source, target) and len(self.arrows) < self.limit:
             self.arrows.append((source, target))
 
     def close(self, when: int) -> None:
-        """What has no end yet ends."""
+        """Set the end of all open events."""
         ends = self.rows["end"][: self.used]
         ends[ends == OPEN] = when
 
     def events(self) -> Array:
-        """The events."""
+        """Return the events."""
         return self.rows[1 : self.used].copy()
 
     def pairs(self) -> Ids:
-        """The arrows, as pairs of positions among `events`. Shapes: (arrows, 2)."""
+        """Return the arrows as pairs of positions among `events`. Shapes: (arrows, 2)."""
         return np.array(self.arrows, np.int64).reshape(-1, 2) - 1

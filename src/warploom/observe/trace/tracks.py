@@ -1,4 +1,4 @@
-"""A trace as it is drawn: tracks, one thing at a time on each, and what every event is called."""
+"""Tracks of a drawn trace, with one event at a time on each, and the names of the events."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import heapq
 from dataclasses import dataclass
 from typing import Any
 
-from warploom.observe.trace.data import WAITS, Cta, Kind, Trace
+from warploom.observe.trace.data import WAITS, Cta, Kind, TraceData
 
 FINEST = 1 / 16
-"""What is drawn begins and ends at multiples of this part of a step: an issue has the second eighth, an arrival the
-second quarter, what is in flight begins after the one and ends in the middle of its last step, before a wait goes on.
+"""Unit of the drawn positions, in steps.
+
+An issue takes the second eighth of its step, an arrival the second quarter. An operation in flight begins after its
+issue and ends in the middle of its last step, before a wait ends.
 """
 
 _ARRIVALS = (Kind.ARRIVE_BARRIER, Kind.ARRIVE_CLUSTER, Kind.ARRIVE_MBARRIER)
@@ -19,15 +21,15 @@ _CATEGORIES = {
     Kind.RUN: "run",
     Kind.ISSUE: "issue",
     Kind.COPY: "copy",
-    Kind.PRODUCT: "product",
+    Kind.MULTIPLICATION: "multiplication",
     Kind.PHASE: "phase",
 }
-_ORDER = ("warp", "tensor", "copy", "mbarrier")  # of the tracks of a CTA, from above
+_ORDER = ("warp", "tensor", "copy", "mbarrier")  # of the tracks of a CTA, from the top
 
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """A row of the picture: the position of its CTA in `Trace.ctas`, what it shows, and its name."""
+    """Row of the picture: the position of its CTA in `Trace.ctas`, the kind of its events, and its name."""
 
     cta: int
     sort: str  # "warp", "tensor", "copy" or "mbarrier"
@@ -35,11 +37,12 @@ class Track:
 
 
 class Tracks:
-    """Finds a track for every event, and words for it. `of[k]` is the track of event k, from 1 on; `kinds` and
-    `columns` are its kind and the columns of `EVENT`, as lists.
+    """Track, extent and name of every event.
+
+    `of[k]` is the track of event k, from 1 on. `kinds` and `columns` are its kind and the columns of `EVENT`, as lists.
     """
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: TraceData) -> None:
         self.trace = trace
         rows = trace.events
         self.columns: dict[str, list[int]] = {name: rows[name].tolist() for name in rows.dtype.names or ()}
@@ -51,7 +54,7 @@ class Tracks:
     # Tracks -----------------------------------------------------------------------------------------------
 
     def _place(self) -> None:
-        """Every event's track. What is in flight together takes several, each its first that is free."""
+        """Assign a track to every event. Operations that are in flight together take several tracks."""
         columns = self.columns
         used: dict[tuple[int, Kind], int] = {}
         free: dict[tuple[int, Kind], list[int]] = {}
@@ -59,53 +62,53 @@ class Tracks:
         for k in sorted(range(len(self.kinds)), key=columns["begin"].__getitem__):
             kind, cta = self.kinds[k], columns["cta"][k]
             if kind in _OF_WARPS:
-                key = (cta, "warp", columns["warp"][k], columns["strand"][k])
+                key = (cta, "warp", columns["warp"][k], columns["split"][k])
             elif kind == Kind.PHASE:
                 key = (cta, "mbarrier", columns["number"][k], 0)
             else:
                 place = (cta, kind)
-                flying, lanes = busy.setdefault(place, []), free.setdefault(place, [])
-                while flying and flying[0][0] <= columns["begin"][k]:
-                    heapq.heappush(lanes, heapq.heappop(flying)[1])
+                in_flight, lanes = busy.setdefault(place, []), free.setdefault(place, [])
+                while in_flight and in_flight[0][0] <= columns["begin"][k]:
+                    heapq.heappush(lanes, heapq.heappop(in_flight)[1])
                 if lanes:
                     lane = heapq.heappop(lanes)
                 else:
                     lane = used.get(place, 0)
                     used[place] = lane + 1
-                heapq.heappush(flying, (columns["end"][k], lane))
+                heapq.heappush(in_flight, (columns["end"][k], lane))
                 key = (cta, "copy" if kind == Kind.COPY else "tensor", lane, 0)
             self.of[k] = self._numbers.setdefault(key, len(self._numbers) + 1)
 
     def ordered(self) -> list[tuple[int, Track]]:
-        """The tracks from above, with their numbers."""
+        """Return the tracks from the top, with their numbers."""
         order = sorted(self._numbers, key=lambda key: (key[0], _ORDER.index(key[1]), *key[2:]))
-        return [(self._numbers[key], Track(key[0], key[1], _called(*key[1:]))) for key in order]
+        return [(self._numbers[key], Track(key[0], key[1], _track_name(*key[1:]))) for key in order]
 
-    def called(self, cta: Cta) -> str:
-        """The name of a CTA."""
+    def cta_name(self, cta: Cta) -> str:
+        """Return the name of a CTA."""
         name = f"CTA ({', '.join(map(str, cta.coordinates))})"
         return f"{name}, cluster {cta.cluster}, rank {cta.rank}" if self.trace.cluster_size > 1 else name
 
     # Events -----------------------------------------------------------------------------------------------
 
     def category(self, k: int) -> str:
-        """What sort of thing an event is: run, wait, issue, arrival, copy, product or phase."""
+        """Return the category of an event: run, wait, issue, arrival, copy, multiplication or phase."""
         kind = self.kinds[k]
         return "wait" if kind in WAITS else _CATEGORIES.get(kind, "arrival")
 
     def extent(self, k: int) -> tuple[float, float]:
-        """Where an event is drawn, from and to, in steps."""
+        """Return the drawn range of an event, in steps."""
         begin, end, kind = self.columns["begin"][k], self.columns["end"][k], self.kinds[k]
         if kind == Kind.ISSUE:
             return begin + 2 * FINEST, begin + 4 * FINEST
         if kind in _ARRIVALS:
             return begin + 4 * FINEST, begin + 8 * FINEST
-        if kind in (Kind.COPY, Kind.PRODUCT):
+        if kind in (Kind.COPY, Kind.MULTIPLICATION):
             return begin + 4 * FINEST, end - 8 * FINEST
         return begin, end
 
     def name(self, k: int) -> str:
-        """What an event is called."""
+        """Return the name of an event."""
         columns, kind = self.columns, self.kinds[k]
         opcode, number, count = (
             self.trace.opcodes[columns["step"][k]],
@@ -124,7 +127,7 @@ class Tracks:
                 return "wait: cluster barrier"
             case Kind.WAIT_MBARRIER:
                 return f"wait: mbarrier {number & 0xFF_FFFF:#x}, parity {columns['phase'][k] & 1}"
-            case Kind.WAIT_REGISTERS | Kind.WAIT_COPIES | Kind.WAIT_BULK | Kind.WAIT_PRODUCTS:
+            case Kind.WAIT_REGISTERS | Kind.WAIT_COPIES | Kind.WAIT_BULK | Kind.WAIT_MULTIPLICATIONS:
                 return f"wait: {opcode} {number}"
             case Kind.ARRIVE_BARRIER:
                 return f"arrive: barrier {number}"
@@ -139,8 +142,8 @@ class Tracks:
             case _:
                 return opcode if count < 2 else f"{opcode} ×{count}"
 
-    def about(self, k: int) -> dict[str, Any]:
-        """What there is to say of an event: its line and instruction, phase, bytes, arrivals."""
+    def details(self, k: int) -> dict[str, Any]:
+        """Return the details of an event: its line and instruction, phase, bytes and arrivals."""
         columns, kind = self.columns, self.kinds[k]
         found: dict[str, Any] = {}
         if kind == Kind.PHASE:
@@ -163,14 +166,14 @@ class Tracks:
             found["bytes"] = columns["amount"][k]
             if columns["number"][k] >= 0:
                 found["mbarrier"] = f"{columns['number'][k] & 0xFF_FFFF:#x}"
-        if kind in (Kind.COPY, Kind.PRODUCT):
+        if kind in (Kind.COPY, Kind.MULTIPLICATION):
             found["warp"] = columns["warp"][k]
         return found
 
 
-def _called(sort: str, number: int, strand: int) -> str:
+def _track_name(sort: str, number: int, split: int) -> str:
     if sort == "warp":
-        return f"warp {number}" + (f", parted {strand}" if strand else "")
+        return f"warp {number}" + (f", split {split}" if split else "")
     if sort == "mbarrier":
         return f"mbarrier {number & 0xFF_FFFF:#x}"
     return ("copies" if sort == "copy" else "tensor core") + (f" ({number + 1})" if number else "")

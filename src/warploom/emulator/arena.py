@@ -1,0 +1,135 @@
+"""Global memory of a launch: one array of bytes, with guard gaps between the segments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.diagnostics import UsageError
+from warploom.emulator import access
+from warploom.emulator.address_space import GLOBAL_BASE, LOWEST_WINDOW
+from warploom.emulator.faults import Fault
+
+GAP = 4096
+ALIGNMENT = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Part of the arena: a buffer, a module variable or the parameter block.
+
+    `start` is its virtual address.
+    """
+
+    name: str
+    start: int
+    size: int
+    writable: bool = True
+    kind: str = "global"  # or "const", "param"
+
+
+class Arena:
+    """Global, constant and parameter memory in one array.
+
+    Segments are added before the run and never move.
+    """
+
+    def __init__(self) -> None:
+        self.segments: list[Segment] = []
+        self._end = GLOBAL_BASE + GAP
+        self.bytes: NDArray[np.uint8] = np.zeros(0, np.uint8)
+        self.starts = np.zeros(0, np.int64)
+        self.ends = np.zeros(0, np.int64)
+        self.state = np.zeros(0, np.uint8)
+
+    def reserve(self, name: str, size: int, writable: bool = True, kind: str = "global") -> Segment:
+        """Add a zero-filled segment of `size` bytes, with a gap after it."""
+        segment = Segment(name, self._end, size, writable, kind)
+        self.segments.append(segment)
+        self._end += -(-size // ALIGNMENT) * ALIGNMENT + GAP
+        return segment
+
+    def seal(self) -> None:
+        """Allocate the reserved segments. No segment can be added afterwards."""
+        size = self._end - GLOBAL_BASE
+        try:
+            self.bytes = np.zeros(size, np.uint8)
+        except MemoryError:
+            largest = max(self.segments, key=lambda segment: segment.size)
+            raise UsageError(
+                f"the kernel's buffers and variables take {size} bytes, more than there is memory for; the largest is "
+                f"{largest.name} with {largest.size} bytes",
+                code="launch.memory",
+            ) from None
+        self.starts = np.array([segment.start for segment in self.segments], np.int64)
+        self.ends = np.array([segment.start + segment.size for segment in self.segments], np.int64)
+        self.state = np.array(
+            [access.CLEAN if s.writable else access.LOCKED for s in self.segments], np.uint8
+        )
+
+    def fork(self) -> Arena:
+        """Return a copy of a sealed arena: the same segments, and bytes of its own."""
+        other = Arena.__new__(Arena)
+        other.__dict__.update(self.__dict__)
+        other.bytes, other.state = self.bytes.copy(), self.state.copy()
+        return other
+
+    def view(self, segment: Segment) -> NDArray[np.uint8]:
+        """Return the bytes of a segment."""
+        first = segment.start - GLOBAL_BASE
+        return self.bytes[first : first + segment.size]
+
+    def written(self, segment: Segment) -> bool:
+        """Return True if the run wrote to a segment."""
+        return bool(self.state[self.segments.index(segment)] == access.DIRTY)
+
+    def locate(self, addresses: NDArray[Any]) -> NDArray[np.intp]:
+        """Return the index of the segment that each address lies in or after, -1 before the first."""
+        return np.searchsorted(self.starts, addresses.astype(np.int64), side="right") - 1
+
+    def in_segments(self, kind: str, addresses: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return True for the addresses that lie in a segment of a kind."""
+        position = self.locate(addresses)
+        inside = (position >= 0) & (addresses.astype(np.int64) < self.ends[np.maximum(position, 0)])
+        kinds = np.array([segment.kind == kind for segment in self.segments], np.bool_)
+        return inside & kinds[np.maximum(position, 0)]
+
+    def nearest(self, address: int) -> str:
+        """Return a phrase that places an address relative to the segments."""
+        if not self.segments:
+            return "there is no global buffer"
+        inside = [s for s in self.segments if s.start <= address < s.start + s.size]
+        if inside:
+            over = inside[0]
+            return f"it begins {address - over.start} bytes into {over.name} of {over.size} bytes"
+        near = min(self.segments, key=lambda s: min(abs(address - s.start), abs(address - s.start - s.size)))
+        end = near.start + near.size
+        where = f"the nearest buffer, {near.name} of {near.size} bytes,"
+        if address >= end:
+            return f"{where} ends {f'{address - end} bytes' if address > end else 'just'} before it"
+        if address < LOWEST_WINDOW:
+            return f"no buffer is near it; the nearest, {near.name} of {near.size} bytes, begins at {near.start:#x}"
+        return f"{where} begins {near.start - address} bytes after it"
+
+    def mark_written(self, address: int) -> None:
+        """Mark the segment that holds an address as written. Errors: Fault emulator.read-only."""
+        position = int(np.searchsorted(self.starts, address, side="right")) - 1
+        if self.state[position] == access.LOCKED:
+            message = (
+                f"a store at global address {address:#x} writes read-only memory: {self.nearest(address)}"
+            )
+            raise Fault("emulator.read-only", message)
+        self.state[position] = access.DIRTY
+
+    def find(self, address: int, size: int, what: str) -> int:
+        """Return the byte index of a range that must lie in one segment. Errors: Fault emulator.out-of-bounds."""
+        position = int(np.searchsorted(self.starts, address, side="right")) - 1
+        if position < 0 or address + size > self.ends[position]:
+            raise Fault(
+                "emulator.out-of-bounds",
+                f"{what} of {size} bytes at global address {address:#x} is out of bounds: {self.nearest(address)}",
+            )
+        return address - GLOBAL_BASE

@@ -1,0 +1,318 @@
+"""Asynchronous operations: queues whose operations take effect when the schedule decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.emulator.batch import Batch
+from warploom.emulator.bulk_copies import CopyExecutor
+from warploom.emulator.events import (
+    Commit,
+    Complete,
+    CopyIssue,
+    Dispatcher,
+    Group,
+    Issue,
+    Wait,
+)
+from warploom.emulator.faults import Fault
+from warploom.emulator.schedule import Schedule
+from warploom.emulator.state import State
+
+Array = NDArray[Any]
+Action = Callable[[Any, Mapping[str, Array]], None]
+BatchFactory = Callable[[Array, Array | None], Batch]
+
+PATIENCE = 256  # epochs after which a lazy operation takes effect without a wait, because it may be polled
+_CHANCE = 0.3  # probability, under a random schedule, that a queue advances between two blocks
+CHANNELS = ("copy", "remote", "multiplication")  # of deferred actions
+_GROUPS: dict[str, Group] = {
+    "copy": "copy",
+    "remote": "",
+    "multiplication": "multiplication",
+    "bulk": "bulk",
+}
+UNAWAITED = ("copy", "remote")  # channels whose actions may take effect without a wait of their issuer
+_LAST = np.iinfo(np.int64).max
+
+
+@dataclass(slots=True)
+class _Deferred:
+    """Queued action of some warps. `group` is the group in which each warp issued it."""
+
+    channel: str
+    action: Action
+    warps: Array
+    mask: Array | None
+    group: Array
+    captured: Mapping[str, Array]
+    epoch: int
+    pc: int
+    number: int
+
+
+@dataclass(slots=True)
+class _Copy:
+    """Queued bulk copy of one lane. `position` is its warp's index in the request's arrays.
+
+    `group` is the lane's bulk group, -1 if the copy completes on an mbarrier. `data` is the source, if only the source
+    has been read.
+    """
+
+    request: Any
+    position: int
+    lane: int
+    warp: int
+    cta: int
+    group: int
+    epoch: int
+    pc: int
+    number: int
+    data: Array | None = None
+
+
+class AsyncOperations:
+    """Queues of deferred actions and bulk copies.
+
+    `make_batch` makes the batch that an action runs on, from warps and a mask. Actions and copies are numbered in order
+    of issue. Shapes: committed (warps,) groups of each channel, bulk_groups (warps, 32).
+    """
+
+    def __init__(
+        self,
+        state: State,
+        copies: CopyExecutor,
+        schedule: Schedule,
+        make_batch: BatchFactory,
+        events: Dispatcher,
+    ) -> None:
+        self.state = state
+        self.splits = state.splits
+        self.executor = copies
+        self.kind = schedule.kind
+        self.make_batch = make_batch
+        self._on_issue = events.handler(Issue)
+        self._on_copy_issue = events.handler(CopyIssue)
+        self._on_commit = events.handler(Commit)
+        self._on_wait = events.handler(Wait)
+        self._on_complete = events.handler(Complete)
+        warps = state.topology.warps
+        self.committed = {channel: np.zeros(warps, np.int64) for channel in CHANNELS}
+        self.queues: dict[str, list[_Deferred]] = {channel: [] for channel in CHANNELS}
+        self.copies: list[_Copy] = []
+        self.bulk_groups = np.zeros((warps, 32), np.int64)
+        self.deferred = 0  # actions so far
+        self.issued = 0  # bulk copies so far
+
+    # Deferred actions -------------------------------------------------------------------------------------
+
+    def defer(self, batch: Batch, channel: str, action: Action, captured: Mapping[str, Array]) -> None:
+        """Queue an action, or execute it now."""
+        number = self.deferred
+        self.deferred += 1
+        pc, warps, group = self.state.pc, batch.warp_index, self.committed[channel][batch.warp_index]
+        if self._on_issue is not None:
+            length = self.state.run_length
+            self._on_issue(Issue(pc, batch, _GROUPS[channel], number, group, length))
+        if self.kind == "eager":
+            if self._on_complete is not None:
+                self._on_complete(Complete(pc, _GROUPS[channel], np.array([number]), warps))
+            action(self.make_batch(warps, batch.mask), captured)
+            return
+        mask = None if batch.mask is None else batch.mask.copy()
+        held = {name: array.copy() for name, array in captured.items()}
+        epoch = int(self.splits.epoch[batch.rows].max())
+        item = _Deferred(channel, action, warps.copy(), mask, group, held, epoch, pc, number)
+        self.queues[channel].append(item)
+
+    def commit(self, batch: Batch, channel: str) -> None:
+        """Close the open group of a channel."""
+        if self._on_commit is not None:
+            self._on_commit(Commit(self.state.pc, batch, _GROUPS[channel]))
+        if channel == "bulk":
+            self.bulk_groups[batch.warp_index] += batch.active()
+        else:
+            self.committed[channel][batch.warp_index] += 1
+
+    def wait(self, batch: Batch, channel: str, pending: int, read_only: bool) -> None:
+        """Complete all but the `pending` newest groups.
+
+        With `read_only`, only the sources of their copies are read.
+        """
+        if self._on_wait is not None:
+            groups = self.bulk_groups if channel == "bulk" else self.committed[channel]
+            self._on_wait(
+                Wait(self.state.pc, batch, _GROUPS[channel], pending, read_only, groups[batch.warp_index])
+            )
+        if channel == "bulk":
+            limits = np.zeros(self.bulk_groups.shape, np.int64)
+            limits[batch.warp_index] = np.where(
+                batch.active(), self.bulk_groups[batch.warp_index] - pending, 0
+            )
+            due = [c for c in self.copies if 0 <= c.group < limits[c.warp, c.lane]]
+            if read_only:
+                due = [c for c in due if not self._read(c)]
+            self._execute_copies(due)
+            return
+        if self.queues[channel]:
+            limit = self._limit(-_LAST)
+            limit[batch.warp_index] = self.committed[channel][batch.warp_index] - pending
+            self._execute(channel, limit)
+
+    def _limit(self, value: int) -> Array:
+        return np.full(self.state.topology.warps, value, np.int64)
+
+    def _execute(self, channel: str, limit: Array, most: int | None = None) -> None:
+        """Execute queued actions in order, for the warps whose group is below `limit[warp]`; at most `most`."""
+        kept: list[_Deferred] = []
+        queue, self.queues[channel] = self.queues[channel], []
+        for position, item in enumerate(queue):
+            if most is not None and position >= most:
+                kept.append(item)
+                continue
+            due = item.group < limit[item.warps]
+            if due.any():
+                self._act(item, due)
+            if not due.all():
+                kept.append(self._part(item, ~due))
+        self.queues[channel] = kept + self.queues[channel]
+
+    def _act(self, item: _Deferred, due: Array) -> None:
+        part = item if due.all() else self._part(item, due)
+        if self._on_complete is not None:
+            self._on_complete(
+                Complete(self.state.pc, _GROUPS[part.channel], np.array([part.number]), part.warps)
+            )
+        try:
+            part.action(self.make_batch(part.warps, part.mask), part.captured)
+        except Fault as fault:
+            warp = int(part.warps[max(fault.lane, 0) // 32])
+            self.state.origin = (part.pc, warp, fault.lane % 32 if fault.lane >= 0 else -1)
+            raise
+
+    @staticmethod
+    def _part(item: _Deferred, which: Array) -> _Deferred:
+        """Return a queued action of some of its warps."""
+        return replace(
+            item,
+            warps=item.warps[which],
+            mask=None if item.mask is None else item.mask[which],
+            group=item.group[which],
+            captured={
+                name: array if len(array) == 1 else array[which] for name, array in item.captured.items()
+            },
+        )
+
+    # Bulk copies ------------------------------------------------------------------------------------------
+
+    def bulk(self, batch: Batch, request: Any) -> None:
+        """Queue one copy for each active lane, or execute it now."""
+        self.executor.check(batch, request)
+        positions, lanes = np.nonzero(batch.active())
+        warps = batch.warp_index[positions]
+        ctas = self.state.topology.cta_of[warps]
+        groups = self.bulk_groups[warps, lanes] if request.completion == "group" else np.full(len(warps), -1)
+        epochs = self.splits.epoch[batch.rows[positions]]
+        left = np.arange(len(warps))
+        first, pc = self.issued, self.state.pc
+        self.issued += len(warps)
+        if self._on_copy_issue is not None:
+            maps = self.executor.tensor_maps(request, positions, lanes)
+            self._on_copy_issue(
+                CopyIssue(pc, batch, request, positions, lanes, warps, groups, first, maps, self)
+            )
+        if self.kind == "eager":
+            if self._on_complete is not None:
+                self._on_complete(Complete(pc, "bulk", first + left, None))
+            left = np.flatnonzero(~self.executor.execute_together(request, positions, lanes, ctas))
+        for k in left.tolist():
+            where = (int(positions[k]), int(lanes[k]), int(warps[k]), int(ctas[k]))
+            self.copies.append(_Copy(request, *where, int(groups[k]), int(epochs[k]), pc, first + k))
+        if self.kind == "eager":
+            self._execute_copies(list(self.copies))
+
+    def _execute_copies(self, copies: list[_Copy]) -> None:
+        for copy in copies:
+            self.copies.remove(copy)
+            if self._on_complete is not None and self.kind != "eager":
+                self._on_complete(Complete(self.state.pc, "bulk", np.array([copy.number]), None))
+            self.state.origin = (copy.pc, copy.warp, copy.lane)
+            self.executor.execute(copy.request, copy.position, copy.lane, copy.cta, copy.data)
+        self.state.origin = None
+
+    def _read(self, copy: _Copy) -> bool:
+        """Read only the source of a copy; return False if its two halves cannot be separated."""
+        if copy.data is None:
+            self.state.origin = (copy.pc, copy.warp, copy.lane)
+            copy.data = self.executor.read_source(copy.request, copy.position, copy.lane, copy.cta)
+            self.state.origin = None
+        return copy.data is not None
+
+    def preview(
+        self, request: Any, position: int, lane: int, cta: int, start: int, size: int
+    ) -> bytes | None:
+        """Return what the copy of one lane would now write at [start, start + size) of the arena."""
+        return self.executor.preview(request, position, lane, cta, start, size)
+
+    def pending_stores(self, warp: int, pc: int, start: int, size: int) -> list[bytes]:
+        """Return what queued copies, issued by a warp at `pc`, write at [start, start + size) of the arena."""
+        found = [
+            self.executor.preview(copy.request, copy.position, copy.lane, copy.cta, start, size)
+            for copy in self.copies
+            if copy.warp == warp and copy.pc == pc
+        ]
+        return [each for each in found if each is not None]
+
+    # Schedule ---------------------------------------------------------------------------------------------
+
+    def between_blocks(self) -> None:
+        """Execute the queued operations that the schedule lets take effect between two basic blocks."""
+        random = self.state.random
+        if self.kind == "lazy" and (self.copies or any(self.queues[channel] for channel in UNAWAITED)):
+            latest = int(self.splits.epoch.max(initial=0)) - PATIENCE
+            self._execute_copies([c for c in self.copies if c.epoch < latest])
+            for channel in UNAWAITED:
+                queue = self.queues[channel]
+                old = next((k for k, item in enumerate(queue) if item.epoch >= latest), None)
+                if queue and old != 0:
+                    self._execute(channel, self._limit(_LAST), old)
+        elif self.kind == "random":
+            for copy in list(self.copies):
+                if random.random() < _CHANCE:
+                    self._execute_copies([copy])
+            for channel, queue in self.queues.items():
+                if queue and random.random() < _CHANCE:
+                    if channel == "remote":
+                        random.shuffle(queue)  # they have no order
+                    self._execute(channel, self._limit(_LAST), random.randint(1, len(queue)))
+
+    def unblock(self) -> bool:
+        """Execute one queued operation, because no warp can run; return False if there is none."""
+        if self.copies:
+            position = self.state.random.randrange(len(self.copies)) if self.kind == "random" else 0
+            self._execute_copies([self.copies[position]])
+            return True
+        for channel in UNAWAITED:
+            if self.queues[channel]:
+                self._execute(channel, self._limit(_LAST), 1)
+                return True
+        return False
+
+    def on_exit(self, warps: Array) -> None:
+        """Execute the operations that exited warps have queued.
+
+        Multiplications take effect for the whole warpgroup.
+        """
+        groups = self.state.topology.warpgroup_of
+        for channel, queue in self.queues.items():
+            if queue:
+                limit = self._limit(-_LAST)
+                limit[np.isin(groups, groups[warps]) if channel == "multiplication" else warps] = _LAST
+                self._execute(channel, limit)
+        exited = set(warps.tolist())
+        self._execute_copies([c for c in self.copies if c.warp in exited])

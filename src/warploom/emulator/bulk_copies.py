@@ -1,0 +1,453 @@
+# pyright: reportUnknownMemberType=false
+"""Execution of bulk copies and tensor copies between global and shared memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.diagnostics import UsageError
+from warploom.emulator.address_space import CHUNK_MASK, GLOBAL_BASE
+from warploom.emulator.batch import Batch
+from warploom.emulator.events import AccessKind
+from warploom.emulator.faults import Fault
+from warploom.emulator.memory import Memory
+from warploom.emulator.tensor_boxes import TF32_WORDS, lane_values, tile_in, tile_out, whole_boxes
+from warploom.isa.instructions.bulk import BulkCopy, TensorCopy
+from warploom.isa.instructions.reductions import combine_bulk, of_tensors
+from warploom.isa.model.types import TYPES
+from warploom.layout import (
+    TensorMapFields,
+    TileRows,
+    box_bytes,
+    coordinate_error,
+    fill_bytes,
+    row_bytes,
+    tile_rows,
+    unit_bits,
+)
+from warploom.numerics.convert import tf32_from_float
+from warploom.numerics.formats import TF32
+
+Array = NDArray[Any]
+
+
+_unpack = lru_cache(maxsize=1024)(TensorMapFields.unpack)
+
+
+class CopyExecutor:
+    """Executor of bulk copies. A request has arrays over warps and lanes, one copy for each active lane.
+
+    `complete` counts bytes off mbarriers at byte offsets of shared memory.
+    """
+
+    def __init__(
+        self, memory: Memory, complete: Callable[[Array, int], None], explicit_cluster: bool
+    ) -> None:
+        self.memory = memory
+        self.complete = complete
+        self.explicit_cluster = explicit_cluster
+
+    def check(self, batch: Batch, request: Any) -> None:
+        """Check the cluster, and the alignment of addresses and sizes, when a request is issued.
+
+        Errors: Fault.
+        """
+        active = batch.active()
+        if isinstance(request, BulkCopy):
+            spaces = {request.source_space, request.destination_space}
+            if "global" not in spaces and not self.explicit_cluster and active.any():
+                message = "a bulk copy from shared memory to shared memory, in a launch without clusters"
+                raise Fault("emulator.no-cluster", message, int(np.flatnonzero(active)[0]))
+            for name, array in (
+                ("source", request.source),
+                ("destination", request.destination),
+                ("size", request.bytes),
+            ):
+                wrong = active & (np.broadcast_to(array, active.shape) % 16 != 0)
+                if wrong.any():
+                    lane = int(np.flatnonzero(wrong)[0])
+                    found = int(np.broadcast_to(array, active.shape).reshape(-1)[lane])
+                    message = f"the {name} of a bulk copy is {found:#x}; expected a multiple of 16"
+                    raise Fault("emulator.misaligned", message, lane)
+
+    def execute_together(
+        self, request: Any, positions: Array, lanes: Array, ctas: Array
+    ) -> NDArray[np.bool_]:
+        """Execute those copies of a request that can be made together, and return which.
+
+        Shapes: position in the request's arrays, lane and CTA of each copy (copies,); result (copies,).
+        """
+        done = np.zeros(len(positions), np.bool_)
+        if not isinstance(request, TensorCopy) or request.reduction:
+            return done
+        for fields, of_map in self.tensor_maps(request, positions, lanes):
+            try:
+                found = whole_boxes(
+                    self.memory,
+                    self.complete,
+                    request,
+                    fields,
+                    positions[of_map],
+                    lanes[of_map],
+                    ctas[of_map],
+                )
+            except (Fault, UsageError):
+                continue  # the fault is reported when the copies are executed one by one
+            if found is None:
+                continue
+            copies = of_map[found.copy]
+            try:
+                found.move()
+            except Fault as fault:
+                blamed = copies[fault.lane]
+                lane = int(positions[blamed]) * 32 + int(lanes[blamed])
+                raise Fault(fault.code, fault.message, lane) from None
+            done[copies] = True
+        return done
+
+    def tensor_maps(
+        self, request: Any, positions: Array, lanes: Array
+    ) -> list[tuple[TensorMapFields, NDArray[np.intp]]]:
+        """Group the tensor copies of a request by the contents of their tensor maps."""
+        if not isinstance(request, TensorCopy):
+            return []
+        return self._by_tensor_map(lane_values(request.tensor_map, positions, lanes))
+
+    def _by_tensor_map(self, tensor_maps: Array) -> list[tuple[TensorMapFields, NDArray[np.intp]]]:
+        """Group copies by the contents of their tensor maps; copies through unreadable maps are left out."""
+        if len(tensor_maps) and (tensor_maps == tensor_maps[0]).all():
+            with suppress(Fault, UsageError):
+                return [(self.fields(int(tensor_maps[0])), np.arange(len(tensor_maps)))]
+            return []
+        addresses, which = np.unique(tensor_maps, return_inverse=True)
+        kinds: dict[TensorMapFields, list[int]] = {}
+        for k, address in enumerate(addresses.tolist()):
+            with suppress(Fault, UsageError):
+                kinds.setdefault(self.fields(address), []).append(k)
+        if len(kinds) == 1 and len(addresses) == len(next(iter(kinds.values()))):
+            return [(next(iter(kinds)), np.arange(len(tensor_maps)))]
+        return [(fields, np.flatnonzero(np.isin(which, of_kind))) for fields, of_kind in kinds.items()]
+
+    def execute(self, request: Any, position: int, lane: int, cta: int, data: Array | None = None) -> None:
+        """Execute the copy of one lane, with `data` if its source has been read already."""
+        pick = _Pick(position, lane)
+        if isinstance(request, TensorCopy):
+            self._tensor(request, pick, cta)
+        else:
+            self._plain(request, pick, cta, self._source(request, pick, cta) if data is None else data)
+
+    def read_source(self, request: Any, position: int, lane: int, cta: int) -> Array | None:
+        """Return what the copy of one lane reads; None for a tensor copy, which cannot be split in two."""
+        return None if isinstance(request, TensorCopy) else self._source(request, _Pick(position, lane), cta)
+
+    def preview(
+        self, request: Any, position: int, lane: int, cta: int, start: int, size: int
+    ) -> bytes | None:
+        """Return what the copy of one lane would now write at [start, start + size) of the arena.
+
+        None if that is not one row of bytes that the copy stores unchanged.
+        """
+        pick = _Pick(position, lane)
+        if request.reduction:
+            return None
+        if isinstance(request, BulkCopy):
+            first = start + GLOBAL_BASE - pick.number(request.destination)
+            if request.destination_space != "global" or request.byte_mask is not None or first < 0:
+                return None
+            found = self._source(request, pick, cta)[first : first + size]
+            return found.tobytes() if len(found) == size else None
+        fields, coordinates = self._validate(request, pick)
+        offsets = [] if request.offsets is None else [pick.number(part) for part in request.offsets]
+        rows = tile_rows(fields, coordinates, offsets)
+        (here,) = np.nonzero(
+            (rows.global_offset >= 0) & (rows.global_offset + fields.global_address == start + GLOBAL_BASE)
+        )
+        if request.direction != "store" or start + GLOBAL_BASE < fields.global_address or not len(here):
+            return None
+        address = pick.number(request.shared)
+        covered = int(rows.shared_offset[-1]) + max(row_bytes(fields), fields.swizzle_span)
+        ((owner, low),) = self._targets(request.shared_space, address, cta, None)
+        origin = self.memory.shared.origin(owner, low, covered, "a tensor copy")
+        sources = low + int(rows.shared_offset[here[0]]) + np.arange(size)
+        sources ^= ((sources >> 7) & CHUNK_MASK[fields.swizzle_span]) << 4
+        return self.memory.shared.bytes[origin + sources].tobytes()
+
+    # Addresses ------------------------------------------------------------------------------------------
+
+    def _targets(self, space: str, address: int, cta: int, ranks: int | None) -> list[tuple[int, int]]:
+        """Return the CTA and window address of the destination, or of each destination of a multicast."""
+        shared = self.memory.shared
+        first = cta - int(shared.rank[cta])
+        low = address & 0xFF_FFFF
+        if ranks is not None:
+            if ranks >> shared.cluster_size:
+                message = f"a multicast to ranks {ranks:#x}; the cluster has {shared.cluster_size} CTAs"
+                raise Fault("emulator.out-of-bounds", message)
+            owners = [first + rank for rank in range(shared.cluster_size) if ranks >> rank & 1]
+            self._check_present(owners)
+            return [(owner, low) for owner in owners]
+        rank = address >> 24
+        if rank >= shared.cluster_size or (space == "shared::cta" and rank != int(shared.rank[cta])):
+            message = f"shared address {address:#x} names the CTA of rank {rank}; the cluster has {shared.cluster_size}"
+            raise Fault("emulator.out-of-bounds", message)
+        if first + rank != cta:
+            self._check_present([first + rank])
+        return [(first + rank, low)]
+
+    def _check_present(self, ctas: Sequence[int]) -> None:
+        shared = self.memory.shared
+        for cta in ctas:
+            if shared.exited[cta]:
+                raise shared.fault_of_exited(cta)
+
+    def _complete(self, cta: int, mbarrier: int, transferred: int) -> None:
+        origin = self.memory.shared.origin(cta, mbarrier & 0xFF_FFFF, 8, "an mbarrier")
+        self.complete(np.array([origin + (mbarrier & 0xFF_FFFF)]), transferred)
+
+    # Plain copies -----------------------------------------------------------------------------------------
+
+    def _source(self, request: BulkCopy, pick: _Pick, cta: int) -> Array:
+        memory, size = self.memory, pick.number(request.bytes)
+        source = pick.number(request.source)
+        if request.source_space == "global":
+            first = memory.arena.find(source, size, "a bulk copy's source")
+            memory.report_copy("read", [first], [size])
+            return memory.arena.bytes[first : first + size].copy()
+        ((owner, low),) = self._targets("shared::cta", source, cta, None)
+        origin = memory.shared.origin(owner, low, size, "a bulk copy's source")
+        return memory.shared.bytes[origin + low : origin + low + size].copy()
+
+    def _plain(self, request: BulkCopy, pick: _Pick, cta: int, data: Array) -> None:
+        memory, size = self.memory, len(data)
+        destination = pick.number(request.destination)
+        if request.destination_space == "global":
+            first = memory.arena.find(destination, size, "a bulk copy's destination")
+            self._report_put(first, size, request, pick)
+            self._put(memory.arena.bytes[first : first + size], data, request, pick)
+            memory.arena.mark_written(destination)
+        else:
+            ranks = pick.optional(request.multicast)
+            for owner, low in self._targets(request.destination_space, destination, cta, ranks):
+                origin = memory.shared.origin(owner, low, size, "a bulk copy's destination")
+                self._put(memory.shared.bytes[origin + low : origin + low + size], data, request, pick)
+                if request.mbarrier is not None:
+                    mbarrier = pick.number(request.mbarrier)
+                    if ranks is None and mbarrier >> 24 != destination >> 24:
+                        message = (
+                            f"the mbarrier of a bulk copy is in the CTA of rank {mbarrier >> 24}, its destination in "
+                            f"that of rank {destination >> 24}; expected the same"
+                        )
+                        raise Fault("emulator.out-of-bounds", message)
+                    self._complete(owner, mbarrier, size)
+
+    def _put(self, target: Array, data: Array, request: BulkCopy, pick: _Pick) -> None:
+        if request.reduction:
+            dtype = TYPES[request.type].dtype
+            old = target.view(dtype)
+            old[:] = combine_bulk(request.reduction, request.type)(old.copy(), data.view(dtype))
+            return
+        if request.byte_mask is None:
+            target[:] = data
+        else:
+            keep = _kept(request.byte_mask, pick, len(data))
+            target[keep] = data[keep]
+
+    def _report_put(self, first: int, size: int, request: BulkCopy, pick: _Pick) -> None:
+        memory = self.memory
+        if request.reduction:
+            memory.report_copy("update", [first], [size], request.reduction, request.type)
+        elif request.byte_mask is None:
+            memory.report_copy("write", [first], [size])
+        else:
+            single = np.arange(first, first + size)[_kept(request.byte_mask, pick, size)]
+            memory.report_copy("write", single, np.ones(len(single)))
+
+    # Tensor tiles -----------------------------------------------------------------------------------------
+
+    def _validate(self, request: TensorCopy, pick: _Pick) -> tuple[TensorMapFields, list[int]]:
+        """Return the tensor map and the coordinates of a copy. Errors: Fault if the copy is illegal."""
+        fields = self.fields(pick.number(request.tensor_map))
+        if fields.rank != request.dimensions:
+            message = f"a {request.dimensions}-dimensional copy through a tensor map of rank {fields.rank}"
+            raise Fault("emulator.tensor-map", message)
+        if fields.is_im2col != request.is_im2col:
+            own, other = ("im2col", "tile")[:: 1 if request.is_im2col else -1]
+            message = (
+                f"a copy in {own} mode through a tensor map for {other} mode; expected one for {own} mode"
+            )
+            raise Fault("emulator.tensor-map", message)
+        coordinates = [pick.number(part) for part in request.coordinates]
+        if message := coordinate_error(fields, coordinates, stores=request.direction == "store"):
+            raise Fault("emulator.tensor-map", message)
+        return fields, coordinates
+
+    def prefetch(self, batch: Batch, request: TensorCopy) -> None:
+        """Check the copies of a prefetch, which has no other visible effect. Errors: Fault."""
+        for position, lane in np.argwhere(batch.active()).tolist():
+            try:
+                self._validate(request, _Pick(position, lane))
+            except Fault as fault:
+                raise Fault(fault.code, fault.message, position * 32 + lane) from None
+
+    def _tensor(self, request: TensorCopy, pick: _Pick, cta: int) -> None:
+        fields, coordinates = self._validate(request, pick)
+        try:
+            offsets = [] if request.offsets is None else [pick.number(part) for part in request.offsets]
+            rows = tile_rows(fields, coordinates, offsets)
+        except UsageError as error:
+            raise Fault("emulator.tensor-map", str(error)) from None
+        if request.reduction and fields.element_type not in of_tensors(request.reduction):
+            legal = ", ".join(of_tensors(request.reduction))
+            message = (
+                f"a reduction by {request.reduction} of elements of {fields.element_type}; expected {legal}"
+            )
+            raise Fault("emulator.tensor-map", message)
+        address = pick.number(request.shared)
+        if address % 128:
+            message = f"a tensor copy's shared address is {address:#x}; expected a multiple of 128"
+            raise Fault("emulator.misaligned", message)
+        if request.direction == "load":
+            self._tile_load(request, pick, cta, fields, rows, address)
+        else:
+            self._tile_store(request, cta, fields, rows, address)
+
+    def fields(self, address: int) -> TensorMapFields:
+        """Return the contents of the tensor map at an address. Errors: Fault, UsageError."""
+        arena = self.memory.arena
+        if address % 64:
+            raise Fault(
+                "emulator.misaligned", f"a tensor map at address {address:#x}; expected a multiple of 64"
+            )
+        first = arena.find(address, 128, "a tensor map")
+        self.memory.report_copy("read", [first], [128])
+        return _unpack(arena.bytes[first : first + 128].tobytes())
+
+    def _global_span(self, fields: TensorMapFields, rows: TileRows, size: int) -> int:
+        """Return the arena index of the map's address.
+
+        Errors: Fault if `size` bytes of a row are not in bounds.
+        """
+        arena = self.memory.arena
+        inside = rows.global_offset[rows.global_offset >= 0]
+        if not len(inside):
+            return 0
+        low, high = int(inside.min()), int(inside.max()) + size
+        return arena.find(fields.global_address + low, high - low, "a tensor copy") - low
+
+    def _report_rows(
+        self, kind: AccessKind, base: int, rows: TileRows, size: int, operation: str = "", type: str = ""
+    ) -> None:
+        inside = rows.global_offset[rows.global_offset >= 0]
+        self.memory.report_copy(kind, base + inside, np.full(len(inside), size), operation, type)
+
+    def _tile_load(
+        self,
+        request: TensorCopy,
+        pick: _Pick,
+        cta: int,
+        fields: TensorMapFields,
+        rows: TileRows,
+        address: int,
+    ) -> None:
+        memory = self.memory
+        bits, whole = unit_bits(fields), row_bytes(fields)
+        left, inside = rows.first * bits // 8, rows.valid * bits // 8
+        base = self._global_span(fields, rows, inside)
+        source, offsets = memory.arena.bytes, rows.global_offset
+        self._report_rows("read", base, rows, inside)
+        if fields.element_type in TF32_WORDS:
+            source, offsets = _as_tf32(source, base + offsets, offsets >= 0, inside)
+            base = 0
+        covered = int(rows.shared_offset[-1]) + max(whole, fields.swizzle_span)
+        mask = CHUNK_MASK[fields.swizzle_span]
+        element = fill_bytes(fields)
+        fill = np.uint64(int.from_bytes(element * (8 // len(element)), "little"))
+        transferred = box_bytes(fields)
+        for owner, low in self._targets(request.shared_space, address, cta, pick.optional(request.multicast)):
+            origin = self.memory.shared.origin(owner, low, covered, "a tensor copy")
+            tile_in(
+                source, base, offsets, left, inside, rows.shared_offset, whole, low, mask, memory.shared.bytes, origin,
+                fill,
+            )  # fmt: skip
+            if request.mbarrier is not None:
+                self._complete(owner, pick.number(request.mbarrier), transferred)
+
+    def _tile_store(
+        self, request: TensorCopy, cta: int, fields: TensorMapFields, rows: TileRows, address: int
+    ) -> None:
+        memory = self.memory
+        # Whole chunks of 16 bytes are written, even if the last one of a row exceeds the tensor.
+        inside, whole = -(-rows.valid * unit_bits(fields) // 128) * 16, row_bytes(fields)
+        base = self._global_span(fields, rows, inside)
+        covered = int(rows.shared_offset[-1]) + max(whole, fields.swizzle_span)
+        mask = CHUNK_MASK[fields.swizzle_span]
+        ((owner, low),) = self._targets(request.shared_space, address, cta, None)
+        origin = self.memory.shared.origin(owner, low, covered, "a tensor copy")
+        reached = rows.global_offset >= 0
+        if not reached.any():
+            return
+        memory.arena.mark_written(base + int(rows.global_offset.max()) + GLOBAL_BASE)
+        if request.reduction:
+            self._report_rows("update", base, rows, inside, request.reduction, fields.element_type)
+        else:
+            self._report_rows("write", base, rows, inside)
+            tile_out(
+                memory.arena.bytes, base, rows.global_offset, inside, rows.shared_offset, low, mask,
+                memory.shared.bytes, origin,
+            )  # fmt: skip
+            return
+        firsts = base + rows.global_offset[reached]
+        sources = low + rows.shared_offset[reached, None] + np.arange(inside)
+        sources ^= ((sources >> 7) & mask) << 4
+        dtype = TYPES[fields.element_type.removesuffix(".ftz")].dtype
+        dtype = np.dtype(np.float32) if fields.element_type in TF32_WORDS else dtype
+        new = memory.shared.bytes[origin + sources].view(dtype)
+        act = combine_bulk(request.reduction, fields.element_type)
+        apart = (np.diff(np.sort(firsts)) >= inside).all()
+        # Rows may overlap if the strides allow it; they are then combined one after the other.
+        for some in [slice(None)] if apart else [slice(k, k + 1) for k in range(len(firsts))]:
+            index = firsts[some, None] + np.arange(inside)
+            reduced = act(memory.arena.bytes[index].view(dtype), new[some])
+            memory.arena.bytes[index] = np.ascontiguousarray(reduced).view(np.uint8)
+
+
+def _kept(byte_mask: Array, pick: _Pick, size: int) -> Array:
+    """Return True for the bytes of a copy that its byte mask lets through. Shapes: (size,)."""
+    mask = pick.number(byte_mask)
+    return np.resize(np.array([mask >> bit & 1 for bit in range(16)], np.bool_), size)
+
+
+def _as_tf32(arena: Array, sources: Array, reached: Array, inside: int) -> tuple[Array, Array]:
+    """Return the rows of a box with f32 numbers rounded to tf32, and their starts.
+
+    The start of a row out of bounds is -1.
+    """
+    pitch = -(-inside // 16) * 16
+    rows = np.zeros((len(sources), pitch), np.uint8)
+    found = arena[sources[reached, None] + np.arange(inside)].view(np.float32)
+    rounded = np.where(np.isnan(found), np.uint32(TF32.nan_code), tf32_from_float(found, "rn"))
+    rows[reached, :inside] = rounded.view(np.uint8)
+    return rows.reshape(-1), np.where(reached, np.arange(len(sources)) * pitch, -1)
+
+
+class _Pick:
+    """Reader of the elements of a request's arrays that belong to one lane."""
+
+    def __init__(self, position: int, lane: int) -> None:
+        self.position = position
+        self.lane = lane
+
+    def number(self, array: Array) -> int:
+        """Return the lane's element; arrays may be broadcast along either axis."""
+        rows, columns = array.shape
+        return int(array[self.position if rows > 1 else 0, self.lane if columns > 1 else 0])
+
+    def optional(self, array: Array | None) -> int | None:
+        """Return the lane's element, or None."""
+        return None if array is None else self.number(array)

@@ -1,0 +1,302 @@
+"""Deadlock report: the waits-for graph of a run in which no warp can continue.
+
+Nodes are groups of warps that wait for the same thing at one instruction. Edges lead to the groups that could release
+them, because an instruction that does so lies ahead of those groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+
+from warploom.diagnostics import Diagnostic, Note
+from warploom.emulator.barriers import Barriers
+from warploom.emulator.faults import Awaited, Deadlock, diagnostic
+from warploom.emulator.link import Linked
+from warploom.emulator.mbarriers import Mbarriers
+from warploom.emulator.program import Program
+from warploom.emulator.register_pools import RegisterPools
+from warploom.emulator.state import State
+from warploom.emulator.values import Constant, PerWarp
+from warploom.emulator.warp_splits import Status
+from warploom.isa.model import effects
+
+EffectType = TypeVar("EffectType", bound=effects.Effect)
+
+_NAMED = 3  # groups that a note names
+_LISTED = 64  # warps that the data lists for each group
+_MEETINGS = {"warps": "warps of its warpgroup", "lanes": "lanes of its warp"}
+_SHARED = ("mbarrier", "cluster barrier")  # shared by the CTAs of a cluster
+
+
+@dataclass(eq=False, slots=True)
+class _Group:
+    """Warp splits that wait at one program counter for one thing.
+
+    `releases` has the groups that could release it, with the instruction that would.
+    """
+
+    pc: int
+    awaited: Awaited
+    slots: list[int] = field(default_factory=list[int])
+    releases: list[tuple[_Group, int]] = field(default_factory=list["tuple[_Group, int]"])
+
+
+class DeadlockReport:
+    """Waits-for graph of all warp splits that are left."""
+
+    def __init__(
+        self,
+        state: State,
+        program: Program,
+        linked: Sequence[Linked],
+        barriers: Barriers,
+        mbarriers: Mbarriers,
+        pools: RegisterPools,
+    ) -> None:
+        self.state = state
+        self.program = program
+        self.linked = linked
+        self.barriers = barriers
+        self.mbarriers = mbarriers
+        self.pools = pools
+        self.groups: list[_Group] = []
+        status = state.splits.status
+        for slot in np.flatnonzero((status == Status.WAITING) | (status == Status.RECONVERGING)):
+            self._add(int(slot))
+        self.sites = {id(group): self._sites(group) for group in self.groups}
+        for group in self.groups:
+            for other in self.groups:
+                site = self._release(group, other)
+                if site >= 0:
+                    group.releases.append((other, site))
+
+    def error(self) -> Deadlock:
+        """Return the error with a diagnostic for each group; the first group of a cycle names the cycle."""
+        reported: set[int] = set()
+        return Deadlock([self._diagnose(group, reported) for group in self.groups])
+
+    # Groups and edges -------------------------------------------------------------------------------------
+
+    def _add(self, slot: int) -> None:
+        pc = int(self.state.splits.pc[slot])
+        awaited = self.mbarriers.awaited(slot) or self.pools.awaited(slot)
+        if awaited is None and (awaited := self.barriers.awaited(slot)) is not None:
+            pc -= 1
+        if awaited is None:
+            kind = "warps" if self.linked[pc].reconverges == "warpgroup" else "lanes"
+            awaited = Awaited(kind, f"the other {_MEETINGS[kind]}", " at this instruction")
+        group = next((g for g in self.groups if g.pc == pc and g.awaited == awaited), None)
+        if group is None:
+            group = _Group(pc, awaited)
+            self.groups.append(group)
+        group.slots.append(slot)
+
+    def _sites(self, group: _Group) -> list[int]:
+        """Return the instructions that could release a group, by their declared effects."""
+        kind, state = group.awaited.kind, dict(group.awaited.state)
+        if kind == "mbarrier" and not state["arrivals"]:
+            return [
+                pc
+                for pc, issue in self._having(effects.Issue)
+                if issue.mbarrier and self._operand(pc, issue.mbarrier) is not None
+            ]
+        if kind == "mbarrier":
+            return self.mbarriers.arrivals(group.slots) or [
+                pc
+                for pc, arrival in self._having(effects.Arrive)
+                if self._word(pc, arrival.action).startswith("arrive")
+                and _may_reach(self._operand(pc, arrival.address), state["offset"])
+            ]
+        if kind == "barrier":
+            return [
+                pc
+                for pc, barrier in self._having(effects.Barrier)
+                if barrier.level == "cta" and _may_be(self._operand(pc, "a"), state["number"])
+            ]
+        if kind == "cluster barrier":
+            return [
+                pc for pc, each in self._having(effects.Barrier) if each.level == "cluster" and each.arrives
+            ]
+        if kind == "registers":
+            return [
+                pc
+                for pc, each in self._having(effects.Allocate)
+                if each.resource == "registers" and self._word(pc, each.action) == "release"
+            ]
+        return [group.pc]
+
+    def _having(self, kind: type[EffectType]) -> Iterator[tuple[int, EffectType]]:
+        """Yield the instructions with an effect, and the effect."""
+        for pc, step in enumerate(self.program.steps):
+            effect = step.binding.form.effect(kind)
+            if effect is not None:
+                yield pc, effect
+
+    def _word(self, pc: int, rule: effects.Rule) -> str:
+        return effects.word(rule, self.program.steps[pc].binding.slots)
+
+    def _operand(self, pc: int, name: str) -> Any:
+        return getattr(self.linked[pc].operands, name)
+
+    def _release(self, group: _Group, other: _Group) -> int:
+        """Return the instruction at which `other` could release `group`, or -1."""
+        kind = group.awaited.kind
+        if other is group and kind not in ("mbarrier", "registers"):
+            return -1
+        if kind in ("barrier", "cluster barrier") and group.awaited == other.awaited:
+            return -1
+        if not self._scope(group, kind) & self._scope(other, kind):
+            return -1
+        if kind in _MEETINGS:
+            return group.pc
+        sites = set(self.sites[id(group)])
+        return next((pc for pc in self._ahead(other) if pc in sites), -1)
+
+    def _scope(self, group: _Group, kind: str) -> set[int]:
+        """Return the clusters, CTAs, warpgroups or warps of a group, as the kind of wait requires."""
+        topology = self.state.topology
+        warps = self.state.splits.warp[group.slots]
+        if kind == "warps":
+            return set(topology.warpgroup_of[warps].tolist())
+        if kind == "lanes":
+            return set(warps.tolist())
+        return set((topology.cluster_of if kind in _SHARED else topology.cta_of)[warps].tolist())
+
+    def _ahead(self, group: _Group) -> Iterator[int]:
+        """Yield the program counters that a group could reach once it continues, nearest first."""
+        program = self.program
+        entries = [function.entry for function in program.functions.values()]
+        calls = {site + 1 for slot in group.slots for site in self.state.splits.calls[slot]}
+        pending = [*program.following[group.pc], *sorted(calls)]
+        seen: set[int] = set()
+        for pc in pending:
+            if pc in seen or not 0 <= pc < len(program.steps):
+                continue
+            seen.add(pc)
+            yield pc
+            pending.extend(program.following[pc])
+            if program.steps[pc].binding.form.control == "call":
+                pending.extend(entries)
+
+    # Diagnostics ------------------------------------------------------------------------------------------
+
+    def _diagnose(self, group: _Group, reported: set[int]) -> Diagnostic:
+        awaited = group.awaited
+        notes = list(self._notes(group))
+        cycle = [] if id(group) in reported else self._cycle(group)
+        reported.update(id(each) for each in cycle)
+        if len(cycle) > 1:
+            parts = [f"line {self._line(each.pc)} waits for {each.awaited.name}" for each in cycle]
+            notes.append(Note(f"a cycle: {', '.join(parts)}, which line {self._line(group.pc)} holds up"))
+        one = len(self._warps(group)) == 1
+        kernel = f"kernel {self.program.kernel.name}, "
+        message = (
+            f"deadlock: {kernel}{self._who(group)} wait{'s' if one else ''} for {awaited.name}{awaited.rest}"
+        )
+        span = self.program.span_of(group.pc)
+        found = diagnostic("emulator.deadlock", message, self.program.source, span)
+        return found.with_notes(notes, self._data(group, cycle))
+
+    def _notes(self, group: _Group) -> Iterator[Note]:
+        kind, state = group.awaited.kind, dict(group.awaited.state)
+        verb = "releases registers" if kind == "registers" else "arrives there"
+        if kind == "mbarrier" and not state["arrivals"]:
+            verb = "brings bytes to an mbarrier"
+            lacks = f"no copy in flight brings the {state['bytes']} bytes"
+            yield Note(lacks if state["bytes"] > 0 else f"copies brought {-state['bytes']} bytes too many")
+        for other, site in group.releases[:_NAMED]:
+            span = self.program.span_of(site)
+            there = f"line {self._line(other.pc)} for {other.awaited.name}"
+            if kind in _MEETINGS:
+                yield Note(f"others wait at {there}", self.program.span_of(other.pc))
+            elif other is group:
+                yield Note(f"line {self._line(site)} {verb}, but comes after this wait", span)
+            else:
+                come, wait = ("comes", "waits") if len(self._warps(other)) == 1 else ("come", "wait")
+                who = f"{self._who(other)} {come} to it, but {wait} at {there}"
+                yield Note(f"line {self._line(site)} {verb}: {who}", span)
+        if not group.releases:
+            yield self._no_release(group, verb)
+
+    def _no_release(self, group: _Group, verb: str) -> Note:
+        sites = self.sites[id(group)]
+        if group.awaited.kind in _MEETINGS:
+            return Note("the others have left, or there are none")
+        if not sites:
+            return Note(f"no instruction of the kernel {verb}")
+        lines = sorted({self._line(pc) for pc in sites})
+        named = f"lines {', '.join(map(str, lines))}" if len(lines) > 1 else f"line {lines[0]}"
+        plural = verb.replace("s ", " ", 1) if len(lines) > 1 else verb
+        span = self.program.span_of(sites[0])
+        return Note(f"{named} {plural}, and no warp that is left can come to it", span)
+
+    def _cycle(self, start: _Group) -> list[_Group]:
+        """Return the shortest cycle of groups that wait for each other, from `start` on, or an empty list."""
+        before: dict[int, _Group | None] = {id(start): None}
+        pending = [start]
+        for group in pending:
+            for other, _ in group.releases:
+                if other is start and group is not start:
+                    path = [group]
+                    while (last := before[id(path[-1])]) is not None:
+                        path.append(last)
+                    return path[::-1]
+                if id(other) not in before:
+                    before[id(other)] = group
+                    pending.append(other)
+        return [start] if any(other is start for other, _ in start.releases) else []
+
+    def _data(self, group: _Group, cycle: Iterable[_Group]) -> dict[str, Any]:
+        """Return the group's node and edges as data for JSON output."""
+        return {
+            "waits": self._node(group),
+            "for": {"kind": group.awaited.kind, "name": group.awaited.name} | dict(group.awaited.state),
+            "arrivals_at": sorted({self._line(pc) for pc in self.sites[id(group)]}),
+            "released_by": [
+                {"line": self._line(site), "by": self._node(other)} for other, site in group.releases
+            ],
+            "cycle": [self._line(each.pc) for each in cycle],
+        }
+
+    def _node(self, group: _Group) -> dict[str, Any]:
+        state, topology = self.state, self.state.topology
+        warps = [
+            {
+                "cta": state.placement.coordinates[topology.cta_of[warp]].tolist(),
+                "warp": int(topology.warp_in_cta[warp]),
+            }
+            for warp in self._warps(group)[:_LISTED]
+        ]
+        return {"line": self._line(group.pc), "warps": warps, "count": len(self._warps(group))}
+
+    def _warps(self, group: _Group) -> list[int]:
+        return sorted(set(self.state.splits.warp[group.slots].tolist()))
+
+    def _who(self, group: _Group) -> str:
+        warps = self._warps(group)
+        count = len(warps) - 1
+        others = f" and {count} more warp{'s' if count > 1 else ''}" if count else ""
+        return f"{self.state.placement.describe_warp(warps[0])}{others}"
+
+    def _line(self, pc: int) -> int:
+        return self.program.line_of(pc)
+
+
+def _may_reach(address: Any, offset: int) -> bool:
+    """Return True if an address operand may point to an offset in shared memory.
+
+    Registers may hold any value.
+    """
+    match address.base:
+        case Constant(array=held) | PerWarp(table=held):
+            return bool((held.astype(np.uint64) + address.offset & np.uint64(0xFF_FFFF) == offset).any())
+        case _:
+            return True
+
+
+def _may_be(value: Any, number: int) -> bool:
+    return not isinstance(value, Constant) or int(value.array.reshape(-1)[0]) == number

@@ -1,0 +1,145 @@
+"""Shape of a launch, and the position of each resident warp in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.emulator.faults import Fault
+from warploom.isa.model.capacity import PROCESSORS
+
+Array = NDArray[Any]
+Rows = NDArray[np.intp]
+Extents = tuple[int, int, int]
+
+
+def _zeros(lanes: int) -> tuple[Array, Array, Array]:
+    zeros = np.zeros((1, lanes), np.uint32)
+    return zeros, zeros, zeros
+
+
+@dataclass(slots=True)
+class Grid:
+    """Shape of a launch, and the position of each resident warp in it as special registers show it.
+
+    It implements `isa.model.semantics.Geometry`. Units: shared memory in bytes.
+    """
+
+    grid: Extents
+    block: Extents
+    cluster: Extents
+    dynamic_shared: int
+    total_shared: int
+    explicit_cluster: bool
+    sm_count: int = PROCESSORS
+    ticks: int = 0
+    thread: tuple[Array, Array, Array] = field(default_factory=lambda: _zeros(32))
+    cta: tuple[Array, Array, Array] = field(default_factory=lambda: _zeros(1))
+    lane: Array = field(default_factory=lambda: np.arange(32, dtype=np.uint32)[None, :])
+    warp: Array = field(default_factory=lambda: np.zeros((1, 1), np.uint32))
+
+    @property
+    def threads(self) -> int:
+        """Threads of a CTA."""
+        return self.block[0] * self.block[1] * self.block[2]
+
+    @property
+    def ctas(self) -> int:
+        """CTAs of the grid."""
+        return self.grid[0] * self.grid[1] * self.grid[2]
+
+    @property
+    def cluster_size(self) -> int:
+        """CTAs of a cluster."""
+        return self.cluster[0] * self.cluster[1] * self.cluster[2]
+
+    def clusters(self) -> NDArray[np.int64]:
+        """Return the CTA coordinates of every cluster in launch order.
+
+        Shapes: (clusters, cluster size, 3), x first.
+        """
+        counts = [extent // size for extent, size in zip(self.grid, self.cluster, strict=True)]
+        origins = np.stack(np.unravel_index(np.arange(int(np.prod(counts))), counts[::-1])[::-1], axis=1)
+        ranks = np.stack(np.unravel_index(np.arange(self.cluster_size), self.cluster[::-1])[::-1], axis=1)
+        return origins[:, None, :] * np.array(self.cluster) + ranks[None, :, :]
+
+
+class Topology:
+    """Positions of the resident warps in their CTAs, warpgroups and clusters.
+
+    Warp w of resident CTA c has index w * ctas + c: the warps with one number in all CTAs are consecutive. The CTAs of
+    a cluster are adjacent, in order of rank.
+    """
+
+    def __init__(self, grid: Grid, ctas: int) -> None:
+        self.ctas = ctas
+        self.cluster_size = grid.cluster_size
+        self.warps_per_cta = -(-grid.threads // 32)
+        self.warps = self.warps_per_cta * ctas
+        index = np.arange(self.warps)
+        self.cta_of = (index % ctas).astype(np.int64)
+        self.warp_in_cta = index // ctas
+        self.cluster_of = self.cta_of // self.cluster_size
+        first = self.warp_in_cta // 4 * 4
+        group = np.where(first + 4 <= self.warps_per_cta, self.warp_in_cta // 4, -1)
+        # Warps outside a whole warpgroup have numbers of their own, below 0.
+        self.warpgroup_of = np.where(group < 0, -1 - index, group * ctas + self.cta_of)
+        self.rank = np.arange(ctas, dtype=np.int64) % self.cluster_size
+        linear = self.warp_in_cta[:, None] * 32 + np.arange(32)[None, :]
+        x, y, _ = grid.block
+        grid.thread = (
+            (linear % x).astype(np.uint32),
+            (linear // x % y).astype(np.uint32),
+            (linear // (x * y)).astype(np.uint32),
+        )
+        grid.warp = self.warp_in_cta[:, None].astype(np.uint32)
+        self.present = linear < grid.threads  # (warps, 32): lanes that are threads of the CTA
+
+    def warpgroup_members(self) -> Rows:
+        """Return the warps of every whole warpgroup, in order of warpgroup number. Shapes: (warpgroups, 4)."""
+        members = np.arange(self.warps_per_cta // 4 * 4 * self.ctas).reshape(-1, 4, self.ctas)
+        return members.transpose(0, 2, 1).reshape(-1, 4)
+
+    def warpgroups(self, warps: Rows) -> Rows:
+        """Return the positions of the four warps of each warpgroup among some warps.
+
+        Shapes: (warpgroups, 4).
+        Errors: Fault emulator.warpgroup if the warps are not whole warpgroups.
+        """
+        group = self.warpgroup_of[warps]
+        order = np.lexsort((self.warp_in_cta[warps], group))
+        if len(order) % 4 or (group < 0).any():
+            raise Fault(
+                "emulator.warpgroup", "the warps at a warpgroup instruction are not whole warpgroups", 0
+            )
+        return order.reshape(-1, 4)
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Coordinates of the resident CTAs of a kernel. Shapes: coordinates (CTAs, 3)."""
+
+    kernel: str
+    topology: Topology
+    coordinates: NDArray[np.int64]
+
+    def describe_cta(self, cta: int) -> str:
+        """Return a phrase that names a resident CTA: "CTA (0, 1, 0)"."""
+        x, y, z = (int(part) for part in self.coordinates[cta])
+        return f"CTA ({x}, {y}, {z})"
+
+    def describe_warp(self, warp: int) -> str:
+        """Return a phrase that names CTA and warp."""
+        cta = self.describe_cta(int(self.topology.cta_of[warp]))
+        return f"{cta}, warp {int(self.topology.warp_in_cta[warp])}"
+
+    def describe(self, warp: int, lane: int = -1) -> str:
+        """Return a phrase that names kernel, CTA, warp and lane; numbers below 0 are left out."""
+        kernel = f"kernel {self.kernel}"
+        if warp < 0:
+            return kernel
+        found = f"{kernel}, {self.describe_warp(warp)}"
+        return found if lane < 0 else f"{found}, lane {lane}"

@@ -1,0 +1,322 @@
+"""Loading of a kernel: its instructions and those of the device functions it calls, bound to Forms.
+
+Everything that is not implemented is found here, before execution starts, and all of it is reported.
+"""
+
+from __future__ import annotations
+
+import copyreg
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
+
+from warploom.diagnostics import Diagnostic, Span
+from warploom.emulator.blocks import find_blocks, names_of
+from warploom.emulator.faults import Unsupported, diagnostic
+from warploom.emulator.program import (
+    DeviceFunction,
+    GlobalVariable,
+    Program,
+    RegisterLocation,
+    Scope,
+    Step,
+    Storage,
+)
+from warploom.emulator.registers import RegisterFiles
+from warploom.isa.binding.bind import bind
+from warploom.isa.binding.vectors import spread
+from warploom.isa.instructions.control import IMPLIED
+from warploom.isa.model.parameters import Parameter, aligned, place, size_of
+from warploom.isa.model.types import TYPES
+from warploom.ptx import (
+    Block,
+    Function,
+    Initializer,
+    Instruction,
+    Label,
+    Module,
+    Name,
+    Statement,
+    Symbol,
+    Variable,
+)
+
+_TABLES = (".branchtargets", ".callprototype", ".calltargets")  # directives that a label names
+
+
+def load(module: Module, kernel: str | None = None) -> Program:
+    """Load a kernel of a module.
+
+    Errors: Unsupported emulator.kernel if there is no such kernel, or several and none is named; Unsupported with one
+    diagnostic for each instruction, function or variable that is not implemented.
+    """
+    return _Loader(module, choose(module, kernel)).load()
+
+
+def choose(module: Module, name: str | None) -> Function:
+    """Return the kernel of a name, or the only kernel if no name is given.
+
+    Errors: Unsupported emulator.kernel.
+    """
+    entries = [f for f in module.functions.values() if f.kind == "entry" and f.body is not None]
+    names = ", ".join(f.name for f in entries)
+    if name is None:
+        if len(entries) == 1:
+            return entries[0]
+        found = f"the module has {len(entries)} kernels ({names})" if entries else "the module has no kernel"
+        raise Unsupported(
+            [diagnostic("emulator.kernel", f"{found}; name the one to run", module.source, None)]
+        )
+    chosen = next((f for f in entries if f.name == name), None)
+    if chosen is None:
+        message = f"there is no kernel '{name}' in the module; it has {names or 'none'}"
+        raise Unsupported([diagnostic("emulator.kernel", message, module.source, None)])
+    return chosen
+
+
+@lru_cache(maxsize=16)
+def _load_pickled(module: bytes, kernel: str) -> Program:
+    return load(pickle.loads(module), kernel)  # noqa: S301 - part of a pickle that is being read
+
+
+def _reduce(program: Program) -> tuple[Callable[[bytes, str], Program], tuple[bytes, str]]:
+    """Pickle a program as its module; another process loads it there, once."""
+    if not program.pickled:
+        program.pickled = pickle.dumps(program.module)
+    return _load_pickled, (program.pickled, program.kernel.name)
+
+
+copyreg.pickle(Program, _reduce)
+
+
+class _Loader:
+    def __init__(self, module: Module, kernel: Function) -> None:
+        self.module = module
+        self.kernel = kernel
+        self.source = module.source
+        self.problems: list[Diagnostic] = []
+        self.steps: list[Step] = []
+        self.registers = RegisterFiles()
+        self.shared_end = 0
+        self.local_end = 0
+        self.globals: dict[str, GlobalVariable] = {}
+        self.dynamic_align = 16
+        self.bodies: dict[str, tuple[int, int]] = {}
+        self.functions: dict[str, DeviceFunction] = {}
+        self.module_scope = Scope(None)
+
+    def load(self) -> Program:
+        """Flatten the kernel and the functions it reaches."""
+        reached = self._reached()
+        wanted = set[str]().union(*reached.values())
+        for name, variable in self.module.variables.items():
+            if name in wanted:
+                self._declare(variable, self.module_scope)
+        parameters = place(self.kernel.params)
+        entry = self._flatten(self.kernel, self._parameter_scope(parameters))
+        for name in reached:
+            if name != self.kernel.name:
+                self._flatten_device(self.module.functions[name])
+        self._check_recursion(reached)
+        if self.problems:
+            raise Unsupported(self.problems)
+        program = Program(
+            module=self.module,
+            kernel=self.kernel,
+            source=self.source,
+            steps=self.steps,
+            entry=entry,
+            functions=self.functions,
+            parameters=parameters,
+            globals=tuple(self.globals.values()),
+            registers=self.registers,
+            static_shared=self.shared_end,
+            dynamic_start=aligned(self.shared_end, self.dynamic_align),
+            local_bytes=self.local_end,
+        )
+        find_blocks(program, self.bodies)
+        return program
+
+    # Reached functions ----------------------------------------------------------------------------------
+
+    def _reached(self) -> dict[str, set[str]]:
+        """Return the functions that the kernel reaches, with the names that each mentions.
+
+        Names in the initialisers of mentioned variables count as mentioned.
+        """
+        functions = self.module.functions
+        mentioned: dict[str, set[str]] = {}
+        pending = [self.kernel.name]
+        while pending:
+            name = pending.pop()
+            function = functions[name]
+            if name in mentioned or function.body is None:
+                continue
+            mentioned[name] = self._with_initializers(_names_in(function.body))
+            pending.extend(other for other in mentioned[name] if other in functions)
+        return mentioned
+
+    def _with_initializers(self, names: Iterable[str]) -> set[str]:
+        """Return names, and the names in the initialisers of the variables among them."""
+        variables = self.module.variables
+        found: set[str] = set()
+        pending = list(names)
+        while pending:
+            name = pending.pop()
+            if name not in found:
+                found.add(name)
+                if name in variables:
+                    pending.extend(_names_in_initializer(variables[name].initializer))
+        return found
+
+    def _check_recursion(self, reached: Mapping[str, set[str]]) -> None:
+        calls = {name: {n for n in names if n in reached} for name, names in reached.items()}
+        done: set[str] = set()
+
+        def visit(name: str, path: tuple[str, ...]) -> None:
+            if name in done:
+                return
+            if name in path:
+                cycle = " -> ".join((*path[path.index(name) :], name))
+                message = f"recursion is not implemented: {cycle}"
+                self._refuse("emulator.recursion", message, self.module.functions[name].span)
+                return
+            for other in sorted(calls[name]):
+                visit(other, (*path, name))
+            done.add(name)
+
+        visit(self.kernel.name, ())
+
+    # Variables and parameters ---------------------------------------------------------------------------
+
+    def _declare(self, variable: Variable, scope: Scope) -> None:
+        if variable.space == "reg":
+            self._declare_register(variable, scope)
+            return
+        size = size_of(variable)
+        align = variable.align or (
+            TYPES[variable.type].bytes * variable.vector if variable.type in TYPES else 1
+        )
+        if variable.space == "shared":
+            if "extern" in variable.linkage or size is None:
+                self.dynamic_align = max(self.dynamic_align, align)
+                scope.variables[variable.name] = Storage("dynamic", variable.name, 0, 0)
+                return
+            self.shared_end = aligned(self.shared_end, align)
+            scope.variables[variable.name] = Storage("shared", variable.name, self.shared_end, size)
+            self.shared_end += size
+        elif variable.space in ("local", "param"):
+            self.local_end = aligned(self.local_end, max(align, 8))
+            space = "stack" if variable.space == "param" else "local"
+            scope.variables[variable.name] = Storage(space, variable.name, self.local_end, size or 0)
+            self.local_end += size or 0
+        elif variable.space in ("global", "const"):
+            if size is None:
+                message = f"external variable '{variable.name}' is not defined in the module"
+                self._refuse("emulator.extern", message, variable.span)
+                return
+            scope.variables[variable.name] = Storage(variable.space, variable.name, 0, size)
+            self.globals[variable.name] = GlobalVariable(variable.name, variable.space, size, variable)
+        else:
+            message = f"variables in .{variable.space} are not implemented"
+            self._refuse("emulator.space", message, variable.span)
+
+    def _declare_register(self, variable: Variable, scope: Scope) -> None:
+        if variable.type not in TYPES or TYPES[variable.type].bits > 64:
+            message = f"registers of type .{variable.type} are not implemented"
+            self._refuse("emulator.register", message, variable.span)
+            return
+        width, first = self.registers.declare(variable.type, (variable.count or 1) * variable.vector)
+        location = RegisterLocation(width, first, variable.type, variable.vector)
+        if variable.count is None:
+            scope.registers[variable.name] = location
+        else:
+            scope.ranges[variable.name] = variable.count, location
+
+    def _parameter_scope(self, parameters: tuple[Parameter, ...]) -> Scope:
+        scope = Scope(self.module_scope)
+        for each in parameters:
+            scope.variables[each.name] = Storage("param", each.name, each.offset, each.size)
+        return scope
+
+    # Bodies ---------------------------------------------------------------------------------------------
+
+    def _flatten_device(self, function: Function) -> None:
+        scope = Scope(self.module_scope)
+        locations = [
+            tuple(self._formal(v, scope) for v in group) for group in (function.params, function.returns)
+        ]
+        entry = self._flatten(function, scope)
+        self.functions[function.name] = DeviceFunction(function.name, entry, locations[0], locations[1])
+
+    def _formal(self, variable: Variable, scope: Scope) -> Storage | RegisterLocation:
+        self._declare(variable, scope)
+        in_register = variable.space == "reg"
+        found = scope.location(variable.name) if in_register else scope.variables.get(variable.name)
+        return found or Storage("stack", variable.name, 0, 0)
+
+    def _flatten(self, function: Function, outer: Scope) -> int:
+        entry = len(self.steps)
+        assert function.body is not None
+        scope = Scope(outer)
+        self._flatten_block(function.body.statements, scope, function.name)
+        if self._falls_through(function.body, entry):
+            self._flatten_instruction(IMPLIED, scope, function.name)
+        self.bodies[function.name] = (entry, len(self.steps))
+        return entry
+
+    def _falls_through(self, body: Block, entry: int) -> bool:
+        """Return True if threads may reach the end of a body."""
+        last = body.statements[-1] if body.statements else None
+        if not isinstance(last, Instruction) or last.guard is not None or len(self.steps) == entry:
+            return True
+        form = self.steps[-1].binding.form
+        return form.control != "jump" and not form.ends_thread
+
+    def _flatten_block(self, statements: tuple[Statement, ...], scope: Scope, function: str) -> None:
+        last_label: str | None = None
+        for statement in statements:
+            if isinstance(statement, Label):
+                scope.labels[statement.name] = len(self.steps)
+                last_label = statement.name
+                continue
+            if isinstance(statement, Instruction):
+                self._flatten_instruction(statement, scope, function)
+            elif isinstance(statement, Variable):
+                self._declare(statement, scope)
+            elif isinstance(statement, Block):
+                self._flatten_block(statement.statements, Scope(scope), function)
+            elif last_label is not None and statement.name in _TABLES:
+                scope.tables[last_label] = statement
+            last_label = None
+
+    def _flatten_instruction(self, instruction: Instruction, scope: Scope, function: str) -> None:
+        bound = bind(spread(instruction, scope.members), self.source)
+        if isinstance(bound, Diagnostic):
+            self.problems.append(bound)
+        elif bound.form.execution is None:
+            message = f"'{instruction.opcode}' is known, but the emulator does not execute it"
+            self._refuse("emulator.unsupported", message, instruction.span, bound.form.source)
+        else:
+            self.steps.append(Step(instruction, bound, scope, function))
+
+    def _refuse(self, code: str, message: str, span: Span | None, section: str = "") -> None:
+        self.problems.append(diagnostic(code, message, self.source, span, "", section))
+
+
+def _names_in(body: Block) -> Iterator[str]:
+    for instruction in body.instructions():
+        yield from names_of(instruction)
+
+
+def _names_in_initializer(initializer: Initializer | None) -> Iterator[str]:
+    match initializer:
+        case Name(text):
+            yield text
+        case Symbol(name):
+            yield name
+        case tuple():
+            for item in initializer:
+                yield from _names_in_initializer(item)
+        case _:
+            return

@@ -1,0 +1,123 @@
+"""Register pools: registers that the warps of a CTA release and take (setmaxnreg)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.emulator.batch import Batch
+from warploom.emulator.events import Allocate, Dispatcher
+from warploom.emulator.faults import Awaited, Fault
+from warploom.emulator.program import Program
+from warploom.emulator.state import State
+from warploom.emulator.warp_splits import Status
+
+Array = NDArray[Any]
+
+REGISTERS = 65536  # of a multiprocessor
+_MOST = 255
+_UNIT = 8  # registers of a thread are allocated in eights
+_WARPS = 4  # and warps in fours
+
+
+def registers_at_entry(program: Program) -> int:
+    """Return the registers of a thread at kernel entry, or 0 if no directive determines them.
+
+    They are the number of `.maxnreg`, limited to what `.minnctapersm` CTAs of `.maxntid` or `.reqntid` threads leave.
+    Without these directives, ptxas ignores setmaxnreg.
+    """
+    limit = program.directive(".maxnreg")
+    bounds = [int(np.prod(ntid)) for name in (".maxntid", ".reqntid") if (ntid := program.directive(name))]
+    ctas = program.directive(".minnctapersm")
+    found = [limit[0]] if limit else []
+    if bounds and ctas:
+        threads = -(-min(bounds) // (32 * _WARPS)) * 32 * _WARPS * max(ctas[0], 1)
+        found.append(min(REGISTERS // threads // _UNIT * _UNIT, _MOST))
+    return -(-min(found) // _UNIT) * _UNIT if found else 0
+
+
+class RegisterPools:
+    """Registers that each warp holds and each CTA has left, counted per thread.
+
+    At entry, the warps hold all registers of their CTA. A warp that exits keeps its own.
+    """
+
+    def __init__(self, state: State, entry: int, events: Dispatcher) -> None:
+        self.state = state
+        self._on_allocate = events.handler(Allocate)
+        self.entry = entry
+        self.held = np.full(state.topology.warps, entry, np.int64)
+        self.free = np.zeros(state.topology.ctas, np.int64)
+        self.waiting: dict[int, int] = {}  # slots of waiting warp splits, and the registers they want
+
+    def change(self, batch: Batch, count: int, take: bool) -> None:
+        """Take registers up to `count`, or release those above it; suspend warp splits whose pool is short."""
+        if not self.entry:
+            return
+        warps, ctas = batch.warp_index, batch.location.cta
+        more = count - self.held[warps]
+        if not take:
+            wrong = np.flatnonzero(more > 0)
+            if len(wrong):
+                held = int(self.held[warps[wrong[0]]])
+                message = f"a warp releases registers above {count} for each thread and has only {held}"
+                raise Fault("emulator.registers", message, int(wrong[0]) * 32)
+            np.subtract.at(self.free, ctas, more)
+            self.held[warps] = count
+            self._wake(ctas)
+            return
+        stay = np.zeros(len(warps), np.bool_)
+        for position, (warp, cta) in enumerate(zip(warps.tolist(), ctas.tolist(), strict=True)):
+            need = int(more[position])
+            if need <= 0:
+                continue
+            if need > self.free[cta]:
+                stay[position] = True
+            else:
+                self.free[cta] -= need
+                self.held[warp] = count
+        if self._on_allocate is not None:
+            self._on_allocate(Allocate(self.state.pc, batch, count, stay))
+        if stay.any():
+            for row in batch.suspend(stay, self.state.pc, Status.WAITING).tolist():
+                self.waiting[row] = count
+
+    def _wake(self, ctas: Array) -> None:
+        splits, cta_of = self.state.splits, self.state.topology.cta_of
+        for row in [row for row in self.waiting if cta_of[splits.warp[row]] in ctas]:
+            del self.waiting[row]
+            splits.status[row] = Status.READY
+
+    def awaited(self, slot: int) -> Awaited | None:
+        """Return what a warp split waits for, or None if it does not wait for registers."""
+        wanted = self.waiting.get(slot)
+        if wanted is None:
+            return None
+        topology = self.state.topology
+        warp = int(self.state.splits.warp[slot])
+        cta = int(topology.cta_of[warp])
+        others = np.flatnonzero(topology.cta_of == cta)
+        order = others[np.argsort(topology.warp_in_cta[others])]
+        more, left = wanted - int(self.held[warp]), int(self.free[cta])
+        return Awaited(
+            "registers",
+            f"{more} more registers for each thread of a warp",
+            f", where its CTA has {left} left; {_holders(self.held[order].tolist())}",
+            (("wanted", more), ("left", left)),
+        )
+
+
+def _holders(held: list[int]) -> str:
+    """Return the registers that each warp holds as a phrase, with runs of warps."""
+    runs: list[tuple[int, int, int]] = []
+    for warp, count in enumerate(held):
+        if runs and runs[-1][2] == count:
+            runs[-1] = runs[-1][0], warp, count
+        else:
+            runs.append((warp, warp, count))
+    return ", ".join(
+        f"warp {first} holds {count}" if first == last else f"warps {first} to {last} hold {count}"
+        for first, last, count in runs
+    )

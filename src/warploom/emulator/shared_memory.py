@@ -1,0 +1,122 @@
+"""Shared memory of the resident CTAs: one array of bytes, and the resolution of shared addresses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.emulator import access
+from warploom.emulator.address_space import SHARED_START
+from warploom.emulator.faults import Fault
+from warploom.emulator.grid import Topology
+
+Array = NDArray[Any]
+Lanes = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Resident warps that access memory, and their CTAs: one entry per warp of the batch.
+
+    `asynchronous` is set for accesses of an asynchronous operation that the warps have issued.
+    """
+
+    warp: Array
+    cta: Array
+    asynchronous: bool = False
+
+
+class SharedMemory:
+    """Shared memory of all resident CTAs. CTA c has `bytes[c * stride : c * stride + size]`.
+
+    `exited` marks the CTAs of clusters all of whose threads have left the kernel.
+    """
+
+    def __init__(self, topology: Topology, size: int) -> None:
+        self.rank = topology.rank
+        self.cluster_size = topology.cluster_size
+        self.size = size
+        self.stride = -(-max(size, 1) // 128) * 128
+        self.end = SHARED_START + size  # of the window of a CTA
+        self.bytes = np.zeros(topology.ctas * self.stride, np.uint8)
+        self.exited = np.zeros(topology.ctas, np.bool_)
+        self._fault = np.zeros(1, np.int64)
+
+    @property
+    def words(self) -> NDArray[np.uint64]:
+        """Memory as words of 64 bits."""
+        return self.bytes.view(np.uint64)
+
+    def address(self, index: int) -> int:
+        """Return the shared address, within its CTA, of a byte offset in `bytes`."""
+        return index % self.stride + SHARED_START
+
+    def index(
+        self, space: str, location: Location, addresses: Array, mask: Lanes, size: int
+    ) -> NDArray[np.int64]:
+        """Return checked byte offsets in `bytes` of accesses of `size` bytes. Shapes: (warps, 32).
+
+        Errors: Fault emulator.out-of-bounds, emulator.misaligned, emulator.exited-cta.
+        """
+        rank = self.rank[location.cta]
+        first = (location.cta - rank) * self.stride
+        remote = space not in ("shared", "shared::cta")
+        index = np.zeros(mask.shape, np.int64)
+        lane = access.window_index(
+            access.signed(addresses), access.uniform(mask), SHARED_START, self.end, self.stride, 0, first, rank,
+            self.cluster_size, remote, size, index, self._fault,
+        )  # fmt: skip
+        if lane >= 0:
+            raise self._window_fault(int(access.element(addresses, mask.shape, lane)), size, lane)
+        if remote and self.cluster_size > 1 and self.exited.any():
+            gone = mask & self.exited[index // self.stride]
+            if gone.any():
+                lane = int(np.flatnonzero(gone)[0])
+                raise self.fault_of_exited(int(index.reshape(-1)[lane]) // self.stride, lane)
+        return index
+
+    def _window_fault(self, address: int, size: int, lane: int) -> Fault:
+        kind = int(self._fault[0])
+        if kind == access.MISALIGNED:
+            return access.misaligned(size, f"access at shared address {address:#x}", lane)
+        code, start = "emulator.out-of-bounds", f"{size}-byte access at shared address {address:#x}"
+        if kind == access.REMOTE:
+            return Fault(
+                code,
+                f"{start} reaches the CTA of rank {address >> 24} of the cluster through .shared::cta",
+                lane,
+                "use .shared::cluster for an address that mapa made",
+            )
+        if address >> 24 >= self.cluster_size:
+            rank = address >> 24
+            return Fault(
+                code, f"{start} names the CTA of rank {rank}; the cluster has {self.cluster_size}", lane
+            )
+        held = access.window_size("shared", SHARED_START, self.end)
+        return Fault(code, f"{start} is out of bounds: the CTA has {held}", lane)
+
+    def fault_of_exited(self, cta: int, lane: int = -1) -> Fault:
+        """Return the fault of an access to the shared memory of an exited CTA."""
+        return Fault(
+            "emulator.exited-cta",
+            f"an access to the shared memory of the CTA of rank {int(self.rank[cta])}, all of whose threads have left "
+            "the kernel",
+            lane,
+            "a cluster barrier before the end keeps every CTA until its peers are done with it",
+        )
+
+    def origin(self, cta: int, low: int, size: int, what: str) -> int:
+        """Return the difference between `bytes` offsets and addresses of a CTA's window.
+
+        Errors: Fault emulator.out-of-bounds if [low, low + size) is not inside the window.
+        """
+        if low < SHARED_START or low + size > self.end:
+            message = (
+                f"{what} of {size} bytes at shared address {low:#x} is out of bounds: the CTA has "
+                f"{self.size} bytes of shared memory, at {SHARED_START:#x} to {self.end:#x}"
+            )
+            raise Fault("emulator.out-of-bounds", message)
+        return cta * self.stride - SHARED_START

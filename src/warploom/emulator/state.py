@@ -1,0 +1,83 @@
+"""State of the resident warps, shared by the components of the emulator as plain data."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.emulator.grid import Grid, Placement, Topology
+from warploom.emulator.warp_splits import WarpSplits
+
+Array = NDArray[Any]
+
+
+@dataclass(slots=True)
+class Counters:
+    """Counts over a whole run. Units: `spent` is the used part of the step budget."""
+
+    instructions: int = 0
+    by_family: Counter[str] = field(default_factory=Counter[str])
+    macs: int = 0
+    batches: int = 0
+    spent: int = 0
+
+
+class State:
+    """State of the resident warps: registers, warp splits, and the instruction that is being executed.
+
+    `pc` is the program counter of that instruction. `moved` is set if it sent its warps elsewhere. `origin` has the
+    program counter, warp and lane of an earlier instruction whose asynchronous operation is taking effect, else None.
+    `run_length` is the number of instructions that execute together with it. `on_suspend` is called when warp splits
+    leave a batch. `random` makes the choices of a random schedule.
+
+    Shapes: files (registers, warps, 32) by width in bits, carry (warps, 32), live_warps (CTAs,).
+    """
+
+    def __init__(self, grid: Grid, topology: Topology, files: dict[int, Array], kernel: str) -> None:
+        self.grid = grid
+        self.topology = topology
+        self.files = files
+        self.carry = np.zeros((topology.warps, 32), np.bool_)
+        self.counters = Counters()
+        self.pc = 0
+        self.run_length = 1
+        self.moved = False
+        self.origin: tuple[int, int, int] | None = None
+        self.random = Random(0)
+        self.splits = WarpSplits(topology.present, 0)
+        self.placement = Placement(kernel, topology, np.zeros((0, 3), np.int64))
+        self.live_warps: NDArray[np.int64] = np.zeros(topology.ctas, np.int64)
+        self.on_suspend: Callable[[Any, Array, int, bool], None] | None = None
+        self._used = False  # CTAs have run and left values in the registers
+
+    def start(self, ctas: NDArray[np.int64], entry: int, seed: int) -> None:
+        """Make CTAs resident: their warps start at `entry`, with registers of 0.
+
+        Shapes: (CTAs, 3) coordinates, at most as many as fit.
+        """
+        topology, count = self.topology, len(ctas)
+        padding = np.zeros((topology.ctas - count, 3), np.int64)
+        of_warps = np.concatenate([ctas, padding])[topology.cta_of].astype(np.uint32)
+        self.grid.cta = (of_warps[:, 0:1], of_warps[:, 1:2], of_warps[:, 2:3])
+        self.placement = Placement(self.placement.kernel, topology, ctas)
+        self.carry[:] = False
+        if self._used:
+            for file in self.files.values():
+                file[:] = 0
+        self._used = True
+        masks = topology.present & (topology.cta_of < count)[:, None]
+        self.splits = WarpSplits(masks, entry)
+        self.random = Random(seed)
+        self.count_live_warps()
+
+    def count_live_warps(self) -> None:
+        """Count the warps of each resident CTA that have not left the kernel."""
+        alive = self.splits.live.any(axis=1)
+        counts = np.bincount(self.topology.cta_of, weights=alive, minlength=self.topology.ctas)
+        self.live_warps = counts.astype(np.int64)

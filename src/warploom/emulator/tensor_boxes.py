@@ -1,0 +1,209 @@
+# pyright: reportUnknownMemberType=false
+"""Compiled copies of tensor boxes between global and shared memory, one box or many at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.emulator.address_space import CHUNK_MASK, SHARED_START
+from warploom.emulator.memory import Memory
+from warploom.isa.instructions.bulk import TensorCopy
+from warploom.layout import TensorMapFields, box_bytes, boxes
+from warploom.numerics._compile import njit
+
+Array = NDArray[Any]
+
+TF32_WORDS = ("tf32", "tf32.ftz")
+"""Element types of tensor maps whose loads round to tf32."""
+
+
+@njit
+def tile_in(
+    arena: Array, base: int, rows: Array, left: int, inside: int, offsets: Array, row_bytes: int, start: int,
+    mask: int, shared: Array, origin: int, fill: np.uint64,
+) -> None:  # fmt: skip
+    """Load a box in chunks of 16 bytes.
+
+    Row r goes to shared addresses start + offsets[r], swizzled. Bytes [left, left + inside) of a row come from the
+    arena at base + rows[r]. The other bytes, and rows whose rows[r] is negative, are `fill`. Tensor maps keep sources,
+    rows and `left` at multiples of 16 bytes.
+    """
+    from_words = arena.view(np.uint64)
+    to_words = shared.view(np.uint64)
+    for r in range(len(rows)):
+        for chunk in range(0, row_bytes, 16):
+            address = start + offsets[r] + chunk
+            target = origin + (address ^ (((address >> 7) & mask) << 4))
+            source = base + rows[r] + chunk - left
+            if rows[r] >= 0 and left <= chunk and chunk + 16 <= left + inside:
+                to_words[target // 8] = from_words[source // 8]
+                to_words[target // 8 + 1] = from_words[source // 8 + 1]
+                continue
+            to_words[target // 8] = fill
+            to_words[target // 8 + 1] = fill
+            if rows[r] >= 0:
+                for byte in range(max(left - chunk, 0), min(left + inside - chunk, 16)):
+                    shared[target + byte] = arena[source + byte]
+
+
+@njit
+def tile_out(
+    arena: Array, base: int, rows: Array, inside: int, offsets: Array, start: int, mask: int, shared: Array,
+    origin: int,
+) -> None:  # fmt: skip
+    """Store a box.
+
+    Of each row in bounds, `inside` bytes (a multiple of 16) go to the arena at base + rows[r].
+    """
+    from_words = shared.view(np.uint64)
+    to_words = arena.view(np.uint64)
+    for r in range(len(rows)):
+        if rows[r] < 0:
+            continue
+        for chunk in range(0, inside, 16):
+            address = start + offsets[r] + chunk
+            source = origin + (address ^ (((address >> 7) & mask) << 4))
+            target = base + rows[r] + chunk
+            to_words[target // 8] = from_words[source // 8]
+            to_words[target // 8 + 1] = from_words[source // 8 + 1]
+
+
+@njit
+def _move(
+    arena: Array, bases: Array, rows: Array, offsets: Array, row_bytes: int, starts: Array, mask: int,
+    shared: Array, origins: Array, loads: bool,
+) -> None:  # fmt: skip
+    """Load or store whole boxes.
+
+    Box b is at bases[b] of the arena and at shared addresses from starts[b] on.
+    """
+    far_words = arena.view(np.uint64)
+    near_words = shared.view(np.uint64)
+    for b in range(len(bases)):
+        for r in range(len(rows)):
+            far = np.uint64(bases[b] + rows[r]) >> np.uint64(3)
+            first = starts[b] + offsets[r]
+            for chunk in range(0, row_bytes, 16):
+                address = first + chunk
+                near = np.uint64(origins[b] + (address ^ (((address >> 7) & mask) << 4))) >> np.uint64(3)
+                if loads:
+                    near_words[near] = far_words[far]
+                    near_words[near + np.uint64(1)] = far_words[far + np.uint64(1)]
+                else:
+                    far_words[far] = near_words[near]
+                    far_words[far + np.uint64(1)] = near_words[near + np.uint64(1)]
+                far += np.uint64(2)
+
+
+def lane_values(array: Array, positions: Array, lanes: Array) -> Array:
+    """Return the elements of a request's array that belong to some lanes.
+
+    Shapes: array (warps or 1, 32 or 1), positions and lanes (copies,).
+    """
+    rows, columns = array.shape
+    return array[positions if rows > 1 else 0 * positions, lanes if columns > 1 else 0 * lanes]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WholeBoxes:
+    """Copies of boxes through one tensor map that are whole and in bounds at both ends.
+
+    `copy` is the copy of the request that each box belongs to; a multicast copy has several boxes. `complete` counts
+    bytes off mbarriers. Shapes: copy, bases, starts, origins and mbarriers (boxes,), rows and offsets (rows of a box,).
+    """
+
+    memory: Memory
+    complete: Callable[[Array, int], None]
+    loads: bool
+    copy: Array
+    bases: Array
+    rows: Array
+    offsets: Array
+    row_bytes: int
+    starts: Array
+    mask: int
+    origins: Array
+    mbarriers: Array | None
+    covered: int
+    transferred: int
+
+    def move(self) -> None:
+        """Copy the boxes and count their bytes off the mbarriers. Errors: Fault, whose lane is a box."""
+        memory = self.memory
+        if memory.reports_copies:
+            rows = (np.unique(self.bases)[:, None] + self.rows).reshape(-1)  # CTAs share tiles
+            memory.report_copy("read" if self.loads else "write", rows, np.full(len(rows), self.row_bytes))
+        _move(
+            memory.arena.bytes, self.bases, self.rows, self.offsets, self.row_bytes, self.starts, self.mask,
+            memory.shared.bytes, self.origins, self.loads,
+        )  # fmt: skip
+        if self.mbarriers is not None:
+            self.complete(self.mbarriers, self.transferred)
+
+
+def whole_boxes(
+    memory: Memory,
+    complete: Callable[[Array, int], None],
+    request: TensorCopy,
+    fields: TensorMapFields,
+    positions: Array,
+    lanes: Array,
+    ctas: Array,
+) -> WholeBoxes | None:
+    """Return those copies of a request through one map that can be made together, or None.
+
+    Copies at the edges of the tensor and faulty copies are left out.
+
+    Shapes: positions, lanes and ctas (copies,).
+    Errors: Fault and UsageError if no copy can be made in this way.
+    """
+    if fields.rank != request.dimensions or request.is_im2col or fields.is_im2col or fields.interleave:
+        return None
+    if request.direction == "load" and fields.element_type in TF32_WORDS:
+        return None
+    coordinates = np.stack([lane_values(part, positions, lanes) for part in request.coordinates]).astype(
+        np.int64
+    )
+    found = boxes(fields, coordinates)
+    row_bytes = fields.box[0] * fields.element_bits // 8
+    covered = int(found.shared_offset[-1]) + max(row_bytes, fields.swizzle_span)
+    addresses = lane_values(request.shared, positions, lanes).astype(np.int64)
+    starts, rank = addresses & 0xFF_FFFF, addresses >> 24
+    shared, end = memory.shared, memory.shared.end
+    fits = found.inside & (coordinates[0] * fields.element_bits % 128 == 0)
+    fits &= (starts >= SHARED_START) & (starts + covered <= end)
+    fits &= addresses % 128 == 0
+    if request.multicast is None:
+        own = shared.rank[ctas]
+        fits &= (rank == own) | ((rank < shared.cluster_size) & (request.shared_space != "shared::cta"))
+        copy = np.flatnonzero(fits)
+        rank = rank[copy]
+    else:
+        masks = lane_values(request.multicast, positions, lanes).astype(np.int64)
+        copy, rank = np.nonzero(fits[:, None] & (masks[:, None] >> np.arange(shared.cluster_size) & 1 == 1))
+    if not len(copy):
+        return None
+    bases = found.global_offset[copy]
+    low = int(bases.min())
+    reach = int(bases.max()) - low + int(found.row_offset[-1]) + row_bytes
+    bases = bases - low + memory.arena.find(fields.global_address + low, reach, "a tensor copy")
+    owner = ctas[copy] - shared.rank[ctas[copy]] + rank
+    origins = owner * shared.stride - SHARED_START
+    mbarriers = None
+    loads = request.direction == "load"
+    if not loads:
+        memory.arena.mark_written(fields.global_address + low)
+    if request.mbarrier is not None:
+        objects = lane_values(request.mbarrier, positions, lanes).astype(np.int64)[copy] & 0xFF_FFFF
+        if (objects < SHARED_START).any() or (objects + 8 > end).any():
+            return None
+        mbarriers = origins + objects
+    return WholeBoxes(
+        memory, complete, loads, copy, bases, found.row_offset, found.shared_offset, row_bytes, starts[copy],
+        CHUNK_MASK[fields.swizzle_span], origins, mbarriers, covered, box_bytes(fields),
+    )  # fmt: skip

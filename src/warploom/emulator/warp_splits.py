@@ -1,0 +1,320 @@
+"""Warp splits: sets of lanes of a warp that execute together, each with its own program counter.
+
+A converged warp is one warp split. A divergent branch splits it in two, which reconverge at the branch's immediate
+post-dominator, as the convergence barriers of hardware do. The lane sets of a warp's splits are disjoint.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+Mask = NDArray[np.bool_]
+Rows = NDArray[np.intp]
+
+PATIENCE = 1024  # epochs that lanes wait at a reconvergence point for lanes of their warp that spin
+LEAST_PATIENCE = 16
+
+
+class Status:
+    """Status of a warp split. Plain integers, because arrays are compared with them often."""
+
+    DONE = 0  # the slot is free; a warp's own slot is also free while its lanes are in other slots
+    READY = 1
+    WAITING = 2  # suspended at a barrier, an mbarrier, or for registers
+    RECONVERGING = 3  # waiting for lanes of its warp, or warps of its warpgroup, at the same instruction
+
+
+@dataclass(eq=False, slots=True)
+class ReconvergencePoint:
+    """Instruction at which lanes of a warp that diverged meet again, in one function activation.
+
+    `expected` are the lanes that will come, `arrived` those that wait there. `parent` is the enclosing point.
+    """
+
+    warp: int
+    pc: int
+    calls: tuple[int, ...]
+    parent: ReconvergencePoint | None
+    expected: Mask
+    arrived: Mask = field(default_factory=lambda: np.zeros(32, np.bool_))
+    epoch: int = 0
+
+
+class WarpSplits:
+    """All warp splits of the resident warps, as arrays with one slot per split.
+
+    Slot w holds the first split of warp w; divergence takes further slots. `epoch` counts the backward jumps of a
+    split: scheduling by (epoch, pc) keeps loops in step and lets no spinning split starve another. `live` has the lanes
+    of each warp that have not left the kernel. Shapes: mask (slots, 32), live (warps, 32), others (slots,).
+    """
+
+    def __init__(self, masks: Mask, entry: int) -> None:
+        warps = masks.shape[0]
+        self.warps = warps
+        self.warp = np.arange(warps, dtype=np.intp)
+        self.pc = np.full(warps, entry, np.int64)
+        self.epoch = np.zeros(warps, np.int64)
+        self.status = np.where(masks.any(axis=1), Status.READY, Status.DONE).astype(np.uint8)
+        self.mask = masks.copy()
+        self.full = np.all(masks, axis=1)
+        self.point_pc = np.full(warps, -1, np.int64)  # of the innermost reconvergence point, -1 without one
+        self.points: list[ReconvergencePoint | None] = [None] * warps
+        self.calls: list[tuple[int, ...]] = [()] * warps  # program counters of the open calls
+        self.live = masks.copy()
+        self._open: list[ReconvergencePoint] = []
+        self._patience: dict[int, int] = {}
+        self.diverged = False
+
+    # Selection ------------------------------------------------------------------------------------------
+
+    def ready(self) -> Rows:
+        """Return the slots of the warp splits that can run."""
+        return np.flatnonzero(self.status == Status.READY)
+
+    def least(self, ready: Rows) -> Rows:
+        """Return those of the warp splits that stand where the one with the least (epoch, pc) stands."""
+        epochs = self.epoch[ready]
+        pcs = self.pc[ready]
+        first = ready[np.lexsort((pcs, epochs))[0]] if len(ready) > 1 else ready[0]
+        return self.at_pc(ready, int(self.pc[first]))
+
+    def at_pc(self, ready: Rows, pc: int) -> Rows:
+        """Return those of the warp splits that stand at `pc`, at most one of each warp."""
+        rows = ready[self.pc[ready] == pc]
+        if self.diverged and len(rows) > 1:
+            _, first = np.unique(self.warp[rows], return_index=True)
+            rows = rows[np.sort(first)]
+        return rows
+
+    # Divergence -----------------------------------------------------------------------------------------
+
+    def goto(self, rows: Rows, pc: int) -> None:
+        """Continue warp splits at `pc`."""
+        self.epoch[rows] += self.pc[rows] >= pc
+        self.pc[rows] = pc
+        if self.diverged:
+            self._arrive(rows)
+
+    def goto_each(self, rows: Rows, pcs: NDArray[np.int64]) -> None:
+        """Continue each warp split at its own program counter."""
+        self.epoch[rows] += self.pc[rows] >= pcs
+        self.pc[rows] = pcs
+        if self.diverged:
+            self._arrive(rows)
+
+    def split(
+        self, row: int, targets: NDArray[np.int64], meet: int, outer: tuple[int, ...] | None = None
+    ) -> None:
+        """Continue the lanes of a warp split at different program counters (`targets[lane]`).
+
+        They reconverge at `meet` (-1: never), in the same activation or, after a return, in the activation `outer`.
+        """
+        self.diverged = True
+        mask = self.mask[row].copy()
+        calls, warp = self.calls[row], int(self.warp[row])
+        origin, epoch = int(self.pc[row]), int(self.epoch[row])
+        point = self._point(row, meet, calls if outer is None else outer)
+        self._free(row)
+        for target in np.unique(targets[mask]):
+            self._add(warp, mask & (targets == target), int(target), epoch + (origin >= target), point, calls)
+
+    def call(self, row: int, lanes: Mask, entry: int, site: int, rest: int) -> None:
+        """Enter a function with some lanes of a warp split and continue the others at `rest`.
+
+        All lanes reconverge after the call at `site`.
+        """
+        calls, warp, epoch = self.calls[row], int(self.warp[row]), int(self.epoch[row])
+        others = self.mask[row] & ~lanes
+        if not others.any():
+            self.calls[row] = (*calls, site)
+            self.goto(np.array([row], np.intp), entry)
+            return
+        self.diverged = True
+        point = self._point(row, site + 1, calls)
+        self._free(row)
+        self._add(warp, lanes, entry, epoch, point, (*calls, site))
+        self._add(warp, others, rest, epoch, point, calls)
+
+    def exit(self, row: int, lanes: Mask) -> None:
+        """Remove lanes of a warp split that leave the kernel."""
+        self.live[self.warp[row]] &= ~lanes
+        rest = self.mask[row] & ~lanes
+        point = self.points[row]
+        if rest.any():
+            self._set_mask(row, rest)
+        else:
+            self._free(row)
+        self._withdraw(point, None, lanes)
+
+    # Reconvergence --------------------------------------------------------------------------------------
+
+    def has_arrivals(self) -> bool:
+        """Return True if lanes wait at a reconvergence point."""
+        return any(point.arrived.any() for point in self._open)
+
+    def release_stuck(self, excluded: set[int]) -> bool:
+        """Release the lanes that wait at one reconvergence point, because no other lane can run.
+
+        Points of the warps `excluded` are left alone. Returns False if there is no such point.
+        """
+        for point in self._open:
+            if point.arrived.any() and point.warp not in excluded:
+                self._release(point)
+                return True
+        return False
+
+    def release_overdue(self) -> None:
+        """Release the lanes that wait at reconvergence points while lanes of their warp spin far ahead.
+
+        Diverged lanes are guaranteed to progress since Volta; reconvergence is only preferred. Each release at a point
+        halves the time that the next lanes wait there, because spinning lanes often hand on a lock.
+        """
+        for point in [point for point in self._open if point.arrived.any()]:
+            siblings = (self.warp == point.warp) & (self.status != Status.DONE)
+            ahead = int(self.epoch[siblings].max(initial=0)) - point.epoch
+            patience = self._patience.get(point.pc, PATIENCE)
+            if ahead >= patience and point.arrived.any():
+                self._patience[point.pc] = max(patience // 2, LEAST_PATIENCE)
+                self._release(point)
+
+    def _release(self, point: ReconvergencePoint) -> None:
+        lanes = point.arrived.copy()
+        point.arrived[:] = False
+        point.expected &= ~lanes
+        self._add(point.warp, lanes, point.pc, point.epoch, point.parent, point.calls)
+
+    def merge_reconverging(self, row: int) -> bool:
+        """Merge the splits of a warp that reconverge at the instruction of slot `row` into it.
+
+        Returns False if there are none.
+        """
+        warp = self.warp[row]
+        same = np.flatnonzero(
+            (self.warp == warp) & (self.pc == self.pc[row]) & (self.status == Status.RECONVERGING)
+        )
+        others = [int(slot) for slot in same if slot != row]
+        for other in others:
+            point = _common(self.points[row], self.points[other])
+            self._withdraw(self.points[row], point, self.mask[row])
+            self._withdraw(self.points[other], point, self.mask[other])
+            self._set_mask(row, self.mask[row] | self.mask[other])
+            self._set_point(row, point)
+            self.epoch[row] = max(self.epoch[row], self.epoch[other])
+            self._free(other)
+        return bool(others)
+
+    def _point(self, row: int, meet: int, calls: tuple[int, ...]) -> ReconvergencePoint | None:
+        """Return the reconvergence point of a warp split that diverges; that of a loop is made once."""
+        point = self.points[row]
+        if meet < 0 or (point is not None and point.pc == meet and point.calls == calls):
+            return point
+        point = ReconvergencePoint(int(self.warp[row]), meet, calls, point, self.mask[row].copy())
+        self._open.append(point)
+        return point
+
+    def _arrive(self, rows: Rows) -> None:
+        for slot in (int(row) for row in rows[self.point_pc[rows] == self.pc[rows]]):
+            point = self.points[slot]
+            if point is None or self.calls[slot] != point.calls:
+                continue
+            point.arrived |= self.mask[slot]
+            point.epoch = max(point.epoch, int(self.epoch[slot]))
+            self._free(slot)
+            self._complete(point)
+
+    def _complete(self, point: ReconvergencePoint) -> None:
+        if (point.arrived != point.expected).any():
+            return
+        self._open.remove(point)
+        if point.arrived.any():
+            self._add(point.warp, point.arrived, point.pc, point.epoch, point.parent, point.calls)
+
+    def _withdraw(
+        self, point: ReconvergencePoint | None, until: ReconvergencePoint | None, lanes: Mask
+    ) -> None:
+        """Remove lanes from the reconvergence points from `point` outwards to `until`."""
+        while point is not None and point is not until:
+            outer = point.parent
+            point.expected &= ~lanes
+            self._complete(point)
+            point = outer
+
+    # Slots ----------------------------------------------------------------------------------------------
+
+    def _add(
+        self,
+        warp: int,
+        mask: Mask,
+        pc: int,
+        epoch: int,
+        point: ReconvergencePoint | None,
+        calls: tuple[int, ...],
+    ) -> None:
+        """Add a warp split, in the warp's own slot if it is free. The split may reconverge at once."""
+        slot = warp if self.status[warp] == Status.DONE else self._extra_slot()
+        self.warp[slot] = warp
+        self.pc[slot] = pc
+        self.epoch[slot] = epoch
+        self.status[slot] = Status.READY
+        self.calls[slot] = calls
+        self._set_mask(slot, mask)
+        self._set_point(slot, point)
+        self._arrive(np.array([slot], np.intp))
+
+    def _extra_slot(self) -> int:
+        size = len(self.status)
+        free = np.flatnonzero(self.status[self.warps :] == Status.DONE)
+        if len(free):
+            return int(free[0]) + self.warps
+        grown = max(16, size // 2)
+        self.warp = np.concatenate([self.warp, np.zeros(grown, np.intp)])
+        self.pc = np.concatenate([self.pc, np.zeros(grown, np.int64)])
+        self.epoch = np.concatenate([self.epoch, np.zeros(grown, np.int64)])
+        self.status = np.concatenate([self.status, np.full(grown, Status.DONE, np.uint8)])
+        self.mask = np.concatenate([self.mask, np.zeros((grown, 32), np.bool_)])
+        self.full = np.concatenate([self.full, np.zeros(grown, np.bool_)])
+        self.point_pc = np.concatenate([self.point_pc, np.full(grown, -1, np.int64)])
+        self.points.extend([None] * grown)
+        self.calls.extend([()] * grown)
+        return size
+
+    def _free(self, slot: int) -> None:
+        self.status[slot] = Status.DONE
+        self.epoch[slot] = 0
+        self.calls[slot] = ()
+        self._set_mask(slot, np.zeros(32, np.bool_))
+        self._set_point(slot, None)
+
+    def _set_mask(self, slot: int, mask: Mask) -> None:
+        self.mask[slot] = mask
+        self.full[slot] = bool(mask.all())
+
+    def _set_point(self, slot: int, point: ReconvergencePoint | None) -> None:
+        self.points[slot] = point
+        self.point_pc[slot] = -1 if point is None else point.pc
+
+
+def _common(one: ReconvergencePoint | None, other: ReconvergencePoint | None) -> ReconvergencePoint | None:
+    """Return the innermost reconvergence point that encloses both, or None."""
+    seen: set[int] = set()
+    while one is not None:
+        seen.add(id(one))
+        one = one.parent
+    while other is not None and id(other) not in seen:
+        other = other.parent
+    return other
+
+
+def describe_lanes(mask: Mask) -> str:
+    """Return the lanes of a mask as a phrase: "lane 3", "lanes 0 to 7, 9"."""
+    runs: list[list[int]] = []
+    for lane in np.flatnonzero(mask).tolist():
+        if runs and runs[-1][1] == lane - 1:
+            runs[-1][1] = lane
+        else:
+            runs.append([lane, lane])
+    named = ", ".join(f"{first}" if first == last else f"{first} to {last}" for first, last in runs)
+    return f"lane{'' if mask.sum() == 1 else 's'} {named}"

@@ -1,0 +1,312 @@
+"""Warps of one instruction as its semantics function sees them (implements isa.model.semantics.Warps)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.emulator.accumulators import Accumulators
+from warploom.emulator.address_space import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_SIZE
+from warploom.emulator.async_operations import AsyncOperations
+from warploom.emulator.barriers import Barriers
+from warploom.emulator.batch import Batch
+from warploom.emulator.control import Control
+from warploom.emulator.faults import Fault
+from warploom.emulator.mbarriers import Mbarriers
+from warploom.emulator.memory import Memory
+from warploom.emulator.register_pools import RegisterPools
+from warploom.emulator.state import State
+from warploom.isa.model.types import TYPES
+from warploom.layout import Order
+from warploom.numerics.fused import Workers
+
+Array = NDArray[Any]
+Lanes = NDArray[np.bool_]
+Rows = NDArray[np.intp]
+
+
+@dataclass(slots=True)
+class Components:
+    """Components that execute an instruction's requests, and the facts of the launch that it may read.
+
+    `parameters` is the address of the parameter block. `asynchronous` is set once it has been made, because it makes
+    warps itself.
+    """
+
+    arch: str
+    parameters: int
+    workers: Workers | None
+    accumulators: Accumulators
+    memory: Memory
+    control: Control
+    barriers: Barriers
+    mbarriers: Mbarriers
+    pools: RegisterPools
+    asynchronous: AsyncOperations
+
+
+class Warps(Batch):
+    """Batch of warps with everything that semantics may request of them."""
+
+    __slots__ = ("components",)
+
+    def __init__(
+        self, state: State, components: Components, rows: Rows, warp_index: Rows, mask: Lanes | None
+    ) -> None:
+        super().__init__(state, rows, warp_index, mask)
+        self.components = components
+
+    @property
+    def arch(self) -> str:
+        """Architecture whose numerics apply."""
+        return self.components.arch
+
+    def update_fragment(
+        self, value: Any, order: Order, change: Callable[[Array], Sequence[Callable[[], object]]]
+    ) -> None:
+        """Change the matrix that each warpgroup holds, in place."""
+        accumulators = self.components.accumulators
+        if self.mask is None and value.file is not None:
+            groups = self.state.topology.warpgroup_of[self.warp_index[self.warpgroups()[:, 0]]]
+            accumulators.update(value, order, groups, change)
+            return
+        accumulators.flush()
+        units = self.read_fragment(value, order)
+        for work in change(units):
+            work()
+        self.write_fragment(value, order, units)
+
+    # Memory -----------------------------------------------------------------------------------------------
+
+    def load(
+        self, space: str, addresses: Array, type: str, count: int = 1, lanes: Lanes | None = None
+    ) -> Array:
+        """Load `count` consecutive elements per active lane."""
+        mask = self.active() if lanes is None else self.active() & lanes
+        if space.startswith("param"):
+            addresses = self._in_parameter_block(addresses)
+        dtype = TYPES[type].dtype
+        return self.components.memory.load(_memory_of(space), self.location, addresses, mask, dtype, count)
+
+    def store(
+        self, space: str, addresses: Array, type: str, values: Array, lanes: Lanes | None = None
+    ) -> None:
+        """Store `count` consecutive elements per active lane."""
+        mask = self.active() if lanes is None else self.active() & lanes
+        dtype = TYPES[type].dtype
+        if values.dtype != dtype:
+            values = values.view(dtype) if values.dtype.itemsize == dtype.itemsize else values.astype(dtype)
+        self.components.memory.store(_memory_of(space), self.location, addresses, mask, values)
+
+    def atomic(
+        self, space: str, addresses: Array, op: str, type: str, values: Array, compares: Array | None = None
+    ) -> Array:
+        """Read, modify and write, one lane after the other; return the old values."""
+        mask = self.active()
+        dtype = TYPES[type].dtype
+        given = self._patterns(values, dtype)
+        expected = given if compares is None else self._patterns(compares, dtype)
+        wide = np.broadcast_to(addresses, mask.shape)
+        memory = self.components.memory
+        old = memory.atomic(_memory_of(space), self.location, wide, mask, op, type, given, expected)
+        return old.view(dtype)
+
+    def _patterns(self, values: Array, dtype: np.dtype[Any]) -> Array:
+        """Return operands as unsigned bit patterns, one for each lane."""
+        wide = np.broadcast_to(values.astype(dtype, copy=False), (self.count, 32))
+        return np.ascontiguousarray(wide).view(f"u{dtype.itemsize}")
+
+    def shared_tile(
+        self,
+        starts: Array,
+        offsets: Array,
+        swizzle: int,
+        base_offset: int,
+        groups: NDArray[np.intp] | slice,
+        down: bool,
+    ) -> Array:
+        """Read tiles of shared memory for some warpgroups of the batch, stacked vertically or horizontally."""
+        leaders = self.warpgroups()[groups, 0]
+        return self.components.memory.tile(
+            self.location.cta[leaders], leaders, starts, offsets, swizzle, base_offset, down
+        )
+
+    # Addresses --------------------------------------------------------------------------------------------
+
+    def to_generic(self, space: str, addresses: Array) -> Array:
+        """Return the generic addresses of addresses in a state space."""
+        wide = addresses.astype(np.uint64)
+        if space.startswith("shared"):
+            return wide + np.uint64(SHARED_WINDOW)
+        if space.startswith("param"):
+            return self._in_parameter_block(wide)
+        return wide + np.uint64(LOCAL_WINDOW) if space == "local" else wide
+
+    def _in_parameter_block(self, addresses: Array) -> Array:
+        """Complete addresses of kernel parameters, of which compilers may keep the lower 32 bits only."""
+        wide = addresses.astype(np.uint64)
+        start = np.uint64(self.components.parameters)
+        near = start + (wide - start & np.uint64(0xFFFF_FFFF))
+        return np.where(wide >> np.uint64(32) == 0, near, wide)
+
+    def from_generic(self, space: str, addresses: Array) -> Array:
+        """Return the addresses in a state space of generic addresses."""
+        wide = addresses.astype(np.uint64)
+        if space.startswith("shared"):
+            return wide - np.uint64(SHARED_WINDOW)
+        return wide - np.uint64(LOCAL_WINDOW) if space == "local" else wide
+
+    def is_space(self, space: str, addresses: Array) -> Lanes:
+        """Return True for the generic addresses in a state space."""
+        wide = addresses.astype(np.uint64)
+        memory = self.components.memory
+        if space.startswith("shared"):
+            inside = (wide >= SHARED_WINDOW) & (wide < SHARED_WINDOW + WINDOW_SIZE)
+            if space == "shared::cta":
+                own = memory.shared.rank[self.location.cta][:, None].astype(np.uint64)
+                inside = inside & (((wide - np.uint64(SHARED_WINDOW)) >> np.uint64(24)) == own)
+            return inside
+        if space == "local":
+            return (wide >= LOCAL_WINDOW) & (wide < LOCAL_WINDOW + WINDOW_SIZE)
+        return memory.arena.in_segments(space, wide)
+
+    def map_rank(self, addresses: Array, rank: Array, generic: bool) -> Array:
+        """Return the address of the same offset in the cluster's CTA of a rank."""
+        wide = addresses.astype(np.uint64)
+        window = np.uint64(SHARED_WINDOW if generic else 0)
+        offset = (wide - window) & np.uint64(0xFF_FFFF)
+        return window + offset + (rank.astype(np.uint64) << np.uint64(24))
+
+    def rank_of(self, addresses: Array, generic: bool) -> Array:
+        """Return the cluster rank of the CTA that owns a shared address."""
+        wide = addresses.astype(np.uint64) - np.uint64(SHARED_WINDOW if generic else 0)
+        return (wide >> np.uint64(24)).astype(np.uint32)
+
+    # Control ----------------------------------------------------------------------------------------------
+
+    def branch(self, target: int) -> None:
+        """Send the active lanes to a program counter and the others to the next instruction."""
+        self.components.control.branch(self, target)
+
+    def branch_table(self, table: Array, index: Array) -> None:
+        """Send each active lane to its entry of a table of program counters."""
+        self.components.control.branch_table(self, table, np.broadcast_to(index, (self.count, 32)))
+
+    def call(self, function: Any, results: Any, arguments: Any) -> None:
+        """Call a device function. Its results are copied when it returns."""
+        self.components.control.call(self, function, arguments)
+
+    def leave(self, whole_kernel: bool) -> None:
+        """Return the active lanes from the function, or end them."""
+        self.components.control.leave(self, whole_kernel)
+
+    def trap(self, reason: str) -> None:
+        """Stop the kernel."""
+        lane = int(np.flatnonzero(self.active())[0])
+        raise Fault("emulator.trap", reason, lane)
+
+    # Synchronisation --------------------------------------------------------------------------------------
+
+    def gather_members(self, members: Array, anywhere: bool = False) -> None:
+        """Reconverge the lanes of a member mask."""
+        self.components.control.reconverge_members(self, members, anywhere)
+
+    def gather_warp(self) -> None:
+        """Reconverge the live lanes of each warp, all of which must be active."""
+        self.components.control.reconverge_warps(self)
+        self.components.control.check_aligned(self)
+
+    def cta_barrier(self, number: Array, threads: Array | None, mode: str) -> None:
+        """Arrive at a CTA barrier."""
+        self.components.barriers.arrive(self, number, threads, mode == "sync")
+
+    def cta_reduce(
+        self, number: Array, threads: Array | None, predicate: Lanes, mode: str, result: Any
+    ) -> None:
+        """Arrive at a CTA barrier that reduces a predicate."""
+        self.components.barriers.reduce(self, number, threads, predicate, mode, result)
+
+    def cluster_arrive(self) -> None:
+        """Arrive at the cluster barrier."""
+        self.components.barriers.cluster_arrive(self)
+
+    def cluster_wait(self) -> None:
+        """Wait until every live thread of the cluster has arrived."""
+        self.components.barriers.cluster_wait(self)
+
+    def change_registers(self, count: int, take: bool) -> None:
+        """Take registers from the CTA's pool, or release some."""
+        self.components.pools.change(self, count, take)
+
+    def mbarrier(
+        self,
+        space: str,
+        addresses: Array,
+        action: str,
+        amount: Array | int = 0,
+        transactions: Array | int = 0,
+    ) -> Array:
+        """Act on mbarrier objects; return the state tokens before the action."""
+        mbarriers = self.components.mbarriers
+        return mbarriers.act(self, _memory_of(space), addresses, action, amount, transactions)
+
+    def mbarrier_wait(
+        self, space: str, addresses: Array, phase: Array, parity: bool, blocking: bool, result: Any
+    ) -> None:
+        """Test whether a phase is complete."""
+        mbarriers = self.components.mbarriers
+        mbarriers.wait(self, _memory_of(space), addresses, phase, parity, blocking, result)
+
+    def pending_count(self, states: Array) -> Array:
+        """Return the pending arrivals recorded in state tokens."""
+        return self.components.mbarriers.pending(states)
+
+    # Asynchronous operations ------------------------------------------------------------------------------
+
+    def defer(
+        self, channel: str, action: Callable[[Any, Mapping[str, Array]], None], captured: Mapping[str, Array]
+    ) -> None:
+        """Queue an action of the active lanes."""
+        self.components.asynchronous.defer(self, channel, action, captured)
+
+    def commit(self, channel: str) -> None:
+        """Close the open group of a channel."""
+        self.components.asynchronous.commit(self, channel)
+
+    def wait(self, channel: str, pending: int, read_only: bool = False) -> None:
+        """Complete all but the `pending` newest groups of a channel."""
+        self.components.asynchronous.wait(self, channel, pending, read_only)
+
+    def bulk(self, request: Any) -> None:
+        """Issue one bulk copy per active lane."""
+        self.components.asynchronous.bulk(self, request)
+
+    def prefetch(self, request: Any) -> None:
+        """Check one tensor copy per active lane."""
+        self.components.asynchronous.executor.prefetch(self, request)
+
+    # Arithmetic -------------------------------------------------------------------------------------------
+
+    def each(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        """Return the results of `work` for the items, computed by the workers."""
+        workers = self.components.workers
+        if workers is None or len(items) < 2:
+            return [work(item) for item in items]
+        return list(workers.pool.map(work, items))
+
+    def pool(self) -> Workers | None:
+        """Return the workers that arithmetic may use."""
+        return self.components.workers
+
+    def count_macs(self, macs: int) -> None:
+        """Add multiply-accumulates to the statistics."""
+        self.state.counters.macs += macs
+
+
+def _memory_of(space: str) -> str:
+    """Return the memory of a state-space word; parameters have generic addresses."""
+    return "" if space.startswith("param") else space

@@ -1,0 +1,197 @@
+"""Profiler: an observer that counts executions and accesses of each instruction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.emulator.address_space import GLOBAL_BASE
+from warploom.emulator.batch import Batch
+from warploom.emulator.events import Access, BlockStart, CopyIssue, Execute, Launch, Observer, Suspend
+from warploom.emulator.tensor_boxes import lane_values
+from warploom.isa.instructions.bulk import BulkCopy, TensorCopy
+from warploom.isa.instructions.matrix_operands import described_matrices
+from warploom.isa.model import effects
+from warploom.isa.model.form import Form
+from warploom.layout import Descriptor
+from warploom.layout.tensormap import TensorMapFields
+from warploom.layout.tile import shared_bytes
+from warploom.observe.profile.accesses import sectors, wavefronts
+from warploom.observe.profile.data import ROW, Profile, Tile
+
+Array = NDArray[Any]
+Handler = Callable[[Execute], None]
+
+_UNCOUNTED_SPACES = frozenset({"param", "const"})
+
+
+class Profiler(Observer):
+    """Profiler of one launch.
+
+    The counts do not depend on how the emulator batches warps. They depend on the schedule only as far as the kernel's
+    own control flow does: an instruction that a suspended warp split executes again counts once.
+    """
+
+    launch: Launch
+
+    def attach(self, launch: Launch) -> None:
+        """Prepare for a launch and set the handlers."""
+        self.launch = launch
+        steps = launch.program.steps
+        self._executions = [0] * len(steps)
+        self._lanes = [0] * len(steps)
+        self._executing = -1  # last instruction that was counted in the present block
+        self.rows = np.zeros(len(steps), ROW)
+        self._tiles: dict[Tile, None] = {}
+        self._counted = [_counts_accesses(step.binding.form, step.binding.slots) for step in steps]
+        self.instructions = {pc: self._instruction_handler(pc) for pc in range(len(steps))}
+        self.handlers = {
+            BlockStart: self._start_block,
+            Suspend: self._suspend,
+            Access: self._access,
+            CopyIssue: self._copy_issue,
+        }
+
+    # Executions -------------------------------------------------------------------------------------------
+
+    def _instruction_handler(self, pc: int) -> Handler:
+        """Return the handler that counts an instruction, and looks at its operands if necessary."""
+        form = self.launch.program.steps[pc].binding.form
+        issue = form.effect(effects.Issue)
+        if issue is None or issue.group not in ("copy", "multiplication"):
+            return self._count
+        inspect = self._copy if issue.group == "copy" else self._multiply
+
+        def handle(event: Execute) -> None:
+            self._count(event)
+            inspect(event)
+
+        return handle
+
+    def _count(self, event: Execute) -> None:
+        batch, pc = event.batch, event.pc
+        warps, lanes = (batch.count, 32 * batch.count) if batch.mask is None else _active(batch.mask)
+        self._executions[pc] += warps
+        self._lanes[pc] += lanes
+        self._executing = pc
+
+    def _start_block(self, event: BlockStart) -> None:
+        self._executing = -1
+
+    def _suspend(self, event: Suspend) -> None:
+        """Subtract warp splits that will execute their instruction again."""
+        if event.repeats and event.pc == self._executing:
+            warps, lanes = _active(event.batch.active()[event.suspended])
+            self._executions[event.pc] -= warps
+            self._lanes[event.pc] -= lanes
+
+    # Accesses ---------------------------------------------------------------------------------------------
+
+    def _access(self, event: Access) -> None:
+        """Count accesses of lanes; asynchronous ones are counted at their issue."""
+        if event.location.asynchronous or not self._counted[event.pc]:
+            return
+        if event.space == "shared":
+            self._shared(event.pc, event.index, event.lanes, event.size)
+        elif event.space == "global":
+            self._global(event.pc, event.index, event.lanes, event.size)
+
+    def _shared(self, pc: int, index: Array, lanes: Array, size: int) -> None:
+        least, taken, ways = wavefronts(index, lanes, size)
+        row = self.rows[pc]
+        row["shared"] += np.count_nonzero(least)
+        row["ideal_wavefronts"] += least.sum()
+        row["wavefronts"] += taken.sum()
+        row["ways"] = max(row["ways"], ways.max(initial=0))
+
+    def _global(self, pc: int, index: Array, lanes: Array, size: int) -> None:
+        least, touched, lines = sectors(index, lanes, size)
+        row = self.rows[pc]
+        row["global"] += np.count_nonzero(least)
+        row["ideal_sectors"] += least.sum()
+        row["sectors"] += touched.sum()
+        row["lines"] += lines.sum()
+
+    def _copy(self, event: Execute) -> None:
+        """Count thread copies. Copies that read nothing fill shared memory with zeros."""
+        batch, operands = event.batch, event.operands
+        active = batch.active()
+        for access in self.launch.program.steps[event.pc].binding.form.effects_of(effects.Access):
+            size = int(getattr(operands, access.size))
+            addresses = batch.addresses(getattr(operands, access.address))
+            index = np.broadcast_to(addresses, active.shape).astype(np.int64)
+            if access.kind == "write":
+                self._shared(event.pc, index, active, size)
+            else:
+                limit = getattr(operands, access.limit, None) if access.limit else None
+                self._global(event.pc, index - GLOBAL_BASE, _reading(batch, active, limit), size)
+
+    # Tiles ------------------------------------------------------------------------------------------------
+
+    def _multiply(self, event: Execute) -> None:
+        """Record the swizzles of matrices behind descriptors."""
+        for matrix in described_matrices(event.operands):
+            for field in np.unique(event.batch.read(matrix.descriptor)[:, 0] >> np.uint64(62)).tolist():
+                self._tiles[Tile(event.pc, matrix.name, Descriptor.decode(field << 62).swizzle)] = None
+
+    def _copy_issue(self, event: CopyIssue) -> None:
+        """Count bulk copies. Copies through unreadable tensor maps are left out."""
+        pc, request = event.pc, event.request
+        if isinstance(request, BulkCopy):
+            sizes = lane_values(request.bytes, event.positions, event.lanes)
+            self.rows[pc]["bytes"] += int(sizes.sum(dtype=np.int64))
+            return
+        for fields, copies in event.tensor_maps:
+            self.rows[pc]["bytes"] += shared_bytes(fields) * len(copies)
+            self._tiles[Tile(pc, _box(fields, request), fields.swizzle_span)] = None
+
+    # Result -----------------------------------------------------------------------------------------------
+
+    def profile(self) -> Profile:
+        """Return the profile of what has been counted."""
+        launch, grid = self.launch, self.launch.grid
+        self.rows["executions"], self.rows["lanes"] = self._executions, self._lanes
+        return Profile(
+            program=launch.program,
+            arch=launch.arch,
+            schedule=str(launch.schedule),
+            grid=grid.grid,
+            block=grid.block,
+            cluster=grid.cluster,
+            dynamic_shared=grid.dynamic_shared,
+            total_shared=grid.total_shared,
+            rows=self.rows.copy(),
+            tiles=tuple(sorted(self._tiles, key=lambda tile: (tile.step, tile.what, tile.swizzle))),
+        )
+
+
+def _counts_accesses(form: Form, slots: effects.Slots) -> bool:
+    """Return True if the accesses of an instruction's lanes count: not asynchronous, not to parameters or constants."""
+    spaces = [form.operands[each.address].space_word(slots) for each in form.effects_of(effects.Access)]
+    return not form.is_asynchronous and _UNCOUNTED_SPACES.isdisjoint(
+        space.partition("::")[0] for space in spaces
+    )
+
+
+def _reading(batch: Batch, active: Array, limit: Any) -> Array:
+    """Return the active lanes that read: `limit` is a number of bytes, or a predicate that is true if none are."""
+    if limit is None:
+        return active
+    amount = batch.read(limit)
+    return active & ~amount if amount.dtype == np.bool_ else active & (amount > 0)
+
+
+def _active(lanes: Array) -> tuple[int, int]:
+    """Return the number of warps with an active lane, and of active lanes. Shapes: (warps, 32)."""
+    return int(np.count_nonzero(lanes.any(axis=1))), int(np.count_nonzero(lanes))
+
+
+def _box(fields: TensorMapFields, request: TensorCopy) -> str:
+    """Return the box of a tensor map as a phrase, outermost dimension first."""
+    if request.is_im2col:
+        return f"{fields.pixels_per_column} pixels × {fields.channels_per_pixel} channels of {fields.element_type}"
+    sizes = " × ".join(str(size) for size in reversed(fields.box[: fields.rank]))
+    return f"{sizes} of {fields.element_type}"

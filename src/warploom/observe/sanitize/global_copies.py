@@ -1,0 +1,170 @@
+# pyright: reportUnknownMemberType=false
+"""Accesses of bulk copies to global memory, row by row. Only bytes inside a tensor count."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.diagnostics import UsageError
+from warploom.emulator.address_space import GLOBAL_BASE
+from warploom.emulator.events import CopyIssue
+from warploom.emulator.faults import Fault
+from warploom.emulator.tensor_boxes import lane_values
+from warploom.isa.instructions.bulk import BulkCopy, TensorCopy
+from warploom.layout import TensorMapFields, coordinate_error, row_bytes, tile_rows, unit_bits
+from warploom.layout.tile import boxes
+from warploom.observe.sanitize.context import Context
+from warploom.observe.sanitize.global_shadow import GlobalShadow
+from warploom.observe.sanitize.mbarriers import Mbarriers
+
+Array = NDArray[Any]
+Rows = tuple[Array, Array, Array]  # copy, start in the arena and size of each row
+
+
+class GlobalCopies:
+    """Accesses of bulk copies to global memory during one wave of CTAs.
+
+    `copies` are indices of the copies of a `CopyIssue`. `objects` are the mbarriers that complete copies out of global
+    memory, -1 for none. Shapes: copies, sizes and objects (copies,).
+    """
+
+    def __init__(self, context: Context, shadow: GlobalShadow, mbarriers: Mbarriers) -> None:
+        self.context = context
+        self.arena = context.launch.arena
+        self.shadow = shadow
+        self.mbarriers = mbarriers
+
+    def plain(self, event: CopyIssue, sizes: Array, objects: Array) -> None:
+        """Record the accesses of copies of rows of bytes."""
+        request: BulkCopy = event.request
+        every = np.arange(len(event.warps))
+        if request.destination_space == "global":
+            starts = _values(request.destination, event, every) - GLOBAL_BASE
+            good = self._inside(starts, sizes)
+            self._write(event, every, (np.flatnonzero(good), starts[good], sizes[good]))
+        if request.source_space == "global":
+            starts = _values(request.source, event, every) - GLOBAL_BASE
+            heads = self._heads(event.warps, objects)
+            for copy in np.flatnonzero(self._inside(starts, sizes)).tolist():
+                at = slice(copy, copy + 1)
+                self._read(event, every, heads, (np.array([copy]), starts[at], sizes[at]))
+
+    def boxes(self, event: CopyIssue, fields: TensorMapFields, copies: Array, objects: Array) -> None:
+        """Record the accesses of copies of boxes of a tensor, or of columns of its pixels."""
+        request: TensorCopy = event.request
+        coordinates = np.stack([_values(part, event, copies) for part in request.coordinates])
+        offsets = np.zeros((0, len(copies)), np.int64)
+        if request.offsets is not None:
+            offsets = np.stack([_values(part, event, copies) for part in request.offsets])
+        if request.direction == "store":
+            self._write(event, copies, self._rows(fields, coordinates, offsets, stores=True))
+            return
+        heads = self._heads(event.warps[copies], objects)
+        start = fields.global_address - GLOBAL_BASE
+        if self.shadow.is_written(start):
+            rows = self._rows(fields, coordinates, offsets, stores=False)
+            self._read(event, copies, heads, rows)
+            return
+        for copy in np.flatnonzero(heads >= 0).tolist():
+            key = (fields, *coordinates[:, copy].tolist(), *offsets[:, copy].tolist())
+            self.shadow.defer_read(
+                start, key, int(heads[copy]), event.pc,
+                lambda at=copy: self._rows(fields, coordinates[:, [at]], offsets[:, [at]], stores=False)[1:],
+            )  # fmt: skip
+
+    def _write(self, event: CopyIssue, copies: Array, rows: Rows) -> None:
+        of, starts, sizes = copies[rows[0]], rows[1], rows[2]
+        self.shadow.write_rows(
+            event.warps[of], event.lanes[of], starts, sizes, event.request.reduction != "", event.pc,
+            self._sameness(event, of, starts, sizes),
+        )  # fmt: skip
+
+    def _read(self, event: CopyIssue, copies: Array, heads: Array, rows: Rows) -> None:
+        which, starts, sizes = rows
+        of = copies[which]
+        if len(of) != 1 or self.shadow.is_written(int(starts[0])):
+            warps, lanes = event.warps[of], event.lanes[of]
+            self.shadow.read_rows(warps, lanes, starts, sizes, heads[which], event.pc)
+        elif heads[which[0]] >= 0:
+            key = int(starts[0]), int(sizes[0])
+            self.shadow.defer_read(key[0], key, int(heads[which[0]]), event.pc, lambda: (starts, sizes))
+
+    def _heads(self, warps: Array, objects: Array) -> Array:
+        phases = self.mbarriers.phase
+        if not len(phases):
+            return np.full(len(warps), -1)
+        return self.shadow.heads(warps, objects, phases[np.maximum(objects, 0)] + 1)
+
+    def _rows(self, fields: TensorMapFields, coordinates: Array, offsets: Array, *, stores: bool) -> Rows:
+        """Return the rows of boxes as far as they are inside the tensor, in whole granules of 4 bytes."""
+        nothing: Array = np.zeros(0, np.int64)
+        found: list[Rows] = [(nothing, nothing, nothing)]
+        left: list[int] = list(range(coordinates.shape[1]))
+        if len(coordinates) == fields.rank and not fields.is_im2col and not fields.interleave:
+            try:
+                whole = boxes(fields, coordinates)
+            except UsageError:
+                return found[0]  # the emulator will report the illegal copies
+            here = np.flatnonzero(whole.inside)
+            inside = (whole.global_offset[here, None] + whole.row_offset[None, :]).reshape(-1)
+            found.append(
+                (np.repeat(here, len(whole.row_offset)), inside, np.full(len(inside), row_bytes(fields)))
+            )
+            left = np.flatnonzero(~whole.inside).tolist()
+        for copy in left:
+            at = coordinates[:, copy].tolist()
+            try:
+                if coordinate_error(fields, at, stores=stores):
+                    continue
+                part = tile_rows(fields, at, offsets[:, copy].tolist())
+            except UsageError:
+                continue  # the emulator will report the illegal copy
+            inside = part.global_offset[part.global_offset >= 0]
+            size = part.valid * unit_bits(fields) // 32 * 4
+            found.append((np.full(len(inside), copy), inside, np.full(len(inside), size)))
+        of: Array = np.concatenate([rows[0] for rows in found])
+        starts: Array = np.concatenate([rows[1] for rows in found]) + fields.global_address - GLOBAL_BASE
+        sizes: Array = np.concatenate([rows[2] for rows in found])
+        good = self._inside(starts, sizes)
+        return of[good], starts[good], sizes[good]
+
+    def _sameness(
+        self, event: CopyIssue, of: Array, starts: Array, sizes: Array
+    ) -> Callable[[int, int, int], bool]:
+        """Return the function that tells if a stored row has the bytes that are there.
+
+        Its arguments are the row, and the warp and instruction that last wrote there; bytes that a pending copy of that
+        instruction will write count as there. Shapes: of (rows,), the copy of each row.
+        """
+        cta_of = self.context.topology.cta_of
+
+        def stored(copy: int, start: int, size: int) -> bytes | None:
+            cta = int(cta_of[event.warps[copy]])
+            where = (int(event.positions[copy]), int(event.lanes[copy]), cta)
+            return event.pending.preview(event.request, *where, start, size)
+
+        def same(row: int, warp: int, site: int) -> bool:
+            start, size, copy = int(starts[row]), int(sizes[row]), int(of[row])
+            beside = np.flatnonzero(event.warps == warp).tolist() if site == event.pc else []
+            try:
+                new = stored(copy, start, size)
+                old = [stored(other, start, size) for other in beside if other != copy]
+            except (Fault, UsageError):
+                return False  # the emulator will report an illegal copy
+            found = [each for each in old if each is not None]
+            found = found or event.pending.pending_stores(warp, site, start, size)
+            return all(each == new for each in found or [self.arena.bytes[start : start + size].tobytes()])
+
+        return same
+
+    def _inside(self, starts: Array, sizes: Array) -> Array:
+        return (starts >= 0) & (starts + sizes <= len(self.arena.bytes))
+
+
+def _values(array: Array, event: CopyIssue, copies: Array) -> Array:
+    """Return the elements of a request's array for some copies."""
+    return lane_values(array, event.positions[copies], event.lanes[copies]).astype(np.int64)

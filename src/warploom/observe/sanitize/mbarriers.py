@@ -1,0 +1,357 @@
+# pyright: reportUnknownMemberType=false
+"""mbarrier objects: their locations, their phases, and findings about their use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.emulator.batch import Batch
+from warploom.emulator.events import Arrive
+from warploom.observe.sanitize._clocks import KNOWN, WIDE
+from warploom.observe.sanitize.context import Context
+from warploom.observe.sanitize.phase_aliasing import Ambiguity, PhaseAliasing
+from warploom.observe.sanitize.shared_shadow import SharedShadow
+
+Array = NDArray[Any]
+FIRST = 32  # initial room for mbarriers of a CTA
+_HIGHEST = 0xFFFFF
+
+
+class Mbarriers:
+    """mbarriers of the resident CTAs. An object has the number cta * room + slot; -1 is none.
+
+    A word is a byte offset in shared memory / 8. `waits` is set if the kernel waits for phases by parity.
+    """
+
+    def __init__(self, context: Context, shadow: SharedShadow, waits: bool) -> None:
+        self.context = context
+        self.topology = topology = context.topology
+        self.shared = context.shared
+        self.clocks = clocks = context.clocks
+        self.shadow = shadow
+        self.report = context.report
+        self.at = np.full(len(self.shared.words), -1, np.int64)
+        self._words: Array | None = None  # of valid objects in order, None after a change
+        self.used = np.zeros(self.topology.ctas, np.int64)
+        self.phase: Array = np.zeros(topology.ctas * clocks.mbarriers, np.int64)  # number of complete phases
+        self.site: Array = np.full(topology.ctas * clocks.mbarriers, -1, np.int64)  # of the last expectation
+        self._free: dict[int, list[int]] = {}
+        self.aliasing = PhaseAliasing(self.topology, clocks.mbarriers) if waits else None
+
+    # Initialisation ----------------------------------------------------------------------------------
+
+    def initialise(self, words: Array, pc: int, warps: Array, lanes: Array) -> None:
+        """Add initialised objects. Shapes: all (objects,)."""
+        for word, warp, lane in zip(words.tolist(), warps.tolist(), lanes.tolist(), strict=True):
+            found = int(self.at[word])
+            if found >= 0:
+                self.report_at(
+                    "sanitize.mbarrier/reinitialised", pc, -1, word, "is initialised while it is valid", warp, lane
+                )  # fmt: skip
+                continue
+            self._words = None
+            self.at[word] = self._take(word * 8 // self.shared.stride)
+
+    def _take(self, cta: int) -> int:
+        free = self._free.get(cta)
+        if free:
+            found = free.pop()
+        else:
+            if self.used[cta] == self.clocks.mbarriers:
+                self._grow()
+            found = cta * self.clocks.mbarriers + int(self.used[cta])
+            self.used[cta] += 1
+        objects = np.array([found])
+        for rows in self._rows(objects):
+            self.clocks.clear(rows)
+        if self.aliasing is not None:
+            self.aliasing.renew(found)
+        return found
+
+    def _rows(self, objects: Array) -> list[Array]:
+        clocks = self.clocks
+        near = [clocks.arriving(objects), clocks.arrived(objects)]
+        return (
+            near
+            if clocks.kinds == 2
+            else [*near, clocks.arriving_locally(objects), clocks.arrived_locally(objects)]
+        )
+
+    def _grow(self) -> None:
+        before = self.clocks.mbarriers
+        self.shadow.renumber(*self.clocks.grow(2 * before))
+        if self.aliasing is not None:
+            self.aliasing.grow(2 * before)
+
+        def moved(objects: Any) -> Any:
+            return objects // before * 2 * before + objects % before
+
+        self.at = np.where(self.at < 0, -1, moved(self.at))
+        self._free = {cta: [moved(found) for found in free] for cta, free in self._free.items()}
+        wide = [np.full((self.topology.ctas, 2 * before), fill, np.int64) for fill in (0, -1)]
+        wide[0][:, :before], wide[1][:, :before] = (
+            array.reshape(-1, before) for array in (self.phase, self.site)
+        )
+        self.phase, self.site = (array.reshape(-1) for array in wide)
+
+    def invalidate(self, words: Array, pc: int, warps: Array, lanes: Array) -> None:
+        """Remove invalidated objects. Shapes: all (objects,)."""
+        memory = self.shared.words
+        for word, warp, lane in zip(words.tolist(), warps.tolist(), lanes.tolist(), strict=True):
+            found = int(self.at[word])
+            if found < 0:
+                continue
+            state = int(memory[word])
+            if state & _HIGHEST != state >> 20 & _HIGHEST or state >> 40 & 0x1FFFFF:
+                self.report_at(
+                    "sanitize.mbarrier/invalidated", pc, -1, word,
+                    f"is invalidated in a phase that lacks {state >> 20 & _HIGHEST} of {state & _HIGHEST} arrivals and "
+                    f"{_signed(state >> 40 & 0x1FFFFF)} bytes",
+                    warp, lane,
+                )  # fmt: skip
+            self._words = None
+            self.at[word] = -1
+            self._free.setdefault(found // self.clocks.mbarriers, []).append(found)
+
+    # Phases -----------------------------------------------------------------------------------------------
+
+    def of(self, index: Array) -> Array:
+        """Return the objects at byte offsets."""
+        return self.at[index >> 3]
+
+    def complete(self, words: Array) -> None:
+        """Complete phases: waits can acquire what was published to them."""
+        objects = self.at[words]
+        objects = objects[objects >= 0]
+        if not len(objects):
+            return
+        if self.aliasing is not None:
+            self._report_ambiguities(self.aliasing.complete(objects))
+        np.add.at(self.phase, objects, 1)
+        rows = self._rows(objects)
+        columns = self.clocks.phase_column(objects)
+        for arriving, arrived in zip(rows[::2], rows[1::2], strict=True):
+            self.clocks.copy(arrived, arriving)
+            self.clocks.vectors[arrived, KNOWN, columns] = self.phase[objects]
+        self.clocks.vectors[rows[1], WIDE, columns] = self.phase[objects]
+
+    # Waits by parity ----------------------------------------------------------------------------------------
+
+    def test(self, warps: Array, index: Array, lanes: Array, parity: Array, pc: int) -> None:
+        """Check tests of lanes for phases by parity. Shapes: (warps, 32)."""
+        if self.aliasing is not None:
+            self._report_ambiguities(self.aliasing.test(warps, self.of(index), lanes, parity, pc))
+
+    def know(self, warps: Array, index: Array, lanes: Array) -> None:
+        """Record that lanes found phases complete. Shapes: (warps, 32)."""
+        if self.aliasing is not None:
+            self.aliasing.know(warps, self.of(index), lanes)
+
+    def arrive(self, warps: Array, found: Array, lanes: Array, pc: int) -> None:
+        """Record arrivals of lanes, and bytes that they expect or complete. Shapes: found and lanes (warps, lanes)."""
+        if self.aliasing is not None:
+            self.aliasing.arrive(warps, found, lanes, pc)
+
+    def acquire_all(self, warps: Array) -> None:
+        """Add all knowledge of their clusters to warps that load what other warps may have stored."""
+        if self.aliasing is not None:
+            self.aliasing.acquire_all(warps)
+
+    def join_barrier(self, warps: Array, keys: Array) -> None:
+        """Record arrivals of warps at CTA barriers."""
+        if self.aliasing is not None:
+            self.aliasing.join_barrier(warps, keys)
+
+    def leave_barrier(self, warps: Array, keys: Array) -> None:
+        """Record that warps pass complete CTA barriers."""
+        if self.aliasing is not None:
+            self.aliasing.leave_barrier(warps, keys)
+
+    def end_barrier(self, keys: Array) -> None:
+        """Start the next phase of CTA barriers."""
+        if self.aliasing is not None:
+            self.aliasing.end_barrier(keys)
+
+    def pass_cluster(self, cluster: int) -> None:
+        """Record that the warps of a cluster pass its barrier."""
+        if self.aliasing is not None:
+            self.aliasing.pass_cluster(cluster)
+
+    def commit_multiplications(self, groups: Array, number: Array) -> None:
+        """Close groups of multiplications. Shapes: groups (warpgroups, 4) warps, number (warpgroups,)."""
+        if self.aliasing is not None:
+            self.aliasing.commit_multiplications(groups, number)
+
+    def complete_multiplications(self, groups: Array, number: Array) -> None:
+        """Complete groups of multiplications up to `number`. Shapes: as `commit_multiplications`."""
+        if self.aliasing is not None:
+            self.aliasing.complete_multiplications(groups, number)
+
+    def _report_ambiguities(self, found: list[Ambiguity]) -> None:
+        for each in found:
+            word = int(np.flatnonzero(self.at == each.object)[0])
+            line = f" (line {self.context.program.line_of(each.site)})" if each.site >= 0 else ""
+            text = each.text.replace("{site}", line)
+            self.report_at("sanitize.mbarrier/parity", each.pc, each.site, word, text, each.warp, each.lane)
+
+    # Checks -------------------------------------------------------------------------------------------------
+
+    def check_use(self, batch: Batch, index: Array, lanes: Array, pc: int, what: str) -> None:
+        """Report operations on objects that are not initialised."""
+        missing = lanes & (self.of(index) < 0)
+        if missing.any():
+            position, lane = (int(part[0]) for part in np.nonzero(missing))
+            word = int(index[position, lane]) >> 3
+            warp = int(batch.warp_index[position])
+            self.report_at(
+                "sanitize.mbarrier/uninitialised", pc, -1, word, f"is not initialised: {what}", warp, lane
+            )
+
+    def check_counts(self, event: Arrive) -> None:
+        """Report arrivals beyond those of the phase or in a wrong phase, and counts out of range."""
+        batch, index, lanes, pc = event.batch, event.index, event.lanes, event.pc
+        known = lanes & (self.of(index) >= 0)
+        positions, at = np.nonzero(known)
+        if not len(positions):
+            return
+        words, place = np.unique(index[positions, at] >> 3, return_inverse=True)
+        states = self.shared.words[words].astype(np.int64)
+        count = np.broadcast_to(event.transactions, lanes.shape)[positions, at]
+        bytes_now = np.array([_signed(state >> 40 & 0x1FFFFF) for state in states.tolist()])
+        bytes_now += np.bincount(
+            place, -count if event.action == "complete_tx" else count, len(words)
+        ).astype(np.int64)
+        for k in np.flatnonzero(np.abs(bytes_now) > _HIGHEST).tolist():
+            text = f"has its transaction count taken to {int(bytes_now[k])} bytes"
+            self.report_at(
+                "sanitize.mbarrier/overflow",
+                pc,
+                -1,
+                int(words[k]),
+                text,
+                *self._who(batch, positions, at, place == k),
+            )
+        if not event.action.startswith("arrive"):
+            return
+        arrivals = np.bincount(place, np.broadcast_to(event.amounts, lanes.shape)[positions, at], len(words))
+        pending = states >> 20 & _HIGHEST
+        for k in np.flatnonzero(arrivals > pending).tolist():
+            text = f"expects {int(pending[k])} more arrivals in this phase, and {int(arrivals[k])} come"
+            self.report_at(
+                "sanitize.mbarrier/arrivals",
+                pc,
+                -1,
+                int(words[k]),
+                text,
+                *self._who(batch, positions, at, place == k),
+            )
+        self._check_phase(batch, index, positions, at, pc)
+
+    @staticmethod
+    def _who(batch: Batch, positions: Array, at: Array, which: Array) -> tuple[int, int]:
+        first = int(np.flatnonzero(which)[0])
+        return int(batch.warp_index[positions[first]]), int(at[first])
+
+    def _check_phase(self, batch: Batch, index: Array, positions: Array, at: Array, pc: int) -> None:
+        """Report arrivals that might count in the previous phase: their warp does not know it to be complete."""
+        objects = self.of(index[positions, at])
+        complete = self.phase[objects]
+        later = np.flatnonzero(complete > 0)
+        if not len(later):
+            return
+        clocks = self.clocks
+        warps = batch.warp_index[positions[later]]
+        columns = clocks.phase_column(objects[later])
+        known = np.maximum(
+            clocks.vectors[warps, KNOWN, columns],
+            clocks.vectors[warps + self.topology.warps, KNOWN, columns],
+        )
+        if self.aliasing is not None:
+            known = np.maximum(known, self.aliasing.known(warps, objects[later]))
+        for k in np.flatnonzero(known < complete[later]).tolist():
+            word = int(index[positions[later[k]], at[later[k]]]) >> 3
+            text = "is arrived at, and nothing shows that its phase before is complete: the arrival may count there"
+            self.report_at("sanitize.mbarrier/arrivals", pc, -1, word, text, int(warps[k]), int(at[later[k]]))
+
+    def check_copies(self, words: Array, found: Array, warps: Array, lanes: Array, pc: int) -> None:
+        """Report bulk copies that count their bytes off objects that are not initialised.
+
+        Shapes: all (copies,), `words` in bytes.
+        """
+        missing = np.flatnonzero(found < 0)
+        if len(missing):
+            k = int(missing[0])
+            text = "is not initialised: a copy counts its bytes off it"
+            self.report_at(
+                "sanitize.mbarrier/uninitialised", pc, -1, int(words[k]) >> 3, text, int(warps[k]), int(lanes[k])
+            )  # fmt: skip
+
+    def check_stores(self, index: Array, lanes: Array, size: int, warps: Array, pc: int) -> None:
+        """Report stores of lanes to valid objects."""
+        if not self.used.any():
+            return
+        hit = lanes & (self.at[index >> 3] >= 0)
+        if size > 8:
+            hit |= lanes & (self.at[index + size - 1 >> 3] >= 0)
+        if hit.any():
+            position, lane = (int(part[0]) for part in np.nonzero(hit))
+            word = int(index[position, lane]) >> 3
+            word += int(self.at[word] < 0)
+            self.report_at(
+                "sanitize.mbarrier/overwritten", pc, -1, word, "is overwritten while it is valid", int(warps[position]),
+                lane,
+            )  # fmt: skip
+
+    def check_overwritten(self, starts: Array, sizes: Array, warps: Array, lanes: Array, pc: int) -> None:
+        """Report writes of ranges to valid objects. Shapes: all (writes,). Units: bytes."""
+        if self._words is None:
+            self._words = np.flatnonzero(self.at >= 0)
+        words = self._words
+        if not len(words) or not len(starts):
+            return
+        first, last = np.searchsorted(words, starts >> 3), np.searchsorted(words, starts + sizes + 7 >> 3)
+        hit = np.flatnonzero(first < last)
+        if len(hit):
+            k = int(hit[0])
+            self.report_at(
+                "sanitize.mbarrier/overwritten", pc, -1, int(words[first[k]]), "is overwritten while it is valid",
+                int(warps[k]), int(lanes[k]),
+            )  # fmt: skip
+
+    def close(self) -> None:
+        """Report, at the end of the CTAs, objects with missing or excess bytes."""
+        words = np.flatnonzero(self.at >= 0)
+        if not len(words):
+            return
+        states = self.shared.words[words].astype(np.uint64)
+        counts = (states >> np.uint64(40)).astype(np.int64) & 0x1FFFFF
+        counts = np.where(counts >= 0x100000, counts - 0x200000, counts)
+        for position in np.flatnonzero(counts).tolist():
+            word, count = int(words[position]), int(counts[position])
+            found = int(self.at[word])
+            pc = int(self.site[found])
+            if count > 0:
+                text = f"still expects {count} bytes at the end, which no copy brought"
+                self.report_at("sanitize.mbarrier/short", pc, -1, word, text)
+            else:
+                text = f"was brought {-count} bytes more than its phases expected"
+                self.report_at("sanitize.mbarrier/excess", pc, -1, word, text)
+
+    def report_at(
+        self, code: str, pc: int, other: int, word: int, text: str, warp: int = -1, lane: int = -1
+    ) -> None:
+        """Report a finding about the object at a word of shared memory."""
+        if self.report.is_known(code, pc, other):
+            return
+        placement = self.context.resident.placement
+        cta = f"kernel {placement.kernel}, {placement.describe_cta(word * 8 // self.shared.stride)}"
+        where = placement.describe(warp, lane) if warp >= 0 else cta
+        message = f"the mbarrier at shared address {self.shared.address(word * 8):#x} {text}; {where}"
+        self.report.add(code, pc, other, message)
+
+
+def _signed(count: int) -> int:
+    return count - 0x200000 if count >= 0x100000 else count

@@ -1,0 +1,239 @@
+# pyright: reportUnknownMemberType=false
+"""Asynchronous multiplications: the registers and the shared memory that those in flight still use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.emulator.events import Execute, Launch
+from warploom.emulator.values import VectorValue, registers_of
+from warploom.isa.instructions.matrix_operands import (
+    DescribedMatrix,
+    described_matrices,
+    sparse_metadata,
+)
+from warploom.isa.model.effects import Issue
+from warploom.observe.sanitize._clocks import KNOWN
+from warploom.observe.sanitize.clocks import MULTIPLICATIONS
+from warploom.observe.sanitize.context import Context
+from warploom.observe.sanitize.shared_shadow import SharedShadow
+
+Array = NDArray[Any]
+Registers = frozenset[tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Multiplication:
+    """Instruction that issues a multiplication, and the registers of its operands."""
+
+    pc: int
+    accumulators: Registers
+    sources: Registers
+    metadata: Registers
+    matrices: tuple[DescribedMatrix, ...]
+
+
+class Multiplications:
+    """Every instruction that issues a multiplication, and the state of its last issue by each warp.
+
+    A multiplication is identified by its index in `sites`. Shapes of the state: (multiplications, warps).
+    """
+
+    context: Context
+    shadow: SharedShadow
+
+    def __init__(self, launch: Launch) -> None:
+        self.launch = launch
+        self.topology = launch.topology
+        self.sites = [
+            self._multiplication(pc)
+            for pc, step in enumerate(launch.program.steps)
+            if (issue := step.binding.form.effect(Issue)) is not None and issue.group == "multiplication"
+        ]
+        self._index = {each.pc: index for index, each in enumerate(self.sites)}
+        self._hazards = self._find_hazards() if self.sites else {}
+
+    def _multiplication(self, pc: int) -> _Multiplication:
+        form, operands = self.launch.program.steps[pc].binding.form, self.launch.instructions[pc].operands
+        metadata = sparse_metadata(operands)
+        accumulators: set[tuple[int, int]] = set()
+        sources: set[tuple[int, int]] = set()
+        for name, place in form.operands.items():
+            value = getattr(operands, name)
+            if place.access != "read":
+                accumulators |= registers_of(value)
+            elif isinstance(value, VectorValue):
+                sources |= registers_of(value)
+        return _Multiplication(
+            pc,
+            frozenset(accumulators),
+            frozenset(sources),
+            frozenset() if metadata is None else registers_of(getattr(operands, metadata.operand)),
+            described_matrices(operands),
+        )
+
+    def _find_hazards(self) -> dict[int, tuple[Array, Array]]:
+        """Return, for each other instruction, the multiplications whose registers it uses.
+
+        It must not use the registers of the first array while they are in flight. It needs a fence before the
+        multiplications of the second array.
+        """
+        by_register: dict[tuple[int, int], list[int]] = {}
+        for index, each in enumerate(self.sites):
+            for register in each.accumulators | each.sources | each.metadata:
+                by_register.setdefault(register, []).append(index)
+        found: dict[int, tuple[Array, Array]] = {}
+        for pc in range(len(self.launch.instructions)):
+            if pc in self._index:
+                continue
+            read, written = self._used(pc)
+            used = {index for register in read | written for index in by_register.get(register, ())}
+            if used:
+                busy = [
+                    index
+                    for index in used
+                    if (read | written) & self.sites[index].accumulators
+                    or written & (self.sites[index].sources | self.sites[index].metadata)
+                ]
+                changed = [
+                    index
+                    for index in used
+                    if (read | written) & (self.sites[index].accumulators | self.sites[index].sources)
+                ]
+                found[pc] = (np.array(busy, np.intp), np.array(changed, np.intp))
+        return found
+
+    def _used(self, pc: int) -> tuple[Registers, Registers]:
+        """Return the registers that an instruction reads and writes."""
+        each = self.launch.instructions[pc]
+        read: set[tuple[int, int]] = set()
+        written: set[tuple[int, int]] = set()
+        for name, place in self.launch.program.steps[pc].binding.form.operands.items():
+            registers = registers_of(getattr(each.operands, name))
+            if place.access != "write":
+                read |= registers
+            if place.access != "read":
+                written |= registers
+        if each.guard is not None:
+            read |= registers_of(each.guard)
+        return frozenset(read), frozenset(written)
+
+    def start(self, context: Context, shadow: SharedShadow) -> None:
+        """Start a wave of CTAs: no multiplication is in flight, and no fence has been executed."""
+        self.context = context
+        self.shadow = shadow
+        shape = (len(self.sites), self.topology.warps)
+        self.group = np.zeros(shape, np.int32)  # of the last issue, from 1 on
+        self.dirty = np.ones(shape, np.bool_)  # registers were used since the last fence
+        self.user = np.full(shape, -1, np.int32)  # instruction that used them
+
+    def handler(self, pc: int) -> Callable[[Execute], None] | None:
+        """Return the handler of an instruction that multiplies or uses registers of one; None for others."""
+        if pc in self._index:
+            return self._issue
+        hazards = self._hazards.get(pc)
+        return None if hazards is None else lambda event: self._use(event, *hazards)
+
+    # Registers --------------------------------------------------------------------------------------------
+
+    def _use(self, event: Execute, busy: Array, changed: Array) -> None:
+        warps = event.batch.warp_index
+        if len(busy):
+            groups = self.group[np.ix_(busy, warps)]
+            in_flight = groups > self._complete(warps)
+            if in_flight.any():
+                k, position = (int(part[0]) for part in np.nonzero(in_flight))
+                self._report_use(event.pc, int(busy[k]), int(warps[position]), int(groups[k, position]))
+        where = np.ix_(changed, warps)
+        self.dirty[where] = True
+        self.user[where] = event.pc
+
+    def _complete(self, warps: Array) -> Array:
+        """Return the last group of each warp's warpgroup that the warp knows to be complete."""
+        clocks, topology = self.context.clocks, self.topology
+        leaders = warps // (4 * topology.ctas) * (4 * topology.ctas) + topology.cta_of[warps]
+        column = clocks.own[leaders] + MULTIPLICATIONS * clocks.per_cta
+        return clocks.vectors[warps, KNOWN, column]
+
+    def _report_use(self, pc: int, index: int, warp: int, group: int) -> None:
+        report, site = self.context.report, self.sites[index].pc
+        if report.is_known("sanitize.wgmma/registers", pc, site):
+            return
+        committed = int(self.context.clocks.multiplication_groups[warp])
+        if group > committed:
+            state = "is in no committed group yet"
+        else:
+            newer = committed - group
+            after = f"{newer} group{' was' if newer == 1 else 's were'} committed after its own"
+            state = f"is in flight: {after} and no wait covers it"
+        line = self.context.program.line_of(site)
+        what = f"this touches {self._used_operand(pc, index)} of the multiplication in line {line}, which {state}"
+        report.add("sanitize.wgmma/registers", pc, site, f"{what}; {self.context.describe(warp)}")
+
+    def _used_operand(self, pc: int, index: int) -> str:
+        read, written = self._used(pc)
+        if (read | written) & self.sites[index].accumulators:
+            return "accumulators"
+        return "registers of A" if written & self.sites[index].sources else "metadata"
+
+    def fence(self, warps: Array) -> None:
+        """Order earlier accesses to registers before later multiplications."""
+        self.dirty[:, warps] = False
+
+    # Issue and exit ---------------------------------------------------------------------------------------
+
+    def _issue(self, event: Execute) -> None:
+        batch, index = event.batch, self._index[event.pc]
+        warps = batch.warp_index
+        if self.dirty[index, warps].any():
+            position = int(np.flatnonzero(self.dirty[index, warps])[0])
+            self._report_fence(event.pc, int(self.user[index, warps[position]]), int(warps[position]))
+        self.group[index, warps] = self.context.clocks.multiplication_groups[warps] + 1
+        groups = warps[batch.warpgroups()].astype(np.int64)
+        leaders = batch.warpgroups()[:, 0]
+        for matrix in self.sites[index].matrices:
+            descriptors = np.broadcast_to(batch.read(matrix.descriptor), (batch.count, 32))[leaders, 0]
+            self._read(groups, descriptors, matrix, event.pc)
+
+    def _read(self, groups: Array, descriptors: Array, matrix: DescribedMatrix, pc: int) -> None:
+        fields = descriptors >> np.uint64(14)
+        starts = (descriptors.astype(np.int64) & 0x3FFF) << 4
+        clocks = self.context.clocks.multiplication_groups[groups[:, 0]] + 1
+        for each in np.unique(fields).tolist():
+            here = np.flatnonzero(fields == each)
+            chunks, swizzle, base_offset = matrix.chunks(int(each))
+            self.shadow.read_tiles(groups[here], starts[here], chunks, swizzle, base_offset, pc, clocks[here])
+
+    def _report_fence(self, pc: int, user: int, warp: int) -> None:
+        report = self.context.report
+        if report.is_known("sanitize.wgmma/fence", pc, user):
+            return
+        if user < 0:
+            why = "no warpgroup fence precedes this multiplication, the first with these registers"
+        else:
+            line = self.context.program.line_of(user)
+            why = f"line {line} touches registers of this multiplication, and no warpgroup fence follows it"
+        report.add("sanitize.wgmma/fence", pc, user, f"{why}; {self.context.describe(warp)}")
+
+    def exit(self, warps: Array) -> None:
+        """Report multiplications in flight of warps that exit."""
+        if not self.sites:
+            return
+        groups = self.group[:, warps]
+        if not groups.any():
+            return
+        committed, complete = self.context.clocks.multiplication_groups[warps], self._complete(warps)
+        report = self.context.report
+        for index, position in zip(*np.nonzero(groups > complete), strict=True):
+            pc, where = self.sites[int(index)].pc, self.context.describe(int(warps[position]))
+            if groups[index, position] > committed[position]:
+                message = "no group is committed for this multiplication before the warp exits"
+                report.add("sanitize.wgmma/commit", pc, -1, f"{message}; {where}")
+            else:
+                message = "no wait covers this multiplication before the warp exits"
+                report.add("sanitize.wgmma/wait", pc, -1, f"{message}; {where}")

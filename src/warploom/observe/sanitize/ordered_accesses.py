@@ -1,0 +1,130 @@
+# pyright: reportUnknownMemberType=false
+"""Order that passes from thread to thread through ordered and volatile accesses to memory locations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.emulator.events import Access, Launch
+from warploom.isa.binding.bind import Binding
+from warploom.isa.model import effects
+from warploom.observe.sanitize.clocks import Clocks, to_bits
+from warploom.observe.sanitize.context import Context
+from warploom.observe.sanitize.scopes import GPU, level_of
+
+Array = NDArray[Any]
+Key = tuple[str, int, int, int]  # state space, address, level of scope, and CTA, cluster or 0 at that level
+
+_ACQUIRES = frozenset({"acquire", "acq_rel"})
+_RELEASES = frozenset({"release", "acq_rel"})
+
+
+class OrderedAccesses:
+    """Accesses that synchronise, and the knowledge published at memory locations.
+
+    `optimistic` are the loads that count as strong, but pass no order. `orders_clusters` is set if the kernel has
+    fences, or accesses that acquire or release.
+    """
+
+    context: Context
+    clocks: Clocks
+
+    def __init__(self, launch: Launch, optimistic: frozenset[int]) -> None:
+        self.optimistic = optimistic
+        self._declared = [_declared(step.binding) for step in launch.program.steps]
+        fences = any(
+            fence.kind == "memory"
+            for step in launch.program.steps
+            for fence in step.binding.form.effects_of(effects.Fence)
+        )
+        orders = any(each is not None and each[0] | each[1] for each in self._declared)
+        accesses = any(step.binding.form.effect(effects.Access) for step in launch.program.steps)
+        self.orders_clusters = accesses and (fences or orders)
+        self._earlier: set[tuple[str, int]] = set()  # locations of earlier waves
+        self._waves = 0
+
+    def start(self, context: Context) -> None:
+        """Start a wave of CTAs."""
+        if self._waves:
+            self._earlier |= {key[:2] for key in self.clocks.locations if key[2] == GPU}
+        self._waves += 1
+        self.context = context
+        self.clocks = context.clocks
+        self._acquired: dict[tuple[Key, tuple[int, int, bool]], int] = {}  # version of the location
+        self._published: dict[tuple[Key, int], int] = {}  # number of fences before
+
+    def is_strong(self, pc: int) -> bool:
+        """Return True if an instruction's access cannot race with other strong accesses."""
+        return self._declared[pc] is not None or pc in self.optimistic
+
+    def access(self, event: Access) -> None:
+        """Pass order through the locations of a strong access, warp after warp."""
+        clocks, pc = self.clocks, event.pc
+        if not clocks.ordered or pc in self.optimistic:
+            return
+        topology, kind, lanes, index = self.context.topology, event.space, event.lanes, event.index
+        acquires, releases, level = self._declared[pc] or (False, False, GPU)
+        warps = event.location.warp
+        live = to_bits(self.context.splits.live[warps])
+        for position, warp in enumerate(warps.tolist()):
+            owners = (int(topology.cta_of[warp]), int(topology.cluster_of[warp]), 0)
+            here = np.array([warp])
+            for address in np.unique(index[position][lanes[position]]).tolist():
+                bits = to_bits((lanes[position] & (index[position] == address))[None])
+                full = bits == live[position]
+                keys = [(kind, address, each, owners[each]) for each in range(level + 1)]
+                if event.kind != "write":
+                    for key in keys:
+                        self._acquire(key, here, bits, full, acquires)
+                    if (kind, address) in self._earlier:
+                        clocks.acquire_earlier_waves(here)
+                if event.kind != "read":
+                    for key in keys:
+                        self._publish(key, here, bits, full, releases)
+
+    def _acquire(self, key: Key, warp: Array, bits: Array, full: Array, acquires: bool) -> None:
+        """Add what was published at a location to lanes of a warp, unless they have it all."""
+        clocks = self.clocks
+        if key not in clocks.locations:
+            return
+        who = int(warp[0]), int(bits[0]) if acquires else 0, acquires
+        version = clocks.versions.get(key, 0)
+        if self._acquired.get((key, who)) == version:
+            return
+        self._acquired[key, who] = version
+        row = np.array([clocks.location(*key)])
+        if acquires:
+            clocks.acquire(warp, bits, full, row)
+        else:
+            clocks.copy(clocks.seen(warp, key[2]), row)
+
+    def _publish(self, key: Key, warp: Array, bits: Array, full: Array, releases: bool) -> None:
+        """Publish at a location what lanes of a warp did, or, if relaxed, what their last fence covers."""
+        clocks = self.clocks
+        fenced = clocks.fenced(warp, key[2])
+        if not releases:
+            fences = int(clocks.fences[warp[0]])
+            if fences == 0 or self._published.get((key, int(warp[0]))) == fences:
+                return
+            self._published[key, int(warp[0])] = fences
+        row = np.array([clocks.location(*key)])
+        if releases:
+            clocks.release(warp, bits, full, row)
+        else:
+            clocks.copy(row, fenced)
+        clocks.versions[key] = clocks.versions.get(key, 0) + 1
+        if key[2] == GPU:
+            clocks.go_beyond(row)
+
+
+def _declared(binding: Binding) -> tuple[bool, bool, int] | None:
+    """Return whether an instruction's ordered access acquires and releases, and its level; None without one."""
+    for access in binding.form.effects_of(effects.Access):
+        if access.is_ordered(binding.slots):
+            order = effects.word(access.order, binding.slots)
+            level = level_of(effects.word(access.scope, binding.slots))
+            return order in _ACQUIRES, order in _RELEASES, level
+    return None

@@ -1,0 +1,213 @@
+# pyright: reportUnknownMemberType=false
+"""Phase aliasing: waits by parity that another phase with the same parity may answer.
+
+A parity distinguishes two successive phases only. If a warp knows k phases of an mbarrier to be complete, its wait
+means phase k, counted from 0, if the parity is that of k, else phase k - 1, which is complete already. The wait is
+sound if the phase after the one it means cannot complete before the warp has tested the object. Otherwise the warp may
+find the parity changed again, and wait for a phase two later, or for ever.
+
+Everything that makes one warp follow another determines what can happen before what, relaxed operations included. The
+visibility of memory is irrelevant here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.emulator.grid import Topology
+from warploom.observe.sanitize import _phase_aliasing
+from warploom.observe.sanitize.clocks import BARRIERS, GROUPS
+
+Array = NDArray[Any]
+_NEVER = -9  # a phase that no warp looks for
+
+
+@dataclass(frozen=True, slots=True)
+class Ambiguity:
+    """Wait at `pc` that a phase other than the expected one may answer. `site` completes that phase, -1 if unknown.
+
+    `text` describes the wait; "{site}" in it stands for the line of `site`.
+    """
+
+    pc: int
+    site: int
+    object: int
+    text: str
+    warp: int
+    lane: int = -1
+
+
+class PhaseAliasing:
+    """Knowledge of every warp, and its last test of each mbarrier. Objects are those of `Mbarriers`."""
+
+    def __init__(self, topology: Topology, mbarriers: int) -> None:
+        self.topology = topology
+        per_cta, size = topology.warps_per_cta, topology.cluster_size
+        self._place = topology.rank[topology.cta_of] * per_cta + topology.warp_in_cta
+        self._tick = np.ones(topology.warps, np.int32)
+        self._first = topology.warps + topology.ctas * BARRIERS  # row of the first mbarrier
+        self._room = 0
+        self._happened = np.zeros((self._first, size * per_cta), np.int32)
+        self._count = self._start = np.zeros(0, np.int64)
+        self._site = np.zeros(0, np.int32)  # of the last arrival
+        self._seen_phase = np.zeros((0, size * per_cta), np.int64)
+        self._seen_tick = self._seen_site = np.zeros((0, size * per_cta), np.int32)
+        self._ends = np.zeros((topology.warps, GROUPS), np.int32)  # of groups of multiplications
+        self._out = np.zeros((_phase_aliasing.ROOM, _phase_aliasing.COLUMNS), np.int64)
+        self.grow(mbarriers)
+
+    def grow(self, mbarriers: int) -> None:
+        """Make room for more mbarriers in each CTA."""
+        topology, before = self.topology, self._room
+        per_cta, ctas, size = (
+            topology.warps_per_cta,
+            topology.ctas,
+            topology.cluster_size,
+        )
+        old, wide = per_cta + before, per_cta + mbarriers
+        objects = np.arange(ctas * before)
+        moved = objects // max(before, 1) * mbarriers + objects % max(before, 1)
+        rows = np.concatenate(
+            [np.arange(self._first), *(self._first + k * ctas * mbarriers + moved for k in (0, 1))]
+        )
+        columns = np.arange(size * old)
+        V = np.zeros((self._first + 2 * ctas * mbarriers, size * wide), np.int32)
+        V[rows[:, None], columns // old * wide + columns % old] = self._happened
+        self._happened = V
+
+        def spread(held: Array, fill: int) -> Array:
+            made = np.full((ctas * mbarriers, *held.shape[1:]), fill, held.dtype)
+            made[moved] = held
+            return made
+
+        self._count, self._start = spread(self._count, 0), spread(self._start, 0)
+        self._site = spread(self._site, -1)
+        self._seen_phase = spread(self._seen_phase, _NEVER)
+        self._seen_tick, self._seen_site = spread(self._seen_tick, 0), spread(self._seen_site, -1)
+        self._room = mbarriers
+        every = np.arange(ctas * mbarriers)
+        self._agents = wide
+        self._column = topology.rank[every // mbarriers] * wide + per_cta + every % mbarriers
+        self._own = topology.rank[topology.cta_of] * wide + topology.warp_in_cta
+
+    def renew(self, found: int) -> None:
+        """Start an object with phase 0."""
+        self._start[found] = self._count[found]
+        self._seen_phase[found] = _NEVER
+        for row in (self._first + found, self._first + len(self._count) + found):
+            self._happened[row] = 0
+
+    # Order of warps ------------------------------------------------------------------------------------
+
+    def join_barrier(self, warps: Array, keys: Array) -> None:
+        """Publish the knowledge of warps that arrive at CTA barriers."""
+        _phase_aliasing.publish(self._happened, self._tick, self._own, warps, self.topology.warps + keys)
+
+    def leave_barrier(self, warps: Array, keys: Array) -> None:
+        """Add the knowledge of complete CTA barriers to warps."""
+        _phase_aliasing.learn(self._happened, warps, self.topology.warps + keys)
+
+    def end_barrier(self, keys: Array) -> None:
+        """Start the next phase of CTA barriers."""
+        self._happened[self.topology.warps + keys] = 0
+
+    def pass_cluster(self, cluster: int) -> None:
+        """Synchronise the warps of a cluster at its barrier."""
+        topology = self.topology
+        _phase_aliasing.meet(
+            self._happened,
+            self._tick,
+            self._own,
+            np.flatnonzero(topology.cta_of // topology.cluster_size == cluster),
+        )
+
+    def acquire_all(self, warps: Array) -> None:
+        """Add all knowledge of their clusters to warps that load what other warps may have stored as a message."""
+        topology = self.topology
+        clusters = topology.cta_of // topology.cluster_size
+        width = topology.cluster_size * self._room
+        for cluster in np.unique(clusters[warps]).tolist():
+            of = np.flatnonzero(clusters == cluster)
+            here = warps[clusters[warps] == cluster, None]
+            objects = slice(cluster * width, (cluster + 1) * width)
+            self._happened[here, self._own[of]] = self._tick[of]
+            self._happened[here, self._column[objects]] = self._count[objects]
+            self._tick[of] += 1
+
+    def commit_multiplications(self, groups: Array, number: Array) -> None:
+        """Close groups of multiplications. Shapes: groups (warpgroups, 4) warps, number (warpgroups,)."""
+        for warps in groups.T:
+            self._ends[warps, number % GROUPS] = self._tick[warps]
+            self._tick[warps] += 1
+
+    def complete_multiplications(self, groups: Array, number: Array) -> None:
+        """Complete groups of multiplications up to `number`: all four warps have issued them.
+
+        Shapes: groups (warpgroups, 4) warps, number (warpgroups,).
+        """
+        held = (number > 0)[:, None]
+        for warps in groups.T:
+            where = warps[:, None], self._own[groups]
+            ends = np.where(held, self._ends[groups, (number[:, None] - 1) % GROUPS], 0)
+            self._happened[where] = np.maximum(self._happened[where], ends)
+
+    # mbarriers --------------------------------------------------------------------------------------------
+
+    def arrive(self, warps: Array, found: Array, lanes: Array, pc: int) -> None:
+        """Record arrivals of lanes, and bytes that they expect or complete. Shapes: found and lanes (warps, lanes)."""
+        _phase_aliasing.arrive(
+            self._happened, self._tick, self._own, self._first, warps, found, lanes, self._site, pc
+        )
+
+    def test(self, warps: Array, found: Array, lanes: Array, parity: Array, pc: int) -> list[Ambiguity]:
+        """Record tests of lanes by parity; return those that another phase may answer. Shapes: (warps, 32)."""
+        wrong = _phase_aliasing.look(
+            self._happened, self._tick, warps, found, lanes, parity, self._count, self._start, self._column,
+            self._place, self._seen_phase, self._seen_tick, self._seen_site, pc, self._out,
+        )  # fmt: skip
+        ambiguities: list[Ambiguity] = []
+        for position, lane, which, phase, complete in self._out[: min(wrong, len(self._out))].tolist():
+            means = f"means phase {phase}" if phase >= 0 else "means the phase before the first"
+            text = (
+                f"is waited at by a parity that {means}, and {complete} phases are complete: the wait is answered by "
+                f"phase {complete - 1 if (complete - phase) % 2 else complete}"
+            )
+            ambiguities.append(Ambiguity(pc, -1, which, text, int(warps[position]), lane))
+        return ambiguities
+
+    def know(self, warps: Array, found: Array, lanes: Array) -> None:
+        """Record that lanes found phases complete. Shapes: (warps, 32)."""
+        first = self._first + len(self._count)
+        _phase_aliasing.know(self._happened, first, warps, found, lanes, self._count, self._column)
+
+    def known(self, warps: Array, found: Array) -> Array:
+        """Return the number of phases of objects that warps know to be complete. Shapes: all (warps,)."""
+        return self._happened[warps, self._column[found]]
+
+    def complete(self, objects: Array) -> list[Ambiguity]:
+        """Complete phases; return the waits for the previous phase that may not have tested the object yet.
+
+        An object is listed once for each completed phase.
+        """
+        topology = self.topology
+        wrong = _phase_aliasing.complete(
+            self._happened, self._first, self._first + len(self._count), objects, self._count, self._start,
+            self._column, topology.warps_per_cta, self._agents, self._seen_phase, self._seen_tick, self._seen_site,
+            self._out,
+        )  # fmt: skip
+        ambiguities: list[Ambiguity] = []
+        for column, pc, which, phase, _ in self._out[: min(wrong, len(self._out))].tolist():
+            rank, in_cta = divmod(column, topology.warps_per_cta)
+            cta = which // self._room
+            warp = in_cta * topology.ctas + cta - int(topology.rank[cta]) + rank
+            means = f"for phase {phase}" if phase >= 0 else "by the parity of the phase before the first"
+            text = (
+                f"is waited at {means}, and nothing makes the arrivals that complete phase {phase + 1}{{site}} come "
+                "after this wait: it may find the parity changed again"
+            )
+            ambiguities.append(Ambiguity(pc, int(self._site[which]), which, text, warp))
+        return ambiguities

@@ -1,0 +1,401 @@
+# pyright: reportUnknownMemberType=false
+"""Sanitizer: an observer that reports accesses whose order the kernel does not guarantee."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.diagnostics import Diagnostic
+from warploom.emulator.events import (
+    Access,
+    Arrive,
+    Barrier,
+    Commit,
+    CopyIssue,
+    Execute,
+    Exit,
+    Fence,
+    Launch,
+    Observer,
+    PhaseComplete,
+    PhaseWait,
+    Resident,
+    Wait,
+)
+from warploom.isa.model import effects
+from warploom.observe.sanitize.clocks import BARRIERS, GROUPS, Clocks, to_bits
+from warploom.observe.sanitize.context import Context
+from warploom.observe.sanitize.global_shadow import GlobalShadow
+from warploom.observe.sanitize.lifetimes import Lifetimes
+from warploom.observe.sanitize.mbarriers import FIRST, Mbarriers
+from warploom.observe.sanitize.multiplications import Multiplications
+from warploom.observe.sanitize.optimistic_loads import optimistic_loads
+from warploom.observe.sanitize.ordered_accesses import OrderedAccesses
+from warploom.observe.sanitize.report import Report
+from warploom.observe.sanitize.rules import rules
+from warploom.observe.sanitize.scopes import CLUSTER, level_of
+from warploom.observe.sanitize.shared_shadow import SharedShadow
+from warploom.observe.sanitize.sparse_metadata import MetadataCheck
+from warploom.observe.sanitize.tensor_maps import TensorMaps
+from warploom.observe.sanitize.transfers import Transfers, issue_handler
+from warploom.observe.sanitize.unwritten_registers import UnwrittenRegisters
+
+Array = NDArray[Any]
+
+_ENDS = {"emulator.deadlock": "sanitize.deadlock", "emulator.aligned": "sanitize.barrier/divergence"}
+_UNORDERED_PROXY = "alias"  # its fences do not order asynchronous accesses
+_MOST_GROUPS = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class _Synchronisation:
+    """Declared synchronisation of an instruction: whether it is relaxed, of CTA scope, and for whole warps."""
+
+    relaxed: bool
+    narrow: bool
+    aligned: bool
+
+
+class Sanitizer(Observer):
+    """Sanitizer of one launch."""
+
+    launch: Launch
+    context: Context
+    clocks: Clocks
+    shadow: SharedShadow
+    mbarriers: Mbarriers
+    transfers: Transfers
+    lifetimes: Lifetimes
+    ordered: OrderedAccesses
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.report = Report()
+        self._started = False
+
+    # Beginning and end ------------------------------------------------------------------------------------
+
+    def attach(self, launch: Launch) -> None:
+        """Prepare for a launch and set the handlers."""
+        self.launch = launch
+        forms = [step.binding.form for step in launch.program.steps]
+        copies = any(_is_bulk_copy(form.effects) for form in forms)
+        issues = [form.effect(effects.Issue) for form in forms]
+        self._asynchronous = copies or any(each and each.group == "multiplication" for each in issues)
+        self._room = FIRST if any(form.effect(effects.Arrive) for form in forms) else 0
+        waits = [form.effect(effects.Wait) for form in forms]
+        self._waits_for_phases = any(each and each.on == "mbarrier" for each in waits)
+        self._synchronisation = [_synchronisation(step.binding) for step in launch.program.steps]
+        self.global_shadow = GlobalShadow(launch, self.report, copies)
+        self.tensor_maps = TensorMaps(self.global_shadow)
+        self.multiplications = Multiplications(launch)
+        self.metadata = MetadataCheck(launch)
+        self.unwritten = UnwrittenRegisters(launch)
+        self.ordered = OrderedAccesses(launch, optimistic_loads(launch))
+        self.instructions = {
+            pc: handler for pc in range(len(forms)) if (handler := self._instruction_handler(pc)) is not None
+        }
+        self.guards = self.unwritten.guard_handlers()
+        self.handlers = {
+            Resident: self._start,
+            Access: self._access,
+            Fence: self._fence,
+            Barrier: self._barrier,
+            PhaseComplete: self._phase_complete,
+            Arrive: self._arrive,
+            PhaseWait: self._phase_wait,
+            CopyIssue: self._copy_issue,
+            Commit: self._commit,
+            Wait: self._wait,
+            Exit: self._exit,
+        }
+
+    def _instruction_handler(self, pc: int) -> Callable[[Execute], None] | None:
+        """Return the handler of an instruction, or None if no part of the sanitizer observes it."""
+        found = [self.unwritten.handler(pc), self.metadata.handler(pc), self.multiplications.handler(pc)]
+        if (issue := issue_handler(self.launch, pc)) is not None:
+            found.append(lambda event: issue(self.transfers, event))
+        handlers = [each for each in found if each is not None]
+        if len(handlers) < 2:
+            return next(iter(handlers), None)
+        return partial(_handle_all, handlers)
+
+    def _start(self, event: Resident) -> None:
+        """Start a wave of CTAs."""
+        self._close()
+        self._started = True
+        launch, report = self.launch, self.report
+        self.clocks = Clocks(launch.topology, event.splits, self._room, self.ordered.orders_clusters)
+        self.context = context = Context(launch, event, self.clocks, report)
+        self.ordered.start(context)
+        self.global_shadow.start(context)
+        self.shadow = SharedShadow(context, self._asynchronous)
+        self.mbarriers = Mbarriers(context, self.shadow, self._waits_for_phases)
+        self.multiplications.start(context, self.shadow)
+        self.metadata.start(context)
+        self.unwritten.start(context)
+        self.lifetimes = Lifetimes(context)
+        self.transfers = Transfers(
+            context, self.shadow, self.global_shadow, self.mbarriers, self.lifetimes, self.tensor_maps
+        )
+        warps = launch.topology.warps
+        self._barrier_of = np.full(warps, -1, np.int64)  # CTA barrier that each warp waits at
+        self._lanes_at = np.zeros(warps, np.int32)  # lanes that wait there
+        self._cluster_waiting: dict[int, list[tuple[Array, Array]]] = {}
+        self._cluster_phase = np.zeros(launch.topology.ctas // launch.topology.cluster_size, np.int64)
+
+    def _close(self) -> None:
+        """End a wave of CTAs."""
+        if self._started:
+            self.mbarriers.close()
+        self._started = False
+
+    def stopped(self, found: Sequence[Diagnostic], pc: int) -> bool:
+        """Accept the trap or deadlock that ends the run as a finding."""
+        self._close()
+        for each in found:
+            name = _ENDS.get(each.code)
+            if name is not None:
+                rule = rules()[name]
+                self.report.add_end(replace(each, code=rule.code, hint=rule.cure, section=rule.source))
+            elif not self.report.has_finding_at(pc):
+                self.report.add_end(each)
+        return True
+
+    def findings(self) -> tuple[Diagnostic, ...]:
+        """Return what was found."""
+        self._close()
+        return self.report.diagnostics(self.launch.program)
+
+    # Accesses ---------------------------------------------------------------------------------------------
+
+    def _access(self, event: Access) -> None:
+        """Check loads, stores and atomic updates of lanes; asynchronous ones are checked at their issue."""
+        if event.space == "local" or event.location.asynchronous:
+            return
+        pc, warps, index, lanes, size = event.pc, event.location.warp, event.index, event.lanes, event.size
+        update = event.kind == "update"
+        strong = update or self.ordered.is_strong(pc)
+        reads = event.kind != "write"
+        if strong and reads:
+            self.mbarriers.acquire_all(warps)
+        if strong:
+            self.ordered.access(event)
+        if event.space == "global":
+            self.global_shadow.access(warps, index, lanes, size, pc, strong, event.values)
+            return
+        if self.launch.topology.cluster_size > 1:
+            self.lifetimes.reach(warps, index, lanes, pc)
+        if event.values is None:
+            self.shadow.read(warps, index, lanes, size, pc, strong)
+        else:
+            self.mbarriers.check_stores(index, lanes, size, warps, pc)
+            self.shadow.write(warps, index, lanes, size, pc, strong, event.values)
+
+    def _copy_issue(self, event: CopyIssue) -> None:
+        self.transfers.bulk(event)
+
+    # Groups of asynchronous operations --------------------------------------------------------------------
+
+    def _commit(self, event: Commit) -> None:
+        batch = event.batch
+        if event.group == "copy":
+            self.clocks.commit_copies(batch.warp_index)
+        elif event.group == "bulk":
+            positions, lanes = np.nonzero(batch.active())
+            self.clocks.commit_bulk(batch.warp_index[positions], lanes)
+        elif event.group == "multiplication":
+            groups = batch.warp_index[batch.warpgroups()]
+            numbers = self.clocks.multiplication_groups[groups[:, 0]]
+            self.mbarriers.commit_multiplications(groups, numbers)
+            self.clocks.commit_multiplications(groups)
+
+    def _wait(self, event: Wait) -> None:
+        batch = event.batch
+        if event.group == "copy":
+            self.clocks.wait_copies(batch.warp_index, event.pending)
+        elif event.group == "bulk":
+            positions, lanes = np.nonzero(batch.active())
+            warps = batch.warp_index[positions]
+            self.clocks.wait_bulk(warps, lanes, event.pending, event.reads_only)
+        elif event.group == "multiplication":
+            groups, pending = batch.warp_index[batch.warpgroups()], min(event.pending, _MOST_GROUPS)
+            if pending < GROUPS:
+                numbers = self.clocks.multiplication_groups[groups[:, 0]] - pending
+                self.mbarriers.complete_multiplications(groups, numbers)
+            self.clocks.wait_multiplications(groups, pending)
+
+    # Fences and barriers ----------------------------------------------------------------------------------
+
+    def _fence(self, event: Fence) -> None:
+        batch, effect = event.batch, event.effect
+        slots = self.launch.program.steps[event.pc].binding.slots
+        if effect.kind == "registers":
+            self.multiplications.fence(batch.warp_index)
+        elif effect.kind == "memory":
+            level = level_of(effects.word(effect.scope, slots))
+            self.clocks.fence(batch.warp_index, *self.clocks.lanes(batch), level)
+        elif effect.address and effects.word(effect.order, slots) == "acquire":
+            self.tensor_maps.acquire(event, self.launch.topology.cta_of)
+        elif effect.address:
+            self.tensor_maps.release(event)
+        elif effects.word(effect.proxy, slots) != _UNORDERED_PROXY:
+            self.clocks.proxy_fence(batch.warp_index, *self.clocks.lanes(batch))
+
+    def _barrier(self, event: Barrier) -> None:
+        if event.level == "warp":
+            self.clocks.synchronise(event.batch.warp_index)
+        elif event.level == "cta":
+            self._arrive_at_cta(event)
+        elif event.arrives:
+            self._arrive_at_cluster(event)
+        else:
+            self._wait_for_cluster(event)
+
+    def _arrive_at_cta(self, event: Barrier) -> None:
+        """Publish the knowledge of warps that arrive at CTA barriers."""
+        self._check_aligned(event)
+        batch, keys = event.batch, event.keys
+        bits, full = self.clocks.lanes(batch, batch.base)
+        warps = batch.warp_index
+        self.clocks.release(warps, bits, full, self.clocks.barrier(keys))
+        self.mbarriers.join_barrier(warps, keys)
+        if event.waits.any():
+            self._barrier_of[warps] = keys
+            self._lanes_at[warps] |= bits
+
+    def _check_aligned(self, event: Barrier) -> None:
+        """Report aligned barriers that parts of warps execute."""
+        batch = event.batch
+        if not self._synchronisation[event.pc].aligned:
+            return
+        full = self.clocks.lanes(batch)[1]
+        if not full.all():
+            position = int(np.flatnonzero(~full)[0])
+            warp, active = int(batch.warp_index[position]), batch.active()[position]
+            live = int(self.context.splits.live[warp].sum())
+            message = (
+                f"{int(active.sum())} of {live} lanes of a warp execute this aligned barrier; "
+                f"{self.context.describe(warp, int(active.argmax()))}"
+            )
+            self.report.add("sanitize.barrier/divergence", event.pc, -1, message)
+
+    def _complete_cta(self, keys: Array) -> None:
+        """Add the published knowledge to the warps that wait at complete CTA barriers."""
+        clocks = self.clocks
+        complete = np.zeros(clocks.ctas * BARRIERS + 1, np.bool_)  # the last is for warps that wait nowhere
+        complete[keys] = True
+        warps = np.flatnonzero(complete[self._barrier_of])
+        if len(warps):
+            bits = self._lanes_at[warps]
+            full = bits == to_bits(self.context.splits.live[warps])
+            clocks.acquire(warps, bits, full, clocks.barrier(self._barrier_of[warps]))
+            clocks.synchronise(warps[full])
+            self.mbarriers.leave_barrier(warps, self._barrier_of[warps])
+            self._barrier_of[warps], self._lanes_at[warps] = -1, 0
+        clocks.clear(clocks.barrier(keys))
+        self.mbarriers.end_barrier(keys)
+
+    def _arrive_at_cluster(self, event: Barrier) -> None:
+        """Publish the knowledge of warps that arrive at cluster barriers."""
+        self._check_aligned(event)
+        batch, clocks = event.batch, self.clocks
+        warps, rows = batch.warp_index, clocks.cluster(event.keys)
+        bits, full = clocks.lanes(batch)
+        self.lifetimes.arrive(warps)
+        if self._synchronisation[event.pc].relaxed:
+            clocks.copy(rows, clocks.fenced(warps, CLUSTER))
+        else:
+            clocks.release(warps, bits, full, rows)
+
+    def _wait_for_cluster(self, event: Barrier) -> None:
+        """Add the published knowledge to warps whose phase is complete; the others wait."""
+        warps, bits = event.batch.warp_index, self.clocks.lanes(event.batch)[0]
+        clusters, waits = event.keys, event.waits
+        for cluster in np.unique(clusters[waits]).tolist():
+            here = waits & (clusters == cluster)
+            self._cluster_waiting.setdefault(cluster, []).append((warps[here], bits[here]))
+        for cluster in np.unique(clusters[~waits]).tolist():
+            here = ~waits & (clusters == cluster)
+            self._pass_cluster(cluster, warps[here], bits[here])
+
+    def _complete_cluster(self, cluster: int) -> None:
+        where = np.array([cluster])
+        self._cluster_phase[cluster] += 1
+        self.clocks.copy(self.clocks.cluster_done(where), self.clocks.cluster(where))
+        self.mbarriers.pass_cluster(cluster)
+        for warps, bits in self._cluster_waiting.pop(cluster, ()):
+            self._pass_cluster(cluster, warps, bits)
+
+    def _pass_cluster(self, cluster: int, warps: Array, bits: Array) -> None:
+        clocks = self.clocks
+        rows = clocks.cluster_done(np.full(len(warps), cluster))
+        full = bits == to_bits(self.context.splits.live[warps])
+        self.lifetimes.pass_barrier(warps, int(self._cluster_phase[cluster]))
+        clocks.acquire(warps, bits, full, rows)
+        clocks.synchronise(warps[full])
+
+    # mbarriers --------------------------------------------------------------------------------------------
+
+    def _arrive(self, event: Arrive) -> None:
+        """Check actions on mbarriers; those of asynchronous operations are checked at their issue."""
+        if event.asynchronous or event.action == "increment":
+            return
+        synchronisation = self._synchronisation[event.pc]
+        self.transfers.act(event, synchronisation.relaxed, synchronisation.narrow)
+
+    def _phase_wait(self, event: PhaseWait) -> None:
+        batch, pc = event.batch, event.pc
+        self.mbarriers.check_use(batch, event.index, event.lanes, pc, "a wait")
+        warps = batch.location.warp
+        if event.by_parity:
+            phase = np.broadcast_to(event.phase, event.lanes.shape)
+            self.mbarriers.test(warps, event.index, event.lanes, phase, pc)
+        synchronisation = self._synchronisation[pc]
+        self.transfers.wait(event, synchronisation.relaxed, synchronisation.narrow)
+        self.mbarriers.know(warps, event.index, event.complete)
+
+    def _phase_complete(self, event: PhaseComplete) -> None:
+        if event.level == "cta":
+            self._complete_cta(event.keys)
+        elif event.level == "cluster":
+            for cluster in event.keys.tolist():
+                self._complete_cluster(cluster)
+        else:
+            self.mbarriers.complete(event.keys)
+
+    def _exit(self, event: Exit) -> None:
+        self.multiplications.exit(event.warps)
+        self.lifetimes.exit(event.warps)
+
+
+def _handle_all(handlers: Sequence[Callable[[Execute], None]], event: Execute) -> None:
+    for each in handlers:
+        each(event)
+
+
+def _is_bulk_copy(declared: Sequence[effects.Effect]) -> bool:
+    """Return True if an instruction copies between global and shared memory in bulk."""
+    reads = any(
+        isinstance(each, effects.Access) and each.kind == "read" and each.proxy in ("async", "tensormap")
+        for each in declared
+    )
+    return reads and any(isinstance(each, effects.Issue) for each in declared)
+
+
+def _synchronisation(binding: Any) -> _Synchronisation:
+    form, slots = binding.form, binding.slots
+    barrier = form.effect(effects.Barrier)
+    found = form.effect(effects.Arrive) or form.effect(effects.Wait)
+    order = "" if found is None else effects.word(found.order, slots)
+    if barrier is not None:
+        order = effects.word(barrier.order, slots)
+    aligned = barrier is not None and effects.word(barrier.aligned, slots) != ""
+    # Remote arrivals without a scope are common, so that only an explicit scope is taken as narrow.
+    return _Synchronisation(order == "relaxed", slots.get("scope", "") == "cta", aligned)

@@ -1,0 +1,322 @@
+# pyright: reportUnknownMemberType=false
+"""Shadow of shared memory: the last accesses to each granule, and findings about new accesses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.emulator.access import uniform
+from warploom.emulator.address_space import CHUNK_MASK, SHARED_START
+from warploom.isa.model.effects import Access
+from warploom.observe.sanitize import _shared_shadow
+from warploom.observe.sanitize._clocks import (
+    GENERIC,
+    KNOWN,
+    MANY,
+    NEAR_STORE,
+    OBJECT,
+    REMOTE_STORE,
+    STREAMS,
+    STRONG,
+    THREAD_COPY,
+    TOGETHER,
+)
+from warploom.observe.sanitize._shared_shadow import (
+    READ_WRITE,
+    SWIZZLE,
+    UNFENCED,
+    UNFENCED_READ,
+    UNWRITTEN,
+    WRITE_ASYNC_READ,
+    WRITE_READ,
+    WRITE_WRITE,
+)
+from warploom.observe.sanitize.clocks import BULK_READ, MULTIPLICATIONS, THREAD_COPIES
+from warploom.observe.sanitize.context import Context
+
+Array = NDArray[Any]
+SWIZZLES = (0, 32, 64, 128)
+
+
+class SharedShadow:
+    """Records of the shared memory of the resident CTAs.
+
+    `asynchronous` is set if the kernel has bulk copies or warpgroup multiplications.
+    """
+
+    def __init__(self, context: Context, asynchronous: bool) -> None:
+        self.context = context
+        self.topology = context.topology
+        self.shared = context.shared
+        self.clocks = context.clocks
+        self.report = context.report
+        self.asynchronous = asynchronous
+        size = len(self.shared.bytes)
+        self.stride = self.shared.stride // 4  # granules of a CTA
+        slots = self.topology.warps_per_cta
+        self.records = np.zeros(size // 4, np.int64)
+        self.sites = np.zeros(size // 4, np.int32)
+        self.reads = np.zeros((slots, size // 4), np.int64)
+        self.async_reads = np.zeros((slots, size // 16 if asynchronous else 1), np.int64)
+        others = self.topology.cluster_size if self.topology.cluster_size > 1 else 0
+        self.far = np.zeros((others, size // 4), np.int64)
+        self.far_sites = np.zeros((others, size // 4), np.int32)
+        self.tags = np.zeros(size // 16, np.uint8)
+        self._out = np.zeros((_shared_shadow.ROOM, _shared_shadow.COLUMNS), np.int64)
+
+    def renumber(self, before: int, after: int) -> None:
+        """Renumber the agents in records after the number of agents of a CTA has grown."""
+
+        def moved(held: Array) -> Array:
+            agent = held >> 44
+            return held - (agent << 44) + ((agent // before * after + agent % before) << 44)
+
+        self.records, self.far = moved(self.records), moved(self.far)
+
+    # Accesses ---------------------------------------------------------------------------------------------
+
+    def read(
+        self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strong: bool, what: str = ""
+    ) -> None:
+        """Record reads of lanes, `size` bytes each. `what` names the object that they read, if any."""
+        c = self.clocks
+        found = _shared_shadow.read_lanes(
+            c.vectors, c.clock, c.few, c.own, c.per_cta, warps, index, uniform(lanes), size, self.records, self.sites,
+            self.reads, self.far, self.far_sites, c.agents, c.ctas, self.topology.cta_of, pc, strong,
+            OBJECT if what else TOGETHER, self.stride, self._out,
+        )  # fmt: skip
+        if found:
+            self._explain(found, warps, pc, size, None, what)
+
+    def write(
+        self, warps: Array, index: Array, lanes: Array, size: int, pc: int, strong: bool, values: Array | None,
+        what: str = "",
+    ) -> None:  # fmt: skip
+        """Record writes of lanes, `size` bytes each."""
+        c = self.clocks
+        kind = STRONG if strong else GENERIC
+        self._write(warps, index, lanes, size, pc, kind, c.own[warps], c.clock[warps], values, what)
+
+    def copy(self, warps: Array, index: Array, lanes: Array, size: int, pc: int) -> None:
+        """Record thread copies of lanes that write `size` bytes each."""
+        c = self.clocks
+        agents = c.own[warps] + THREAD_COPIES * c.per_cta
+        self._write(warps, index, lanes, size, pc, THREAD_COPY, agents, c.copy_clock[warps], None, "")
+
+    def remote(
+        self, warps: Array, index: Array, lanes: Array, size: int, pc: int, objects: Array, phases: Array
+    ) -> None:
+        """Record asynchronous stores of lanes, which a phase of an mbarrier completes.
+
+        Shapes: objects and phases (warps,).
+        """
+        agents = self.clocks.phase_column(objects)
+        near = objects // self.clocks.mbarriers == self.topology.cta_of[warps]
+        for kind, which in ((NEAR_STORE, near), (REMOTE_STORE, ~near)):
+            if which.any():
+                self._write(
+                    warps[which],
+                    index[which],
+                    lanes[which],
+                    size,
+                    pc,
+                    kind,
+                    agents[which],
+                    phases[which],
+                    None,
+                    "",
+                )
+
+    def _write(
+        self, warps: Array, index: Array, lanes: Array, size: int, pc: int, kind: int, agents: Array, clocks: Array,
+        values: Array | None, what: str,
+    ) -> None:  # fmt: skip
+        c = self.clocks
+        found = _shared_shadow.write_lanes(
+            c.vectors, c.clock, c.few, c.own, c.per_cta, warps, index, uniform(lanes), size, self.records, self.sites,
+            self.reads, self.async_reads, self.asynchronous, self.far, self.far_sites, c.ctas, pc, kind,
+            agents.astype(np.int64), clocks.astype(np.int64), self.stride, self._out,
+        )  # fmt: skip
+        if found:
+            same = None if values is None else (index, lanes, size, values)
+            self._explain(found, warps, pc, size, same, what)
+
+    def read_rows(
+        self, warps: Array, lanes: Array, starts: Array, sizes: Array, pc: int, group: bool
+    ) -> None:
+        """Record reads of rows of bytes by bulk copies of lanes. Shapes: (rows,).
+
+        With `group`, a wait for their bulk group completes the reads.
+        """
+        c = self.clocks
+        clocks = c.bulk_clock[warps].astype(np.int64) if group else np.zeros(len(warps), np.int64)
+        found = _shared_shadow.read_rows(
+            c.vectors, c.few, c.own, c.per_cta, warps, lanes, starts, sizes, self.records, self.sites, self.async_reads,
+            c.ctas, pc, clocks, self.stride, self._out,
+        )  # fmt: skip
+        if found:
+            self._explain(found, warps, pc, 16, None, "")
+
+    def write_rows(
+        self, warps: Array, lanes: Array, starts: Array, sizes: Array, pc: int, objects: Array, phases: Array,
+        swizzle: int,
+    ) -> None:  # fmt: skip
+        """Record writes of rows of bytes by bulk copies of lanes, which a phase of an mbarrier completes.
+
+        `swizzle` is the swizzle of a tensor copy, -1 for other copies. Shapes: (rows,).
+        """
+        c = self.clocks
+        tag = 0 if swizzle < 0 else 1 + SWIZZLES.index(swizzle)
+        found = _shared_shadow.write_rows(
+            c.vectors, c.few, c.own, c.per_cta, warps, lanes, starts, sizes, self.records, self.sites, self.reads,
+            self.async_reads, self.far, self.far_sites, c.ctas, pc, c.phase_column(objects).astype(np.int64),
+            phases.astype(np.int64), self.tags, tag, self.stride, self._out,
+        )  # fmt: skip
+        if found:
+            self._explain(found, warps, pc, 16, None, "")
+
+    def read_tiles(
+        self, groups: Array, starts: Array, chunks: Array, swizzle: int, base_offset: int, pc: int, clocks: Array
+    ) -> None:  # fmt: skip
+        """Record reads of matrices by warpgroups. Shapes: groups (warpgroups, 4), starts (warpgroups,)."""
+        c, shared = self.clocks, self.shared
+        origins = self.topology.cta_of[groups[:, 0]] * shared.stride
+        found = _shared_shadow.read_tiles(
+            c.vectors, c.few, c.own, c.per_cta, groups, origins, starts, chunks, CHUNK_MASK[swizzle], base_offset,
+            SHARED_START, shared.end, self.records, self.sites, self.async_reads, self.tags,
+            1 + SWIZZLES.index(swizzle), c.ctas, pc, clocks.astype(np.int64), self.stride, self._out,
+        )  # fmt: skip
+        if found < 0:
+            warp = int(groups[-1 - found, 0])
+            start = int(starts[-1 - found])
+            message = (
+                f"the matrix at shared address {start:#x} reaches outside the {shared.size} bytes of shared "
+                f"memory of its CTA, at {SHARED_START:#x} to {shared.end:#x}; {self.context.describe(warp)}"
+            )
+            self.report.add("sanitize.descriptor/bounds", pc, -1, message)
+        elif found:
+            self._explain(found, groups.reshape(-1), pc, 16, None, "matrix", swizzle)
+
+    # Findings -------------------------------------------------------------------------------------------
+
+    def _explain(
+        self, found: int, warps: Array, pc: int, size: int, same: Any, of: str, tag: int = 0
+    ) -> None:  # fmt: skip
+        for row in self._out[: min(found, len(self._out))].tolist():
+            what, position, lane, granule, agent, clock, site, by = row
+            if what == WRITE_WRITE and same is not None and self._same(same, position, lane, site == pc):
+                continue
+            warp = int(warps[position])
+            code = self._rule(what, warp, granule, agent, clock, of)
+            other = site if what != UNWRITTEN else -1
+            if self.report.is_known(code, pc, other):
+                continue
+            verb = "reads" if what in (READ_WRITE, UNWRITTEN, SWIZZLE) else "writes"
+            if what == UNFENCED:
+                verb = "reads" if of == "matrix" or self._is_source(pc) else "writes"
+            message = self._sentence(what, verb, warp, lane, granule, agent, clock, site, by, size, tag)
+            self.report.add(code, pc, other, message)
+
+    def _is_source(self, pc: int) -> bool:
+        """Return True if the asynchronous operation at `pc` reads shared memory."""
+        form, slots = (
+            self.context.program.steps[pc].binding.form,
+            self.context.program.steps[pc].binding.slots,
+        )
+        return not any(
+            access.kind == "write" and form.operands[access.address].space_word(slots).startswith("shared")
+            for access in form.effects_of(Access)
+        )
+
+    def _same(self, same: Any, position: int, lane: int, together: bool) -> bool:
+        """Return True if a store does not change memory, or if all lanes that store there store the same value."""
+        index, lanes, size, values = same
+        wide = np.broadcast_to(values, (len(values), *index.shape))
+        new = wide[:, position, lane].tobytes()
+        start = int(index[position, lane])
+        if self.shared.bytes[start : start + size].tobytes() == new:
+            return True
+        if not together:
+            return False
+        others = wide[:, lanes & (index == start)]
+        return bool((others == others[:, :1]).all())
+
+    def _was_object(self, granule: int) -> bool:
+        return int(self.shared.words[granule // 2]) >> 63 == 1
+
+    def _agent(self, granule: int, agent: int) -> tuple[int, int, int]:
+        """Return the warp of an agent (-1: an mbarrier), its stream, and its CTA."""
+        c, topology = self.clocks, self.topology
+        owner = granule // self.stride
+        rank, local = divmod(agent, c.agents)
+        cta = owner - int(topology.rank[owner]) + rank
+        stream, in_cta = divmod(local, c.per_cta)
+        if stream >= STREAMS:
+            return -1, stream, cta
+        return in_cta * topology.ctas + cta, stream, cta
+
+    def _rule(self, what: int, warp: int, granule: int, agent: int, clock: int, of: str) -> str:
+        if of == "mbarrier" and what in (READ_WRITE, UNWRITTEN):
+            return "sanitize.mbarrier/init"
+        if of == "mbarrier" and what == WRITE_READ and self._was_object(granule):
+            return "sanitize.mbarrier/invalidated"
+        if what == UNWRITTEN:
+            return "sanitize.unwritten/shared"
+        if what == SWIZZLE:
+            return "sanitize.descriptor/swizzle"
+        if what in (UNFENCED, UNFENCED_READ):
+            return "sanitize.proxy/async"
+        other, stream, cta = self._agent(granule, agent)
+        if other < 0:
+            return "sanitize.copy/destination"
+        if what == WRITE_ASYNC_READ:
+            return "sanitize.wgmma/operand" if stream == MULTIPLICATIONS else "sanitize.copy/source"
+        if stream == THREAD_COPIES and not self.clocks.knows(other, agent, clock):
+            return "sanitize.cp-async/wait"
+        if other == warp:
+            return "sanitize.race/lanes"
+        if cta != int(self.topology.cta_of[warp]):
+            return "sanitize.race/cluster"
+        return "sanitize.race/shared"
+
+    def _sentence(
+        self, what: int, verb: str, warp: int, lane: int, granule: int, agent: int, clock: int, site: int, by: int,
+        size: int, tag: int,
+    ) -> str:  # fmt: skip
+        where = granule % self.stride * 4 + SHARED_START
+        length = 4 if size >= 4 else size
+        place = f"shared memory at {where:#x} to {where + length:#x}"
+        here = self.context.describe(warp, lane)
+        owner = granule // self.stride
+        if owner != int(self.topology.cta_of[warp]):
+            place += f" of the CTA of rank {int(self.topology.rank[owner])}"
+        if what == UNWRITTEN:
+            return f"this reads {place}, which nothing wrote; {here}"
+        line = self.context.program.line_of(site) if site >= 0 else 0
+        if what == SWIZZLE:
+            wrote = SWIZZLES[clock - 1]
+            return (
+                f"the descriptor's swizzle is {tag} bytes, but line {line} wrote {place} with a swizzle of {wrote} "
+                f"bytes; {here}"
+            )
+        other, stream, _ = self._agent(granule, agent)
+        lanes = "" if by >= MANY or by < 0 or stream == MULTIPLICATIONS else f", lane {by}"
+        whose = "" if other < 0 else f", {self.context.resident.placement.describe_warp(other)}{lanes},"
+        did = "read" if what in (WRITE_READ, WRITE_ASYNC_READ, UNFENCED_READ) else "written"
+        by_what = f"is {did} by line {line}{whose or ''}"
+        if what in (UNFENCED, UNFENCED_READ):
+            return f"this {verb} {place}, which {by_what} with no proxy fence between; {here}"
+        if other < 0:
+            why = "nothing waits for its phase"
+            if self.clocks.vectors[warp, KNOWN, agent] >= clock:
+                why = "the wait for its phase has not the scope of the cluster that the bytes came through"
+            copy = f"the copy of line {line}, and {why}"
+            return f"this {verb} {place}, which is written by {copy}; {here}"
+        if stream in (MULTIPLICATIONS, BULK_READ, THREAD_COPIES) and not self.clocks.knows(
+            other, agent, clock
+        ):
+            return f"this {verb} {place}, which {by_what} and no wait covers that operation; {here}"
+        return f"this {verb} {place}, which {by_what} and nothing orders the two; {here}"

@@ -1,0 +1,205 @@
+"""Asynchronous operations in flight: copies and multiplications, from their issue to their effect."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.emulator.address_space import SHARED_START
+from warploom.emulator.events import Complete, CopyIssue, Issue, Wait
+from warploom.emulator.tensor_boxes import lane_values
+from warploom.isa.instructions.bulk import BulkCopy
+from warploom.isa.model.effects import Access
+from warploom.layout import box_bytes
+from warploom.observe.trace.data import Kind
+from warploom.observe.trace.recording import Recording
+from warploom.observe.trace.spans import Spans
+from warploom.observe.trace.table import OPEN, Ids
+
+Array = NDArray[Any]
+Rows = NDArray[np.intp]
+
+_WAITS = {
+    "bulk": Kind.WAIT_BULK,
+    "copy": Kind.WAIT_COPIES,
+    "multiplication": Kind.WAIT_MULTIPLICATIONS,
+}
+
+
+class Operations:
+    """Bulk copies by number, other operations by number and warp, and those that no wait has covered yet."""
+
+    def __init__(self, recording: Recording, spans: Spans) -> None:
+        self.recording = recording
+        self.topology = recording.launch.topology
+        self.shared = recording.present.shared
+        self.spans = spans
+        self.table = recording.table
+        self._copies: dict[int, int] = {}
+        self._deferred: dict[int, dict[int, int]] = {}
+        self._groups: dict[tuple[int, int], int] = {}  # event of each group of a warp's thread copies
+        self._uncovered: dict[tuple[str, int], list[tuple[int, int, int]]] = {}  # event, group, lane
+        self._completing: dict[int, int] = {}
+        self._completing_at = -1
+
+    # Bulk copies ------------------------------------------------------------------------------------------
+
+    def issue_copies(self, event: CopyIssue) -> tuple[Array, Ids]:
+        """Add events for bulk copies; return the mbarrier words that complete copies, and those copies' events."""
+        here = np.flatnonzero(self.recording.recorded[event.warps])
+        if not len(here):
+            return here, here
+        positions, lanes, warps = event.positions[here], event.lanes[here], event.warps[here]
+        rows = event.batch.rows[positions]
+        copy, words, addresses = self._mbarriers(event.request, positions, lanes, warps)
+        ids = self.table.add(
+            Kind.COPY, len(here), **self.spans.columns(rows), begin=self.recording.now(), end=OPEN, step=event.pc,
+            last=event.pc, number=addresses, phase=-1, amount=self._bytes(event)[here], count=1,
+        )  # fmt: skip
+        self._copies.update(zip((event.first + here).tolist(), ids.tolist(), strict=True))
+        issuers, count = np.unique(positions, return_counts=True)
+        issues = self.spans.mark(Kind.ISSUE, event.batch.rows[issuers], count=count)
+        for issue, copied in zip(np.repeat(issues, count).tolist(), ids.tolist(), strict=True):
+            self.table.arrow(issue, copied)
+        groups = event.groups[here]
+        for warp, copied, group, lane in zip(
+            warps.tolist(), ids.tolist(), groups.tolist(), lanes.tolist(), strict=True
+        ):
+            if group >= 0:
+                self._uncovered.setdefault(("bulk", warp), []).append((copied, group, lane))
+        return words, ids[copy]
+
+    def _mbarriers(
+        self, request: Any, positions: Rows, lanes: Rows, warps: Rows
+    ) -> tuple[Array, Array, Array]:
+        """Return the copies that mbarriers complete, the words of these mbarriers, and an address for each copy.
+
+        A multicast copy is listed once for each of its mbarriers.
+        """
+        nothing = np.zeros(0, np.int64)
+        if request.mbarrier is None:
+            return nothing, nothing, np.full(len(warps), -1)
+        topology = self.topology
+        addresses = lane_values(request.mbarrier, positions, lanes).astype(np.int64)
+        low, rank = addresses & 0xFF_FFFF, addresses >> 24
+        copy = np.arange(len(warps))
+        if request.multicast is not None:
+            masks = lane_values(request.multicast, positions, lanes).astype(np.int64)
+            copy, rank = np.nonzero(masks[:, None] >> np.arange(topology.cluster_size) & 1)
+        cta = topology.cta_of[warps[copy]]
+        owner = cta - topology.rank[cta] + np.minimum(rank, topology.cluster_size - 1)
+        return copy, owner * self.shared.stride + low[copy] - SHARED_START >> 3, addresses
+
+    @staticmethod
+    def _bytes(event: CopyIssue) -> Array:
+        """Return the bytes of each copy, 0 for copies through unreadable tensor maps."""
+        if isinstance(event.request, BulkCopy):
+            return lane_values(event.request.bytes, event.positions, event.lanes).astype(np.int64)
+        sizes = np.zeros(len(event.warps), np.int64)
+        for fields, copies in event.tensor_maps:
+            sizes[copies] = box_bytes(fields)
+        return sizes
+
+    # Other operations -------------------------------------------------------------------------------------
+
+    def issue(self, event: Issue, positions: Rows) -> None:
+        """Add an event for an operation of the warps at some positions of the batch."""
+        if event.group == "multiplication":
+            self._multiply(event, positions)
+            return
+        batch, pc, rows = event.batch, event.pc, self.table.rows
+        lanes = batch.active()[positions].sum(axis=1)
+        size = self._copy_size(pc)
+        events = self._deferred[event.number] = dict[int, int]()
+        for position, copies in zip(positions.tolist(), lanes.tolist(), strict=True):
+            row, warp = batch.rows[position : position + 1], int(batch.warp_index[position])
+            group = int(event.groups[position])
+            found = self._groups.get((warp, group)) if event.group == "copy" else None
+            if found is None:
+                added = self.table.add(
+                    Kind.COPY, 1, **self.spans.columns(row), begin=self.recording.now(), end=OPEN, step=pc, last=pc,
+                    number=-1, phase=-1,
+                )  # fmt: skip
+                found = int(added[0])
+                self.table.arrow(int(self.spans.mark(Kind.ISSUE, row, count=copies)[0]), found)
+                if event.group == "copy":
+                    self._groups[warp, group] = found
+                    self._uncovered.setdefault(("copy", warp), []).append((found, group, 0))
+            rows = self.table.rows
+            rows["end"][found] = OPEN
+            rows["count"][found] += copies if size or not event.group else 0
+            rows["amount"][found] += copies * size
+            events[warp] = found
+
+    def _copy_size(self, pc: int) -> int:
+        """Return the bytes that a lane copies at an instruction, 0 if it does not copy."""
+        accesses = self.recording.launch.program.steps[pc].binding.form.effects_of(Access)
+        operands = self.recording.launch.instructions[pc].operands
+        return next((int(getattr(operands, access.size)) for access in accesses if access.size), 0)
+
+    def _multiply(self, event: Issue, positions: Rows) -> None:
+        batch, pc, table = event.batch, event.pc, self.table
+        issues = self.spans.mark(Kind.ISSUE, batch.rows[positions], count=event.length)
+        issue_of = dict(zip(positions.tolist(), issues.tolist(), strict=True))
+        leaders = batch.warpgroups()[:, 0]
+        leaders = leaders[self.recording.recorded[batch.warp_index[leaders]]]
+        rows, warps = batch.rows[leaders], batch.warp_index[leaders]
+        ids = table.add(
+            Kind.MULTIPLICATION, len(rows), **self.spans.columns(rows), begin=self.recording.now(), end=OPEN, step=pc,
+            last=pc, number=-1, phase=-1, count=event.length,
+        )  # fmt: skip
+        self._deferred[event.number] = dict(zip(warps.tolist(), ids.tolist(), strict=True))
+        for leader, warp, found, group in zip(
+            leaders.tolist(), warps.tolist(), ids.tolist(), event.groups[leaders].tolist(), strict=True
+        ):
+            table.arrow(issue_of[leader], found)
+            self._uncovered.setdefault(("multiplication", warp), []).append((found, group, 0))
+
+    # Completion -------------------------------------------------------------------------------------------
+
+    def complete(self, event: Complete) -> None:
+        """End the events of operations that take effect."""
+        if event.warps is None:
+            ended = [self._copies.pop(number) for number in event.numbers.tolist() if number in self._copies]
+            if ended:
+                self.recording.tick()
+                self.table.end(np.array(ended, np.int64), self.recording.now() + 1)
+            return
+        number = int(event.numbers[0])
+        events = self._deferred.get(number, {})
+        self._completing = {warp: events.pop(warp) for warp in event.warps.tolist() if warp in events}
+        if not events:
+            self._deferred.pop(number, None)
+        if self._completing:
+            self.recording.tick()
+            self._completing_at = self.recording.now()
+            self.table.end(np.array([*self._completing.values()], np.int64), self._completing_at + 1)
+
+    def completing(self) -> dict[int, int]:
+        """Return the events of the operation that is taking effect, by warp; empty if there is none."""
+        return self._completing if self._completing_at == self.recording.now() else {}
+
+    # Waits ------------------------------------------------------------------------------------------------
+
+    def wait(self, event: Wait, positions: Rows) -> None:
+        """Add waits for all but the newest groups, and arrows from the operations that they cover."""
+        batch, group_kind = event.batch, event.group
+        rows, warps = batch.rows[positions], batch.warp_index[positions]
+        number = min(event.pending, 1 << 31)
+        ids = self.spans.add_waits(_WAITS[group_kind], rows, number=number, phase=-1)
+        active = batch.active()
+        for position, warp, wait in zip(positions.tolist(), warps.tolist(), ids.tolist(), strict=True):
+            kept: list[tuple[int, int, int]] = []
+            for found, group, lane in self._uncovered.get((group_kind, warp), ()):
+                if group_kind == "bulk":
+                    closed = int(event.committed[position, lane])
+                    covered = active[position, lane] and group < closed - event.pending
+                else:
+                    covered = group < int(event.committed[position]) - event.pending
+                if not covered or (event.reads_only and self.table.rows["end"][found] == OPEN):
+                    kept.append((found, group, lane))
+                else:
+                    self.table.arrow(found, wait)
+            self._uncovered[group_kind, warp] = kept

@@ -1,0 +1,21 @@
+"""Trace of a run, and its file for Perfetto."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from warploom.observe.trace import chrome
+from warploom.observe.trace.data import TraceData
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trace(TraceData):
+    """Trace of a run: the events of some of its CTAs."""
+
+    def save(self, path: str | Path) -> None:
+        """Write a file for Perfetto (https://ui.perfetto.dev) and chrome://tracing.
+
+        The file is written completely or not at all. Errors: UsageError launch.trace.
+        """
+        chrome.save(self, Path(path))
