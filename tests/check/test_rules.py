@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from warploom_lab.pages import reference_pages
+from warploom_lab.pages.reference import reference_pages
 
 import warploom as wl
 from warploom.check.pages import rule_page

@@ -10,13 +10,13 @@ import ml_dtypes
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from warploom.numerics.elements import STORAGE
 
 from warploom.isa.model.form import Form
 from warploom.isa.model.table import Row
 from warploom.isa.model.types import TYPES
 from warploom.layout import FragmentMap
 from warploom.layout.maps import TYPE_BITS
+from warploom.numerics.formats import STORAGE
 
 Array = NDArray[Any]
 

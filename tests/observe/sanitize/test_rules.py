@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from warploom_lab.pages import reference_pages
+from warploom_lab.pages.reference import reference_pages
 
 import warploom as wl
 from warploom.diagnostics import Diagnostic
