@@ -15,11 +15,10 @@ import pytest
 from warploom.cli import main
 from warploom.diagnostics import WarploomError
 from warploom.ptx import parse
-from warploom.runtime.api import execute
+from warploom.runtime.api import launch
 from warploom.runtime.buffers import Array
 from warploom.runtime.init import write
-from warploom.runtime.launchfile import LaunchFile, read_launch_file
-from warploom.runtime.prepare import prepare
+from warploom.runtime.launchfile import LaunchFile, prepare, read_launch_file
 
 TESTS = Path(__file__).parents[1]
 CORPUS = TESTS / "corpus"
@@ -120,7 +119,7 @@ def run(file: LaunchFile) -> tuple[dict[str, Array], dict[str, Array]]:
     args, arrays = prepare(file.arguments, file.buffers)
     before = {name: array.copy() for name, array in arrays.items()}
     at = file.geometry
-    execute(
+    launch(
         file.ptx, file.kernel, grid=at.grid, block=at.block, cluster=at.cluster, shared=at.shared, args=args
     )
     return before, arrays
@@ -208,7 +207,7 @@ def test_the_text_goes_to_standard_output(capsys: pytest.CaptureFixture[str]) ->
     ("arguments", "said"),
     [
         ([str(MADE / "kernels.ptx")], "5 kernels (axpy, halves, reversed, transposed, box)"),
-        ([str(MADE / "kernels.ptx"), "--kernel", "saxpy"], "there is no kernel 'saxpy'"),
+        ([str(MADE / "kernels.ptx"), "--kernel", "saxpy"], "unknown kernel 'saxpy'"),
         ([str(MADE / "absent.ptx")], "there is no file"),
         (
             [str(MADE / "cute.ptx"), "-o", "absent/launch.toml"],
@@ -224,8 +223,8 @@ def test_mistakes(arguments: list[str], said: str, capsys: pytest.CaptureFixture
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ('{ at = 16, buffer = "x" }', "expected what ends within the 16 bytes"),
-        ("{ at = 8, value = 1 }", "a field's type is missing"),
+        ('{ at = 16, buffer = "x" }', "expected a field within the 16 bytes"),
+        ("{ at = 8, value = 1 }", "type is missing"),
         ('{ at = 8, value = 300, type = "u8" }', "expected an integer from 0 to 255"),
         ("{ at = 0 }", "expected exactly one of buffer, tensor_map, value, scratch, null"),
         ('{ value = 1, type = "u8" }', "at is missing"),

@@ -18,9 +18,9 @@ from warploom.runtime.launchfile import (
     Scalar,
     Scratch,
     TensorMapOf,
+    prepare,
     read_launch_file,
 )
-from warploom.runtime.prepare import prepare
 from warploom.runtime.toml import LaunchFileError
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

@@ -27,7 +27,7 @@ from warploom.kernels.plan import DTYPES, SCALED, Plan
 from warploom.kernels.problem import Arrays, swapped
 from warploom.kernels.warp_level.dispatch import WarpDispatch
 from warploom.kernels.warp_level.gemm import built
-from warploom.runtime.api import execute
+from warploom.runtime.api import launch
 
 _OPERANDS: dict[str, Any] = {
     "f16": np.float16, "bf16": ml_dtypes.bfloat16, "tf32": np.float32, "e4m3": ml_dtypes.float8_e4m3fn,
@@ -211,7 +211,7 @@ def tried(plan: AnyPlan, schedule: str, *, cut: bool = False, seed: int = 1) -> 
     whole = d if d.base is None else d.base
     whole[...] = _UNTOUCHED
     dispatch, arrays = _dispatch(plan, made, cut)
-    run = execute(
+    run = launch(
         _program(plan), grid=dispatch.ctas, block=plan.tile.threads, shared=kernel_of(plan).shared_bytes,
         args=dispatch.arguments(arrays, d, whole, _ALPHA, _BETA), schedule=schedule, sanitize=True,
     )  # fmt: skip

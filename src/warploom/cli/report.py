@@ -48,8 +48,8 @@ def run(options: argparse.Namespace) -> int:
     """Run the verb."""
     from warploom.cli import _show
     from warploom.cli._arguments import numbers
-    from warploom.runtime.api import execute
-    from warploom.runtime.prepare import prepare
+    from warploom.runtime.api import launch
+    from warploom.runtime.launchfile import prepare
     from warploom.view.report import report
 
     plan = plan_of(options)
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
     # The reference is computed first: a launch updates its buffers in place.
     expected = plan.expect.expected(arrays) if plan.expect else None
     with _show.progress(plan.ptx.name) as advance:
-        result = execute(
+        result = launch(
             plan.ptx,
             plan.kernel,
             **keywords(plan),

@@ -123,8 +123,8 @@ def run(options: argparse.Namespace) -> int:
     """Run the verb."""
     from warploom.cli import _show
     from warploom.emulator.faults import Deadlock, Trap
-    from warploom.runtime.api import execute
-    from warploom.runtime.prepare import prepare
+    from warploom.runtime.api import launch
+    from warploom.runtime.launchfile import prepare
 
     plan = plan_of(options)
     saves = _saves(options.save, plan.buffers)
@@ -136,7 +136,7 @@ def run(options: argparse.Namespace) -> int:
         return _explore(options, plan, args)
     try:
         with _show.progress(plan.ptx.name) as advance:
-            result = execute(
+            result = launch(
                 plan.ptx,
                 plan.kernel,
                 **keywords(plan),

@@ -38,13 +38,13 @@ def run(options: argparse.Namespace) -> int:
     """Run the verb."""
     from warploom.cli import _show
     from warploom.diagnostics import render, render_json, render_sarif
-    from warploom.runtime.api import execute
-    from warploom.runtime.prepare import prepare
+    from warploom.runtime.api import launch
+    from warploom.runtime.launchfile import prepare
 
     plan = plan_of(options)
     args, _ = prepare(plan.arguments, plan.buffers, options.memory)
     with _show.progress(plan.ptx.name) as advance:
-        done = execute(
+        done = launch(
             plan.ptx, plan.kernel, **keywords(plan), args=args, schedule=plan.geometry.schedule, sanitize=True,
             progress=advance, announce=_workers.say,
         )  # fmt: skip

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from warploom.emulator.faults import Deadlock, Trap
 from warploom.emulator.listening import listening
 from warploom.emulator.memory import Arena
 from warploom.emulator.program import Program
+from warploom.emulator.stats import Progress, Stats
 from warploom.emulator.watch import Watcher
 
 RESIDENT_WARPS = 1024
@@ -30,31 +31,6 @@ LEAST_WARPS = 512  # of the two waves that a grid is cut into where it could be 
 REGISTER_BYTES = 1 << 30
 SHARED_BYTES = 1 << 30
 STEP_BUDGET = 1_000_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a run is. Units: seconds; instructions are warp instructions."""
-
-    ctas_done: int
-    ctas_total: int
-    macs: int
-    instructions: int
-    seconds: float
-
-
-@dataclass(slots=True)
-class Stats:
-    """What a run did. `instructions` counts warp instructions by family; `batches` how many batches ran them; `spent`
-    is what of the step budget they took.
-    """
-
-    instructions: dict[str, int] = field(default_factory=dict[str, int])
-    macs: int = 0
-    seconds: float = 0.0
-    ctas: int = 0
-    batches: int = 0
-    spent: int = 0
 
 
 @dataclass(frozen=True, slots=True)

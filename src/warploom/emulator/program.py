@@ -18,6 +18,7 @@ from warploom.isa.binding.bind import Binding, bind
 from warploom.isa.binding.vectors import member_of, spread
 from warploom.isa.instructions.control import IMPLIED
 from warploom.isa.model.parameters import Parameter, aligned, place, size_of
+from warploom.isa.model.signature import read_signature
 from warploom.isa.model.types import TYPES
 from warploom.ptx import (
     Block,
@@ -177,28 +178,7 @@ def load(module: Module, kernel: str | None = None) -> Program:
     Errors: emulator.kernel (no such kernel, or several and none named); Unsupported with one diagnostic for
     each instruction, function or variable that is not implemented.
     """
-    return _Loader(module, choose(module, kernel)).load()
-
-
-def choose(module: Module, name: str | None) -> Function:
-    """The kernel of a name; without one the only kernel.
-
-    Errors: emulator.kernel.
-    """
-    entries = [f for f in module.functions.values() if f.kind == "entry" and f.body is not None]
-    names = ", ".join(f.name for f in entries)
-    if name is None:
-        if len(entries) == 1:
-            return entries[0]
-        found = f"the module has {len(entries)} kernels ({names})" if entries else "the module has no kernel"
-        raise Unsupported(
-            [diagnostic("emulator.kernel", f"{found}; name the one to run", module.source, None)]
-        )
-    chosen = next((f for f in entries if f.name == name), None)
-    if chosen is None:
-        message = f"there is no kernel '{name}' in the module; it has {names or 'none'}"
-        raise Unsupported([diagnostic("emulator.kernel", message, module.source, None)])
-    return chosen
+    return _Loader(module, read_signature(module, kernel).entry).load()
 
 
 class _Loader:

@@ -23,7 +23,8 @@ from warploom.gpu.packages import core, package
 from warploom.gpu.prepared import Launch
 from warploom.gpu.streams import LEGACY, handle_of
 from warploom.isa.model.availability import read_target
-from warploom.isa.model.parameters import Parameter, place
+from warploom.isa.model.parameters import Parameter
+from warploom.isa.model.signature import read_signature
 from warploom.layout import TensorMap
 from warploom.ptx import parse
 from warploom.ptx.files import text_of
@@ -203,7 +204,7 @@ class Gpu:
         source = ptx if isinstance(ptx, Source) else Source(*reversed(text_of(ptx)))
         self._check_target(source)
         if parameters is None:
-            parameters = _parameters(source, name)
+            parameters = read_signature(parse(source.text, source.name), name).parameters
         made = assemble(source, self.arch, assembler, options)
         try:
             if assembler == "driver" and is_linked_wrong(source.text):
@@ -289,17 +290,6 @@ class Gpu:
                     f"the GPU refuses the launch: {words(self._driver, status)}", code="gpu.launch"
                 )
         self._most_shared[handle] = max(geometry.shared, self._most_shared.get(handle, 0))
-
-
-def _parameters(source: Source, name: str) -> tuple[Parameter, ...]:
-    functions = parse(source.text, source.name).functions.values()
-    kernels = {function.name: function for function in functions if function.kind == "entry"}
-    if name not in kernels:
-        raise UsageError(
-            f"there is no kernel {name}; the module has {', '.join(kernels) or 'none'}",
-            code="emulator.kernel",
-        )
-    return place(kernels[name].params)
 
 
 def _measured(loaded: Any) -> Resources:

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from warploom.emulator.program import choose
 from warploom.isa.model.capacity import SHARED_KIB, shared_bytes
 from warploom.isa.model.parameters import Parameter, aligned, place, size_of
+from warploom.isa.model.signature import read_signature
 from warploom.ptx import Block, Function, Module, Variable
 from warploom.runtime.buffers import DTYPES
 from warploom.runtime.toml import UNFILLED
@@ -75,7 +75,7 @@ def write(module: Module, kernel: str | None, path: str) -> str:
 
     Errors: emulator.kernel where it is not clear which kernel is meant, or there is no such.
     """
-    function = choose(module, kernel)
+    function = read_signature(module, kernel).entry
     draft = _Draft(module, function, uses_of(function))
     for parameter in place(function.params):
         draft.entries.append(_argument(draft, parameter, _attributes(function, parameter)))

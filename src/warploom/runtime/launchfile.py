@@ -6,13 +6,24 @@ Nothing in a launch file is evaluated. `docs/launch-files.md` shows every key.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from warploom.runtime.buffers import Array, Buffer, Generated, Stored, read_buffer, read_stored
+from warploom.layout import TensorMap
+from warploom.runtime.arguments import Struct
+from warploom.runtime.buffers import (
+    MEMORY_LIMIT,
+    Array,
+    Buffer,
+    Generated,
+    Stored,
+    make_buffers,
+    read_buffer,
+    read_stored,
+)
 from warploom.runtime.compare import Comparison, compare
 from warploom.runtime.references import (
     ACCUMULATORS,
@@ -46,16 +57,35 @@ PROMOTIONS = (64, 128, 256)
 ONE = (1, 1, 1)
 
 
+class Argument:
+    """Argument of a launch, as a launch file or the command line describes it."""
+
+    __slots__ = ()
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Bytes of unnamed buffers that the argument needs."""
+        return 0
+
+    def value(self, arrays: Mapping[str, Array]) -> object:
+        """Return the argument of `launch`, given the named buffers."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True, slots=True)
-class Pointer:
-    """The address of a named buffer."""
+class Pointer(Argument):
+    """Address of a named buffer."""
 
     buffer: str
 
+    def value(self, arrays: Mapping[str, Array]) -> object:
+        """Return the buffer."""
+        return arrays[self.buffer]
+
 
 @dataclass(frozen=True, slots=True)
-class TensorMapOf:
-    """A 128-byte tensor map of a named buffer; box and steps in the buffer's axis order, outermost first."""
+class TensorMapOf(Argument):
+    """Tensor map of a named buffer. The box and the strides are in the buffer's axis order, outermost first."""
 
     buffer: str
     box: tuple[int, ...]
@@ -65,33 +95,64 @@ class TensorMapOf:
     oob_fill: str = "zero"
     l2_promotion: str | int = "none"
 
+    def value(self, arrays: Mapping[str, Array]) -> object:
+        """Return the TensorMap."""
+        return TensorMap.tiled(
+            arrays[self.buffer],
+            self.box,
+            element_strides=self.element_strides,
+            interleave=self.interleave,
+            swizzle=self.swizzle,
+            oob_fill=self.oob_fill,
+            l2_promotion=self.l2_promotion,
+        )
+
 
 @dataclass(frozen=True, slots=True)
-class Scalar:
-    """A number, of the parameter's own type unless a NumPy scalar says its width."""
+class Scalar(Argument):
+    """Number of the parameter's type, or a NumPy scalar with its own width."""
 
-    value: int | float | np.generic
+    number: int | float | np.generic
+
+    def value(self, arrays: Mapping[str, Array]) -> object:
+        """Return the number."""
+        return self.number
 
 
 @dataclass(frozen=True, slots=True)
-class Scratch:
-    """A zeroed buffer without a name, of so many bytes."""
+class Scratch(Argument):
+    """Unnamed buffer of this many zero bytes."""
 
     nbytes: int
 
+    @property
+    def scratch_bytes(self) -> int:
+        """Size of the buffer."""
+        return self.nbytes
+
+    def value(self, arrays: Mapping[str, Array]) -> object:
+        """Return a new buffer."""
+        return np.zeros(self.nbytes, np.uint8)
+
 
 @dataclass(frozen=True, slots=True)
-class Structure:
-    """What fills a structure that is passed by value: each part at its offset, as a PTX type.
+class Structure(Argument):
+    """Structure by value. Each part has a byte offset, a PTX type and an argument."""
 
-    Units: offsets in bytes.
-    """
+    parts: tuple[tuple[int, str, Argument], ...]
 
-    parts: tuple[tuple[int, str, Pointer | TensorMapOf | Scalar | Scratch], ...]
+    @property
+    def scratch_bytes(self) -> int:
+        """Bytes of the unnamed buffers of all parts."""
+        return sum(part.scratch_bytes for _, _, part in self.parts)
 
-
-_Single = Pointer | TensorMapOf | Scalar | Scratch
-Argument = _Single | Structure
+    def value(self, arrays: Mapping[str, Array]) -> object:
+        """Return the Struct."""
+        fields: dict[int, object] = {}
+        for at, word, part in self.parts:
+            value = part.value(arrays)
+            fields[at] = (word, value) if isinstance(part, Scalar) else value
+        return Struct.at(fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +264,18 @@ def read_launch_file(path: Path) -> LaunchFile:
     )
 
 
+def prepare(
+    arguments: Sequence[Argument], buffers: Mapping[str, Buffer], limit: int = MEMORY_LIMIT
+) -> tuple[list[object], dict[str, Array]]:
+    """Return the arguments of `launch` in parameter order, and the named buffers.
+
+    Units: `limit` bytes of all buffers.
+    Errors: launch-file/memory.
+    """
+    arrays = make_buffers(buffers, limit, scratch=sum(each.scratch_bytes for each in arguments))
+    return [each.value(arrays) for each in arguments], arrays
+
+
 def _geometry(table: Table) -> Geometry:
     table.only("grid", "block", "cluster", "shared", "arch", "schedule", "workers")
     axes = range(1, 4)
@@ -245,16 +318,16 @@ def _argument(table: Table, buffers: Mapping[str, Buffer]) -> Argument:
     return Structure(tuple(_part(part, buffers) for part in table.tables("fields")))
 
 
-def _part(table: Table, buffers: Mapping[str, Buffer]) -> tuple[int, str, _Single]:
-    """One field of a structure: its offset, its type, and what stands there."""
+def _part(table: Table, buffers: Mapping[str, Buffer]) -> tuple[int, str, Argument]:
+    """Read a field of a structure: its byte offset, its PTX type and its value."""
     at = table.integer("at", low=0)
-    word = table.choice("type", SCALAR_TYPES, "u64") if "value" not in table or "type" in table else ""
-    if not word:
-        table.refuse("value", "missing-key", "a field's type is missing", f"one of {', '.join(SCALAR_TYPES)}")
-    return at, word, _single(table, buffers, "at")
+    if "value" in table and "type" not in table:
+        table.refuse("value", "missing-key", "type is missing", f"type is one of {', '.join(SCALAR_TYPES)}")
+    return at, table.choice("type", SCALAR_TYPES, "u64"), _single(table, buffers, "at")
 
 
-def _single(table: Table, buffers: Mapping[str, Buffer], *more: str) -> _Single:
+def _single(table: Table, buffers: Mapping[str, Buffer], *more: str) -> Argument:
+    """Read an argument, or a field of a structure with `more` keys."""
     known = [kind for kind in _KINDS if not (more and kind == "fields")]
     kinds = [kind for kind in known if kind in table]
     if len(kinds) != 1:

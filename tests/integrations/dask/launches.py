@@ -13,9 +13,9 @@ from runtime.kernels import INDEX, make, run
 
 import warploom as wl
 from warploom.emulator import execute as machine
-from warploom.runtime.api import Run, execute
+from warploom.runtime.api import Run
 from warploom.runtime.launchfile import read_launch_file
-from warploom.runtime.prepare import prepare
+from warploom.runtime.launchfile import prepare
 
 Launch = Callable[[Any, str], tuple[Run, list[bytes]]]
 """Given workers and a schedule: what a launch did, and what it left."""
@@ -45,7 +45,7 @@ def _example(path: Path) -> Launch:
         file = read_launch_file(path)
         shape = file.geometry
         args, arrays = prepare(file.arguments, file.buffers, 1 << 30)
-        done = execute(
+        done = wl.launch(
             file.ptx, file.kernel, grid=shape.grid, block=shape.block, cluster=shape.cluster, shared=shape.shared,
             arch=shape.arch, args=args, schedule=schedule, workers=workers,
         )  # fmt: skip

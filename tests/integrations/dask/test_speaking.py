@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from integrations.dask.shuffled import shuffled
 
 import warploom as wl
-from warploom.runtime.api import execute
 
 CTAS = 6
 MINE = """
@@ -179,7 +178,7 @@ def test_the_step_budget_is_for_all_parts_together(sanitize: bool) -> None:
     for workers in (1, "dask"):
         with shuffled(3, 1) as spread:
             try:
-                done = execute(
+                done = wl.launch(
                     text, grid=CTAS, block=32, args=[np.zeros(64, np.uint32)], workers=workers, step_budget=6000,
                     sanitize=sanitize,
                 )  # fmt: skip

@@ -14,7 +14,6 @@ import warploom as wl
 from warploom.emulator.faults import Deadlock
 from warploom.observe.trace import Kind, Trace
 from warploom.observe.trace.data import WAITS
-from warploom.runtime.api import execute
 
 MARKS = (Kind.ISSUE, Kind.ARRIVE_BARRIER, Kind.ARRIVE_CLUSTER, Kind.ARRIVE_MBARRIER)
 SUBJECTS = sorted(name for name in LAUNCHES if LAUNCHES[name].file.count("/") == 0)
@@ -237,7 +236,7 @@ def test_what_is_beyond_the_limit_is_counted() -> None:
 
     def limited(limit: int) -> Trace:
         args, _ = launch.make()
-        run = execute(
+        run = wl.launch(
             launch.text, grid=launch.grid, block=launch.block, args=args, schedule="lazy", trace=True,
             trace_events=limit,
         )  # fmt: skip

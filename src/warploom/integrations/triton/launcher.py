@@ -21,7 +21,7 @@ from warploom.integrations.triton.places import retold
 from warploom.integrations.triton.settings import Settings
 from warploom.integrations.triton.tensors import Array, memory
 from warploom.observe.trace import Trace
-from warploom.runtime.api import Stats, execute
+from warploom.runtime.api import Stats, launch
 
 _HALVES = {"fp16": np.dtype(np.float16), "bf16": np.dtype(ml_dtypes.bfloat16)}
 _SCRATCH = ("Triton's global scratch", "Triton's profile scratch")
@@ -127,7 +127,7 @@ class Launcher:
             asked.runs.append(Launched(*known, before))
             raise Found(before)
         try:
-            run = execute(
+            run = launch(
                 kernel.program,
                 grid=grid,
                 block=block,
