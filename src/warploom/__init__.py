@@ -1,6 +1,6 @@
 """Warploom: a workbench for NVIDIA tensor-core programs at the PTX level.
 
-Public names are loaded on first use, so that `import warploom` costs next to nothing and needs no GPU.
+Public names are loaded on first use, so `import warploom` is fast and needs no GPU.
 """
 
 from __future__ import annotations
@@ -15,10 +15,19 @@ from warploom.providers import provide as _provide
 if TYPE_CHECKING:
     from warploom import author as author
     from warploom import kernels as kernels
+    from warploom.author.building import AuthorError as AuthorError
+    from warploom.author.kernel import Kernel as Kernel
     from warploom.author.kernel import kernel as kernel
+    from warploom.check import Report as Report
     from warploom.check import check as check
+    from warploom.diagnostics import Diagnostic as Diagnostic
+    from warploom.diagnostics import Severity as Severity
     from warploom.diagnostics import UsageError as UsageError
     from warploom.diagnostics import WarploomError as WarploomError
+    from warploom.emulator.faults import Deadlock as Deadlock
+    from warploom.emulator.faults import Trap as Trap
+    from warploom.emulator.faults import Unsupported as Unsupported
+    from warploom.gpu.driver import DeviceFault as DeviceFault
     from warploom.isa.binding.layouts import layout as layout
     from warploom.layout import Descriptor as Descriptor
     from warploom.layout import InstructionDescriptor as InstructionDescriptor
@@ -26,19 +35,41 @@ if TYPE_CHECKING:
     from warploom.layout import UmmaDescriptor as UmmaDescriptor
     from warploom.layout import descriptor as descriptor
     from warploom.nvvm import lower as lower
+    from warploom.nvvm.errors import LowerError as LowerError
+    from warploom.ptx import Module as Module
+    from warploom.ptx import PtxSyntaxError as PtxSyntaxError
     from warploom.ptx import parse as parse
     from warploom.runtime.api import launch as launch
+    from warploom.runtime.api import sanitize as sanitize
+    from warploom.runtime.arguments import Struct as Struct
     from warploom.runtime.explore import explore as explore
+    from warploom.runtime.run import Run as Run
+    from warploom.runtime.toml import LaunchFileError as LaunchFileError
     from warploom.view.explain import explain as explain
     from warploom.view.report import report as report
 
     __version__: str
 
 _HOME = {
+    "AuthorError": "warploom.author.building",
+    "Deadlock": "warploom.emulator.faults",
     "Descriptor": "warploom.layout",
+    "DeviceFault": "warploom.gpu.driver",
+    "Diagnostic": "warploom.diagnostics",
     "InstructionDescriptor": "warploom.layout",
+    "Kernel": "warploom.author.kernel",
+    "LaunchFileError": "warploom.runtime.toml",
+    "LowerError": "warploom.nvvm.errors",
+    "Module": "warploom.ptx",
+    "PtxSyntaxError": "warploom.ptx",
+    "Report": "warploom.check",
+    "Run": "warploom.runtime.run",
+    "Severity": "warploom.diagnostics",
+    "Struct": "warploom.runtime.arguments",
     "TensorMap": "warploom.layout",
+    "Trap": "warploom.emulator.faults",
     "UmmaDescriptor": "warploom.layout",
+    "Unsupported": "warploom.emulator.faults",
     "UsageError": "warploom.diagnostics",
     "WarploomError": "warploom.diagnostics",
     "check": "warploom.check",
@@ -51,16 +82,33 @@ _HOME = {
     "lower": "warploom.nvvm",
     "parse": "warploom.ptx",
     "report": "warploom.view.report",
+    "sanitize": "warploom.runtime.api",
 }
+"""Module of each public name."""
 
 _PACKAGES = ("author", "kernels")
-"""Subpackages that are met by their own name."""
+"""Public subpackages."""
 
 __all__ = [
+    "AuthorError",
+    "Deadlock",
     "Descriptor",
+    "DeviceFault",
+    "Diagnostic",
     "InstructionDescriptor",
+    "Kernel",
+    "LaunchFileError",
+    "LowerError",
+    "Module",
+    "PtxSyntaxError",
+    "Report",
+    "Run",
+    "Severity",
+    "Struct",
     "TensorMap",
+    "Trap",
     "UmmaDescriptor",
+    "Unsupported",
     "UsageError",
     "WarploomError",
     "check",
@@ -73,14 +121,15 @@ __all__ = [
     "lower",
     "parse",
     "report",
+    "sanitize",
 ]
 
 
 class _Package(ModuleType):
-    """The package itself, in which a public name wins over the subpackage it is called after.
+    """Package in which a public name has priority over the subpackage of the same name.
 
-    Importing `warploom.runtime` makes Python bind the subpackage to the very name under which the function
-    is public; that binding is left out, and `from warploom.runtime import ...` works as ever.
+    Python binds a subpackage to its name in the package when it is imported. For the names of public functions, such as
+    `check`, that binding is dropped. `from warploom.check import ...` works as usual.
     """
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -110,4 +159,5 @@ def __dir__() -> list[str]:
 sys.modules[__name__].__class__ = _Package
 _provide("notebook", lambda: import_module("warploom.view.notebook").drawn)
 _provide("workers", lambda: import_module("warploom.integrations.dask"))
+_provide("launch", lambda: import_module("warploom.runtime.api").launch)
 _provide("language server", lambda: import_module("warploom.lsp"))

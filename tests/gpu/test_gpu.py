@@ -287,3 +287,67 @@ def test_the_gpu_that_was_current_is_so_again(fake: Fake) -> None:
 def test_a_geometry_that_is_none_is_refused(fake: Fake, options: dict[str, Any], sentence: str) -> None:
     with pytest.raises(wl.UsageError, match=sentence):
         Gpu().kernel(KERNEL, "double").prepare(**options)
+
+
+NOT_EMULATED = {
+    "recursion": (
+        ".func walk();\n.func walk() { call walk; ret; }\n",
+        "call walk;",
+    ),
+    "128-bit registers": ("", "{ .reg .b128 %wide; }"),
+    "an extern variable": (".extern .global .u32 table[];\n", "{ .reg .b64 %a; mov.u64 %a, table; }"),
+    "tensor memory": (
+        ".shared .align 4 .b32 slot;\n",
+        "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;",
+    ),
+    "an unknown instruction": ("", "frobnicate.u32 7;"),
+}
+
+
+@pytest.mark.parametrize("name", NOT_EMULATED)
+def test_a_gpu_launches_kernels_that_the_emulator_refuses(fake: Fake, name: str) -> None:
+    before, body = NOT_EMULATED[name]
+    text = KERNEL.replace(".visible", f"{before}.visible").replace("    ret;", f"    {body}\n    ret;")
+    data = np.zeros(4)
+    with pytest.raises(wl.Unsupported):
+        wl.launch(text, grid=1, block=32, args=[data, 4])
+    wl.launch(text, grid=1, block=32, args=[data, 4], device="cuda")
+    assert len(fake.launched) == 1
+
+
+def test_a_gpu_launch_does_not_load_the_emulators_program(
+    fake: Fake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("warploom.emulator.program.load", None)
+    launch(np.zeros(4))
+    assert len(fake.launched) == 1
+
+
+def test_the_capacity_of_the_gpu_limits_a_launch(fake: Fake) -> None:
+    text = KERNEL.replace("sm_90a", "sm_80")  # has less shared memory than the GPU
+    wl.launch(text, grid=1, block=32, shared=200_000, args=[np.zeros(1), 1], device="cuda")
+    with pytest.raises(
+        wl.UsageError, match="needs 300000 bytes of shared memory .* sm_90a has at most 232448"
+    ):
+        launch(np.zeros(1), shared=300_000)
+
+
+def test_structures_and_tables_hold_the_addresses_of_buffers(fake: Fake) -> None:
+    text = KERNEL.replace(
+        ".param .u64 data, .param .u32 count", ".param .align 8 .b8 s[16], .param .u64 table"
+    )
+    seen: list[np.ndarray[Any, Any]] = []
+
+    def kernel(parameters: bytes) -> None:
+        pointer, count, table = struct.unpack("<QI4xQ", parameters)
+        first, second = (ctypes.c_uint64 * 2).from_address(table)
+        for address in (pointer, first, second):
+            seen.append(np.array((ctypes.c_float * count).from_address(address)))
+        ctypes.memset(first, 0, 4 * count)
+
+    fake.sizes, fake.kernel = (16, 8), kernel
+    inside, left, right = (np.full(3, value, np.float32) for value in (1, 2, 3))
+    foreign = Tensor(right)
+    wl.launch(text, grid=1, block=32, args=[wl.Struct(inside, np.uint32(3)), [left, foreign]], device="cuda")
+    assert [each[0] for each in seen] == [1, 2, 3]
+    assert left.tolist() == [0, 0, 0]
