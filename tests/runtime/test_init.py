@@ -193,9 +193,9 @@ def test_a_file_that_is_there_stays(tmp_path: Path, capsys: pytest.CaptureFixtur
     command = ["init", ptx, "--kernel", "axpy", "-o", str(target)]
     assert main(command) == 2
     assert target.read_text() == "mine"
-    assert "is there already" in capsys.readouterr().err
+    assert "here.toml exists" in capsys.readouterr().err
     assert main([*command, "--force"]) == 0
-    assert "2 values are to be filled in" in capsys.readouterr().out
+    assert "2 values must be filled in" in capsys.readouterr().out
 
 
 def test_the_text_goes_to_standard_output(capsys: pytest.CaptureFixture[str]) -> None:

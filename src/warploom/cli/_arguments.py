@@ -1,4 +1,4 @@
-"""Kernel arguments as they are written on the command line."""
+"""Kernel arguments of the command line."""
 
 from __future__ import annotations
 
@@ -8,108 +8,84 @@ from typing import NoReturn
 
 import numpy as np
 
+from warploom.cli._options import is_integer
 from warploom.diagnostics import UsageError
 from warploom.runtime.buffers import DISTRIBUTIONS, DTYPES, Buffer, Generated, stored, unsuited
 from warploom.runtime.launchfile import SCALAR_TYPES, Argument, Pointer, Scalar, Scratch
 from warploom.runtime.toml import suggestion
 
 
-def dimensions(option: str, text: str) -> tuple[int, ...]:
-    """One to three positive integers with commas between them."""
-    parts = text.split(",")
-    if len(parts) > 3 or not all(_whole(part) and int(part) > 0 for part in parts):
-        raise UsageError(f"{option}: found {text!r}; expected one to three positive integers, such as 4,4")
-    return tuple(map(int, parts))
-
-
-def numbers(option: str, text: str) -> tuple[int, ...]:
-    """Whole numbers from 0 on with commas between them."""
-    parts = text.split(",")
-    if not all(_whole(part) and int(part) >= 0 for part in parts):
-        raise UsageError(f"{option}: found {text!r}; expected whole numbers, such as 0,1")
-    return tuple(map(int, parts))
-
-
 def read_arguments(texts: Sequence[str]) -> tuple[tuple[Argument, ...], dict[str, Buffer]]:
-    """Arguments in parameter order, and the buffers among them, called `arg0`, `arg1`, … by their place."""
+    """Return the arguments in parameter order, and the buffers among them as `arg0`, `arg1`, … by position."""
     buffers: dict[str, Buffer] = {}
     arguments: list[Argument] = []
-    for place, text in enumerate(texts):
-        found = _read(place, text)
+    for position, text in enumerate(texts):
+        found = _read(position, text)
         if isinstance(found, Buffer):
-            buffers[f"arg{place}"] = found
-            arguments.append(Pointer(f"arg{place}"))
+            buffers[f"arg{position}"] = found
+            arguments.append(Pointer(f"arg{position}"))
         else:
             arguments.append(found)
     return tuple(arguments), buffers
 
 
-def _refuse(place: int, text: str, why: str, hint: str = "") -> NoReturn:
-    raise UsageError(f"--arg number {place} ({text}): {why}", hint=hint)
+def _refuse(position: int, text: str, message: str, hint: str = "") -> NoReturn:
+    raise UsageError(f"--arg number {position} ({text}): {message}", hint=hint)
 
 
-def _whole(text: str) -> bool:
-    return text.removeprefix("-").isdecimal() and text.isascii() and len(text) <= 20
-
-
-def _read(place: int, text: str) -> Argument | Buffer:
+def _read(position: int, text: str) -> Argument | Buffer:
     if text == "null":
         return Scalar(0)
     if text.endswith(".npy"):
-        return stored(Path(text), lambda _, message, hint: _refuse(place, text, message, hint))
+        return stored(Path(text), lambda _, message, hint: _refuse(position, text, message, hint))
     head, *rest = text.split(":")
     if not rest:
-        return Scalar(_number(place, text, text))
+        return Scalar(_number(position, text, text))
     if head == "scratch":
-        if len(rest) != 1 or not _whole(rest[0]) or int(rest[0]) < 1:
-            _refuse(place, text, "scratch takes a number of bytes, such as scratch:384")
+        if len(rest) != 1 or not is_integer(rest[0]) or int(rest[0]) < 1:
+            _refuse(position, text, "expected a number of bytes, such as scratch:384")
         return Scratch(int(rest[0]))
     if head in SCALAR_TYPES:
-        return _scalar(place, text, head, ":".join(rest))
+        return _scalar(position, text, head, ":".join(rest))
     if head in DISTRIBUTIONS:
-        return _buffer(place, text, head, rest)
-    _refuse(
-        place, text, f'there is no "{head}"', suggestion(head, [*DISTRIBUTIONS, *SCALAR_TYPES, "scratch"])
-    )
+        return _buffer(position, text, head, rest)
+    known = [*DISTRIBUTIONS, *SCALAR_TYPES, "scratch"]
+    _refuse(position, text, f'unknown type or distribution "{head}"', suggestion(head, known))
 
 
-def _number(place: int, text: str, digits: str) -> int | float:
-    if _whole(digits):
+def _number(position: int, text: str, digits: str) -> int | float:
+    if is_integer(digits):
         return int(digits)
     try:
         return float(digits)
     except ValueError:
-        _refuse(
-            place,
-            text,
-            "neither a number nor a buffer",
-            "`warploom run --help` shows what an argument may be",
-        )
+        hint = "`warploom run --help` lists the kinds of arguments"
+        _refuse(position, text, "expected a number or a buffer", hint)
 
 
-def _scalar(place: int, text: str, name: str, digits: str) -> Scalar:
+def _scalar(position: int, text: str, name: str, digits: str) -> Scalar:
     kind = SCALAR_TYPES[name]
-    value = _number(place, text, digits)
+    value = _number(position, text, digits)
     if issubclass(kind, np.floating):
         return Scalar(kind(value))
     limits = np.iinfo(kind)
     if not isinstance(value, int) or not limits.min <= value <= limits.max:
-        _refuse(place, text, f"expected an integer from {limits.min} to {limits.max}")
+        _refuse(position, text, f"expected an integer from {limits.min} to {limits.max}")
     return Scalar(kind(value))
 
 
-def _buffer(place: int, text: str, distribution: str, rest: list[str]) -> Generated:
+def _buffer(position: int, text: str, distribution: str, rest: list[str]) -> Generated:
     if len(rest) not in (2, 3):
-        _refuse(place, text, "expected DISTRIBUTION:TYPE:SHAPE or DISTRIBUTION:TYPE:SHAPE:SEED")
+        _refuse(position, text, "expected DISTRIBUTION:TYPE:SHAPE or DISTRIBUTION:TYPE:SHAPE:SEED")
     if rest[0] not in DTYPES:
-        _refuse(place, text, f'there is no element type "{rest[0]}"', suggestion(rest[0], DTYPES))
+        _refuse(position, text, f'unknown element type "{rest[0]}"', suggestion(rest[0], DTYPES))
     sizes = rest[1].split("x")
-    if len(sizes) > 8 or not all(_whole(size) and int(size) >= 0 for size in sizes):
-        _refuse(place, text, f'found "{rest[1]}" for a shape; expected sizes such as 512x512')
-    seed = rest[2] if len(rest) == 3 else str(place)
-    if not _whole(seed) or int(seed) < 0:
-        _refuse(place, text, f'found "{seed}" for a seed; expected an integer of at least 0')
+    if len(sizes) > 8 or not all(is_integer(size) and int(size) >= 0 for size in sizes):
+        _refuse(position, text, f'found the shape "{rest[1]}"; expected sizes such as 512x512')
+    seed = rest[2] if len(rest) == 3 else str(position)
+    if not is_integer(seed) or int(seed) < 0:
+        _refuse(position, text, f'found the seed "{seed}"; expected an integer of at least 0')
     dtype = DTYPES[rest[0]]
-    if why := unsuited(dtype, distribution):
-        _refuse(place, text, why)
+    if message := unsuited(dtype, distribution):
+        _refuse(position, text, message)
     return Generated(dtype, tuple(map(int, sizes)), distribution, int(seed))

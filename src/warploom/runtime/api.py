@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from warploom.runtime.kernel import KernelSource
     from warploom.runtime.spreading import Announce
 
-__all__ = ["Progress", "Run", "Stats", "launch", "sanitize"]
+__all__ = ["SCHEDULES", "Progress", "Run", "Stats", "launch", "sanitize"]
+
+SCHEDULES = ("eager", "lazy", "random:0")
+"""Schedules under which `sanitize` runs a kernel by default."""
 
 
 def launch(
@@ -55,13 +58,13 @@ def launch(
     """Run a kernel on the emulator or on a GPU.
 
     `kernel` is a PTX text, the path of a file, a Module, or a kernel written in Python. `name` selects the entry; a
-    module with one kernel needs none. `shared` has a default for a kernel written in Python, and `block` also for a text
-    with .reqntid. `device` is "cpu", the emulator, or "cuda", a GPU (extra `gpu`).
+    module with one kernel needs none. `shared` has a default for a kernel written in Python, and `block` also for a
+    text with .reqntid. `device` is "cpu", the emulator, or "cuda", a GPU (extra `gpu`).
 
     `args` are in parameter order:
 
-    - An array is a device buffer. The kernel gets its address, and the array holds the results afterwards. It may be an
-      array of NumPy, PyTorch, CuPy or JAX. An array in the memory of a GPU is used in place.
+    - An array is a device buffer. The kernel gets its address, and the array holds the results afterwards. It may be
+      an array of NumPy, PyTorch, CuPy or JAX. An array in the memory of a GPU is used in place.
     - A number has the width of its parameter. None is a null pointer.
     - A TensorMap fills a 128-byte parameter.
     - Bytes or a Struct fill a parameter by value. A Struct may contain pointers.
@@ -72,8 +75,8 @@ def launch(
     - `arch` selects numerics and limits; the default is the module's target.
     - `schedule` decides when asynchronous operations take effect: "eager", "lazy" or "random:SEED".
     - `sanitize` reports accesses that no synchronization orders. A trap or a deadlock becomes a finding.
-    - `trace` records the events of the CTAs with these numbers (x varies fastest), or of the first CTAs if it is True.
-      `trace_events` limits the number of events. After a trap or a deadlock, the error has the trace.
+    - `trace` records the events of the CTAs with these numbers (x varies fastest), or of the first CTAs if it is
+      True. `trace_events` limits the number of events. After a trap or a deadlock, the error has the trace.
     - `profile` counts the executions of each instruction and the cost of its accesses.
     - `workers` is a number of threads, or a Dask cluster that shares the grid (extra `farm`): "dask" for one local
       worker per core, "dask:N" for N local workers, or a scheduler's address. Results and findings do not depend on it.
@@ -91,7 +94,8 @@ def launch(
     - `assembler` selects the assembler.
 
     Units: `shared` bytes of dynamic shared memory.
-    Errors: PtxSyntaxError; UsageError launch.*; Unsupported before the run; Trap and Deadlock during the run; on a GPU
+    Errors: PtxSyntaxError; UsageError launch.*; Unsupported before the run; Trap and Deadlock during the run; on a
+    GPU
         UsageError gpu.* and DeviceFault; with a Dask cluster UsageError farm.*.
     """
     if device not in ("cpu", "cuda"):
@@ -132,7 +136,7 @@ def sanitize(
     cluster: Extent = (1, 1, 1),
     shared: int | None = None,
     arch: str | None = None,
-    schedules: Sequence[str] = ("eager", "lazy", "random:0"),
+    schedules: Sequence[str] = SCHEDULES,
     workers: int | str = 1,
     step_budget: int | None = None,
     progress: Callable[[Progress], None] | None = None,

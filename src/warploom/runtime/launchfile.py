@@ -1,6 +1,6 @@
-"""Launch files: which kernel, its geometry, its arguments and what is expected of it, in TOML.
+"""Launch files: the kernel, its geometry, its arguments and its expected result, in TOML.
 
-Nothing in a launch file is evaluated. `docs/launch-files.md` shows every key.
+No text of a launch file is evaluated as code. `docs/launch-files.md` describes every key.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from warploom.runtime.references import (
     Options,
     ShapeError,
 )
-from warploom.runtime.toml import Table, read_document, refuse_unfilled, suggestion
+from warploom.runtime.toml import Document, Table, read_file, refuse_unfilled, suggestion
 
 SCALAR_TYPES: dict[str, type[np.integer] | type[np.floating]] = {
     "u8": np.uint8,
@@ -49,11 +49,11 @@ SCALAR_TYPES: dict[str, type[np.integer] | type[np.floating]] = {
     "f32": np.float32,
     "f64": np.float64,
 }
-SCHEDULE = re.compile(r"eager|lazy|random:\d+")
-SWIZZLES = (0, 32, 64, 128)
-INTERLEAVES = (0, 16, 32)
-FILLS = ("zero", "nan")
-PROMOTIONS = (64, 128, 256)
+_SCHEDULE = re.compile(r"eager|lazy|random:\d+")
+_SWIZZLES = (0, 32, 64, 128)
+_INTERLEAVES = (0, 16, 32)
+_FILLS = ("zero", "nan")
+_PROMOTIONS = (64, 128, 256)
 ONE = (1, 1, 1)
 
 
@@ -157,22 +157,22 @@ class Structure(Argument):
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """How the kernel is launched."""
+    """Geometry and options of a launch. Without a schedule, each command has its own default."""
 
     grid: tuple[int, ...]
     block: tuple[int, ...]
     cluster: tuple[int, ...] = ONE
     shared: int = 0
     arch: str | None = None
-    schedule: str = "eager"
+    schedule: str | None = None
     workers: int | str = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What the result should be: a named reference over named buffers, or a stored array.
+    """Expected result: a reference computation on named buffers, or a stored array.
 
-    `exact` allows no error. `absolute` and `relative`, when given, replace the computed bound.
+    `exact` allows no error. `absolute` and `relative` replace the computed bound.
     """
 
     table: Table
@@ -186,9 +186,9 @@ class Expectation:
     relative: float | None = None
 
     def expected(self, before: Mapping[str, Array]) -> Expected:
-        """The right values and their bound, from the buffers as they were before the launch.
+        """Return the expected values and their bound, given the buffers before the launch.
 
-        Errors: `launch-file/value` when the operands do not fit each other or the result
+        Errors: launch-file/value if the shapes of the operands and the result do not match.
         """
         initial = before[self.result]
         if self.stored is not None:
@@ -213,13 +213,13 @@ class Expectation:
         return (self.absolute or 0.0) + (self.relative or 0.0) * np.abs(found.values)
 
     def compare(self, after: Mapping[str, Array], expected: Expected) -> Comparison:
-        """The result as the launch left it, against what was expected."""
+        """Compare the result, given the buffers after the launch, with the expected values."""
         return compare(self.result, after[self.result], expected)
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchFile:
-    """A launch file that makes sense: every name in it is known and every value is of its type."""
+    """Contents of a launch file. Every name in it is known, and every value has the right type."""
 
     path: Path
     ptx: Path
@@ -231,27 +231,34 @@ class LaunchFile:
 
 
 def read_launch_file(path: Path) -> LaunchFile:
-    """Read and check a launch file; no buffer is made yet.
+    """Read a launch file without making its buffers.
 
-    Errors: `launch-file/missing`, `/unreadable`, `/toml`, `/unknown-key`, `/missing-key`, `/type`, `/value`
+    Errors: launch-file/missing, launch-file/unreadable, and those of `parse_launch_file`.
     """
-    document = read_document(path)
+    return parse_launch_file(read_file(path), path, path.parent)
+
+
+def parse_launch_file(text: str, path: Path, folder: Path) -> LaunchFile:
+    """Return the contents of a launch file's text. Paths in it are relative to `folder`.
+
+    Errors: launch-file/toml, /unknown-key, /missing-key, /type, /value, /missing.
+    """
+    document = Document(text, str(path))
     refuse_unfilled(document)
     root = document.root
     root.only("kernel", "launch", "buffer", "argument", "expect")
-    folder = path.parent
 
     kernel = root.table("kernel")
     kernel.only("file", "name")
-    ptx = folder / kernel.string("file", "the path of a PTX file, from the launch file's own folder")
+    ptx = folder / kernel.string("file", "the path of a PTX file, relative to the launch file's folder")
     if not ptx.is_file():
         kernel.refuse(
-            "file", "missing", f"there is no file {ptx}", "the path starts at the launch file's folder"
+            "file", "missing", f"there is no file {ptx}", "the path is relative to the launch file's folder"
         )
 
     buffers = {
-        name: read_buffer(table, folder, place)
-        for place, (name, table) in enumerate(root.named_tables("buffer").items())
+        name: read_buffer(table, folder, position)
+        for position, (name, table) in enumerate(root.named_tables("buffer").items())
     }
     return LaunchFile(
         path,
@@ -279,13 +286,13 @@ def prepare(
 def _geometry(table: Table) -> Geometry:
     table.only("grid", "block", "cluster", "shared", "arch", "schedule", "workers")
     axes = range(1, 4)
-    schedule = table.string("schedule", default="eager")
-    if not SCHEDULE.fullmatch(schedule):
+    schedule = table.string("schedule") if "schedule" in table else None
+    if schedule is not None and not _SCHEDULE.fullmatch(schedule):
         table.refuse("schedule", "value", f'found "{schedule}"; expected eager, lazy or random:SEED')
     return Geometry(
-        grid=table.integers("grid", low=1, lengths=axes, lone=True),
-        block=table.integers("block", low=1, lengths=axes, lone=True),
-        cluster=table.integers("cluster", default=ONE, low=1, lengths=axes, lone=True),
+        grid=table.integers("grid", low=1, lengths=axes, single=True),
+        block=table.integers("block", low=1, lengths=axes, single=True),
+        cluster=table.integers("cluster", default=ONE, low=1, lengths=axes, single=True),
         shared=table.integer("shared", default=0, low=0),
         arch=table.string("arch") if "arch" in table else None,
         schedule=schedule,
@@ -296,7 +303,7 @@ def _geometry(table: Table) -> Geometry:
 def _buffer_name(table: Table, key: str, buffers: Mapping[str, Buffer]) -> str:
     name = table.string(key, "the name of a [buffer.NAME] table")
     if name not in buffers:
-        hint = suggestion(name, buffers) if buffers else f"[buffer.{name}] would describe it"
+        hint = suggestion(name, buffers) if buffers else f"add a table [buffer.{name}]"
         table.refuse(key, "value", f'there is no buffer "{name}"', hint)
     return name
 
@@ -378,18 +385,18 @@ def _tensor_map(table: Table, buffers: Mapping[str, Buffer]) -> TensorMapOf:
     if isinstance(buffer, Generated):
         rank = len(buffer.shape)
         if rank not in lengths:
-            table.refuse("tensor_map", "value", f"{name} has {rank} axes; a tensor map has 1 to 5")
+            table.refuse("tensor_map", "value", f"{name} has {rank} axes; expected 1 to 5")
         lengths = range(rank, rank + 1)
     return TensorMapOf(
         name,
         table.integers("box", low=1, lengths=lengths),
         table.integers("element_strides", low=1, lengths=lengths) if "element_strides" in table else None,
-        _among(table, "interleave", INTERLEAVES),
-        _among(table, "swizzle", SWIZZLES),
-        table.choice("oob_fill", FILLS, "zero"),
+        _among(table, "interleave", _INTERLEAVES),
+        _among(table, "swizzle", _SWIZZLES),
+        table.choice("oob_fill", _FILLS, "zero"),
         "none"
         if table.data.get("l2_promotion", "none") == "none"
-        else _among(table, "l2_promotion", PROMOTIONS),
+        else _among(table, "l2_promotion", _PROMOTIONS),
     )
 
 
@@ -404,7 +411,10 @@ def _expectation(table: Table, buffers: Mapping[str, Buffer], folder: Path) -> E
     relative = table.number("relative", low=0.0) if "relative" in table else None
     if exact and (absolute is not None or relative is not None):
         table.refuse(
-            "exact", "value", "an exact comparison has no absolute or relative tolerance", "leave one out"
+            "exact",
+            "value",
+            "an exact comparison has no absolute or relative tolerance",
+            "remove one of them",
         )
     if name == "file":
         table.only(*_COMMON, "file", "dtype")
