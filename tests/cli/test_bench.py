@@ -203,7 +203,7 @@ class Failing(NumPy):
             if a.shape[0] == 8:
                 raise RuntimeError("8 rows are too few. See the manual.")
             if a.shape[0] == 24:
-                raise DeviceFault.saying("the GPU broke off a kernel")
+                raise DeviceFault.of("the GPU stopped a kernel")
             right(a, b, d)
             if a.shape[0] == 16:
                 d[0, 0] = 1e3
@@ -222,7 +222,7 @@ class Failing(NumPy):
             1,
             "bf16 8x64x64: error[bench.peer]: NumPy refuses bf16 8x64x64: 8 rows are too few\n",
         ),
-        ((32, 24, 40), 2, 1, "bf16 24x64x64: error[gpu.fault]: the GPU broke off a kernel\n"),
+        ((32, 24, 40), 2, 1, "bf16 24x64x64: error[gpu.fault]: the GPU stopped a kernel\n"),
     ],
 )
 def test_what_fails_takes_nothing_from_what_was_found(

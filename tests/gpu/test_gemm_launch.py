@@ -101,7 +101,7 @@ def seen_by(fake: Fake) -> tuple[Any, list[dict[str, int]]]:
     ("capability", "call", "sentence"),
     [
         ((7, 5), {}, "the kernels are for sm_80 and newer; a fake is sm_75"),
-        ((8, 0), {"target": "sm_90a"}, "the kernel is for sm_90a; the GPU that is here, a fake, is sm_80"),
+        ((8, 0), {"target": "sm_90a"}, "the kernel is for sm_90a; the GPU, a fake, is sm_80"),
         ((8, 0), {"tile": wl.kernels.Tile()}, "expected a WarpTile for sm_80"),
         ((9, 0), {"tile": wl.kernels.WarpTile()}, "expected a Tile for sm_90a"),
     ],

@@ -102,7 +102,7 @@ def test_a_broken_package_is_not_a_missing_one(monkeypatch: pytest.MonkeyPatch) 
         raise ImportError(f"{name} is built for another Python")
 
     monkeypatch.setattr(packages, "import_module", broken)
-    with pytest.raises(wl.UsageError, match=r"do not load: cuda\.core is built for another Python"):
+    with pytest.raises(wl.UsageError, match=r"cannot be loaded: cuda\.core is built for another Python"):
         launch(np.zeros(1))
 
 
@@ -134,8 +134,8 @@ def test_the_assemblers_complaints_are_placed(fake: Fake) -> None:
 @pytest.mark.parametrize(
     ("call", "code", "sentence"),
     [
-        ("synchronize", "gpu.fault", "the GPU broke off kernel double: illegal address"),
-        ("launch", "gpu.launch", "the GPU does not launch kernel double: illegal address"),
+        ("synchronize", "gpu.fault", "the GPU stopped kernel double: illegal address"),
+        ("launch", "gpu.launch", "the GPU cannot launch kernel double: illegal address"),
         ("upload", "gpu.fault", "the GPU's driver failed: illegal address"),
     ],
 )
@@ -216,7 +216,7 @@ def test_the_architecture_must_fit(fake: Fake, target: str, runs: bool) -> None:
     with pytest.raises(wl.UsageError) as error:
         gpu.kernel(text, "double")
     assert told(error.value) == (
-        f"error[gpu.target]: the kernel is for {target}; the GPU that is here, a fake, is sm_90a\n"
+        f"error[gpu.target]: the kernel is for {target}; the GPU, a fake, is sm_90a\n"
         "  hint: build the kernel for this GPU\n"
     )
 
@@ -235,7 +235,7 @@ def test_code_that_the_driver_does_not_load_is_one_sentence(fake: Fake) -> None:
     with pytest.raises(wl.UsageError) as error:
         launch(np.zeros(1))
     assert told(error.value).startswith(
-        "error[gpu.driver]: the GPU's driver, for CUDA 13.0, does not load kernel double: "
+        "error[gpu.driver]: the GPU's driver, for CUDA 13.0, cannot load kernel double: "
         "CUDA_ERROR_NO_BINARY_FOR_GPU: no binary for it\n"
     )
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
-from warploom.gpu.arrays import as_numpy, called, is_foreign_type, is_on_gpu, is_torch_type
+from warploom.gpu.arrays import as_numpy, is_foreign_type, is_on_gpu, is_torch_type, type_name
 from warploom.kernels.plan import METADATA, SPAN, SUMS, metadata_places, size_of
 from warploom.kernels.problem import type_word
 from warploom.layout import metadata as metadata_map
@@ -136,14 +136,14 @@ def _host(a: Any) -> Array:
         return cast("Array", a)
     if not is_foreign_type(a.__class__):
         raise UsageError(
-            f"A is a {called(a)}; expected an array of NumPy, PyTorch or CuPy", code="kernels.type"
+            f"A is a {type_name(a)}; expected an array of NumPy, PyTorch or CuPy", code="kernels.type"
         )
     there = is_on_gpu(a)
     if is_torch_type(a.__class__):
         return as_numpy(a.detach().cpu())
     if there and _library(a) != "cupy":
         raise UsageError(
-            f"A is a {called(a)} on a GPU; expected an array of PyTorch or CuPy there", code="kernels.type"
+            f"A is a {type_name(a)} on a GPU; expected an array of PyTorch or CuPy there", code="kernels.type"
         )
     return cast("Array", a.get()) if there else as_numpy(a)
 
