@@ -50,79 +50,32 @@ if TYPE_CHECKING:
 
     __version__: str
 
-_HOME = {
-    "AuthorError": "warploom.author.building",
-    "Deadlock": "warploom.emulator.faults",
-    "Descriptor": "warploom.layout",
-    "DeviceFault": "warploom.gpu.driver",
-    "Diagnostic": "warploom.diagnostics",
-    "InstructionDescriptor": "warploom.layout",
-    "Kernel": "warploom.author.kernel",
-    "LaunchFileError": "warploom.runtime.toml",
-    "LowerError": "warploom.nvvm.errors",
-    "Module": "warploom.ptx",
-    "PtxSyntaxError": "warploom.ptx",
-    "Report": "warploom.check",
-    "Run": "warploom.runtime.run",
-    "Severity": "warploom.diagnostics",
-    "Struct": "warploom.runtime.arguments",
-    "TensorMap": "warploom.layout",
-    "Trap": "warploom.emulator.faults",
-    "UmmaDescriptor": "warploom.layout",
-    "Unsupported": "warploom.emulator.faults",
-    "UsageError": "warploom.diagnostics",
-    "WarploomError": "warploom.diagnostics",
-    "check": "warploom.check",
-    "descriptor": "warploom.layout",
-    "explain": "warploom.view.explain",
-    "explore": "warploom.runtime.explore",
-    "kernel": "warploom.author.kernel",
-    "launch": "warploom.runtime.api",
-    "layout": "warploom.isa.binding.layouts",
-    "lower": "warploom.nvvm",
-    "parse": "warploom.ptx",
-    "report": "warploom.view.report",
-    "sanitize": "warploom.runtime.api",
+_MODULES = {
+    "warploom.author.building": "AuthorError",
+    "warploom.author.kernel": "Kernel kernel",
+    "warploom.check": "Report check",
+    "warploom.diagnostics": "Diagnostic Severity UsageError WarploomError",
+    "warploom.emulator.faults": "Deadlock Trap Unsupported",
+    "warploom.gpu.driver": "DeviceFault",
+    "warploom.isa.binding.layouts": "layout",
+    "warploom.layout": "Descriptor InstructionDescriptor TensorMap UmmaDescriptor descriptor",
+    "warploom.nvvm": "lower",
+    "warploom.nvvm.errors": "LowerError",
+    "warploom.ptx": "Module PtxSyntaxError parse",
+    "warploom.runtime.api": "launch sanitize",
+    "warploom.runtime.arguments": "Struct",
+    "warploom.runtime.explore": "explore",
+    "warploom.runtime.run": "Run",
+    "warploom.runtime.toml": "LaunchFileError",
+    "warploom.view.explain": "explain",
+    "warploom.view.report": "report",
 }
-"""Module of each public name."""
+"""Public names of each module, as in the imports above."""
 
+_HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
 _PACKAGES = ("author", "kernels")
-"""Public subpackages."""
 
-__all__ = [
-    "AuthorError",
-    "Deadlock",
-    "Descriptor",
-    "DeviceFault",
-    "Diagnostic",
-    "InstructionDescriptor",
-    "Kernel",
-    "LaunchFileError",
-    "LowerError",
-    "Module",
-    "PtxSyntaxError",
-    "Report",
-    "Run",
-    "Severity",
-    "Struct",
-    "TensorMap",
-    "Trap",
-    "UmmaDescriptor",
-    "Unsupported",
-    "UsageError",
-    "WarploomError",
-    "check",
-    "descriptor",
-    "explain",
-    "explore",
-    "kernel",
-    "launch",
-    "layout",
-    "lower",
-    "parse",
-    "report",
-    "sanitize",
-]
+__all__ = [*_HOME]  # noqa: PLE0604  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 class _Package(ModuleType):

@@ -18,6 +18,7 @@ from warploom.kernels.timing.cublas import KINDS, Kind
 from warploom.kernels.timing.speed import Case, Compared, Wrong
 
 STATE = State(1410, 3201, 699.6, 61)
+HINT = "\n  hint: `warploom bench gemm --help` lists the arguments\n"
 SHAPE = "expected M, N and K such as 4096x2112x7168\n  hint: `warploom bench gemm --help` lists the arguments"
 ABOUT: dict[str, Any] = {
     "gpu": "a <GPU>", "driver": "580.159.04", "cuda": "13.0", "peer": "PyTorch 2.11", "date": "2026-01-01",
@@ -64,7 +65,7 @@ FOUND = [
         ),
         (
             ["--repetitions", "0"],
-            "error[usage]: --repetitions: found '0'; expected an integer of at least 1\n  hint: `warploom bench gemm --help` lists the arguments\n",
+            f"error[usage]: --repetitions: found '0'; expected an integer of at least 1{HINT}",
         ),
         (
             ["--svg", "no/where.svg"],

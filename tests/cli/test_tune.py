@@ -14,6 +14,7 @@ from warploom.kernels.timing.speed import Case
 from warploom.kernels.timing.tuning import Outcome, Tried, candidates
 from warploom.kernels.tuned import Tuned, keep, key_of, record_file
 
+HINT = "\n  hint: `warploom tune --help` lists the arguments\n"
 SHAPE = "expected M, N and K such as 4096x2112x7168\n  hint: `warploom tune --help` lists the arguments"
 KIND = KINDS["bf16"]
 PROBLEM = KIND.problem(4096, 2112, 7168)
@@ -34,7 +35,7 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ),
         (
             ["--all", "--repetitions", "0"],
-            "error[usage]: --repetitions: found '0'; expected an integer of at least 1\n  hint: `warploom tune --help` lists the arguments\n",
+            f"error[usage]: --repetitions: found '0'; expected an integer of at least 1{HINT}",
         ),
         (
             ["--types", "bf61", "--shapes", "1x1x1", "--forget"],

@@ -327,7 +327,7 @@ def test_the_capacity_of_the_gpu_limits_a_launch(fake: Fake) -> None:
     text = KERNEL.replace("sm_90a", "sm_80")  # has less shared memory than the GPU
     wl.launch(text, grid=1, block=32, shared=200_000, args=[np.zeros(1), 1], device="cuda")
     with pytest.raises(
-        wl.UsageError, match="needs 300000 bytes of shared memory .* sm_90a has at most 232448"
+        wl.UsageError, match=r"needs 300000 bytes of shared memory .* sm_90a has at most 232448"
     ):
         launch(np.zeros(1), shared=300_000)
 
@@ -341,8 +341,8 @@ def test_structures_and_tables_hold_the_addresses_of_buffers(fake: Fake) -> None
     def kernel(parameters: bytes) -> None:
         pointer, count, table = struct.unpack("<QI4xQ", parameters)
         first, second = (ctypes.c_uint64 * 2).from_address(table)
-        for address in (pointer, first, second):
-            seen.append(np.array((ctypes.c_float * count).from_address(address)))
+        floats = ctypes.c_float * count
+        seen.extend(np.array(floats.from_address(address)) for address in (pointer, first, second))
         ctypes.memset(first, 0, 4 * count)
 
     fake.sizes, fake.kernel = (16, 8), kernel

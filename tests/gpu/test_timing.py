@@ -59,7 +59,9 @@ def test_a_fault_among_the_calls_is_one(fake: Fake) -> None:
 @pytest.mark.parametrize(
     ("calls", "options"), [({}, {}), ({"a": []}, {}), ({"a": [print]}, {"repetitions": 0})]
 )
-def test_calls_and_repetitions_are_required(fake: Fake, calls: dict[str, Any], options: dict[str, int]) -> None:
+def test_calls_and_repetitions_are_required(
+    fake: Fake, calls: dict[str, Any], options: dict[str, int]
+) -> None:
     with pytest.raises(wl.UsageError, match="nothing to time"):
         measure(Gpu(), calls, **options)
 

@@ -100,7 +100,7 @@ def test_fields_have_the_layout_of_c() -> None:
         (BY_VALUE, lambda x: wl.Struct(x[::2]), r"argument 0 \(s\+0\) is an array .* not contiguous"),
         (BY_VALUE, lambda x: wl.Struct(("u8", 256)), r"argument 0 \(.u8 s\+0\) is 256; expected an integer"),
         (BY_VALUE, lambda x: [x, x], r"argument 0 \(.b8 s\[16\]\) is a list; expected a Struct or 16 bytes"),
-        (".param .u32 n", lambda x: wl.Struct(x), r"argument 0 \(.u32 n\) is a Struct; expected a number"),
+        (".param .u32 n", wl.Struct, r"argument 0 \(.u32 n\) is a Struct; expected a number"),
         (
             ".param .u64 n",
             lambda x: [x, 3],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -11,16 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import warploom as wl
 from warploom.runtime.buffers import DTYPES, Generated
-from warploom.runtime.launchfile import (
-    LaunchFile,
-    Pointer,
-    Scalar,
-    Scratch,
-    TensorMapOf,
-    prepare,
-    read_launch_file,
-)
+from warploom.runtime.launchfile import LaunchFile, prepare, read_launch_file
 from warploom.runtime.toml import LaunchFileError
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -82,7 +76,9 @@ def test_a_launch_file_is_read() -> None:
     assert file.geometry.grid == (2, 2)
     assert file.geometry.block == (128,)
     assert file.geometry.cluster == (1, 1, 1)
-    assert file.arguments == (Pointer("a"), Scalar(7))
+    args, arrays = prepare(file.arguments, file.buffers)
+    assert args[0] is arrays["a"]
+    assert args[1] == 7
     assert file.buffers["a"] == Generated(np.dtype(np.float16), (4, 8), "normal", seed=0)
     assert file.expect
     assert dict(file.expect.operands) == {"a": "a", "b": "a"}
@@ -108,16 +104,18 @@ argument = [
     { null = true },
 ]
 """
-    assert read(
-        inline + GOOD.replace('[[argument]]\nbuffer = "a"\n\n[[argument]]\nvalue = 7\n', "")
-    ).arguments == (
-        TensorMapOf("a", (4, 8), (1, 2), swizzle=32, oob_fill="nan"),
-        TensorMapOf("a", (4, 8), l2_promotion=128),
-        Scalar(np.float32(1.5)),
-        Scalar(np.uint64(5)),
-        Scratch(384),
-        Scalar(0),
-    )
+    file = read(inline + GOOD.replace('[[argument]]\nbuffer = "a"\n\n[[argument]]\nvalue = 7\n', ""))
+    args, arrays = prepare(file.arguments, file.buffers)
+    options: list[Any] = [
+        {"element_strides": (1, 2), "swizzle": 32, "oob_fill": "nan"},
+        {"l2_promotion": 128},
+    ]
+    for found, given_options in zip(args, options):
+        expected = wl.TensorMap.tiled(arrays["a"], (4, 8), **given_options)
+        assert (found.array is arrays["a"], found.unplaced) == (True, expected.unplaced)
+    assert args[2:4] == [np.float32(1.5), np.uint64(5)]
+    assert [type(arg) for arg in args[2:4]] == [np.float32, np.uint64]
+    assert (args[4].nbytes, args[4].any(), args[5]) == (384, False, 0)
 
 
 MISTAKES = re.findall(r"```diff\n(.*?)```", (Path(__file__).parent / "mistakes.md").read_text(), re.DOTALL)

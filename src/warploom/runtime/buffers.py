@@ -176,7 +176,7 @@ def read_stored(table: Table, folder: Path) -> Stored:
     return stored(
         folder / table.string("file", "the path of a .npy file"),
         lambda code, message, hint: table.refuse("file", code, message, hint),
-        DTYPES[table.choice("dtype", DTYPES)] if "dtype" in table else None,
+        table.optional("dtype", lambda key: DTYPES[table.choice(key, DTYPES)]),
     )
 
 
@@ -196,14 +196,19 @@ def read_buffer(table: Table, folder: Path, position: int) -> Buffer:
             table.refuse(option, "value", f'distribution "{distribution}" has no {option}', hint)
     if why := unsuited(dtype, distribution):
         table.refuse("distribution", "value", why)
+
+    def limit(key: str) -> float:
+        is_exact = distribution == "integers"
+        return table.integer(key, None, *integer_range(dtype)) if is_exact else table.number(key)
+
     buffer = Generated(
         dtype,
         shape,
         distribution,
         seed=table.integer("seed", default=position, low=0),
         scale=table.number("scale", default=1.0, low=0.0),
-        low=_limit(table, "low", dtype, distribution),
-        high=_limit(table, "high", dtype, distribution),
+        low=table.optional("low", limit),
+        high=table.optional("high", limit),
     )
     low, high = buffer.limits()
     if low > high:
@@ -211,14 +216,6 @@ def read_buffer(table: Table, folder: Path, position: int) -> Buffer:
             "low" if "low" in table else "high", "value", f"low is {low}; expected at most high, {high}"
         )
     return buffer
-
-
-def _limit(table: Table, key: str, dtype: np.dtype[Any], distribution: str) -> float | None:
-    if key not in table:
-        return None
-    return (
-        table.integer(key, None, *integer_range(dtype)) if distribution == "integers" else table.number(key)
-    )
 
 
 def make_buffers(

@@ -6,9 +6,10 @@ No text of a launch file is evaluated as code. `docs/launch-files.md` describes 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -50,109 +51,30 @@ SCALAR_TYPES: dict[str, type[np.integer] | type[np.floating]] = {
     "f64": np.float64,
 }
 _SCHEDULE = re.compile(r"eager|lazy|random:\d+")
-_SWIZZLES = (0, 32, 64, 128)
-_INTERLEAVES = (0, 16, 32)
-_FILLS = ("zero", "nan")
-_PROMOTIONS = (64, 128, 256)
 ONE = (1, 1, 1)
 
 
+@dataclass(frozen=True, slots=True)
 class Argument:
-    """Argument of a launch, as a launch file or the command line describes it."""
+    """Argument of a launch that is made from the named buffers. Units: `scratch` bytes of unnamed buffers."""
 
-    __slots__ = ()
-
-    @property
-    def scratch_bytes(self) -> int:
-        """Bytes of unnamed buffers that the argument needs."""
-        return 0
-
-    def value(self, arrays: Mapping[str, Array]) -> object:
-        """Return the argument of `launch`, given the named buffers."""
-        raise NotImplementedError
+    make: Callable[[Mapping[str, Array]], object]
+    scratch: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Pointer(Argument):
-    """Address of a named buffer."""
-
-    buffer: str
-
-    def value(self, arrays: Mapping[str, Array]) -> object:
-        """Return the buffer."""
-        return arrays[self.buffer]
+def pointer(buffer: str) -> Argument:
+    """Return the address of a named buffer as an argument."""
+    return Argument(lambda arrays: arrays[buffer])
 
 
-@dataclass(frozen=True, slots=True)
-class TensorMapOf(Argument):
-    """Tensor map of a named buffer. The box and the strides are in the buffer's axis order, outermost first."""
-
-    buffer: str
-    box: tuple[int, ...]
-    element_strides: tuple[int, ...] | None = None
-    interleave: int = 0
-    swizzle: int = 0
-    oob_fill: str = "zero"
-    l2_promotion: str | int = "none"
-
-    def value(self, arrays: Mapping[str, Array]) -> object:
-        """Return the TensorMap."""
-        return TensorMap.tiled(
-            arrays[self.buffer],
-            self.box,
-            element_strides=self.element_strides,
-            interleave=self.interleave,
-            swizzle=self.swizzle,
-            oob_fill=self.oob_fill,
-            l2_promotion=self.l2_promotion,
-        )
+def number(value: int | float | np.generic) -> Argument:
+    """Return a number of the parameter's type, or a NumPy scalar with its own width, as an argument."""
+    return Argument(lambda _: value)
 
 
-@dataclass(frozen=True, slots=True)
-class Scalar(Argument):
-    """Number of the parameter's type, or a NumPy scalar with its own width."""
-
-    number: int | float | np.generic
-
-    def value(self, arrays: Mapping[str, Array]) -> object:
-        """Return the number."""
-        return self.number
-
-
-@dataclass(frozen=True, slots=True)
-class Scratch(Argument):
-    """Unnamed buffer of this many zero bytes."""
-
-    nbytes: int
-
-    @property
-    def scratch_bytes(self) -> int:
-        """Size of the buffer."""
-        return self.nbytes
-
-    def value(self, arrays: Mapping[str, Array]) -> object:
-        """Return a new buffer."""
-        return np.zeros(self.nbytes, np.uint8)
-
-
-@dataclass(frozen=True, slots=True)
-class Structure(Argument):
-    """Structure by value. Each part has a byte offset, a PTX type and an argument."""
-
-    parts: tuple[tuple[int, str, Argument], ...]
-
-    @property
-    def scratch_bytes(self) -> int:
-        """Bytes of the unnamed buffers of all parts."""
-        return sum(part.scratch_bytes for _, _, part in self.parts)
-
-    def value(self, arrays: Mapping[str, Array]) -> object:
-        """Return the Struct."""
-        fields: dict[int, object] = {}
-        for at, word, part in self.parts:
-            value = part.value(arrays)
-            fields[at] = (word, value) if isinstance(part, Scalar) else value
-        return Struct.at(fields)
+def scratch(nbytes: int) -> Argument:
+    """Return the address of an unnamed buffer of this many zero bytes as an argument."""
+    return Argument(lambda _: np.zeros(nbytes, np.uint8), nbytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +185,7 @@ def parse_launch_file(text: str, path: Path, folder: Path) -> LaunchFile:
     return LaunchFile(
         path,
         ptx,
-        kernel.string("name") if "name" in kernel else None,
+        kernel.optional("name", kernel.string),
         _geometry(root.table("launch")),
         buffers,
         tuple(_argument(table, buffers) for table in root.tables("argument")),
@@ -279,14 +201,14 @@ def prepare(
     Units: `limit` bytes of all buffers.
     Errors: launch-file/memory.
     """
-    arrays = make_buffers(buffers, limit, scratch=sum(each.scratch_bytes for each in arguments))
-    return [each.value(arrays) for each in arguments], arrays
+    arrays = make_buffers(buffers, limit, scratch=sum(each.scratch for each in arguments))
+    return [each.make(arrays) for each in arguments], arrays
 
 
 def _geometry(table: Table) -> Geometry:
     table.only("grid", "block", "cluster", "shared", "arch", "schedule", "workers")
     axes = range(1, 4)
-    schedule = table.string("schedule") if "schedule" in table else None
+    schedule = table.optional("schedule", table.string)
     if schedule is not None and not _SCHEDULE.fullmatch(schedule):
         table.refuse("schedule", "value", f'found "{schedule}"; expected eager, lazy or random:SEED')
     return Geometry(
@@ -294,7 +216,7 @@ def _geometry(table: Table) -> Geometry:
         block=table.integers("block", low=1, lengths=axes, single=True),
         cluster=table.integers("cluster", default=ONE, low=1, lengths=axes, single=True),
         shared=table.integer("shared", default=0, low=0),
-        arch=table.string("arch") if "arch" in table else None,
+        arch=table.optional("arch", table.string),
         schedule=schedule,
         workers=table.integer("workers", default=1, low=1, high=1024),
     )
@@ -322,7 +244,16 @@ def _argument(table: Table, buffers: Mapping[str, Buffer]) -> Argument:
     if "fields" not in table:
         return _single(table, buffers)
     table.only("fields")
-    return Structure(tuple(_part(part, buffers) for part in table.tables("fields")))
+    parts = [_part(part, buffers) for part in table.tables("fields")]
+
+    def make(arrays: Mapping[str, Array]) -> Struct:
+        fields: dict[int, object] = {}
+        for at, word, part in parts:
+            value = part.make(arrays)
+            fields[at] = (word, value) if isinstance(value, (int, float, np.generic)) else value
+        return Struct.at(fields)
+
+    return Argument(make, sum(part.scratch for _, _, part in parts))
 
 
 def _part(table: Table, buffers: Mapping[str, Buffer]) -> tuple[int, str, Argument]:
@@ -344,31 +275,31 @@ def _single(table: Table, buffers: Mapping[str, Buffer], *more: str) -> Argument
     table.only(kinds[0], *more, *_KINDS[kinds[0]])
     match kinds[0]:
         case "buffer":
-            return Pointer(_buffer_name(table, "buffer", buffers))
+            return pointer(_buffer_name(table, "buffer", buffers))
         case "tensor_map":
             return _tensor_map(table, buffers)
         case "scratch":
-            return Scratch(table.integer("scratch", low=1))
+            return scratch(table.integer("scratch", low=1))
         case "null":
             if not table.boolean("null"):
                 table.refuse(
                     "null", "value", "found false; expected true", "a null pointer is { null = true }"
                 )
-            return Scalar(0)
+            return number(0)
         case _:
-            return _scalar(table)
+            return number(read_scalar(table))
 
 
-def _scalar(table: Table) -> Scalar:
+def read_scalar(table: Table) -> int | float | np.generic:
+    """Read the keys `value` and `type` of a table: a number, or a NumPy scalar of the type."""
     value = table.number("value")
-    exact = table.data["value"]
     if "type" not in table:
-        return Scalar(exact if isinstance(exact, int) else value)
+        return table.data["value"] if isinstance(table.data["value"], int) else value
     kind = SCALAR_TYPES[table.choice("type", SCALAR_TYPES)]
     if issubclass(kind, np.floating):
-        return Scalar(kind(value))
+        return kind(value)
     limits = np.iinfo(kind)
-    return Scalar(kind(table.integer("value", low=int(limits.min), high=int(limits.max))))
+    return kind(table.integer("value", low=int(limits.min), high=int(limits.max)))
 
 
 def _among(table: Table, key: str, choices: tuple[int, ...]) -> int:
@@ -378,7 +309,7 @@ def _among(table: Table, key: str, choices: tuple[int, ...]) -> int:
     return value
 
 
-def _tensor_map(table: Table, buffers: Mapping[str, Buffer]) -> TensorMapOf:
+def _tensor_map(table: Table, buffers: Mapping[str, Buffer]) -> Argument:
     name = _buffer_name(table, "tensor_map", buffers)
     buffer = buffers[name]
     lengths = range(1, 6)
@@ -387,17 +318,18 @@ def _tensor_map(table: Table, buffers: Mapping[str, Buffer]) -> TensorMapOf:
         if rank not in lengths:
             table.refuse("tensor_map", "value", f"{name} has {rank} axes; expected 1 to 5")
         lengths = range(rank, rank + 1)
-    return TensorMapOf(
-        name,
-        table.integers("box", low=1, lengths=lengths),
-        table.integers("element_strides", low=1, lengths=lengths) if "element_strides" in table else None,
-        _among(table, "interleave", _INTERLEAVES),
-        _among(table, "swizzle", _SWIZZLES),
-        table.choice("oob_fill", _FILLS, "zero"),
-        "none"
-        if table.data.get("l2_promotion", "none") == "none"
-        else _among(table, "l2_promotion", _PROMOTIONS),
-    )
+    is_promoted = table.data.get("l2_promotion", "none") != "none"
+    box = table.integers("box", low=1, lengths=lengths)
+    options: dict[str, Any] = {
+        "element_strides": table.optional(
+            "element_strides", lambda key: table.integers(key, low=1, lengths=lengths)
+        ),
+        "interleave": _among(table, "interleave", (0, 16, 32)),
+        "swizzle": _among(table, "swizzle", (0, 32, 64, 128)),
+        "oob_fill": table.choice("oob_fill", ("zero", "nan"), "zero"),
+        "l2_promotion": _among(table, "l2_promotion", (64, 128, 256)) if is_promoted else "none",
+    }
+    return Argument(lambda arrays: TensorMap.tiled(arrays[name], box, **options))
 
 
 _COMMON = ("reference", "result", "exact", "absolute", "relative")
@@ -407,8 +339,9 @@ def _expectation(table: Table, buffers: Mapping[str, Buffer], folder: Path) -> E
     name = table.choice("reference", [*REFERENCES, "file"])
     result = _buffer_name(table, "result", buffers)
     exact = table.boolean("exact")
-    absolute = table.number("absolute", low=0.0) if "absolute" in table else None
-    relative = table.number("relative", low=0.0) if "relative" in table else None
+    absolute, relative = (
+        table.optional(key, lambda key: table.number(key, low=0.0)) for key in ("absolute", "relative")
+    )
     if exact and (absolute is not None or relative is not None):
         table.refuse(
             "exact",
@@ -438,5 +371,5 @@ def _options(table: Table) -> Options:
         accumulator=table.choice("accumulator", ACCUMULATORS, "float32"),
         multiplicand=table.choice("multiplicand", MULTIPLICANDS, "as-stored"),
         causal=table.boolean("causal"),
-        scale=table.number("scale") if "scale" in table else None,
+        scale=table.optional("scale", table.number),
     )

@@ -8,13 +8,14 @@ from __future__ import annotations
 import difflib
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NoReturn, cast
+from typing import Any, NoReturn, TypeVar, cast
 
 from warploom.diagnostics import Diagnostic, Severity, Source, Span, WarploomError
 
 Step = str | int
+T = TypeVar("T")
 _KEY = r"[A-Za-z0-9_-]+|\"[^\"\n]*\"|'[^'\n]*'"
 _HEADER = re.compile(rf"\s*(\[\[?)\s*((?:{_KEY})(?:\s*\.\s*(?:{_KEY}))*)\s*\]")
 _ASSIGNMENT = re.compile(rf"\s*((?:{_KEY})(?:\s*\.\s*(?:{_KEY}))*)\s*=\s*")
@@ -167,20 +168,30 @@ class Table:
         if unknown:
             raise LaunchFileError(unknown)
 
-    def _value(self, key: str, expected: str) -> object:
+    def _read(self, key: str, expected: str, kinds: tuple[type, ...], default: object = None) -> Any:
+        """Return a value of one of these types, or the default for a missing key. Errors: LaunchFileError."""
         if key not in self.data:
+            if default is not None:
+                return default
             self.refuse("", "missing-key", f"{key} is missing", f"{key} is {expected}")
-        return self.data[key]
+        value = self.data[key]
+        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+            self.refuse(key, "type", f"found {kind(value)}; expected {expected}")
+        return value
 
-    def _wrong_type(self, key: str, expected: str) -> NoReturn:
-        self.refuse(key, "type", f"found {kind(self.data[key])}; expected {expected}")
+    def _check_range(
+        self, key: str, value: float, low: float | None, high: float | None, expected: str
+    ) -> None:
+        if not ((low is None or value >= low) and (high is None or value <= high)):
+            self.refuse(key, "value", f"found {value}; expected {expected}")
+
+    def optional(self, key: str, read: Callable[[str], T]) -> T | None:
+        """Return what a method such as `string` reads, or None for a missing key."""
+        return read(key) if key in self.data else None
 
     def string(self, key: str, expected: str = "a string", default: str | None = None) -> str:
         """Return a string."""
-        if default is not None and key not in self.data:
-            return default
-        value = self._value(key, expected)
-        return value if isinstance(value, str) else self._wrong_type(key, expected)
+        return self._read(key, expected, (str,), default)
 
     def choice(self, key: str, choices: Iterable[str], default: str | None = None) -> str:
         """Return one of several words."""
@@ -192,29 +203,22 @@ class Table:
 
     def boolean(self, key: str, default: bool = False) -> bool:
         """Return a boolean."""
-        value = self.data.get(key, default)
-        return value if isinstance(value, bool) else self._wrong_type(key, "true or false")
+        return self._read(key, "true or false", (bool,), default)
 
     def integer(
         self, key: str, default: int | None = None, low: int | None = None, high: int | None = None
     ) -> int:
         """Return an integer between two bounds, both included."""
         expected = f"an integer{_range(low, high)}"
-        value = default if default is not None and key not in self.data else self._value(key, expected)
-        if isinstance(value, bool) or not isinstance(value, int):
-            self._wrong_type(key, expected)
-        if (low is not None and value < low) or (high is not None and value > high):
-            self.refuse(key, "value", f"found {value}; expected {expected}")
+        value = self._read(key, expected, (int,), default)
+        self._check_range(key, value, low, high, expected)
         return value
 
     def number(self, key: str, default: float | None = None, low: float | None = None) -> float:
         """Return an integer or a float as a float."""
         expected = f"a number{_range(low, None)}"
-        value = default if default is not None and key not in self.data else self._value(key, expected)
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            self._wrong_type(key, expected)
-        if low is not None and not value >= low:
-            self.refuse(key, "value", f"found {value}; expected {expected}")
+        value = self._read(key, expected, (int, float), default)
+        self._check_range(key, value, low, None, expected)
         return float(value)
 
     def integers(
@@ -231,8 +235,8 @@ class Table:
         expected = f"{'an integer or ' if single else ''}an array of {many}{_range(low, None)}"
         if default is not None and key not in self.data:
             return default
-        value = self._value(key, expected)
-        found: list[object] = [value] if single and type(value) is int else self._items(key, expected)
+        value = self._read(key, expected, (list, int) if single else (list,))
+        found = [value] if isinstance(value, int) else cast("list[object]", value)
         for item in found:
             if isinstance(item, bool) or not isinstance(item, int) or item < low:
                 self.refuse(key, "value", f"found {kind(item)}; expected {expected}")
@@ -240,16 +244,9 @@ class Table:
             self.refuse(key, "value", f"found {len(found)} elements; expected {expected}")
         return tuple(cast("list[int]", found))
 
-    def _items(self, key: str, expected: str) -> list[object]:
-        value = self._value(key, expected)
-        return cast("list[object]", value) if isinstance(value, list) else self._wrong_type(key, expected)
-
     def table(self, key: str) -> Table:
         """Return a table inside this one."""
-        value = self._value(key, "a table")
-        if not isinstance(value, dict):
-            self._wrong_type(key, "a table")
-        return Table(self.document, (*self.path, key), cast("dict[str, object]", value))
+        return Table(self.document, (*self.path, key), self._read(key, "a table", (dict,)))
 
     def named_tables(self, key: str) -> dict[str, Table]:
         """Return the tables inside a table by name, or none if it is absent."""
@@ -260,11 +257,8 @@ class Table:
 
     def tables(self, key: str) -> list[Table]:
         """Return an array of tables, or none if it is absent."""
-        if key not in self.data:
-            return []
-        expected = f"an array of tables, [[{key}]]"
         result: list[Table] = []
-        for index, item in enumerate(self._items(key, expected)):
+        for index, item in enumerate(self._read(key, f"an array of tables, [[{key}]]", (list,), ())):
             path = (*self.path, key, index)
             if not isinstance(item, dict):
                 self.document.refuse(path, "type", f"found {kind(item)}; expected a table")
