@@ -74,7 +74,7 @@ def test_the_parameters_of_the_corpus_are_what_its_index_says(entry: dict[str, o
         if kind in ("buffer", "tensor_map"):
             said = re.search(rf'\[buffer\.{argument[found]}\]\ndtype = "([^"]*)"(.*)', text)
             assert said is not None
-            guesses = "no more than" in said[2] or said[1].startswith("fill in")
+            guesses = "states only" in said[2] or said[1].startswith("fill in")
             assert guesses or said[1] == dtype
 
 

@@ -39,9 +39,9 @@ class _Field(NamedTuple):
 class Struct:
     """Structure that a kernel takes by value, with the layout of a C structure.
 
-    Each field is aligned to its size, and unused bytes are zero. A field is an array (passed as its 64-bit address), a
-    list of arrays (the address of a table of their addresses), None (a null pointer), a NumPy scalar, a pair of a PTX
-    type and a number such as `("f32", 0.5)`, a TensorMap, bytes, or another Struct.
+    Each field is aligned to its size, and unused bytes are zero. A field is an array (passed as its 64-bit address),
+    a list of arrays (the address of a table of their addresses), None (a null pointer), a NumPy scalar, a pair of a
+    PTX type and a number such as `("f32", 0.5)`, a TensorMap, bytes, or another Struct.
 
         wl.Struct(x, np.int32(n), ("f32", 0.5))
 

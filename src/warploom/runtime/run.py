@@ -21,8 +21,8 @@ class Run(Displayed):
 
     `findings` come from the sanitizer, or on a GPU from its assembler. `stats` counts what the emulator executed.
     `trace` and `profile` are set if the launch asked for them. `output` is the text that the kernel printed; kernels
-    that call printf are refused today, so `output` is empty. `spread` states which workers ran the grid if a cluster of
-    workers shared it.
+    that call printf are refused today, so `output` is empty. `spread` states which workers ran the grid if a cluster
+    of workers shared it.
     """
 
     display_kind: ClassVar[str] = "run"
