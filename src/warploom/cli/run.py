@@ -83,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
     _write_trace(result.trace, options.trace)
     comparison = prepared.compare()
     _show.outcome(result, comparison)
-    _workers.spread(result.spread)
+    _workers.spread(result.distribution)
     if comparison and not comparison.ok:
         return FINDINGS
     return status_of(result.findings, options.strict)
@@ -103,8 +103,8 @@ def _explore(options: argparse.Namespace, plan: Plan, prepared: Prepared) -> int
             announce=_workers.say,
         )  # fmt: skip
     _show.exploration(found)
-    if found.ledger is not None:
-        _workers.table(found.ledger)
+    if found.work_report is not None:
+        _workers.table(found.work_report)
     return OK if found.same else FINDINGS
 
 

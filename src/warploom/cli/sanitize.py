@@ -52,5 +52,5 @@ def run(options: argparse.Namespace) -> int:
         print(counted(len(found)))
     else:
         print(render_json(found) if options.format == "json" else render_sarif(found), end="")
-    _workers.spread(done.spread)
+    _workers.spread(done.distribution)
     return status_of(found, options.strict)

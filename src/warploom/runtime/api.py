@@ -20,8 +20,8 @@ from warploom.runtime.run import Run
 if TYPE_CHECKING:
     from warploom.gpu.geometry import Geometry
     from warploom.runtime.cuda import AssemblerName
+    from warploom.runtime.distribution import Announce
     from warploom.runtime.kernel import KernelSource
-    from warploom.runtime.spreading import Announce
 
 __all__ = ["SCHEDULES", "Progress", "Run", "Stats", "launch", "sanitize"]
 
@@ -96,7 +96,7 @@ def launch(
     Units: `shared` bytes of dynamic shared memory.
     Errors: PtxSyntaxError; UsageError launch.*; Unsupported before the run; Trap and Deadlock during the run; on a
     GPU
-        UsageError gpu.* and DeviceFault; with a Dask cluster UsageError farm.*.
+        UsageError gpu.* and DeviceFault; with a Dask cluster UsageError dask.*.
     """
     if device not in ("cpu", "cuda"):
         raise UsageError(f"device is {device!r}; expected 'cpu' or 'cuda'", code="launch.device")

@@ -22,10 +22,10 @@ from warploom.emulator.watch import Several, Watcher
 from warploom.gpu.geometry import Geometry
 from warploom.numerics.fused import Workers
 from warploom.runtime.arguments import Arguments
+from warploom.runtime.distribution import Announce, check_workers, distributor
 from warploom.runtime.kernel import LoadedKernel
 from warploom.runtime.limits import architecture, check_architecture
 from warploom.runtime.run import Run
-from warploom.runtime.spreading import Announce, check_workers, spreader
 
 if TYPE_CHECKING:
     from warploom.observe.profile import Profiler
@@ -112,10 +112,10 @@ def run(
                     f"a {option} cannot be recorded on a cluster of workers; expected a number of workers",
                     code="launch.workers",
                 )
-        stats, findings, spread = spreader().grid(
+        stats, findings, distribution = distributor().run_grid(
             request, arena, segments, sanitize, workers, progress, announce
         )
-        return Run(findings, stats, spread=spread)
+        return Run(findings, stats, distribution=distribution)
     recorder = _recorder(trace, trace_events)
     profiler = _profiler() if profile else None
     with ExitStack() as stack:

@@ -17,8 +17,8 @@ from warploom.runtime import cpu
 from warploom.runtime.api import load_launch
 from warploom.runtime.arguments import Arguments
 from warploom.runtime.device_buffers import Array
+from warploom.runtime.distribution import Announce, WorkReport, check_workers, distributor
 from warploom.runtime.run import Run
-from warploom.runtime.spreading import Announce, Ledger, check_workers, spreader
 
 if TYPE_CHECKING:
     from warploom.emulator.stats import Progress
@@ -57,7 +57,7 @@ class Exploration(Displayed):
 
     `failures` has the schedules under which the kernel trapped or hung, each with the message. If the schedules
     disagree, `findings` are those of the sanitizer, each with two events that nothing orders. `run` is the run of the
-    first schedule that succeeded, whose results the arrays hold; it is None if none succeeded. `ledger` states the
+    first schedule that succeeded, whose results the arrays hold; it is None if none succeeded. `work_report` states the
     share of each worker if there were several.
     """
 
@@ -68,7 +68,7 @@ class Exploration(Displayed):
     failures: tuple[tuple[str, str], ...]
     findings: tuple[Diagnostic, ...]
     run: Run | None
-    ledger: Ledger | None = None
+    work_report: WorkReport | None = None
 
     @property
     def same(self) -> bool:
@@ -109,9 +109,11 @@ def explore(
     threads = 1 if isinstance(workers, str) else workers
     names = ("eager", "lazy", *(f"random:{seed}" for seed in range(1, schedules - 1)))
     digests: list[str] = []
-    ledger: Ledger | None = None
+    work_report: WorkReport | None = None
     if isinstance(workers, str):
-        digests, ledger = spreader().each(result_digest, prepared, list(names), workers, announce)
+        digests, work_report = distributor().map_tasks(
+            result_digest, prepared, list(names), workers, announce
+        )
     first: tuple[str, Run, cpu.EmulatorLaunch, str] | None = None
     difference: Difference | None = None
     failures: list[tuple[str, str]] = []
@@ -137,7 +139,7 @@ def explore(
         findings = cpu.run(prepared.fork(), sanitize=True, workers=threads, progress=progress).findings
     if first is not None:
         arguments.buffers.read_from(first[2].arena)
-    return Exploration(names, difference, tuple(failures), findings, first[1] if first else None, ledger)
+    return Exploration(names, difference, tuple(failures), findings, first[1] if first else None, work_report)
 
 
 def result_digest(launch: cpu.EmulatorLaunch, schedule: str, tell: Callable[[object], None]) -> str:

@@ -12,7 +12,7 @@ from warploom.emulator.stats import Stats
 if TYPE_CHECKING:
     from warploom.observe.profile import Profile
     from warploom.observe.trace import Trace
-    from warploom.runtime.spreading import Spread
+    from warploom.runtime.distribution import Distribution
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +21,8 @@ class Run(Displayed):
 
     `findings` come from the sanitizer, or on a GPU from its assembler. `stats` counts what the emulator executed.
     `trace` and `profile` are set if the launch asked for them. `output` is the text that the kernel printed; kernels
-    that call printf are refused today, so `output` is empty. `spread` states which workers ran the grid if a cluster
-    of workers shared it.
+    that call printf are refused today, so `output` is empty. `distribution` states which workers ran the grid if a
+    cluster of workers shared it.
     """
 
     display_kind: ClassVar[str] = "run"
@@ -31,7 +31,7 @@ class Run(Displayed):
     stats: Stats = field(default_factory=Stats)
     trace: Trace | None = None
     profile: Profile | None = None
-    spread: Spread | None = None
+    distribution: Distribution | None = None
     output: str = ""
 
     @property

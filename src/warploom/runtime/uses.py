@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from warploom.isa.binding.bind import Binding, bind
 from warploom.isa.binding.operands import BoundOperand
-from warploom.isa.model.operands import Place
+from warploom.isa.model.operands import OperandSpec
 from warploom.isa.model.types import TYPES
 from warploom.ptx import (
     Address,
@@ -229,14 +229,14 @@ class _Reading:
             for key in keys[1:]:
                 self._join(keys[0], key)
         for bound in binding.operands.values():
-            lying = bound.place.lying
-            if lying is None or not binding.form.multiplies:
+            layout = bound.place.layout
+            if layout is None or not binding.form.multiplies:
                 continue
-            if lying.operand in _MULTIPLICANDS:
-                element = binding.slots.get(f"{lying.operand.lower()}type", "") or bound.type
+            if layout.operand in _MULTIPLICANDS:
+                element = binding.slots.get(f"{layout.operand.lower()}type", "") or bound.type
                 self.uses.multiplicands.add(element.removesuffix("x2"))
-            elif lying.operand in _BESIDE:
-                self.uses.multiplicands.add(lying.operand)
+            elif layout.operand in _BESIDE:
+                self.uses.multiplicands.add(layout.operand)
 
     # Elements ---------------------------------------------------------------------------------------------------
 
@@ -336,8 +336,11 @@ class _Reading:
     def _convert(self, step: _Step) -> None:
         """Record operands that are converted to global addresses as certain addresses."""
         form, slots = step.binding.form.name, step.binding.slots
-        asked = {"memory.cvta_to": ("space", "global"), "tensormap.replace": ("field", "global_address")}
-        if form not in asked or slots.get(asked[form][0]) != asked[form][1]:
+        conversions = {
+            "memory.cvta_to": ("space", "global"),
+            "tensormap.replace": ("field", "global_address"),
+        }
+        if form not in conversions or slots.get(conversions[form][0]) != conversions[form][1]:
             return
         for _, bound, keys in step.reads:
             pointed = {part for key in keys for part in self.points.get(key, ())}
@@ -438,10 +441,10 @@ def _moved(part: Part, binding: Binding) -> Part:
     return Part(part.parameter, part.offset + sum(constant.value for constant in constants))
 
 
-def _element_of(word: str, place: Place, binding: Binding) -> str:
+def _element_of(word: str, place: OperandSpec, binding: Binding) -> str:
     """Return the element type of an operand, or an empty text if the operand's type does not state it."""
-    if place.lying is not None and place.is_fragment:
-        return binding.slots.get(f"{place.lying.operand.lower()}type", "")
+    if place.layout is not None and place.is_fragment:
+        return binding.slots.get(f"{place.layout.operand.lower()}type", "")
     if word not in TYPES or TYPES[word].kind not in ("float", "packed") or binding.form.name in _CARRIES:
         return ""
     return word.removesuffix("x2").removesuffix("x4")
