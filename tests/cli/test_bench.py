@@ -238,8 +238,8 @@ def test_what_fails_takes_nothing_from_what_was_found(
     def ours(a: Any, b: Any, *, out: Any, fast: bool) -> None:
         NumPy().multiply(KINDS["bf16"])(a, b, out)
 
-    def measure(gpu: Here, calls: Any, *, repetitions: int, by: str, settle: float) -> Any:
-        assert (by, settle) == ("events", 0.25)
+    def measure(gpu: Here, calls: Any, *, repetitions: int, by: str, warm_up: float) -> Any:
+        assert (by, warm_up) == ("events", 0.25)
         return Clock()(calls, repetitions)
 
     monkeypatch.setattr("warploom.gpu.Gpu", Here)

@@ -84,7 +84,7 @@ def test_a_gpu_is_brought_to_work_and_given_rest(fake: Fake, monkeypatch: pytest
     monkeypatch.setattr("time.sleep", rests.append)
     made: list[str] = []
     calls = {name: [lambda stream, name=name: made.append(name)] for name in ("ours", "theirs")}
-    measure(Gpu(), calls, repetitions=3, by="events", settle=3.5)
+    measure(Gpu(), calls, repetitions=3, by="events", warm_up=3.5)
     assert len(made) == 2 * (2 + 1 + 3 + 3)  # warm, first, three times until the time is over, repetitions
     assert rests == []
     measure(Gpu(), calls, repetitions=3, by="events", pause=0.25)

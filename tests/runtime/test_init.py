@@ -18,7 +18,7 @@ from warploom.ptx import parse
 from warploom.runtime.api import launch
 from warploom.runtime.buffers import Array
 from warploom.runtime.init import write
-from warploom.runtime.launchfile import LaunchFile, prepare, read_launch_file
+from warploom.runtime.launchfile import LaunchPlan, read_launch_file
 
 TESTS = Path(__file__).parents[1]
 CORPUS = TESTS / "corpus"
@@ -106,7 +106,7 @@ def filled(text: str, values: Sequence[str]) -> str:
     return UNFILLED.sub(lambda _: next(given), text)
 
 
-def init(tmp_path: Path, ptx: str | Path, kernel: str, *values: str) -> LaunchFile:
+def init(tmp_path: Path, ptx: str | Path, kernel: str, *values: str) -> LaunchPlan:
     target = tmp_path / f"{kernel[:30]}.toml"
     main(["init", str(MADE / ptx), "--kernel", kernel, "-o", str(target), "--force"])
     text = filled(target.read_text(), values)
@@ -114,9 +114,9 @@ def init(tmp_path: Path, ptx: str | Path, kernel: str, *values: str) -> LaunchFi
     return read_launch_file(target)
 
 
-def run(file: LaunchFile) -> tuple[dict[str, Array], dict[str, Array]]:
+def run(file: LaunchPlan) -> tuple[dict[str, Array], dict[str, Array]]:
     """The buffers before and after."""
-    args, arrays = prepare(file.arguments, file.buffers)
+    args, arrays, *_ = file.prepare()
     before = {name: array.copy() for name, array in arrays.items()}
     at = file.geometry
     launch(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import warploom as wl
 from warploom.runtime.buffers import DTYPES, Generated
-from warploom.runtime.launchfile import LaunchFile, prepare, read_launch_file
+from warploom.runtime.launchfile import LaunchPlan, read_launch_file
 from warploom.runtime.toml import LaunchFileError
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -58,7 +58,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("k.ptx").write_text(".version 8.0\n")
 
 
-def read(text: str) -> LaunchFile:
+def read(text: str) -> LaunchPlan:
     Path("l.toml").write_text(text)
     return read_launch_file(Path("l.toml"))
 
@@ -76,7 +76,7 @@ def test_a_launch_file_is_read() -> None:
     assert file.geometry.grid == (2, 2)
     assert file.geometry.block == (128,)
     assert file.geometry.cluster == (1, 1, 1)
-    args, arrays = prepare(file.arguments, file.buffers)
+    args, arrays, *_ = file.prepare()
     assert args[0] is arrays["a"]
     assert args[1] == 7
     assert file.buffers["a"] == Generated(np.dtype(np.float16), (4, 8), "normal", seed=0)
@@ -105,7 +105,7 @@ argument = [
 ]
 """
     file = read(inline + GOOD.replace('[[argument]]\nbuffer = "a"\n\n[[argument]]\nvalue = 7\n', ""))
-    args, arrays = prepare(file.arguments, file.buffers)
+    args, arrays, *_ = file.prepare()
     options: list[Any] = [
         {"element_strides": (1, 2), "swizzle": 32, "oob_fill": "nan"},
         {"l2_promotion": 128},
@@ -198,7 +198,7 @@ def test_seeds_make_different_buffers_and_the_default_is_the_place_in_the_file()
             '"float16"\nshape = [4, 8]\ndistribution = "normal"',
         )
     )
-    _, arrays = prepare(file.arguments, file.buffers)
+    _, arrays, *_ = file.prepare()
     assert not np.array_equal(arrays["a"], arrays["c"])
 
 
@@ -211,7 +211,7 @@ def test_integers_reach_both_ends_and_no_further() -> None:
 
 def test_arguments_point_into_the_named_buffers() -> None:
     file = read(GOOD)
-    args, arrays = prepare(file.arguments, file.buffers)
+    args, arrays, *_ = file.prepare()
     assert args[0] is arrays["a"]
     assert args[1] == 7
 
@@ -223,7 +223,7 @@ def test_a_stored_buffer() -> None:
     stored = np.asfortranarray(np.arange(32, dtype=np.float32).reshape(4, 8))
     np.save("a.npy", stored)
     file = read(NPY)
-    _, arrays = prepare(file.arguments, file.buffers)
+    _, arrays, *_ = file.prepare()
     assert np.array_equal(arrays["a"], stored)
     assert arrays["a"].flags.c_contiguous
     assert arrays["a"].flags.writeable
@@ -236,7 +236,7 @@ def test_a_stored_buffer_of_a_type_that_numpy_cannot_name() -> None:
         "l.toml:15:1: buffer.a.file: a.npy holds elements of type |V2 | dtype states the type of the bytes"
     )
     file = read(NPY.replace('file = "a.npy"', 'file = "a.npy"\ndtype = "bfloat16"'))
-    _, arrays = prepare(file.arguments, file.buffers)
+    _, arrays, *_ = file.prepare()
     assert arrays["a"].dtype == ml_dtypes.bfloat16
     assert arrays["a"].tobytes() == stored.tobytes()
 
@@ -264,11 +264,11 @@ def test_stored_buffers_that_are_refused() -> None:
 def test_buffers_beyond_the_limit_are_refused_before_they_are_made() -> None:
     file = read(GOOD.replace("[4, 8]", "[1048576, 1048576]").replace("value = 7", "scratch = 1048576"))
     with pytest.raises(LaunchFileError) as caught:
-        prepare(file.arguments, file.buffers)
+        file.prepare()
     assert str(caught.value) == (
         "the buffers take 2048.0 GiB, more than the limit of 4.0 GiB; the largest is a with 2048.0 GiB"
     )
     file = read(GOOD.replace("value = 7", "scratch = 2000"))
     with pytest.raises(LaunchFileError, match="the largest is scratch"):
-        prepare(file.arguments, file.buffers, limit=2000)
-    prepare(file.arguments, file.buffers, limit=2000 + 64 + 64)
+        file.prepare(limit=2000)
+    file.prepare(limit=2000 + 64 + 64)

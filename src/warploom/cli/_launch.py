@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from warploom.cli import _workers
 from warploom.cli._options import STANDARD, add_arch, add_kernel, dimensions, read_text
@@ -16,10 +15,7 @@ from warploom.diagnostics import UsageError
 
 if TYPE_CHECKING:
     from warploom.ptx import Module
-    from warploom.runtime.buffers import Array, Buffer
-    from warploom.runtime.compare import Comparison
-    from warploom.runtime.launchfile import Argument, Expectation, Geometry, LaunchFile
-    from warploom.runtime.references import Expected
+    from warploom.runtime.launchfile import Geometry, LaunchPlan
 
 _GIB = 1 << 30
 _PTX = re.compile(r"^\s*\.version\s", re.MULTILINE)
@@ -36,50 +32,6 @@ Arguments on the command line, in parameter order, one --arg each:
   null                     a null pointer
 Tensor maps, references and comparisons need a launch file.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """Launch that the command line describes. `name` is the name of the PTX file."""
-
-    ptx: Path | Module
-    name: str
-    kernel: str | None
-    geometry: Geometry
-    buffers: Mapping[str, Buffer]
-    arguments: tuple[Argument, ...]
-    expect: Expectation | None
-    memory: int
-
-    @property
-    def keywords(self) -> dict[str, Any]:
-        """Keyword arguments that describe the geometry, for every function that launches a kernel."""
-        names = ("grid", "block", "cluster", "shared", "arch", "workers")
-        return {name: getattr(self.geometry, name) for name in names}
-
-    def prepare(self) -> Prepared:
-        """Return the arguments and the buffers, with the expected result. Errors: LaunchFileError."""
-        from warploom.runtime.launchfile import prepare
-
-        args, arrays = prepare(self.arguments, self.buffers, self.memory)
-        # The reference is computed first, because a launch updates its buffers in place.
-        return Prepared(args, arrays, self.expect, self.expect.expected(arrays) if self.expect else None)
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """Arguments of a launch, its named buffers, and the result that is expected of it."""
-
-    args: list[object]
-    arrays: dict[str, Array]
-    expect: Expectation | None
-    expected: Expected | None
-
-    def compare(self) -> Comparison | None:
-        """Return the comparison of the result with the expected one, or None without an expectation."""
-        if self.expect is None or self.expected is None:
-            return None
-        return self.expect.compare(self.arrays, self.expected)
 
 
 def declare_launch(parser: argparse.ArgumentParser) -> None:
@@ -106,49 +58,42 @@ def declare_launch(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_plan(options: argparse.Namespace) -> Plan:
+def read_plan(options: argparse.Namespace) -> LaunchPlan:
     """Return the launch that the options describe. Errors: UsageError, LaunchFileError."""
     from warploom.runtime.launchfile import parse_launch_file, read_launch_file
 
     if isinstance(options.workers, int) and options.workers < 1:
         raise UsageError(f"--workers: found {options.workers}; expected at least 1")
+    path = Path(options.file)
     if options.file == STANDARD:
         text, name = read_text(STANDARD)
-        if not _PTX.search(text):
-            return _of_launch_file(parse_launch_file(text, Path(name), Path()), options)
-        from warploom.ptx import parse
+        if _PTX.search(text):
+            from warploom.ptx import parse
 
-        return _of_ptx(parse(text, name), name, options)
-    path = Path(options.file)
-    if path.suffix == ".toml":
-        return _of_launch_file(read_launch_file(path), options)
-    if not path.is_file():
-        raise UsageError(f"there is no file {path}")
-    return _of_ptx(path, path.name, options)
-
-
-def _of_launch_file(file: LaunchFile, options: argparse.Namespace) -> Plan:
+            return _of_ptx(parse(text, name), options)
+        plan = parse_launch_file(text, name, Path())
+    elif path.suffix == ".toml":
+        plan = read_launch_file(path)
+    else:
+        if not path.is_file():
+            raise UsageError(f"there is no file {path}")
+        return _of_ptx(path, options)
     for name in _FOR_PTX:
         if getattr(options, name) not in (None, []):
-            raise UsageError(f"--{name} is for a PTX file; {file.path} has its own value")
-    return Plan(
-        file.ptx, file.ptx.name, file.kernel, _override(file.geometry, options), file.buffers, file.arguments,
-        file.expect, options.memory,
-    )  # fmt: skip
+            raise UsageError(f"--{name} is for a PTX file; {options.file} has its own value")
+    return replace(plan, geometry=_override(plan.geometry, options))
 
 
-def _of_ptx(ptx: Path | Module, name: str, options: argparse.Namespace) -> Plan:
+def _of_ptx(ptx: Path | Module, options: argparse.Namespace) -> LaunchPlan:
     from warploom.cli._arguments import read_arguments
-    from warploom.runtime.launchfile import ONE, Geometry
+    from warploom.runtime.launchfile import ONE, Geometry, LaunchPlan
 
     for option in ("grid", "block"):
         if getattr(options, option) is None:
             raise UsageError(f"--{option} is missing", hint="a PTX file needs --grid and --block")
     geometry = Geometry(options.grid, options.block, options.cluster or ONE, options.shared or 0)
     arguments, buffers = read_arguments(options.arg)
-    return Plan(
-        ptx, name, options.kernel, _override(geometry, options), buffers, arguments, None, options.memory
-    )
+    return LaunchPlan(ptx, options.kernel, _override(geometry, options), buffers, arguments)
 
 
 def _override(geometry: Geometry, options: argparse.Namespace) -> Geometry:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from warploom.kernels.timing.speed import Bench, Case, Compared, Wrong
 
 _UNIT = "TFLOP/s"
-_REGIMES = {"steady": {"settle": 0.25}, "rested": {"pause": 0.05}}
+_REGIMES = {"steady": {"warm_up": 0.25}, "rested": {"pause": 0.05}}
 
 _DESCRIPTION = """\
 Multiply matrices with Warploom's kernels and with cuBLAS, through PyTorch or CuPy, in one run on the local GPU. The

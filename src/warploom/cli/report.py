@@ -55,8 +55,8 @@ def run(options: argparse.Namespace) -> int:
         "report.html" if options.file == STANDARD else f"{Path(options.file).stem}.html"
     )
     check_writable(output, "--output")
-    prepared = plan.prepare()
-    with launch_progress(plan.name) as advance:
+    prepared = plan.prepare(options.memory)
+    with launch_progress(plan.file_name) as advance:
         result = launch(
             plan.ptx, plan.kernel, **plan.keywords, args=prepared.args, schedule=plan.geometry.schedule or "lazy",
             sanitize=True, trace=options.trace_ctas or True, trace_events=options.trace_events or _EVENTS,

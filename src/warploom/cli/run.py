@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warploom.cli import _workers
-from warploom.cli._launch import ARGUMENTS, Plan, Prepared, declare_launch, read_plan
+from warploom.cli._launch import ARGUMENTS, declare_launch, read_plan
 from warploom.cli._options import (
     FINDINGS,
     OK,
@@ -24,6 +24,7 @@ from warploom.diagnostics import UsageError
 if TYPE_CHECKING:
     from warploom.observe.trace import Trace
     from warploom.runtime.buffers import Array, Buffer
+    from warploom.runtime.launchfile import LaunchPlan, PreparedLaunch
 
 _EPILOG = f"""{ARGUMENTS}
 Exit status: 0 success; 1 the kernel failed or its result is wrong; 2 wrong use.
@@ -67,11 +68,11 @@ def run(options: argparse.Namespace) -> int:
     plan = read_plan(options)
     saves = _saves(options.save, plan.buffers)
     tracing = _tracing(options)
-    prepared = plan.prepare()
+    prepared = plan.prepare(options.memory)
     if options.explore is not None:
         return _explore(options, plan, prepared)
     try:
-        with launch_progress(plan.name) as advance:
+        with launch_progress(plan.file_name) as advance:
             result = launch(
                 plan.ptx, plan.kernel, **plan.keywords, **tracing, args=prepared.args,
                 schedule=plan.geometry.schedule or "eager", progress=advance, announce=_workers.say,
@@ -89,7 +90,7 @@ def run(options: argparse.Namespace) -> int:
     return status_of(result.findings, options.strict)
 
 
-def _explore(options: argparse.Namespace, plan: Plan, prepared: Prepared) -> int:
+def _explore(options: argparse.Namespace, plan: LaunchPlan, prepared: PreparedLaunch) -> int:
     from warploom.cli import _show
     from warploom.cli._progress import launch_progress
     from warploom.runtime.explore import explore
@@ -97,7 +98,7 @@ def _explore(options: argparse.Namespace, plan: Plan, prepared: Prepared) -> int
     for name in ("schedule", "save", "trace"):
         if getattr(options, name):
             raise UsageError(f"--{name} cannot be combined with --explore, which runs the kernel many times")
-    with launch_progress(plan.name) as advance:
+    with launch_progress(plan.file_name) as advance:
         found = explore(
             plan.ptx, plan.kernel, **plan.keywords, args=prepared.args, schedules=options.explore, progress=advance,
             announce=_workers.say,

@@ -41,9 +41,9 @@ def run(options: argparse.Namespace) -> int:
 
     plan = read_plan(options)
     schedules = SCHEDULES if plan.geometry.schedule is None else (plan.geometry.schedule,)
-    with launch_progress(plan.name) as advance:
+    with launch_progress(plan.file_name) as advance:
         done = sanitize(
-            plan.ptx, plan.kernel, **plan.keywords, schedules=schedules, args=plan.prepare().args, progress=advance,
+            plan.ptx, plan.kernel, **plan.keywords, schedules=schedules, args=plan.prepare(options.memory).args, progress=advance,
             announce=_workers.say,
         )  # fmt: skip
     found = done.findings

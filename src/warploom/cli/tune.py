@@ -97,7 +97,7 @@ def _tuner(gpu: Gpu, peer: Peer, repetitions: int) -> Tuner:
         return lambda given: ready(1.0, 1.0, *given)
 
     def clock(calls: Mapping[str, Sequence[Call]], repetitions: int) -> Mapping[str, Timing]:
-        return measure(gpu, calls, repetitions=repetitions, settle=_SETTLE)
+        return measure(gpu, calls, repetitions=repetitions, warm_up=_SETTLE)
 
     return Tuner(gpu.name, peer, prepare, clock, gpu.wait, repetitions)
 

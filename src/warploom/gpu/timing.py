@@ -70,7 +70,7 @@ def measure(
     *,
     repetitions: int = 20,
     by: Literal["graph", "events"] = "graph",
-    settle: float = 0.0,
+    warm_up: float = 0.0,
     pause: float = 0.0,
 ) -> dict[str, Timing]:
     """Time lists of calls. Each repetition runs every list once, in turn, so that all have the same clocks.
@@ -80,7 +80,7 @@ def measure(
     cache. With "graph" a list is recorded once and replayed, so host time is not included. With "events" the host
     makes the calls in each repetition.
 
-    Units: `settle` seconds of work before the first repetition, `pause` seconds of rest before each repetition.
+    Units: `warm_up` seconds of work before the first repetition, `pause` seconds of rest before each repetition.
     Errors: UsageError gpu.timing without calls, or for calls that cannot be recorded; DeviceFault gpu.fault.
     """
     if repetitions < 1 or not calls or not all(calls.values()):
@@ -99,7 +99,7 @@ def measure(
         times: dict[str, list[float]] = {name: [] for name in calls}
         for name in calls:
             runs[name]()  # the first replay of a graph uploads it
-        _warm_up(gpu, stream, list(runs.values()), settle)
+        _warm_up(gpu, stream, list(runs.values()), warm_up)
         for _ in range(repetitions):
             for name, made in calls.items():
                 if pause:

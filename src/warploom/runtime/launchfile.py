@@ -6,14 +6,15 @@ No text of a launch file is evaluated as code. `docs/launch-files.md` describes 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from warploom.layout import TensorMap
+from warploom.ptx import Module
 from warploom.runtime.arguments import Struct
 from warploom.runtime.buffers import (
     MEMORY_LIMIT,
@@ -134,38 +135,71 @@ class Expectation:
             return found.bound
         return (self.absolute or 0.0) + (self.relative or 0.0) * np.abs(found.values)
 
-    def compare(self, after: Mapping[str, Array], expected: Expected) -> Comparison:
-        """Compare the result, given the buffers after the launch, with the expected values."""
-        return compare(self.result, after[self.result], expected)
-
 
 @dataclass(frozen=True, slots=True)
-class LaunchFile:
-    """Contents of a launch file. Every name in it is known, and every value has the right type."""
+class LaunchPlan:
+    """Launch that a launch file or a command line describes."""
 
-    path: Path
-    ptx: Path
+    ptx: Path | Module
     kernel: str | None
     geometry: Geometry
     buffers: Mapping[str, Buffer]
     arguments: tuple[Argument, ...]
+    expect: Expectation | None = None
+
+    @property
+    def file_name(self) -> str:
+        """Name of the PTX file."""
+        return self.ptx.name if isinstance(self.ptx, Path) else "<stdin>"
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """Keyword arguments that describe the geometry, for every function that launches a kernel."""
+        names = ("grid", "block", "cluster", "shared", "arch", "workers")
+        return {name: getattr(self.geometry, name) for name in names}
+
+    def prepare(self, limit: int = MEMORY_LIMIT) -> PreparedLaunch:
+        """Return the arguments and the expected result. Errors: launch-file/memory, launch-file/value.
+
+        Units: `limit` bytes of all buffers.
+        """
+        arrays = make_buffers(self.buffers, limit, scratch=sum(each.scratch for each in self.arguments))
+        args = [each.make(arrays) for each in self.arguments]
+        # The reference is computed first, because a launch updates its buffers in place.
+        return PreparedLaunch(
+            args, arrays, self.expect, self.expect.expected(arrays) if self.expect else None
+        )
+
+
+class PreparedLaunch(NamedTuple):
+    """Arguments of `launch` in parameter order, the named buffers, and the expected result."""
+
+    args: list[object]
+    arrays: dict[str, Array]
     expect: Expectation | None
+    expected: Expected | None
+
+    def compare(self) -> Comparison | None:
+        """Compare the result with the expected one after the launch. Return None without an expectation."""
+        if self.expect is None or self.expected is None:
+            return None
+        return compare(self.expect.result, self.arrays[self.expect.result], self.expected)
 
 
-def read_launch_file(path: Path) -> LaunchFile:
+def read_launch_file(path: Path) -> LaunchPlan:
     """Read a launch file without making its buffers.
 
     Errors: launch-file/missing, launch-file/unreadable, and those of `parse_launch_file`.
     """
-    return parse_launch_file(read_file(path), path, path.parent)
+    return parse_launch_file(read_file(path), str(path), path.parent)
 
 
-def parse_launch_file(text: str, path: Path, folder: Path) -> LaunchFile:
+def parse_launch_file(text: str, name: str, folder: Path) -> LaunchPlan:
     """Return the contents of a launch file's text. Paths in it are relative to `folder`.
 
     Errors: launch-file/toml, /unknown-key, /missing-key, /type, /value, /missing.
     """
-    document = Document(text, str(path))
+    document = Document(text, name)
     refuse_unfilled(document)
     root = document.root
     root.only("kernel", "launch", "buffer", "argument", "expect")
@@ -182,8 +216,7 @@ def parse_launch_file(text: str, path: Path, folder: Path) -> LaunchFile:
         name: read_buffer(table, folder, position)
         for position, (name, table) in enumerate(root.named_tables("buffer").items())
     }
-    return LaunchFile(
-        path,
+    return LaunchPlan(
         ptx,
         kernel.optional("name", kernel.string),
         _geometry(root.table("launch")),
@@ -191,18 +224,6 @@ def parse_launch_file(text: str, path: Path, folder: Path) -> LaunchFile:
         tuple(_argument(table, buffers) for table in root.tables("argument")),
         _expectation(root.table("expect"), buffers, folder) if "expect" in root else None,
     )
-
-
-def prepare(
-    arguments: Sequence[Argument], buffers: Mapping[str, Buffer], limit: int = MEMORY_LIMIT
-) -> tuple[list[object], dict[str, Array]]:
-    """Return the arguments of `launch` in parameter order, and the named buffers.
-
-    Units: `limit` bytes of all buffers.
-    Errors: launch-file/memory.
-    """
-    arrays = make_buffers(buffers, limit, scratch=sum(each.scratch for each in arguments))
-    return [each.make(arrays) for each in arguments], arrays
 
 
 def _geometry(table: Table) -> Geometry:
