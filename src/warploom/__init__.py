@@ -1,6 +1,6 @@
 """Warploom: a workbench for NVIDIA tensor-core programs at the PTX level.
 
-Public names are loaded on first use, so that `import warploom` costs next to nothing and needs no GPU.
+Public names are loaded on first use, so `import warploom` is fast and needs no GPU.
 """
 
 from __future__ import annotations
@@ -15,10 +15,19 @@ from warploom.providers import provide as _provide
 if TYPE_CHECKING:
     from warploom import author as author
     from warploom import kernels as kernels
+    from warploom.author.errors import AuthorError as AuthorError
+    from warploom.author.kernel import Kernel as Kernel
     from warploom.author.kernel import kernel as kernel
+    from warploom.check import Report as Report
     from warploom.check import check as check
+    from warploom.diagnostics import Diagnostic as Diagnostic
+    from warploom.diagnostics import Severity as Severity
     from warploom.diagnostics import UsageError as UsageError
     from warploom.diagnostics import WarploomError as WarploomError
+    from warploom.emulator.faults import Deadlock as Deadlock
+    from warploom.emulator.faults import Trap as Trap
+    from warploom.emulator.faults import Unsupported as Unsupported
+    from warploom.gpu.driver import DeviceFault as DeviceFault
     from warploom.isa.binding.layouts import layout as layout
     from warploom.layout import Descriptor as Descriptor
     from warploom.layout import InstructionDescriptor as InstructionDescriptor
@@ -26,61 +35,54 @@ if TYPE_CHECKING:
     from warploom.layout import UmmaDescriptor as UmmaDescriptor
     from warploom.layout import descriptor as descriptor
     from warploom.nvvm import lower as lower
+    from warploom.nvvm.errors import LowerError as LowerError
+    from warploom.ptx import Module as Module
+    from warploom.ptx import PtxSyntaxError as PtxSyntaxError
     from warploom.ptx import parse as parse
     from warploom.runtime.api import launch as launch
+    from warploom.runtime.api import sanitize as sanitize
+    from warploom.runtime.arguments import Struct as Struct
     from warploom.runtime.explore import explore as explore
+    from warploom.runtime.run import Run as Run
+    from warploom.runtime.toml import LaunchFileError as LaunchFileError
     from warploom.view.explain import explain as explain
     from warploom.view.report import report as report
 
     __version__: str
 
-_HOME = {
-    "Descriptor": "warploom.layout",
-    "InstructionDescriptor": "warploom.layout",
-    "TensorMap": "warploom.layout",
-    "UmmaDescriptor": "warploom.layout",
-    "UsageError": "warploom.diagnostics",
-    "WarploomError": "warploom.diagnostics",
-    "check": "warploom.check",
-    "descriptor": "warploom.layout",
-    "explain": "warploom.view.explain",
-    "explore": "warploom.runtime.explore",
-    "kernel": "warploom.author.kernel",
-    "launch": "warploom.runtime.api",
-    "layout": "warploom.isa.binding.layouts",
-    "lower": "warploom.nvvm",
-    "parse": "warploom.ptx",
-    "report": "warploom.view.report",
+_MODULES = {
+    "warploom.author.errors": "AuthorError",
+    "warploom.author.kernel": "Kernel kernel",
+    "warploom.check": "Report check",
+    "warploom.diagnostics": "Diagnostic Severity UsageError WarploomError",
+    "warploom.emulator.faults": "Deadlock Trap Unsupported",
+    "warploom.gpu.driver": "DeviceFault",
+    "warploom.isa.binding.layouts": "layout",
+    "warploom.layout": "Descriptor InstructionDescriptor TensorMap UmmaDescriptor descriptor",
+    "warploom.nvvm": "lower",
+    "warploom.nvvm.errors": "LowerError",
+    "warploom.ptx": "Module PtxSyntaxError parse",
+    "warploom.runtime.api": "launch sanitize",
+    "warploom.runtime.arguments": "Struct",
+    "warploom.runtime.explore": "explore",
+    "warploom.runtime.run": "Run",
+    "warploom.runtime.toml": "LaunchFileError",
+    "warploom.view.explain": "explain",
+    "warploom.view.report": "report",
 }
+"""Public names of each module, as in the imports above."""
 
+_HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
 _PACKAGES = ("author", "kernels")
-"""Subpackages that are met by their own name."""
 
-__all__ = [
-    "Descriptor",
-    "InstructionDescriptor",
-    "TensorMap",
-    "UmmaDescriptor",
-    "UsageError",
-    "WarploomError",
-    "check",
-    "descriptor",
-    "explain",
-    "explore",
-    "kernel",
-    "launch",
-    "layout",
-    "lower",
-    "parse",
-    "report",
-]
+__all__ = [*_HOME]  # noqa: PLE0604  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 class _Package(ModuleType):
-    """The package itself, in which a public name wins over the subpackage it is called after.
+    """Package in which a public name has priority over the subpackage of the same name.
 
-    Importing `warploom.runtime` makes Python bind the subpackage to the very name under which the function
-    is public; that binding is left out, and `from warploom.runtime import ...` works as ever.
+    Python binds a subpackage to its name in the package when it is imported. For the names of public functions, such as
+    `check`, that binding is dropped. `from warploom.check import ...` works as usual.
     """
 
     def __setattr__(self, name: str, value: object) -> None:

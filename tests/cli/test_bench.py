@@ -1,4 +1,4 @@
-"""`warploom bench gemm`: what it refuses, and what it prints and writes of times that are made up."""
+"""`warploom bench gemm`: wrong options, and the output for given times."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from warploom.kernels.timing.cublas import KINDS, Kind
 from warploom.kernels.timing.speed import Case, Comparison, WrongResult
 
 STATE = State(1410, 3201, 699.6, 61)
-SHAPE = "expected M, N and K with x between them, such as 4096x2112x7168"
+HINT = "\n  hint: `warploom bench gemm --help` lists the arguments\n"
+SHAPE = "expected M, N and K such as 4096x2112x7168\n  hint: `warploom bench gemm --help` lists the arguments"
 ABOUT: dict[str, Any] = {
     "gpu": "a <GPU>", "driver": "580.159.04", "cuda": "13.0", "peer": "PyTorch 2.11", "date": "2026-01-01",
 }  # fmt: skip
@@ -46,28 +47,31 @@ FOUND = [
         (
             ["--types", "bf16,f61"],
             (
-                "error[bench.type]: --types: found 'f61'; expected some of bf16, f16, tf32, e4m3, e4m3-accurate, s8,"
+                "error[usage]: --types: found 'f61'; expected some of bf16, f16, tf32, e4m3, e4m3-accurate, s8,"
                 " f16-sparse\n"
             ),
         ),
         (
             ["--types", "bf16", "--peer", "cupy"],
-            "error[bench.type]: --types: found 'bf16'; expected some of f16, tf32, f16-sparse\n",
+            "error[usage]: --types: found 'bf16'; expected some of f16, tf32, f16-sparse\n",
         ),
         (
             ["--shapes", "4096x4096"],
-            f"error[bench.shape]: --shapes: found '4096x4096'; {SHAPE}\n",
+            f"error[usage]: --shapes: found '4096x4096'; {SHAPE}\n",
         ),
         (
             ["--shapes", "64x64x64,0x1x1"],
-            f"error[bench.shape]: --shapes: found '0x1x1'; {SHAPE}\n",
+            f"error[usage]: --shapes: found '0x1x1'; {SHAPE}\n",
         ),
-        (["--repetitions", "0"], "error[bench.option]: --repetitions is 0; expected 1 or more\n"),
+        (
+            ["--repetitions", "0"],
+            f"error[usage]: --repetitions: found '0'; expected an integer of at least 1{HINT}",
+        ),
         (
             ["--svg", "no/where.svg"],
-            "error[bench.file]: no/where.svg cannot be written: there is no folder no\n",
+            "error[usage]: --svg: no/where.svg cannot be written: there is no folder no\n",
         ),
-        (["--json", "."], "error[bench.file]: . cannot be written: it is a folder\n"),
+        (["--json", "."], "error[usage]: --json: . cannot be written: it is a folder\n"),
     ],
 )
 def test_what_cannot_be_asked(
@@ -92,7 +96,7 @@ def test_a_report_says_everything(capsys: pytest.CaptureFixture[str]) -> None:
         "type M N K ours, TFLOP/s PyTorch 2.11 ratio tile",
         *(
             f"{each.case.kind.name} {each.case.m} {each.case.n} {each.case.k} {rates} "
-            + bench.in_words(each.tile, each.schedule.split)
+            + bench.tile_text(each.tile, each.schedule.split)
             for each, rates in zip(
                 FOUND, ["687.2 654.5 1.050", "193.3 241.6 0.800", "1374.4 1099.5 1.250"], strict=True
             )
@@ -128,7 +132,7 @@ def test_a_gpu_of_another_architecture_is_not_timed(
 
     monkeypatch.setattr("warploom.gpu.Gpu", Other)
     assert main(["bench", "gemm", "--types", "bf16"]) == 2
-    said = "error[kernels.target]: the kernels for sm_90a are what is timed; a <GPU> is sm_80\n"
+    said = "error[kernels.target]: `bench gemm` times kernels for sm_90a; a <GPU> is sm_80\n"
     assert capsys.readouterr() == ("", said)
 
 
@@ -167,14 +171,14 @@ def test_a_file_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
 
 
 def test_a_tile_in_words() -> None:
-    assert bench.in_words(FOUND[0].tile, 0).startswith(f"{FOUND[0].tile.rows}x{FOUND[0].tile.columns}")
-    assert bench.in_words(bench_tile(), 12) == "64x128, pingpong, cluster 2, 12 cut"
+    assert bench.tile_text(FOUND[0].tile, 0).startswith(f"{FOUND[0].tile.rows}x{FOUND[0].tile.columns}")
+    assert bench.tile_text(bench_tile(), 12) == "64x128, alternating, cluster 2, 12 split"
 
 
 def bench_tile() -> Any:
     from warploom.kernels import Tile
 
-    return Tile(64, 128, 4, 2, pingpong=True, buffers=1)
+    return Tile(64, 128, 4, 2, alternate=True, buffers=1)
 
 
 class Here:
@@ -200,7 +204,7 @@ class Failing(NumPy):
             if a.shape[0] == 8:
                 raise RuntimeError("8 rows are too few. See the manual.")
             if a.shape[0] == 24:
-                raise DeviceFault.saying("the GPU broke off a kernel")
+                raise DeviceFault.of("the GPU stopped a kernel")
             right(a, b, d)
             if a.shape[0] == 16:
                 d[0, 0] = 1e3
@@ -219,7 +223,7 @@ class Failing(NumPy):
             1,
             "bf16 8x64x64: error[bench.peer]: NumPy refuses bf16 8x64x64: 8 rows are too few\n",
         ),
-        ((32, 24, 40), 2, 1, "bf16 24x64x64: error[gpu.fault]: the GPU broke off a kernel\n"),
+        ((32, 24, 40), 2, 1, "bf16 24x64x64: error[gpu.fault]: the GPU stopped a kernel\n"),
     ],
 )
 def test_what_fails_takes_nothing_from_what_was_found(
@@ -234,8 +238,8 @@ def test_what_fails_takes_nothing_from_what_was_found(
     def ours(a: Any, b: Any, *, out: Any, fast: bool) -> None:
         NumPy().multiply(KINDS["bf16"])(a, b, out)
 
-    def measure(gpu: Here, calls: Any, *, repetitions: int, by: str, settle: float) -> Any:
-        assert (by, settle) == ("events", 0.25)
+    def measure(gpu: Here, calls: Any, *, repetitions: int, by: str, warm_up: float) -> Any:
+        assert (by, warm_up) == ("events", 0.25)
         return Clock()(calls, repetitions)
 
     monkeypatch.setattr("warploom.gpu.Gpu", Here)

@@ -51,7 +51,7 @@ def test_other_formats(capsys: pytest.CaptureFixture[str]) -> None:
 def test_target_and_version(capsys: pytest.CaptureFixture[str]) -> None:
     Path("cluster.ptx").write_text(GOOD.replace("ret;", "barrier.cluster.arrive; ret;"))
     assert main(["check", "cluster.ptx"]) == 0
-    assert main(["check", "--target", "sm_80", "--ptx-version", "7.0", "cluster.ptx"]) == 1
+    assert main(["check", "--arch", "sm_80", "--ptx-version", "7.0", "cluster.ptx"]) == 1
     assert "needs sm_90 or higher; the target is sm_80" in capsys.readouterr().out
 
 
@@ -61,7 +61,7 @@ def test_target_and_version(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["check", "none.ptx"], "error[ptx.file]: there is no file none.ptx\n"),
         (
-            ["check", "--target", "sm_90b", "good.ptx"],
+            ["check", "--arch", "sm_90b", "good.ptx"],
             "error[check.target]: there is no target 'sm_90b'\n  hint: did you mean sm_90?\n",
         ),
         (

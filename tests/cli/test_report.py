@@ -26,7 +26,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_report_of_the_main_example(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", str(EXAMPLE)]) == 0
-    said = "gemm_warp_specialised.html: nothing to report; c is within its bound; 466 events in 1 CTA\n"
+    said = "gemm_warp_specialised.html: no findings; c is within its bound; 466 events in 1 CTA\n"
     assert capsys.readouterr() == (said, "")
     page = Path("gemm_warp_specialised.html").read_text(encoding="utf-8")
     assert len(page.encode()) < LARGEST
@@ -43,7 +43,7 @@ def test_a_ptx_file_takes_the_schedule_that_is_asked_for(capsys: pytest.CaptureF
     ):
         assert main(["report", "k.ptx", *GEOMETRY, *options, "-o", "out.html"]) == 0
         assert f"<td>{schedule}</td>" in Path("out.html").read_text(encoding="utf-8")
-    assert capsys.readouterr().out.count("nothing to report") == 3
+    assert capsys.readouterr().out.count("no findings") == 3
 
 
 def test_which_ctas_are_traced_and_how_much(capsys: pytest.CaptureFixture[str]) -> None:
@@ -66,8 +66,8 @@ def test_a_deadlock_has_its_report(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["-o", "no/out.html"], "--output: no/out.html cannot be written: there is no folder no"),
         (["-o", "."], "--output: . cannot be written: it is a folder"),
-        (["--trace-events", "0"], "--trace-events: found 0; expected at least 1"),
-        (["--trace-ctas", "one"], "--trace-ctas: found 'one'; expected whole numbers, such as 0,1"),
+        (["--trace-events", "0"], "--trace-events: found '0'; expected an integer of at least 1"),
+        (["--trace-ctas", "one"], "--trace-ctas: found 'one'; expected integers such as 0,1"),
         (["--trace-ctas", "2"], "trace: there is no CTA 2; the grid has 2, from 0 on"),
     ],
 )

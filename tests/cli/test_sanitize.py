@@ -22,9 +22,9 @@ def _run(folder: Path, example: str, *options: str) -> int:
     return main(["sanitize", str(path), "--grid", "1", "--block", "64", "--arg", "scratch:4096", *options])
 
 
-def test_a_clean_kernel_is_said_to_be_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_clean_kernel_has_no_findings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert _run(tmp_path, RULE.good) == 0
-    assert capsys.readouterr().out == "nothing to report\n"
+    assert capsys.readouterr().out == "no findings\n"
 
 
 def test_a_finding_has_its_rule_place_and_cure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

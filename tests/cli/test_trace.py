@@ -33,7 +33,7 @@ def test_a_trace_is_written_and_spoken_of(capsys: pytest.CaptureFixture[str]) ->
 
 def test_a_limit_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "k.ptx", *GEOMETRY, "--trace", "out.json", "--trace-events", "3"]) == 0
-    told = "trace: the first 3 events of 6 in 1 CTA, in out.json; --trace-events takes more\n"
+    told = "trace: the first 3 events of 6 in 1 CTA, in out.json; --trace-events raises the limit\n"
     assert capsys.readouterr().out.startswith(told)
 
 

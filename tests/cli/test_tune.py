@@ -1,4 +1,4 @@
-"""`warploom tune`: what it refuses, lists and forgets, and the table of an outcome that is made up."""
+"""`warploom tune`: wrong options, the stored tiles, and the table of a given outcome."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from warploom.kernels.timing.cublas import KINDS
 from warploom.kernels.timing.speed import Case
 from warploom.kernels.timing.tuning import Outcome, Trial, candidates
 
-SHAPE = "expected M, N and K with x between them, such as 4096x2112x7168"
+HINT = "\n  hint: `warploom tune --help` lists the arguments\n"
+SHAPE = "expected M, N and K such as 4096x2112x7168\n  hint: `warploom tune --help` lists the arguments"
 KIND = KINDS["bf16"]
 PROBLEM = KIND.problem(4096, 2112, 7168)
 PLAN = KIND.plan(PROBLEM)
@@ -28,22 +29,24 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ([], "error[tune.option]: there is nothing to tune; expected --type and --shape, or --all\n"),
         (
-            ["--type", "bf16"],
-            "error[tune.option]: there is nothing to tune; expected --type and --shape, or --all\n",
+            ["--types", "bf16"],
+            "error[usage]: nothing to tune; expected --types and --shapes, or --all\n",
         ),
-        (["--all", "--repetitions", "0"], "error[tune.option]: --repetitions is 0; expected 1 or more\n"),
         (
-            ["--type", "bf61", "--shape", "1x1x1"],
+            ["--all", "--repetitions", "0"],
+            f"error[usage]: --repetitions: found '0'; expected an integer of at least 1{HINT}",
+        ),
+        (
+            ["--types", "bf61", "--shapes", "1x1x1", "--forget"],
             (
-                "error[bench.type]: --type: found 'bf61'; expected some of bf16, f16, tf32, e4m3, e4m3-accurate, s8,"
+                "error[usage]: --types: found 'bf61'; expected some of bf16, f16, tf32, e4m3, e4m3-accurate, s8,"
                 " f16-sparse\n"
             ),
         ),
         (
-            ["--type", "bf16", "--shape", "4096x4096x4096", "64"],
-            f"error[bench.shape]: --shape: found '64'; {SHAPE}\n",
+            ["--types", "bf16", "--shapes", "4096x4096x4096,64"],
+            f"error[usage]: --shapes: found '64'; {SHAPE}\n",
         ),
     ],
 )
@@ -54,20 +57,20 @@ def test_what_cannot_be_asked(options: list[str], said: str, capsys: pytest.Capt
 
 def test_listing_and_forgetting(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tune", "--list"]) == 0
-    assert capsys.readouterr().out == f"nothing is kept in {record_file()}\n"
+    assert capsys.readouterr().out == f"{record_file()} has no tiles\n"
     keep("a GPU", key_of(PROBLEM, PLAN), Tuned(Tile(128, 176, 5, 2), 78, 171.254))
     keep("a GPU", "another", Tuned(Tile(64, 128, 4), 0, 9.0))
     assert main(["tune", "--list"]) == 0
     assert capsys.readouterr().out == (
         "a GPU\n"
         "  4096x2112x7168 a=bf16 b=bf16 accumulator=f32 d=bf16 a_major=k b_major=k:"
-        " 128x176, cluster 2, 78 cut, 171.25 us\n"
+        " 128x176, cluster 2, 78 split, 171.25 us\n"
         "  another: 64x128, 9.00 us\n"
     )
-    assert main(["tune", "--forget", "--type", "bf16", "--shape", "4096x2112x7168", "64x64x64"]) == 0
-    assert capsys.readouterr().out == "1 tile forgotten\n"
+    assert main(["tune", "--forget", "--types", "bf16", "--shapes", "4096x2112x7168,64x64x64"]) == 0
+    assert capsys.readouterr().out == "1 tile removed\n"
     assert main(["tune", "--forget"]) == 0
-    assert capsys.readouterr().out == "1 tile forgotten\n"
+    assert capsys.readouterr().out == "1 tile removed\n"
     assert not record_file().exists()
 
 
@@ -76,7 +79,7 @@ def test_a_broken_file_is_told_and_can_be_forgotten(capsys: pytest.CaptureFixtur
     record_file().write_text("{")
     assert main(["tune", "--list"]) == 2
     assert capsys.readouterr().err == (
-        f"error[kernels.tuned]: cannot use the tuned tiles in {record_file()}: it is not JSON\n"
+        f"error[kernels.tuned]: {record_file()}, the tuned tiles, cannot be used: it is no JSON\n"
         "  hint: `warploom tune --forget` removes it\n"
     )
     assert main(["tune", "--forget"]) == 0
@@ -92,14 +95,14 @@ def test_the_table_says_what_was_and_what_is(capsys: pytest.CaptureFixture[str])
     )
     assert tune.report(Outcome(Case(KIND, 4096, 2112, 7168), tried, first, second)) == 1
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
-    names = [tune.in_words(each.plan.tile, each.schedule.split) for each in (second, first, third)]
+    names = [tune.tile_text(each.plan.tile, each.schedule.split) for each in (second, first, third)]
     assert lines == [
         "bf16 4096x2112x7168",
         "tile microseconds spread model chosen",
         f"{names[0]} 171.50 0.6% {second.estimate:.2f} now",
         f"{names[1]} 180.00 0.0% {first.estimate:.2f} before",
         f"{names[2]} wrong {third.estimate:.2f}",
-        "1 of 3 tiles give wrong results; they are not chosen",
+        "1 of 3 tiles give wrong results and are not chosen",
     ]
     assert tune.report(Outcome(Case(KIND, 4096, 2112, 7168), tried[:1], second, second)) == 0
     assert "before and now" in capsys.readouterr().out

@@ -9,7 +9,7 @@ import pytest
 from gpu.nvidia import Fake, View
 
 from warploom.gpu import assemble, packages
-from warploom.runtime import real
+from warploom.runtime import cuda
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Fake:
     monkeypatch.setattr(packages, "import_module", find)
     for library in ("torch", "cupy"):  # the ones that are here know nothing of its streams
         monkeypatch.delitem(sys.modules, library, raising=False)
-    real._assembled.cache_clear()
+    cuda._assembled.cache_clear()
     assemble.find_ptxas.cache_clear()
     View.seen.clear()
     return made

@@ -92,7 +92,7 @@ def test_spills_are_found_at_the_kernel() -> None:
     (found,) = logs.spills("scale", Resources(168, 8, 12, 16), SOURCE)
     assert found.code == "gpu.spills"
     assert found.message == (
-        "kernel scale uses 168 registers and spills: 12 bytes stored and 16 loaded by each thread"
+        "kernel scale uses 168 registers and spills: each thread stores 12 bytes and loads 16"
     )
     assert found.place == "scale.ptx:4:17"
     assert logs.spills("scale", Resources(168, 8), SOURCE) == ()
@@ -226,12 +226,12 @@ def test_what_an_installed_ptxas_refuses_is_placed(fake: Fake, ptxas: Path) -> N
 
 def test_without_a_ptxas_it_says_so(fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(wl.UsageError, match="there is no ptxas in this environment and none on PATH"):
+    with pytest.raises(wl.UsageError, match="there is no ptxas in this environment or on PATH"):
         Gpu().kernel(KERNEL, "scale", assembler="ptxas")
 
 
 def test_what_is_no_assembler_is_refused(fake: Fake) -> None:
     with pytest.raises(wl.UsageError, match="assembler is 'gas'; expected 'driver' or 'ptxas'"):
         Gpu().kernel(KERNEL, "scale", assembler="gas")  # pyright: ignore[reportArgumentType]
-    with pytest.raises(wl.UsageError, match="the driver's assembler takes no options; -O1 was given"):
+    with pytest.raises(wl.UsageError, match="the driver's assembler takes no options; found -O1"):
         Gpu().kernel(KERNEL, "scale", options=("-O1",))

@@ -102,7 +102,7 @@ def test_a_broken_package_is_not_a_missing_one(monkeypatch: pytest.MonkeyPatch) 
         raise ImportError(f"{name} is built for another Python")
 
     monkeypatch.setattr(packages, "import_module", broken)
-    with pytest.raises(wl.UsageError, match=r"do not load: cuda\.core is built for another Python"):
+    with pytest.raises(wl.UsageError, match=r"cannot be loaded: cuda\.core is built for another Python"):
         launch(np.zeros(1))
 
 
@@ -134,8 +134,8 @@ def test_the_assemblers_complaints_are_placed(fake: Fake) -> None:
 @pytest.mark.parametrize(
     ("call", "code", "sentence"),
     [
-        ("synchronize", "gpu.fault", "the GPU broke off kernel double: illegal address"),
-        ("launch", "gpu.launch", "the GPU does not launch kernel double: illegal address"),
+        ("synchronize", "gpu.fault", "the GPU stopped kernel double: illegal address"),
+        ("launch", "gpu.launch", "the GPU cannot launch kernel double: illegal address"),
         ("upload", "gpu.fault", "the GPU's driver failed: illegal address"),
     ],
 )
@@ -171,7 +171,7 @@ def test_a_launch_may_be_left_to_run(fake: Fake) -> None:
     wl.launch(KERNEL, grid=4, block=64, args=[data, 16], device="cuda", stream=9, wait=False)
     assert "synchronize" not in fake.calls
     assert fake.launched[0].hStream == 9
-    with pytest.raises(wl.UsageError, match="a launch with NumPy arrays is waited for"):
+    with pytest.raises(wl.UsageError, match="a launch with arrays in the host's memory must be waited for"):
         launch(np.zeros(1), wait=False)
 
 
@@ -216,7 +216,7 @@ def test_the_architecture_must_fit(fake: Fake, target: str, runs: bool) -> None:
     with pytest.raises(wl.UsageError) as error:
         gpu.kernel(text, "double")
     assert told(error.value) == (
-        f"error[gpu.target]: the kernel is for {target}; the GPU that is here, a fake, is sm_90a\n"
+        f"error[gpu.target]: the kernel is for {target}; the GPU, a fake, is sm_90a\n"
         "  hint: build the kernel for this GPU\n"
     )
 
@@ -235,23 +235,23 @@ def test_code_that_the_driver_does_not_load_is_one_sentence(fake: Fake) -> None:
     with pytest.raises(wl.UsageError) as error:
         launch(np.zeros(1))
     assert told(error.value).startswith(
-        "error[gpu.driver]: the GPU's driver, for CUDA 13.0, does not load kernel double: "
+        "error[gpu.driver]: the GPU's driver, for CUDA 13.0, cannot load kernel double: "
         "CUDA_ERROR_NO_BINARY_FOR_GPU: no binary for it\n"
     )
 
 
 def test_a_kernel_that_is_not_there_is_named(fake: Fake) -> None:
-    with pytest.raises(wl.UsageError, match="there is no kernel half; the module has double"):
+    with pytest.raises(wl.UsageError, match="unknown kernel 'half'; the module has double"):
         Gpu().kernel(KERNEL, "half")
 
 
 @pytest.mark.parametrize("options", [{"stream": 3}, {"cooperative": True}])
-def test_the_abstract_machine_refuses_what_it_has_not(options: dict[str, Any]) -> None:
-    with pytest.raises(wl.UsageError, match=r"the abstract machine has no (streams|cooperative launches)"):
+def test_the_emulator_refuses_options_of_a_gpu(options: dict[str, Any]) -> None:
+    with pytest.raises(wl.UsageError, match=r"device='cpu' does not support (stream|cooperative)"):
         wl.launch(KERNEL, grid=4, block=64, args=[np.zeros(1), 1], **options)
 
 
-def test_an_array_on_a_gpu_is_none_of_the_abstract_machines() -> None:
+def test_the_emulator_refuses_an_array_on_a_gpu() -> None:
     with pytest.raises(wl.UsageError) as error:
         wl.launch(KERNEL, grid=4, block=64, args=[Tensor(np.zeros(1)), 1])
     assert told(error.value) == (
@@ -287,3 +287,67 @@ def test_the_gpu_that_was_current_is_so_again(fake: Fake) -> None:
 def test_a_geometry_that_is_none_is_refused(fake: Fake, options: dict[str, Any], sentence: str) -> None:
     with pytest.raises(wl.UsageError, match=sentence):
         Gpu().kernel(KERNEL, "double").prepare(**options)
+
+
+NOT_EMULATED = {
+    "recursion": (
+        ".func walk();\n.func walk() { call walk; ret; }\n",
+        "call walk;",
+    ),
+    "128-bit registers": ("", "{ .reg .b128 %wide; }"),
+    "an extern variable": (".extern .global .u32 table[];\n", "{ .reg .b64 %a; mov.u64 %a, table; }"),
+    "tensor memory": (
+        ".shared .align 4 .b32 slot;\n",
+        "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 32;",
+    ),
+    "an unknown instruction": ("", "frobnicate.u32 7;"),
+}
+
+
+@pytest.mark.parametrize("name", NOT_EMULATED)
+def test_a_gpu_launches_kernels_that_the_emulator_refuses(fake: Fake, name: str) -> None:
+    before, body = NOT_EMULATED[name]
+    text = KERNEL.replace(".visible", f"{before}.visible").replace("    ret;", f"    {body}\n    ret;")
+    data = np.zeros(4)
+    with pytest.raises(wl.Unsupported):
+        wl.launch(text, grid=1, block=32, args=[data, 4])
+    wl.launch(text, grid=1, block=32, args=[data, 4], device="cuda")
+    assert len(fake.launched) == 1
+
+
+def test_a_gpu_launch_does_not_load_the_emulators_program(
+    fake: Fake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("warploom.emulator.program.load", None)
+    launch(np.zeros(4))
+    assert len(fake.launched) == 1
+
+
+def test_the_capacity_of_the_gpu_limits_a_launch(fake: Fake) -> None:
+    text = KERNEL.replace("sm_90a", "sm_80")  # has less shared memory than the GPU
+    wl.launch(text, grid=1, block=32, shared=200_000, args=[np.zeros(1), 1], device="cuda")
+    with pytest.raises(
+        wl.UsageError, match=r"needs 300000 bytes of shared memory .* sm_90a has at most 232448"
+    ):
+        launch(np.zeros(1), shared=300_000)
+
+
+def test_structures_and_tables_hold_the_addresses_of_buffers(fake: Fake) -> None:
+    text = KERNEL.replace(
+        ".param .u64 data, .param .u32 count", ".param .align 8 .b8 s[16], .param .u64 table"
+    )
+    seen: list[np.ndarray[Any, Any]] = []
+
+    def kernel(parameters: bytes) -> None:
+        pointer, count, table = struct.unpack("<QI4xQ", parameters)
+        first, second = (ctypes.c_uint64 * 2).from_address(table)
+        floats = ctypes.c_float * count
+        seen.extend(np.array(floats.from_address(address)) for address in (pointer, first, second))
+        ctypes.memset(first, 0, 4 * count)
+
+    fake.sizes, fake.kernel = (16, 8), kernel
+    inside, left, right = (np.full(3, value, np.float32) for value in (1, 2, 3))
+    foreign = Tensor(right)
+    wl.launch(text, grid=1, block=32, args=[wl.Struct(inside, np.uint32(3)), [left, foreign]], device="cuda")
+    assert [each[0] for each in seen] == [1, 2, 3]
+    assert left.tolist() == [0, 0, 0]

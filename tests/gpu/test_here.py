@@ -132,7 +132,7 @@ def test_all_attributes_are_taken() -> None:
 def test_too_many_ctas_do_not_cooperate() -> None:
     with Gpu() as gpu:
         launch = gpu.kernel(SCALE, "scale").prepare(grid=(1 << 20, 1, 1), block=(128, 1, 1), cooperative=True)
-        with pytest.raises(wl.UsageError, match="the GPU does not launch kernel scale"):
+        with pytest.raises(wl.UsageError, match="the GPU cannot launch kernel scale"):
             launch(None, 0, 1.0)
 
 
@@ -219,3 +219,92 @@ def test_times_grow_with_the_work(by: Any) -> None:
         found = state(gpu)
         assert found.clock
         assert found.power
+
+
+NOT_EMULATED = """.version 8.3
+.target sm_70
+.address_size 64
+.func (.param .b32 result) factorial(.param .b32 n);
+.func (.param .b32 result) factorial(.param .b32 n)
+{
+    .reg .pred %p;
+    .reg .b32 %r<4>;
+    ld.param.b32 %r0, [n];
+    mov.b32 %r1, 1;
+    setp.le.u32 %p, %r0, 1;
+    @%p bra DONE;
+    sub.u32 %r2, %r0, 1;
+    {
+        .param .b32 less;
+        .param .b32 product;
+        st.param.b32 [less], %r2;
+        call (product), factorial, (less);
+        ld.param.b32 %r1, [product];
+    }
+    mul.lo.u32 %r1, %r1, %r0;
+DONE:
+    st.param.b32 [result], %r1;
+    ret;
+}
+.visible .entry k(.param .u64 out)
+{
+    .reg .b128 %wide;
+    .reg .b64 %d<4>;
+    .reg .b32 %r<2>;
+    ld.param.u64 %d0, [out];
+    cvta.to.global.u64 %d0, %d0;
+    mov.u64 %d1, 1;
+    mov.u64 %d2, 2;
+    mov.b128 %wide, {%d1, %d2};
+    mov.b128 {%d1, %d2}, %wide;
+    {
+        .param .b32 n;
+        .param .b32 product;
+        mov.b32 %r0, 5;
+        st.param.b32 [n], %r0;
+        call (product), factorial, (n);
+        ld.param.b32 %r1, [product];
+    }
+    cvt.u64.u32 %d3, %r1;
+    st.global.u64 [%d0], %d1;
+    st.global.u64 [%d0+8], %d2;
+    st.global.u64 [%d0+16], %d3;
+    ret;
+}
+"""
+
+
+def test_a_kernel_that_the_emulator_refuses_runs() -> None:
+    out = np.zeros(3, np.uint64)
+    with pytest.raises(wl.Unsupported):
+        wl.launch(NOT_EMULATED, grid=1, block=1, args=[out])
+    wl.launch(NOT_EMULATED, grid=1, block=1, args=[out], device="cuda")
+    assert out.tolist() == [1, 2, 120]
+
+
+def test_a_structure_and_a_table_of_pointers_reach_the_kernel() -> None:
+    text = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .align 8 .b8 s[16], .param .u64 table)
+{
+    .reg .b32 %r<2>;
+    .reg .b64 %d<4>;
+    ld.param.u64 %d0, [s];
+    ld.param.u32 %r0, [s+8];
+    ld.param.u64 %d1, [table];
+    ld.global.u64 %d2, [%d1];
+    ld.global.u64 %d3, [%d1+8];
+    ld.global.u32 %r1, [%d2];
+    add.u32 %r0, %r0, %r1;
+    st.global.u32 [%d0], %r0;
+    st.global.u32 [%d3], %r0;
+    ret;
+}
+"""
+    x, first, second = (np.full(4, value, np.uint32) for value in (0, 30, 0))
+    for device in ("cpu", "cuda"):
+        x[:], second[:] = 0, 0
+        args = [wl.Struct(x, np.uint32(12)), [first, second]]
+        wl.launch(text, grid=1, block=1, args=args, device=device)
+        assert (x[0], second[0]) == (42, 42)

@@ -166,7 +166,7 @@ def test_arguments_are_counted_and_kept_to_their_types(fake: Fake) -> None:
 
 def test_a_refused_launch_says_why(fake: Fake) -> None:
     fake.fails["launch"] = Status.INVALID_VALUE
-    with pytest.raises(wl.UsageError, match="the GPU does not launch kernel scale: invalid value"):
+    with pytest.raises(wl.UsageError, match="the GPU cannot launch kernel scale: invalid value"):
         prepared(fake)(None, 0, 1.0, 0)
 
 
@@ -205,8 +205,8 @@ def test_a_tensor_map_follows_its_array(fake: Fake) -> None:
     with pytest.raises(wl.UsageError) as error:
         launch(tensor(64, 32), None)
     assert error.value.diagnostics[0].message == (
-        "a gpu Tensor of shape (64, 32), strides (128, 4) and float32 is given for map; the launch is prepared for"
-        " shape (64, 64), strides (256, 4) and float32"
+        "map is a gpu Tensor of shape (64, 32), strides (128, 4) and float32;"
+        " expected shape (64, 64), strides (256, 4) and float32"
     )
 
 
@@ -235,5 +235,5 @@ def test_memory_that_is_nobodys_is_refused() -> None:
         def __dlpack_device__(self) -> tuple[int, int]:
             return 8, 0
 
-    with pytest.raises(wl.UsageError, match="neither on a GPU of NVIDIA's nor in the host's memory"):
+    with pytest.raises(wl.UsageError, match="neither on an NVIDIA GPU nor in the host's memory"):
         is_on_gpu(Elsewhere(np.zeros(1)))

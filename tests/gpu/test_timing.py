@@ -52,15 +52,17 @@ def test_what_a_graph_cannot_hold_is_refused(fake: Fake) -> None:
 
 def test_a_fault_among_the_calls_is_one(fake: Fake) -> None:
     fake.fails["synchronize"] = Status.ILLEGAL_ADDRESS
-    with pytest.raises(DeviceFault, match="the GPU broke off a kernel: illegal address"):
+    with pytest.raises(DeviceFault, match="the GPU stopped a kernel: illegal address"):
         measure(Gpu(), {"ours": [lambda stream: None]})
 
 
 @pytest.mark.parametrize(
     ("calls", "options"), [({}, {}), ({"a": []}, {}), ({"a": [print]}, {"repetitions": 0})]
 )
-def test_nothing_cannot_be_timed(fake: Fake, calls: dict[str, Any], options: dict[str, int]) -> None:
-    with pytest.raises(wl.UsageError, match="there is nothing to time"):
+def test_calls_and_repetitions_are_required(
+    fake: Fake, calls: dict[str, Any], options: dict[str, int]
+) -> None:
+    with pytest.raises(wl.UsageError, match="nothing to time"):
         measure(Gpu(), calls, **options)
 
 
@@ -82,7 +84,7 @@ def test_a_gpu_is_brought_to_work_and_given_rest(fake: Fake, monkeypatch: pytest
     monkeypatch.setattr("time.sleep", rests.append)
     made: list[str] = []
     calls = {name: [lambda stream, name=name: made.append(name)] for name in ("ours", "theirs")}
-    measure(Gpu(), calls, repetitions=3, by="events", settle=3.5)
+    measure(Gpu(), calls, repetitions=3, by="events", warm_up=3.5)
     assert len(made) == 2 * (2 + 1 + 3 + 3)  # warm, first, three times until the time is over, repetitions
     assert rests == []
     measure(Gpu(), calls, repetitions=3, by="events", pause=0.25)

@@ -182,15 +182,15 @@ class FakeWarps:
         return np.concatenate(list(tiles.swapaxes(0, 1)), axis=1 if down else 2)
 
     def defer(self, channel: str, action: Callable[..., None], captured: Mapping[str, Array]) -> None:
-        assert channel == "wgmma"
+        assert channel == "multiplication"
         assert all(len(array) == self.count for array in captured.values())
         self.deferred.append((action, captured))
 
     def commit(self, channel: str) -> None:
-        assert channel == "wgmma"
+        assert channel == "multiplication"
 
     def wait(self, channel: str, pending: int, read_only: bool = False) -> None:
-        assert (channel, read_only) == ("wgmma", False)
+        assert (channel, read_only) == ("multiplication", False)
         if pending == 0:
             self.complete()
 

@@ -152,7 +152,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "k.ptx").write_text(ptx)
     assert main(["lower", str(tmp_path / "k.ptx"), "--to", "nvvm"]) == 0
     assert capsys.readouterr().out.count("nvvm.wgmma.mma_async") == 2
-    assert main(["lower", str(path), "--target", "sm_80"]) == 1
+    assert main(["lower", str(path), "--arch", "sm_80"]) == 1
     assert "k.mlir:2:3: error[wgmma.fence/target]" in capsys.readouterr().err
     path.write_text(WHOLE.replace(FENCE, ""))
     assert main(["lower", str(path)]) == 0

@@ -21,3 +21,13 @@ def test_a_public_function_stays_when_its_subpackage_is_imported() -> None:
     program = "import warploom.runtime, warploom as wl; print(type(wl.launch).__name__)"
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
     assert done.stdout == "function\n"
+
+
+def test_every_kind_of_error_is_public() -> None:
+    program = (
+        "import warploom as wl\n"
+        "public = {name: getattr(wl, name) for name in wl.__all__}\n"
+        "print(sorted(each.__name__ for each in wl.WarploomError.__subclasses__() if each.__name__ not in public))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert done.stdout == "[]\n"

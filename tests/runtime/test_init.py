@@ -15,11 +15,10 @@ import pytest
 from warploom.cli import main
 from warploom.diagnostics import WarploomError
 from warploom.ptx import parse
-from warploom.runtime.api import execute
+from warploom.runtime.api import launch
 from warploom.runtime.buffers import Array
 from warploom.runtime.init import write
-from warploom.runtime.launchfile import LaunchFile, read_launch_file
-from warploom.runtime.prepare import prepare
+from warploom.runtime.launchfile import LaunchPlan, read_launch_file
 
 TESTS = Path(__file__).parents[1]
 CORPUS = TESTS / "corpus"
@@ -75,7 +74,7 @@ def test_the_parameters_of_the_corpus_are_what_its_index_says(entry: dict[str, o
         if kind in ("buffer", "tensor_map"):
             said = re.search(rf'\[buffer\.{argument[found]}\]\ndtype = "([^"]*)"(.*)', text)
             assert said is not None
-            guesses = "no more than" in said[2] or said[1].startswith("fill in")
+            guesses = "states only" in said[2] or said[1].startswith("fill in")
             assert guesses or said[1] == dtype
 
 
@@ -107,7 +106,7 @@ def filled(text: str, values: Sequence[str]) -> str:
     return UNFILLED.sub(lambda _: next(given), text)
 
 
-def init(tmp_path: Path, ptx: str | Path, kernel: str, *values: str) -> LaunchFile:
+def init(tmp_path: Path, ptx: str | Path, kernel: str, *values: str) -> LaunchPlan:
     target = tmp_path / f"{kernel[:30]}.toml"
     main(["init", str(MADE / ptx), "--kernel", kernel, "-o", str(target), "--force"])
     text = filled(target.read_text(), values)
@@ -115,12 +114,12 @@ def init(tmp_path: Path, ptx: str | Path, kernel: str, *values: str) -> LaunchFi
     return read_launch_file(target)
 
 
-def run(file: LaunchFile) -> tuple[dict[str, Array], dict[str, Array]]:
+def run(file: LaunchPlan) -> tuple[dict[str, Array], dict[str, Array]]:
     """The buffers before and after."""
-    args, arrays = prepare(file.arguments, file.buffers)
+    args, arrays, *_ = file.prepare()
     before = {name: array.copy() for name, array in arrays.items()}
     at = file.geometry
-    execute(
+    launch(
         file.ptx, file.kernel, grid=at.grid, block=at.block, cluster=at.cluster, shared=at.shared, args=args
     )
     return before, arrays
@@ -194,9 +193,9 @@ def test_a_file_that_is_there_stays(tmp_path: Path, capsys: pytest.CaptureFixtur
     command = ["init", ptx, "--kernel", "axpy", "-o", str(target)]
     assert main(command) == 2
     assert target.read_text() == "mine"
-    assert "is there already" in capsys.readouterr().err
+    assert "here.toml exists" in capsys.readouterr().err
     assert main([*command, "--force"]) == 0
-    assert "2 values are to be filled in" in capsys.readouterr().out
+    assert "2 values must be filled in" in capsys.readouterr().out
 
 
 def test_the_text_goes_to_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
@@ -208,7 +207,7 @@ def test_the_text_goes_to_standard_output(capsys: pytest.CaptureFixture[str]) ->
     ("arguments", "said"),
     [
         ([str(MADE / "kernels.ptx")], "5 kernels (axpy, halves, reversed, transposed, box)"),
-        ([str(MADE / "kernels.ptx"), "--kernel", "saxpy"], "there is no kernel 'saxpy'"),
+        ([str(MADE / "kernels.ptx"), "--kernel", "saxpy"], "unknown kernel 'saxpy'"),
         ([str(MADE / "absent.ptx")], "there is no file"),
         (
             [str(MADE / "cute.ptx"), "-o", "absent/launch.toml"],
@@ -224,8 +223,8 @@ def test_mistakes(arguments: list[str], said: str, capsys: pytest.CaptureFixture
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ('{ at = 16, buffer = "x" }', "expected what ends within the 16 bytes"),
-        ("{ at = 8, value = 1 }", "a field's type is missing"),
+        ('{ at = 16, buffer = "x" }', "expected a field within the 16 bytes"),
+        ("{ at = 8, value = 1 }", "type is missing"),
         ('{ at = 8, value = 300, type = "u8" }', "expected an integer from 0 to 255"),
         ("{ at = 0 }", "expected exactly one of buffer, tensor_map, value, scratch, null"),
         ('{ value = 1, type = "u8" }', "at is missing"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -11,16 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import warploom as wl
 from warploom.runtime.buffers import DTYPES, Generated
-from warploom.runtime.launchfile import (
-    LaunchFile,
-    Pointer,
-    Scalar,
-    Scratch,
-    TensorMapOf,
-    read_launch_file,
-)
-from warploom.runtime.prepare import prepare
+from warploom.runtime.launchfile import LaunchPlan, read_launch_file
 from warploom.runtime.toml import LaunchFileError
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -64,7 +58,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("k.ptx").write_text(".version 8.0\n")
 
 
-def read(text: str) -> LaunchFile:
+def read(text: str) -> LaunchPlan:
     Path("l.toml").write_text(text)
     return read_launch_file(Path("l.toml"))
 
@@ -82,7 +76,9 @@ def test_a_launch_file_is_read() -> None:
     assert file.geometry.grid == (2, 2)
     assert file.geometry.block == (128,)
     assert file.geometry.cluster == (1, 1, 1)
-    assert file.arguments == (Pointer("a"), Scalar(7))
+    args, arrays, *_ = file.prepare()
+    assert args[0] is arrays["a"]
+    assert args[1] == 7
     assert file.buffers["a"] == Generated(np.dtype(np.float16), (4, 8), "normal", seed=0)
     assert file.expect
     assert dict(file.expect.operands) == {"a": "a", "b": "a"}
@@ -108,16 +104,18 @@ argument = [
     { null = true },
 ]
 """
-    assert read(
-        inline + GOOD.replace('[[argument]]\nbuffer = "a"\n\n[[argument]]\nvalue = 7\n', "")
-    ).arguments == (
-        TensorMapOf("a", (4, 8), (1, 2), swizzle=32, oob_fill="nan"),
-        TensorMapOf("a", (4, 8), l2_promotion=128),
-        Scalar(np.float32(1.5)),
-        Scalar(np.uint64(5)),
-        Scratch(384),
-        Scalar(0),
-    )
+    file = read(inline + GOOD.replace('[[argument]]\nbuffer = "a"\n\n[[argument]]\nvalue = 7\n', ""))
+    args, arrays, *_ = file.prepare()
+    options: list[Any] = [
+        {"element_strides": (1, 2), "swizzle": 32, "oob_fill": "nan"},
+        {"l2_promotion": 128},
+    ]
+    for found, given_options in zip(args, options):
+        expected = wl.TensorMap.tiled(arrays["a"], (4, 8), **given_options)
+        assert (found.array is arrays["a"], found.unplaced) == (True, expected.unplaced)
+    assert args[2:4] == [np.float32(1.5), np.uint64(5)]
+    assert [type(arg) for arg in args[2:4]] == [np.float32, np.uint64]
+    assert (args[4].nbytes, args[4].any(), args[5]) == (384, False, 0)
 
 
 MISTAKES = re.findall(r"```diff\n(.*?)```", (Path(__file__).parent / "mistakes.md").read_text(), re.DOTALL)
@@ -147,12 +145,12 @@ def test_places_inside_an_array_of_inline_tables() -> None:
         'argument = [\n    { null = true },\n    { value = 1, typ = "u32" },\n]\n'
         + GOOD[: GOOD.index("[[argument]]")]
     )
-    assert refusal(text) == 'l.toml:3:18: argument[1].typ: no such key | did you mean "type"?'
+    assert refusal(text) == 'l.toml:3:18: argument[1].typ: unknown key | did you mean "type"?'
 
 
 def test_every_unknown_key_of_a_table_is_reported() -> None:
     text = GOOD.replace("block = 128", "block = 128\nspeed = 3\ncolour = 4")
-    assert refusal(text).count("no such key") == 2
+    assert refusal(text).count("unknown key") == 2
 
 
 def test_a_missing_file_a_folder_and_bytes_that_are_not_text() -> None:
@@ -200,7 +198,7 @@ def test_seeds_make_different_buffers_and_the_default_is_the_place_in_the_file()
             '"float16"\nshape = [4, 8]\ndistribution = "normal"',
         )
     )
-    _, arrays = prepare(file.arguments, file.buffers)
+    _, arrays, *_ = file.prepare()
     assert not np.array_equal(arrays["a"], arrays["c"])
 
 
@@ -213,7 +211,7 @@ def test_integers_reach_both_ends_and_no_further() -> None:
 
 def test_arguments_point_into_the_named_buffers() -> None:
     file = read(GOOD)
-    args, arrays = prepare(file.arguments, file.buffers)
+    args, arrays, *_ = file.prepare()
     assert args[0] is arrays["a"]
     assert args[1] == 7
 
@@ -225,7 +223,7 @@ def test_a_stored_buffer() -> None:
     stored = np.asfortranarray(np.arange(32, dtype=np.float32).reshape(4, 8))
     np.save("a.npy", stored)
     file = read(NPY)
-    _, arrays = prepare(file.arguments, file.buffers)
+    _, arrays, *_ = file.prepare()
     assert np.array_equal(arrays["a"], stored)
     assert arrays["a"].flags.c_contiguous
     assert arrays["a"].flags.writeable
@@ -235,10 +233,10 @@ def test_a_stored_buffer_of_a_type_that_numpy_cannot_name() -> None:
     stored = np.arange(8).astype(ml_dtypes.bfloat16)
     np.save("a.npy", stored)
     assert refusal(NPY) == (
-        "l.toml:15:1: buffer.a.file: a.npy holds elements of type |V2 | dtype says what the bytes are"
+        "l.toml:15:1: buffer.a.file: a.npy holds elements of type |V2 | dtype states the type of the bytes"
     )
     file = read(NPY.replace('file = "a.npy"', 'file = "a.npy"\ndtype = "bfloat16"'))
-    _, arrays = prepare(file.arguments, file.buffers)
+    _, arrays, *_ = file.prepare()
     assert arrays["a"].dtype == ml_dtypes.bfloat16
     assert arrays["a"].tobytes() == stored.tobytes()
 
@@ -256,7 +254,7 @@ def test_stored_buffers_that_are_refused() -> None:
     )
     np.save("a.npy", np.zeros(4, np.float32))
     assert refusal(NPY.replace('file = "a.npy"', 'file = "a.npy"\ndtype = "float16"')) == (
-        f"{place}a.npy holds elements of 4 bytes; float16 takes 2"
+        f"{place}a.npy holds elements of 4 bytes; expected 2 for float16"
     )
     whole = Path("a.npy").read_bytes()
     Path("a.npy").write_bytes(whole[:-1])
@@ -266,11 +264,11 @@ def test_stored_buffers_that_are_refused() -> None:
 def test_buffers_beyond_the_limit_are_refused_before_they_are_made() -> None:
     file = read(GOOD.replace("[4, 8]", "[1048576, 1048576]").replace("value = 7", "scratch = 1048576"))
     with pytest.raises(LaunchFileError) as caught:
-        prepare(file.arguments, file.buffers)
+        file.prepare()
     assert str(caught.value) == (
         "the buffers take 2048.0 GiB, more than the limit of 4.0 GiB; the largest is a with 2048.0 GiB"
     )
     file = read(GOOD.replace("value = 7", "scratch = 2000"))
     with pytest.raises(LaunchFileError, match="the largest is scratch"):
-        prepare(file.arguments, file.buffers, limit=2000)
-    prepare(file.arguments, file.buffers, limit=2000 + 64 + 64)
+        file.prepare(limit=2000)
+    file.prepare(limit=2000 + 64 + 64)

@@ -29,7 +29,7 @@ from warploom.kernels.plan import DTYPES
 from warploom.kernels.prepared import Dispatch
 from warploom.kernels.problem import Operands, grouped_problem, problem_of, transposed
 from warploom.kernels.sparse import compress, prune
-from warploom.runtime.api import execute
+from warploom.runtime.api import launch
 
 _OPERANDS: dict[str, Any] = {
     "f16": np.float16, "bf16": ml_dtypes.bfloat16, "tf32": np.float32, "e4m3": ml_dtypes.float8_e4m3fn,
@@ -213,8 +213,8 @@ def tried(plan: AnyPlan, schedule: str, *, cut: bool = False, seed: int = 1) -> 
     whole = d if d.base is None else d.base
     whole[...] = _UNTOUCHED
     dispatch, arrays = _dispatch(plan, made, cut)
-    run = execute(
-        _program(plan), grid=dispatch.grid, block=plan.tile.threads, shared=kernel_of(plan).shared,
+    run = launch(
+        _program(plan), grid=dispatch.grid, block=plan.tile.threads, shared=kernel_of(plan).shared_bytes,
         args=dispatch.arguments(arrays, d, whole, _ALPHA, _BETA), schedule=schedule, sanitize=True,
     )  # fmt: skip
     found = [f"{each.code}: {each.message}" for each in run.findings]

@@ -1,4 +1,4 @@
-"""The command line: one file per verb, nothing but arguments and printing."""
+"""The command line: one file per command, with arguments and printing only."""
 
 from __future__ import annotations
 

@@ -1,55 +1,79 @@
-"""Multiplications as they are written on the command line: types by name, sizes as MxNxK."""
+"""Options and texts of the commands that time multiplications."""
 
 from __future__ import annotations
 
+import argparse
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from warploom.cli._options import positive
 from warploom.diagnostics import UsageError
 
 if TYPE_CHECKING:
     from warploom.kernels import Tile
     from warploom.kernels.timing.cublas import Kind
-    from warploom.kernels.timing.speed import Size
+    from warploom.kernels.timing.speed import Case, Size
 
 _SIZE = re.compile(r"([1-9]\d{0,6})x([1-9]\d{0,6})x([1-9]\d{0,6})", re.ASCII)
 
 
-def kinds(option: str, names: Iterable[str], known: Sequence[str]) -> list[Kind]:
-    """The kinds of these names, each once. Errors: UsageError bench.type."""
+def declare_gemms(parser: argparse.ArgumentParser) -> None:
+    """Add the options that select multiplications and the library to compare with."""
+    parser.add_argument(
+        "--types",
+        metavar="TYPE,…",
+        type=lambda text: list(dict.fromkeys(text.split(","))),
+        help="types of A and B: bf16, f16, tf32, e4m3 (fast sums), e4m3-accurate, s8, or f16-sparse (a 2:4 sparse A, "
+        "timed beside our kernel for a dense A)",
+    )
+    parser.add_argument(
+        "--shapes",
+        metavar="MxNxK,…",
+        type=_sizes,
+        help="sizes, such as 4096x2112x7168 (eight sizes of models)",
+    )
+    parser.add_argument("--repetitions", type=positive, default=20, metavar="N", help="repetitions (20)")
+    parser.add_argument(
+        "--peer", choices=("torch", "cupy"), default="torch", help="the other library (torch)"
+    )
+
+
+def selected_cases(options: argparse.Namespace, known: Sequence[str]) -> list[Case]:
+    """Return the multiplications of --types and --shapes, by default all. Errors: UsageError."""
+    from warploom.kernels.timing.cublas import default_kinds
+    from warploom.kernels.timing.speed import SIZES, Case
+
+    kinds = _kinds(options.types or default_kinds(known), known)
+    return [Case(kind, *size) for kind in kinds for size in options.shapes or SIZES]
+
+
+def _kinds(names: Sequence[str], known: Sequence[str]) -> list[Kind]:
     from warploom.kernels.timing.cublas import KINDS
 
-    chosen = list(dict.fromkeys(names))
-    for name in chosen:
+    for name in names:
         if name not in known:
-            raise UsageError(
-                f"{option}: found {name!r}; expected some of {', '.join(known)}", code="bench.type"
-            )
-    return [KINDS[name] for name in chosen]
+            raise UsageError(f"--types: found {name!r}; expected some of {', '.join(known)}")
+    return [KINDS[name] for name in names]
 
 
-def sizes(option: str, texts: Iterable[str]) -> list[Size]:
-    """Sizes (M, N, K), each once. Errors: UsageError bench.shape."""
+def _sizes(text: str) -> list[Size]:
     found: list[Size] = []
-    for text in dict.fromkeys(texts):
-        read = _SIZE.fullmatch(text)
+    for part in dict.fromkeys(text.split(",")):
+        read = _SIZE.fullmatch(part)
         if read is None:
-            raise UsageError(
-                f"{option}: found {text!r}; expected M, N and K with x between them, such as 4096x2112x7168",
-                code="bench.shape",
-            )
+            raise argparse.ArgumentTypeError(f"found {part!r}; expected M, N and K such as 4096x2112x7168")
         found.append((int(read[1]), int(read[2]), int(read[3])))
     return found
 
 
-def in_words(tile: Tile, split: int) -> str:
-    """A tile and how many of them are cut, short: `128x256, cluster 2, 124 cut`."""
+def tile_text(tile: Tile, split: int) -> str:
+    """Return a tile and the number of tiles that are split along K: `128x256, cluster 2, 124 split`."""
     parts = [f"{tile.rows}x{tile.columns}"]
     if tile.pingpong:
         parts.append("pingpong")
     if tile.cluster > 1:
         parts.append(f"cluster {tile.cluster}")
     if split:
-        parts.append(f"{split} cut")
+        parts.append(f"{split} split")
     return ", ".join(parts)

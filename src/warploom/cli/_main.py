@@ -1,4 +1,4 @@
-"""The `warploom` command: reads which verb is meant, runs it, and turns every mistake into a sentence."""
+"""The `warploom` command: its parser, and the exit status of each error."""
 
 from __future__ import annotations
 
@@ -24,42 +24,40 @@ from warploom.cli import (
     sanitize,
     tune,
 )
+from warploom.cli._options import FINDINGS, INTERRUPTED, MISUSE, OK, Parser
 from warploom.diagnostics import WarploomError, render
 
-_VERBS = (check, run, sanitize, report, init, lower, author, explain, layout, bench, tune, lsp, completion)
-OK = 0
-FAILED = 1
-MISUSE = 2
-INTERRUPTED = 130
+_COMMANDS = (check, run, sanitize, report, init, lower, author, explain, layout, bench, tune, lsp, completion)
 
 
 class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from importlib.metadata import version
+        from warploom.release import version
 
-        print(f"warploom {version('warploom')}")
+        print(f"warploom {version()}")
         parser.exit(OK)
 
 
 def parser() -> argparse.ArgumentParser:
-    """What the command line takes."""
-    top = argparse.ArgumentParser(
+    """Return the parser of the command line."""
+    top = Parser(
         prog="warploom",
         description="A workbench for NVIDIA tensor-core programs at the PTX level.",
-        epilog="`warploom VERB --help` says more about each verb.",
+        epilog="`warploom COMMAND --help` describes a command. Exit status: 0 success; 1 findings or wrong results; "
+        "2 wrong use.",
     )
-    top.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
-    verbs = top.add_subparsers(title="verbs", metavar="VERB", required=True)
-    for verb in _VERBS:
-        verb.declare(verbs.add_parser)
+    top.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
+    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in _COMMANDS:
+        command.declare(commands.add_parser)
     return top
 
 
 def _status(error: WarploomError) -> int:
-    """Failure when the kernel went wrong while it ran; misuse when it could not begin as asked."""
+    """Return 1 for a kernel that failed during its run, and 2 for a request that could not be started."""
     from warploom.emulator.faults import Deadlock, Trap
 
-    return FAILED if isinstance(error, Trap | Deadlock) else MISUSE
+    return FINDINGS if isinstance(error, Trap | Deadlock) else MISUSE
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -68,15 +66,16 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def execute(parser: argparse.ArgumentParser, argv: Sequence[str] | None = None) -> int:
-    """Run the verb that a command line names and return its exit status.
+    """Run the command that a command line names, and return its exit status.
 
-    The status is 0 for success, 1 for findings or a failed kernel, and 2 for wrong use.
+    The status is 0 for success, 1 for findings or wrong results, and 2 for wrong use.
     """
-    gc.set_threshold(100_000)  # what imports make stays for good: looking it through often slows every start
-    options = parser.parse_args(argv)
-    verb = cast("Callable[[argparse.Namespace], int]", options.verb)
+    gc.set_threshold(
+        100_000
+    )  # objects that imports create live forever; frequent collections slow every start
     try:
-        status = verb(options)
+        options = parser.parse_args(argv)
+        status = cast("Callable[[argparse.Namespace], int]", options.verb)(options)
         sys.stdout.flush()
     except WarploomError as error:
         print(render(error.diagnostics, color=sys.stderr.isatty()), end="", file=sys.stderr)
@@ -85,7 +84,7 @@ def execute(parser: argparse.ArgumentParser, argv: Sequence[str] | None = None) 
         print("warploom: interrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader of a pipe has left; nothing may be written at exit either.
+        # The reader of the pipe has exited. Redirecting stdout prevents a second error at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED
+        return FINDINGS
     return status

@@ -1,100 +1,131 @@
-"""Progress of work that goes from one named thing to the next."""
+"""Progress bars on the terminal. Without a terminal, some are lines on standard error and others are silent."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Protocol
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
 
+if TYPE_CHECKING:
+    from warploom.emulator.stats import Progress
 
-class Progress(Protocol):
-    """Told what is begun and what came of it."""
-
-    def begin(self, what: str) -> None: ...
-    def end(self, found: str) -> None: ...
-
-
-class _Lines:
-    """Where there is no terminal: a line for each thing that is done."""
-
-    def begin(self, what: str) -> None:
-        return
-
-    def end(self, found: str) -> None:
-        print(found, file=sys.stderr, flush=True)
+Update = Callable[..., None]
+"""`update` of a bar: `total`, `completed`, `advance`, `description`, and the fields of its columns."""
 
 
 @contextmanager
-def progress(total: int) -> Generator[Progress]:
-    """A bar that names what is at work, on the terminal; lines of what is done where there is none."""
-    if not sys.stderr.isatty():
-        yield _Lines()
-        return
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.progress import Progress as Bar
+def _bar(
+    columns: Callable[[Any], tuple[Any, ...]], description: str, **task: Any
+) -> Generator[Update | None]:
+    """Show a bar and yield its update function, or None without a terminal.
 
-    with Bar(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=total)
-
-        class OnTerminal:
-            def begin(self, what: str) -> None:
-                bar.update(task, description=escape(what))
-
-            def end(self, found: str) -> None:
-                bar.advance(task)
-
-        yield OnTerminal()
-
-
-@contextmanager
-def bar(what: str) -> Generator[Callable[[str, int, int], None]]:
-    """A bar for one thing in several steps, told each step and how many are done of how many.
-
-    Without a terminal it is a line that says what is begun.
+    `columns` returns the columns after the description, given the module `rich.progress`.
     """
     if not sys.stderr.isatty():
-        print(what, file=sys.stderr, flush=True)
-        yield lambda step, done, total: None
+        yield None
         return
+    from rich import progress
     from rich.console import Console
-    from rich.markup import escape
-    from rich.progress import Progress as Bar
 
-    with Bar(console=Console(stderr=True), transient=True) as shown:
-        task = shown.add_task(escape(what))
-        yield lambda step, done, total: shown.update(
-            task, description=escape(f"{what}: {step}"), completed=done, total=total
-        )
+    shown = (progress.TextColumn("{task.description}", markup=False), *columns(progress))
+    with progress.Progress(*shown, console=Console(stderr=True), transient=True) as bar:
+        yield partial(bar.update, bar.add_task(description, **task))
+
+
+class Items:
+    """Progress of work on named items."""
+
+    def __init__(self, update: Update | None) -> None:
+        self._update = update
+
+    def begin(self, name: str) -> None:
+        """Show the name of the item that begins."""
+        if self._update is not None:
+            self._update(description=name)
+
+    def end(self, result: str) -> None:
+        """Count an item, or print its result without a terminal."""
+        if self._update is not None:
+            self._update(advance=1)
+        else:
+            print(result, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def item_progress(total: int) -> Generator[Items]:
+    """Show the progress of work on this number of items."""
+    with _bar(lambda rich: (rich.BarColumn(), rich.MofNCompleteColumn()), "", total=total) as update:
+        yield Items(update)
+
+
+@contextmanager
+def step_progress(what: str) -> Generator[Callable[[str, int, int], None]]:
+    """Show the steps of one task. The yielded function takes a step, the steps done and their total.
+
+    Without a terminal, print the name of the task.
+    """
+    with _bar(lambda rich: (rich.BarColumn(), rich.MofNCompleteColumn()), what) as update:
+        if update is None:
+            print(what, file=sys.stderr, flush=True)
+
+        def tell(step: str, done: int, total: int) -> None:
+            if update is not None:
+                update(description=f"{what}: {step}", completed=done, total=total)
+
+        yield tell
 
 
 class Counting(Protocol):
-    """Told how many things are done, and of how many where that was not known."""
+    """Function that takes the number of items done, and their total if it was unknown before."""
 
     def __call__(self, done: int, total: int | None = None, /) -> None: ...
 
 
 @contextmanager
 def counting(what: str, total: int | None = None) -> Generator[Counting]:
-    """A bar of things that are alike; nothing where there is no terminal."""
-    if not sys.stderr.isatty():
-        yield _unseen
-        return
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    with Bar(*columns, console=Console(stderr=True), transient=True) as shown:
-        task = shown.add_task(escape(what), total=total)
+    """Show how many items are done. Nothing is printed without a terminal."""
+    with _bar(
+        lambda rich: (rich.BarColumn(), rich.MofNCompleteColumn(), rich.TimeRemainingColumn()),
+        what,
+        total=total,
+    ) as update:
 
         def tell(done: int, of: int | None = None, /) -> None:
-            shown.update(task, completed=done, total=total if of is None else of)
+            if update is not None:
+                update(completed=done, total=total if of is None else of)
 
         yield tell
 
 
-def _unseen(_done: int, _total: int | None = None, /) -> None:
-    return
+@contextmanager
+def launch_progress(name: str) -> Generator[Callable[[Progress], None] | None]:
+    """Show the CTAs done and the rate of a launch. Yield None without a terminal."""
+    with _bar(
+        lambda rich: (
+            rich.BarColumn(),
+            rich.TextColumn("{task.fields[done]}"),
+            rich.TextColumn("{task.fields[rate]}"),
+            rich.TimeElapsedColumn(),
+        ),
+        name, total=None, done="", rate="",
+    ) as update:  # fmt: skip
+        if update is None:
+            yield None
+            return
+
+        def advance(at: Progress) -> None:
+            done, rate = f"{at.ctas_done}/{at.ctas_total} CTAs", mac_rate(at.macs, at.seconds)
+            update(total=at.ctas_total, completed=at.ctas_done, done=done, rate=rate)
+
+        yield advance
+
+
+def mac_rate(macs: int, seconds: float) -> str:
+    """Return multiply-accumulates per second with three digits and a prefix."""
+    rate = macs / seconds if seconds > 0 else 0.0
+    for prefix, unit in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if rate >= prefix:
+            return f"{rate / prefix:.3g} {unit} MAC/s"
+    return f"{rate:.3g} MAC/s"

@@ -1,63 +1,39 @@
-"""What `warploom run` prints: progress while it runs, then tables; plain text where there is no terminal."""
+"""Tables and sentences that describe runs, with colours on a terminal."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from warploom.diagnostics import render
+from warploom.cli._progress import mac_rate
+from warploom.diagnostics import Diagnostic, render
 
 if TYPE_CHECKING:
-    from warploom.runtime.api import Progress, Run, Stats
+    from warploom.runtime.api import Run, Stats
     from warploom.runtime.compare import Comparison
     from warploom.runtime.explore import Exploration
 
 Rows = list[tuple[str, str]]
 
 
-@contextmanager
-def progress(name: str) -> Generator[Callable[[Progress], None] | None]:
-    """A bar with CTAs done and MAC/s; None, so that nothing is reported, where there is no terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bar
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.fields[done]}"),
-        TextColumn("{task.fields[rate]}"),
-        TimeElapsedColumn(),
-    )
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(name, total=None, done="", rate="")
-
-        def advance(at: Progress) -> None:
-            done = f"{at.ctas_done}/{at.ctas_total} CTAs"
-            rate = per_second(at.macs, at.seconds)
-            bar.update(task, total=at.ctas_total, completed=at.ctas_done, done=done, rate=rate)
-
-        yield advance
+def counted(findings: int) -> str:
+    """Return the number of findings in words."""
+    return f"{findings} finding{'' if findings == 1 else 's'}" if findings else "no findings"
 
 
 def outcome(result: Run, comparison: Comparison | None) -> None:
-    """The closing tables: instructions by family, totals, and the comparison; then what was found wrong."""
-    _table("instructions", "warp level", instruction_rows(result.stats))
-    _table("run", "", total_rows(result.stats))
+    """Print instructions by family, totals, the comparison and the findings of a run."""
+    _table("instructions", "warp level", _instruction_rows(result.stats))
+    _table("run", "", _total_rows(result.stats))
     if comparison:
-        _table(f"comparison of {comparison.name}, in float64", "", comparison_rows(comparison))
+        _table(f"comparison of {comparison.name}, in float64", "", _comparison_rows(comparison))
         _verdict(comparison.ok, comparison.sentence)
-    if result.findings:
-        print(render(result.findings, color=sys.stdout.isatty()), end="")
+    _findings(result.findings)
 
 
 def exploration(found: Exploration) -> None:
-    """Whether schedules agree; where they do not, the first byte, and what the sanitizer says of it."""
+    """Print if the schedules agree, the first difference, and the findings of the sanitizer."""
     count = len(found.schedules)
     if found.same:
         print(f"the same bytes under all {count} schedules")
@@ -65,31 +41,34 @@ def exploration(found: Exploration) -> None:
     if found.difference:
         print(f"the results depend on the schedule: {found.difference}")
     if found.failures:
-        name, words = found.failures[0]
-        print(f"{len(found.failures)} of {count} schedules failed; under {name}: {words}")
-    if found.findings:
-        print(render(found.findings, color=sys.stdout.isatty()), end="")
+        name, message = found.failures[0]
+        print(f"{len(found.failures)} of {count} schedules failed; under {name}: {message}")
+    _findings(found.findings)
 
 
-def instruction_rows(stats: Stats) -> Rows:
-    """Families by count, the most frequent first, and their sum."""
+def _findings(findings: Sequence[Diagnostic]) -> None:
+    if findings:
+        print(render(findings, color=sys.stdout.isatty()), end="")
+
+
+def _instruction_rows(stats: Stats) -> Rows:
+    """Return the counts of the families in descending order, and their sum."""
     counts = sorted(stats.instructions.items(), key=lambda item: (-item[1], item[0]))
     return [(family, f"{count:,}") for family, count in [*counts, ("all", sum(stats.instructions.values()))]]
 
 
-def total_rows(stats: Stats) -> Rows:
-    """CTAs, batches, MACs, seconds and MAC/s."""
+def _total_rows(stats: Stats) -> Rows:
     return [
         ("CTAs", f"{stats.ctas:,}"),
         ("batches", f"{stats.batches:,}"),
         ("MACs", f"{stats.macs:,}"),
         ("seconds", f"{stats.seconds:.2f}"),
-        ("MAC/s", per_second(stats.macs, stats.seconds).removesuffix(" MAC/s")),
+        ("MAC/s", mac_rate(stats.macs, stats.seconds).removesuffix(" MAC/s")),
     ]
 
 
-def comparison_rows(comparison: Comparison) -> Rows:
-    """The largest error beside its bound, and the first elements outside theirs."""
+def _comparison_rows(comparison: Comparison) -> Rows:
+    """Return the largest error with its bound, and the first elements outside their bounds."""
     rows = [
         ("largest error", f"{comparison.largest_error:.3g}"),
         ("allowed there", f"{comparison.bound_there:.3g}"),
@@ -101,15 +80,6 @@ def comparison_rows(comparison: Comparison) -> Rows:
         place = f"{comparison.name}[{', '.join(map(str, wrong.index))}]"
         rows.append((place, f"{wrong.found:.9g}, expected {wrong.expected:.9g} ± {wrong.bound:.3g}"))
     return rows
-
-
-def per_second(macs: int, seconds: float) -> str:
-    """MAC/s with a prefix of three digits."""
-    rate = macs / seconds if seconds > 0 else 0.0
-    for prefix, unit in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if rate >= prefix:
-            return f"{rate / prefix:.3g} {unit} MAC/s"
-    return f"{rate:.3g} MAC/s"
 
 
 def _table(title: str, heading: str, rows: Rows) -> None:

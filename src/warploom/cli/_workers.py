@@ -1,4 +1,4 @@
-"""`--workers`: how many threads or processes here, or which workers of Dask; and who they are and what they did."""
+"""`--workers`: threads or processes, or the workers of a Dask cluster, and the work that each of them did."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ def declare(
     what: str,
     default: int | None = 0,
 ) -> None:
-    """Add the option; `what` says what a number is of, and the default: `processes (one for each core)`."""
+    """Add --workers. `what` states what a number counts, and the default: `processes (one for each core)`."""
     add.add_argument(
         "--workers",
         type=chosen,
         default=default,
         metavar="N",
-        help=f"{what}; or 'dask', 'dask:N' for N workers of Dask here, or a Dask scheduler's address",
+        help=f"{what}; or 'dask', 'dask:N' for N local Dask workers, or a Dask scheduler's address",
     )
 
 
 def chosen(text: str) -> int | str:
-    """A number of threads or processes, or what a crew is made of, as `dask.worker_pool.parse_workers` reads it."""
+    """Return a number of threads or processes, or the text that names a Dask cluster."""
     if _NUMBER.fullmatch(text):
         return int(text)
     from warploom.integrations.dask.worker_pool import parse_workers
@@ -44,12 +44,12 @@ def chosen(text: str) -> int | str:
 
 
 def say(what: str) -> None:
-    """Say who does the work or what it takes; beside the report, which is the same whoever does it."""
+    """Print a message on standard error, beside the results, which do not depend on the workers."""
     print(what, file=sys.stderr, flush=True)
 
 
 def spread(found: Distribution | None) -> None:
-    """Say who did what of a launch, and why its CTAs ran together if they did."""
+    """Print the share of each worker of a launch, and the reason if one worker ran all CTAs."""
     if found is None:
         return
     if found.single_worker_reason:
@@ -58,7 +58,7 @@ def spread(found: Distribution | None) -> None:
 
 
 def table(report: WorkReport) -> None:
-    """Say who did what; beside the report, which is the same whoever did it."""
+    """Print the share of each worker on standard error."""
     from rich.console import Console
     from rich.table import Table
 

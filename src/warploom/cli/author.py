@@ -1,35 +1,32 @@
-"""`warploom author`: a PTX file as the Python that builds it again."""
+"""`warploom author`: translate a PTX file to Python code that builds it again."""
 
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Callable
 
-OK = 0
+from warploom.cli._options import OK, Add, read_text
 
 
-def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
-    """Add the verb to the command line; `add` is `add_parser` of its subparsers."""
+def declare(add: Add) -> None:
+    """Add the command to the command line."""
     parser = add(
         "author",
-        help="show a PTX file as author code, the Python that builds it again",
-        description="Print author code that builds the module of a PTX file again: the same instructions in the same"
-        " order. What author has no word for is inline PTX in the code.",
-        epilog="exit status: 0 well; 2 misuse.",
+        help="translate PTX to Python code of the authoring language",
+        description="Print Python code that builds the module of a PTX file again, with the same instructions in the"
+        " same order. Parts that the authoring language does not express are inline PTX.",
+        epilog="Exit status: 0 success; 2 wrong use.",
     )
     parser.set_defaults(verb=run)
-    parser.add_argument("file", metavar="FILE", help="a PTX text; - is standard input")
+    parser.add_argument("file", metavar="FILE", help="a PTX file; - for standard input")
     parser.add_argument(
-        "--kernel", metavar="NAME", help="only this kernel, and what the module's kernels share"
+        "--kernel", metavar="NAME", help="translate only this kernel and the declarations that kernels share"
     )
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the verb."""
+    """Run the command."""
     from warploom.author import from_ptx
-    from warploom.ptx import parse, text_of
+    from warploom.ptx import parse
 
-    text, name = (sys.stdin.read(), "<stdin>") if options.file == "-" else text_of(options.file)
-    print(from_ptx(parse(text, name), options.kernel), end="")
+    print(from_ptx(parse(*read_text(options.file)), options.kernel), end="")
     return OK

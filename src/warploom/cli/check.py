@@ -1,43 +1,52 @@
-"""`warploom check`: what is illegal in PTX files, where, why, and what would be legal."""
+"""`warploom check`: report illegal instructions of PTX files, with the reason and the legal alternatives."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-OK = 0
-FINDINGS = 1
+from warploom.cli._options import STANDARD, Add, add_arch, add_format, add_strict, read_text, status_of
 
-_EPILOG = "exit status: 0 nothing to report; 1 errors or warnings; 2 it could not be checked as asked."
+if TYPE_CHECKING:
+    from warploom.check import Report
 
 
-def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
-    """Add the verb to the command line; `add` is `add_parser` of its subparsers."""
+def declare(add: Add) -> None:
+    """Add the command to the command line."""
     parser = add(
         "check",
-        help="say what is illegal in PTX, and what would be legal",
-        description="Say what is illegal in PTX files, where, why, and what would be legal.",
-        epilog=_EPILOG,
+        help="report illegal PTX and the legal alternatives",
+        description="Report what is illegal in PTX files: the location, the reason, and the legal alternatives.",
+        epilog="Exit status: 0 no errors; 1 errors, and with --strict warnings; 2 wrong use.",
     )
     parser.set_defaults(verb=run)
-    parser.add_argument("files", type=Path, nargs="+", metavar="FILE", help="PTX files")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="PTX files; - for standard input")
+    add_format(parser)
+    add_arch(parser, "check for this target instead of the one in the file")
     parser.add_argument(
-        "--format", choices=("text", "json", "sarif"), default="text", help="how to report (text)"
+        "--ptx-version", metavar="8.7", help="check for this PTX version instead of the one in the file"
     )
-    parser.add_argument("--target", metavar="sm_90a", help="judge for this target, whatever the files name")
-    parser.add_argument(
-        "--ptx-version", metavar="8.7", help="judge by this PTX version, whatever the files name"
-    )
+    add_strict(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the verb."""
-    from warploom.check import Report, check
-    from warploom.diagnostics import Severity
+    """Run the command."""
+    from warploom.check import Report
 
-    reports = [check(path, options.target, options.ptx_version) for path in options.files]
-    report = Report.of(reports)
+    report = Report.of([_check(file, options) for file in options.files])
     print(report.render(options.format, color=sys.stdout.isatty()), end="")
-    return FINDINGS if any(found.severity is not Severity.NOTE for found in report) else OK
+    return status_of(report, options.strict)
+
+
+def _check(file: str, options: argparse.Namespace) -> Report:
+    from warploom.check import Report, check
+    from warploom.diagnostics import Source
+
+    if file != STANDARD:
+        return check(Path(file), options.arch, options.ptx_version)
+    text, name = read_text(file)
+    found = check(text, options.arch, options.ptx_version)
+    return Report(replace(each, source=Source(name, text)) for each in found)

@@ -1,30 +1,30 @@
-"""`warploom completion`: the script that lets a shell complete the command line."""
+"""`warploom completion`: print the script that completes the command line in a shell."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from pathlib import Path
 
-OK = 0
+from warploom.cli._options import OK, Add
+
 SHELLS = ("bash", "zsh", "fish", "tcsh")
 FOLDER = Path(__file__).with_name("completions")
-"""The scripts, which `tools/make_completions.py` writes by shtab."""
+"""Folder of the scripts. `tools/make_completions.py` writes them with shtab."""
 
 
-def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
-    """Add the verb to the command line; `add` is `add_parser` of its subparsers."""
+def declare(add: Add) -> None:
+    """Add the command to the command line."""
     parser = add(
         "completion",
-        help="print the script that completes verbs and options in a shell",
-        description="Print the script that completes verbs, options, their values and file names in a shell. It goes"
-        " where the shell looks for completions; docs/install.md says where that is.",
+        help="print the script that completes commands and options in a shell",
+        description="Print the script that completes commands, options, their values and file names in a shell."
+        " docs/install.md states where each shell looks for it.",
     )
     parser.set_defaults(verb=run)
     parser.add_argument("shell", choices=SHELLS, help="the shell")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the verb."""
+    """Run the command."""
     print((FOLDER / f"warploom.{options.shell}").read_text(encoding="utf-8"), end="")
     return OK

@@ -1,23 +1,22 @@
-"""`warploom explain`: the page of a rule, an instruction, an intrinsic, a builtin, or a number."""
+"""`warploom explain`: print the page of a rule, an instruction, an intrinsic, a builtin, or a number."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
 
-OK = 0
+from warploom.cli._options import OK, Add
 
 
-def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
-    """Add the verb to the command line; `add` is `add_parser` of its subparsers."""
+def declare(add: Add) -> None:
+    """Add the command to the command line."""
     parser = add(
         "explain",
-        help="say what a rule, an instruction, an intrinsic, a builtin or a packed word is",
-        description="Print the page of a rule code, of an instruction, of a family of instructions, of an intrinsic,"
-        " of a builtin of NVIDIA's compiler, or of a number: the builtin, the intrinsic and the packed words that it"
+        help="describe a rule, an instruction, an intrinsic, a builtin or a packed word",
+        description="Print the page of a rule code, an instruction, a family of instructions, an intrinsic, or a"
+        " builtin of NVIDIA's compiler. For a number, print the builtin, the intrinsic and the packed words that it"
         " may be.",
-        epilog="An instruction may be written as far as it is known: its first words are enough.",
+        epilog="The first words of an instruction are enough.",
     )
     parser.set_defaults(verb=run)
     parser.add_argument(
@@ -28,18 +27,15 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the verb."""
+    """Run the command."""
     from warploom.view.explain import explain
 
-    _show(explain(options.subject))
-    return OK
-
-
-def _show(page: str) -> None:
+    page = explain(options.subject)
     if not sys.stdout.isatty():
         print(page, end="")
-        return
+        return OK
     from rich.console import Console
     from rich.markdown import Markdown
 
     Console().print(Markdown(page))
+    return OK

@@ -1,13 +1,13 @@
-"""`warploom layout`: where the elements of a matrix instruction's operands lie, as text, data, a picture or a page."""
+"""`warploom layout`: print the positions of a matrix instruction's elements as text, data, a picture or a page."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from warploom.cli._options import OK, STANDARD, Add, add_output, check_writable, is_integer, write_text
 from warploom.diagnostics import UsageError
 
 if TYPE_CHECKING:
@@ -15,71 +15,91 @@ if TYPE_CHECKING:
     from warploom.isa.model.operand_layout import LayoutInputs
     from warploom.view.layout_grid import LayoutGrid
 
-OK = 0
 _QUERIES = ("lane", "item", "register", "row", "column", "byte", "bank", "cta", "tlane", "tcol")
-_WIDTH = 120  # of a table where there is no terminal
+_WIDTH = 120  # columns of a table without a terminal
 
 
-def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
-    """Add the verb to the command line; `add` is `add_parser` of its subparsers."""
+def declare(add: Add) -> None:
+    """Add the command to the command line."""
     parser = add(
         "layout",
-        help="show where the elements of an instruction's operands lie",
-        description="Show which lane and register, which byte of shared memory, or which lane and column of tensor"
-        " memory (tlane and tcol) has each element of an operand of a matrix multiplication, a matrix load or store,"
-        " or a tensor copy.",
-        epilog="exit status: 0 well; 2 misuse.",
+        help="print the positions of the elements of an instruction's operands",
+        description="Print the lane and register, the byte of shared memory, or the lane and column of tensor memory"
+        " (tlane and tcol) of each element of an operand of a matrix multiplication, a matrix load or store, or a"
+        " tensor copy.",
+        epilog="Exit status: 0 success; 2 wrong use.",
     )
     parser.set_defaults(verb=run)
-    parser.add_argument("instruction", metavar="INSTRUCTION", help="an opcode, with its operands or without")
+    parser.add_argument("instruction", metavar="INSTRUCTION", help="an opcode, with or without operands")
     parser.add_argument(
         "operand",
         metavar="OPERAND",
         nargs="?",
         help='A, B, C, D, metadata, "scale A", "scale B", R (registers of a load or store), box, or a name of the'
-        " syntax line; without it all of them",
+        " syntax line; all operands without it",
     )
-    shown = parser.add_argument_group("what is printed").add_mutually_exclusive_group()
+    formats = parser.add_argument_group("format").add_mutually_exclusive_group()
     for name, what in (
-        ("text", "tables (as without any of these)"),
+        ("text", "tables (the default)"),
         ("csv", "comma-separated values"),
         ("json", "JSON"),
         ("svg", "a picture of one operand"),
         ("html", "one interactive page"),
     ):
-        shown.add_argument(
+        formats.add_argument(
             f"--{name}", dest="form", action="store_const", const=name, default="text", help=what
         )
-    parser.add_argument("-o", "--output", metavar="FILE", help="write there, and not to standard output")
-    asked = parser.add_argument_group(
-        "only what matches", "one or several, such as --lane 5 --item 1 or --row 3 --column 4"
+    add_output(parser, "the file to write (standard output)")
+    queries = parser.add_argument_group(
+        "selection", "one or several, such as --lane 5 --item 1 or --row 3 --column 4"
     )
     for name in _QUERIES:
-        asked.add_argument(f"--{name}", metavar="N", type=int)
-    given = parser.add_argument_group("what the opcode does not say")
+        queries.add_argument(f"--{name}", metavar="N", type=int)
+    given = parser.add_argument_group("facts that the opcode does not state")
     given.add_argument("--selector", metavar="N", type=int, help="the sparsity selector of metadata")
     given.add_argument("--byte-id", metavar="N", type=int, help="the byte id of block scales")
     given.add_argument("--thread-id", metavar="N", type=int, help="the thread id of block scales")
     given.add_argument(
-        "--descriptor", metavar="NUMBER", help="the descriptor of a tile in shared memory, such as 0x…"
+        "--descriptor",
+        metavar="NUMBER",
+        type=_number,
+        help="the descriptor of a tile in shared memory, such as 0x4000004000010000",
     )
     given.add_argument(
-        "--idesc", metavar="NUMBER", help="the instruction descriptor of a multiplication in tensor memory"
+        "--idesc",
+        metavar="NUMBER",
+        type=_number,
+        help="the instruction descriptor of a multiplication in tensor memory, such as 0x8100490",
     )
     given.add_argument("--swizzle", metavar="BYTES", type=int, help="0, 32, 64 or 128, of a tile or of a box")
-    given.add_argument("--major", metavar="K|MN", help="of a tile in shared memory")
+    given.add_argument("--major", metavar="K|MN", help="the major axis of a tile in shared memory")
     given.add_argument(
-        "--box", metavar="SIZES", help="the box of a tensor copy, outermost first, such as 64x32"
+        "--box", metavar="SIZES", type=_sizes, help="the box of a tensor copy, outermost first, such as 64x32"
     )
     given.add_argument("--element", metavar="TYPE", help="the element type of the box, such as bf16")
     given.add_argument("--interleave", metavar="BYTES", type=int, help="0, 16 or 32, of the box")
 
 
+def _number(text: str) -> int:
+    try:
+        return int(text, 0)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"found {text!r}; expected a number such as 0x8100490") from None
+
+
+def _sizes(text: str) -> list[int]:
+    sizes = text.split("x")
+    if not all(is_integer(size) and len(size) < 7 for size in sizes):
+        raise argparse.ArgumentTypeError(f"found {text!r}; expected sizes such as 64x32")
+    return list(map(int, sizes))
+
+
 def run(options: argparse.Namespace) -> int:
-    """Run the verb."""
+    """Run the command."""
     from warploom.isa.binding.layouts import all_with, operand_called, operands_of
     from warploom.view.layout_grid import grid_of
 
+    check_writable(options.output, "--output")
     given = _given(options)
     known = operands_of(options.instruction)
     if options.operand is None:
@@ -87,15 +107,15 @@ def run(options: argparse.Namespace) -> int:
     else:
         chosen = (operand_called(known, options.operand, given),)
     grids = [grid_of(each.name, each.map(given)) for each in chosen]
-    asked = {name: getattr(options, name) for name in _QUERIES if getattr(options, name) is not None}
-    if asked:
+    query = {name: getattr(options, name) for name in _QUERIES if getattr(options, name) is not None}
+    if query:
         if options.form in ("svg", "html"):
-            raise UsageError(f"--{next(iter(asked))} chooses entries, and --{options.form} shows them all")
-        grids = _asked(grids, {"col" if name == "column" else name: value for name, value in asked.items()})
-    if options.form == "text" and options.output is None:
-        _print(grids, bool(asked))
-        return OK
-    _write(_written(options, chosen[0].opcode, grids, bool(asked)), options.output)
+            raise UsageError(f"--{next(iter(query))} selects entries; --{options.form} shows all of them")
+        grids = _select(grids, {"col" if name == "column" else name: value for name, value in query.items()})
+    if options.form == "text" and options.output in (None, STANDARD):
+        _print(grids, bool(query))
+    else:
+        write_text(options.output, _text(options.form, chosen[0].opcode, grids, bool(query)))
     return OK
 
 
@@ -107,60 +127,43 @@ def _given(options: argparse.Namespace) -> LayoutInputs:
     if options.descriptor is not None and swizzle is not None:
         raise UsageError("--swizzle is a field of --descriptor; expected one of them")
     if options.box is not None:
-        sizes = options.box.split("x")
-        if not all(size.isdecimal() and size.isascii() and len(size) < 7 for size in sizes):
-            raise UsageError(f"--box: found {options.box!r}; expected sizes such as 64x32")
         if options.element is None:
-            raise UsageError("--element is missing", hint="a box is of elements of a type, such as bf16")
+            raise UsageError("--element is missing", hint="a box has elements of a type, such as bf16")
         tensor_map = box_fields(
-            [int(size) for size in sizes],
-            options.element,
-            swizzle=swizzle or 0,
-            interleave=options.interleave or 0,
+            options.box, options.element, swizzle=swizzle or 0, interleave=options.interleave or 0
         )
         swizzle = None
     else:
         for name in ("element", "interleave"):
             if getattr(options, name) is not None:
-                raise UsageError(f"--{name} is for a --box")
+                raise UsageError(f"--{name} needs --box")
     own = {name: getattr(options, name) for name in ("selector", "byte_id", "thread_id", "major")}
     return LayoutInputs(
         **{name: value for name, value in own.items() if value is not None},
-        descriptor=_number("descriptor", options.descriptor, "0x4000004000010000"),
+        descriptor=options.descriptor,
         swizzle=swizzle or 0,
         tensor_map=tensor_map,
-        idesc=_number("idesc", options.idesc, "0x8100490"),
+        idesc=options.idesc,
     )
 
 
-def _number(name: str, text: str | None, such: str) -> int | None:
-    if text is None:
-        return None
-    try:
-        return int(text, 0)
-    except ValueError:
-        raise UsageError(f"--{name}: found {text!r}; expected a number such as {such}") from None
-
-
-def _asked(grids: Sequence[LayoutGrid], asked: dict[str, int]) -> list[LayoutGrid]:
-    """What matches, of those operands that can be asked so."""
-    spoken = {name: "column" if name == "col" else name for name in asked}
-    fitting = [grid for grid in grids if set(asked) <= set(grid.memory.columns)]
+def _select(grids: Sequence[LayoutGrid], query: dict[str, int]) -> list[LayoutGrid]:
+    """Return the entries that match a query, of the operands that have its columns. Errors: UsageError."""
+    names = {name: "column" if name == "col" else name for name in query}
+    fitting = [grid for grid in grids if set(query) <= set(grid.memory.columns)]
     if not fitting:
-        options = ", ".join(f"--{name}" for name in spoken.values())
-        raise UsageError(
-            f"{grids[0].operand} is in {grids[0].memory.name}; it cannot be asked with {options}"
-        )
-    found = [grid.select(asked) for grid in fitting]
+        options = ", ".join(f"--{name}" for name in names.values())
+        raise UsageError(f"{grids[0].operand} is in {grids[0].memory.name}; {options} does not apply to it")
+    found = [grid.select(query) for grid in fitting]
     if not any(len(grid.entries) for grid in found):
-        where = ", ".join(f"{spoken[name]} {value}" for name, value in asked.items())
-        most = ", ".join(f"{spoken[name]} 0 to {fitting[0].column(name).max()}" for name in asked)
-        raise UsageError(f"{fitting[0].operand} has nothing at {where}; it has {most}")
+        where = ", ".join(f"{names[name]} {value}" for name, value in query.items())
+        most = ", ".join(f"{names[name]} 0 to {fitting[0].column(name).max()}" for name in query)
+        raise UsageError(f"{fitting[0].operand} has no element at {where}; it has {most}")
     return found
 
 
 def _print(grids: Sequence[LayoutGrid], is_query: bool) -> None:
-    """Tables to standard output, coloured where that is a terminal."""
+    """Print tables, with colours on a terminal."""
     from warploom.view.layout_grid import text_lines
 
     if not sys.stdout.isatty():
@@ -198,36 +201,29 @@ def _plain(grids: Sequence[LayoutGrid], is_query: bool) -> str:
     return "\n".join(tables)
 
 
-def _written(options: argparse.Namespace, opcode: str, grids: Sequence[LayoutGrid], is_query: bool) -> str:
-    if options.form == "text":
-        return _plain(grids, is_query)
-    if options.form == "csv":
-        from warploom.view.layout_grid import csv_text
+def _text(form: str, opcode: str, grids: Sequence[LayoutGrid], is_query: bool) -> str:
+    """Return grids in one of the formats."""
+    match form:
+        case "text":
+            return _plain(grids, is_query)
+        case "csv":
+            from warploom.view.layout_grid import csv_text
 
-        return csv_text(grids)
-    if options.form == "json":
-        import json
+            return csv_text(grids)
+        case "json":
+            import json
 
-        from warploom.view.layout_grid import json_data
+            from warploom.view.layout_grid import json_data
 
-        return json.dumps({"instruction": opcode, "operands": [json_data(grid) for grid in grids]}) + "\n"
-    if options.form == "html":
-        from warploom.view.layout_page import layout_page
+            return json.dumps({"instruction": opcode, "operands": [json_data(grid) for grid in grids]}) + "\n"
+        case "html":
+            from warploom.view.layout_page import layout_page
 
-        return layout_page(opcode, grids)
-    if len(grids) > 1:
-        names = ", ".join(grid.operand for grid in grids)
-        raise UsageError(f"--svg is a picture of one operand; expected one of {names}")
-    from warploom.view.layout_svg import layout_svg
+            return layout_page(opcode, grids)
+        case _:
+            if len(grids) > 1:
+                names = ", ".join(grid.operand for grid in grids)
+                raise UsageError(f"--svg draws one operand; expected one of {names}")
+            from warploom.view.layout_svg import layout_svg
 
-    return layout_svg(grids[0])
-
-
-def _write(text: str, file: str | None) -> None:
-    if file is None:
-        sys.stdout.write(text)
-        return
-    try:
-        Path(file).write_text(text, "utf-8")
-    except OSError as error:
-        raise UsageError(f"{file} cannot be written: {(error.strerror or str(error)).lower()}") from None
+            return layout_svg(grids[0])

@@ -1,63 +1,55 @@
-"""`warploom lower`: a text of one level of the compiler's path as one of another."""
+"""`warploom lower`: translate a text between the levels of the compiler."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
-OK = 0
-FINDINGS = 1
+from warploom.cli._options import FINDINGS, OK, Add, add_arch, read_text
 
-_EPILOG = "exit status: 0 well; 1 something in the text is not legal, or has no way there; 2 misuse."
 _SOURCES = {".cu": "builtin", ".mlir": "nvvm", ".ptx": "ptx"}
 
 
-def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
-    """Add the verb to the command line; `add` is `add_parser` of its subparsers."""
+def declare(add: Add) -> None:
+    """Add the command to the command line."""
     parser = add(
         "lower",
-        help="carry builtins, NVVM operations and LLVM's calls down to PTX, and PTX up to NVVM operations",
-        description="Carry a text down the compiler's path: builtin to nvvm, llvm or ptx, nvvm to llvm or ptx, llvm"
-        " to ptx; or up: ptx to nvvm.",
-        epilog=_EPILOG,
+        help="translate builtins, NVVM operations and LLVM calls to PTX, and PTX to NVVM operations",
+        description="Translate a text between levels of the compiler: builtin to nvvm, llvm or ptx; nvvm to llvm or"
+        " ptx; llvm to ptx; and ptx to nvvm.",
+        epilog="Exit status: 0 success; 1 the text is illegal or cannot be translated; 2 wrong use.",
     )
     parser.set_defaults(verb=run)
     parser.add_argument(
         "file",
-        type=Path,
         metavar="FILE",
-        help="a call of a builtin (.cu), MLIR text (.mlir) or PTX (.ptx); - is standard input",
+        help="a call of a builtin (.cu), MLIR text (.mlir) or PTX (.ptx); - for standard input",
     )
-    parser.add_argument("--to", choices=("nvvm", "llvm", "ptx"), default="ptx", help="what it becomes (ptx)")
+    parser.add_argument(
+        "--to", choices=("nvvm", "llvm", "ptx"), default="ptx", help="the result's level (ptx)"
+    )
     parser.add_argument(
         "--source",
         choices=("builtin", "nvvm", "llvm", "ptx"),
-        help="what it is (by the name of the file, else nvvm)",
+        help="the text's level (by the name of the file, otherwise nvvm)",
     )
-    parser.add_argument("--target", default="sm_90a", help="the target of the PTX (sm_90a)")
+    add_arch(parser, "the target of the PTX", "sm_90a")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the verb."""
-    from warploom.diagnostics import UsageError, render
+    """Run the command."""
+    from warploom.diagnostics import render
     from warploom.nvvm import LowerError, lower, protocol_warnings
 
-    path: Path = options.file
-    try:
-        text = sys.stdin.read() if str(path) == "-" else path.read_text()
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"{path} is no text") from None
-    source = options.source or _SOURCES.get(path.suffix, "nvvm")
+    text, name = read_text(options.file)
+    source = options.source or _SOURCES.get(Path(options.file).suffix, "nvvm")
     color = sys.stderr.isatty()
     try:
-        print(lower(text, source, options.to, options.target, name=str(path)), end="")
+        print(lower(text, source, options.to, options.arch, name=name), end="")
     except LowerError as error:
         print(render(error.diagnostics, color=color), end="", file=sys.stderr)
         return FINDINGS
-    if source == "nvvm" and (found := protocol_warnings(text, str(path))):
+    if source == "nvvm" and (found := protocol_warnings(text, name)):
         print(render(found, color=color), end="", file=sys.stderr)
     return OK

@@ -1,96 +1,75 @@
-"""`warploom report`: run a kernel and write one page of what it did, what it cost and what is wrong with it."""
+"""`warploom report`: run a kernel and write a page about its execution, its costs and its findings."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from pathlib import Path
 
-from warploom.cli.run import ARGUMENTS, Plan, declare_launch, keywords, plan_of
-from warploom.diagnostics import UsageError
+from warploom.cli._launch import ARGUMENTS, declare_launch, read_plan
+from warploom.cli._options import (
+    FINDINGS,
+    STANDARD,
+    Add,
+    add_output,
+    add_trace_limits,
+    check_writable,
+    status_of,
+    write_text,
+)
 
-OK = 0
-FAILED = 1
 _EVENTS = 20_000
 
 _EPILOG = f"""{ARGUMENTS}
-The schedule is lazy unless --schedule or the launch file names another than eager, under which nothing overlaps.
+The schedule is lazy unless --schedule or the launch file selects another one: under eager nothing overlaps. The trace
+has at most {_EVENTS} events unless --trace-events changes that.
 
-exit status: 0 well; 1 there are findings or the result is wrong; 2 it could not be run as asked.
+Exit status: 0 success; 1 errors or a wrong result; 2 wrong use.
 """
 
 
-def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
-    """Add the verb to the command line; `add` is `add_parser` of its subparsers."""
+def declare(add: Add) -> None:
+    """Add the command to the command line."""
     parser = add(
         "report",
-        help="run a kernel and write a page of what it did and what it cost",
-        description="Run a kernel with no GPU and write one HTML page that opens offline: its text with execution "
-        "counts, bank conflicts and coalescing, what the sanitizer finds, and its pipeline as a timeline.",
+        help="run a kernel and write a page about its execution and its costs",
+        description="Run a kernel without a GPU and write one HTML page that opens offline: the PTX with execution "
+        "counts, bank conflicts and coalescing, the findings of the sanitizer, and the pipeline as a timeline.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(verb=run)
     declare_launch(parser)
-    parser.add_argument(
-        "-o", "--output", metavar="FILE.html", type=Path, help="where the page goes (NAME.html, here)"
-    )
-    traces = parser.add_argument_group("the timeline")
-    traces.add_argument(
-        "--trace-ctas", metavar="N,N,…", help="of which CTAs, x running fastest (those of the first cluster)"
-    )
-    traces.add_argument(
-        "--trace-events", metavar="N", type=int, default=_EVENTS, help=f"at most so many events ({_EVENTS})"
-    )
+    add_output(parser, "the page (NAME.html in this folder)", "FILE.html")
+    add_trace_limits(parser.add_argument_group("the timeline"))
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the verb."""
-    from warploom.cli import _show
-    from warploom.cli._arguments import numbers
-    from warploom.runtime.api import execute
-    from warploom.runtime.prepare import prepare
+    """Run the command."""
+    from warploom.cli._progress import launch_progress
+    from warploom.cli._show import counted
+    from warploom.runtime.api import launch
     from warploom.view.report import report
 
-    plan = plan_of(options)
-    output = _output(options)
-    if options.trace_events < 1:
-        raise UsageError(f"--trace-events: found {options.trace_events}; expected at least 1")
-    ctas = True if options.trace_ctas is None else numbers("--trace-ctas", options.trace_ctas)
-    args, arrays = prepare(plan.arguments, plan.buffers, options.memory)
-    # The reference is computed first: a launch updates its buffers in place.
-    expected = plan.expect.expected(arrays) if plan.expect else None
-    with _show.progress(plan.ptx.name) as advance:
-        result = execute(
-            plan.ptx,
-            plan.kernel,
-            **keywords(plan),
-            args=args,
-            schedule=_schedule(plan, options.schedule),
-            sanitize=True,
-            trace=ctas,
-            trace_events=options.trace_events,
-            profile=True,
-            progress=advance,
-        )
-    comparison = plan.expect.compare(arrays, expected) if plan.expect and expected else None
+    plan = read_plan(options)
+    output = options.output or (
+        "report.html" if options.file == STANDARD else f"{Path(options.file).stem}.html"
+    )
+    check_writable(output, "--output")
+    prepared = plan.prepare(options.memory)
+    with launch_progress(plan.file_name) as advance:
+        result = launch(
+            plan.ptx, plan.kernel, **plan.keywords, args=prepared.args, schedule=plan.geometry.schedule or "lazy",
+            sanitize=True, trace=options.trace_ctas or True, trace_events=options.trace_events or _EVENTS,
+            profile=True, progress=advance,
+        )  # fmt: skip
+    comparison = prepared.compare()
     page = report(result, comparison)
-    page.save(output)
-    count = len(result.findings)
-    found = f"{count} finding{'' if count == 1 else 's'}" if count else "nothing to report"
-    said = [found, *([comparison.sentence] if comparison else []), f"{result.trace}"]
-    print(f"{output}: {'; '.join(said)}")
-    return FAILED if result.findings or (comparison and not comparison.ok) else OK
-
-
-def _output(options: argparse.Namespace) -> Path:
-    """Where the page goes; a folder that is missing is told before anything runs."""
-    output = options.output or Path(f"{options.file.stem}.html")
-    if output.is_dir() or not output.parent.is_dir():
-        reason = "it is a folder" if output.is_dir() else f"there is no folder {output.parent}"
-        raise UsageError(f"--output: {output} cannot be written: {reason}")
-    return output
-
-
-def _schedule(plan: Plan, asked: str | None) -> str:
-    return "lazy" if asked is None and plan.geometry.schedule == "eager" else plan.geometry.schedule
+    write_text(output, page.html)
+    if output != STANDARD:
+        summary = [
+            counted(len(result.findings)),
+            *([comparison.sentence] if comparison else []),
+            f"{result.trace}",
+        ]
+        print(f"{output}: {'; '.join(summary)}")
+    return FINDINGS if comparison and not comparison.ok else status_of(result.findings)

@@ -1,59 +1,56 @@
-"""`warploom sanitize`: run a kernel and say what the order of its accesses does not guarantee."""
+"""`warploom sanitize`: run a kernel and report races, missing fences and missing waits."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
 
 from warploom.cli import _workers
-from warploom.cli.run import ARGUMENTS, declare_launch, keywords, plan_of
-
-OK = 0
-FINDINGS = 1
+from warploom.cli._launch import ARGUMENTS, declare_launch, read_plan
+from warploom.cli._options import Add, add_format, add_strict, status_of
 
 _EPILOG = f"""{ARGUMENTS}
-exit status: 0 nothing to report; 1 findings; 2 it could not be run as asked.
+The kernel runs under three schedules (eager, lazy and random:0) unless --schedule or the launch file selects one.
+
+Exit status: 0 no findings; 1 findings; 2 wrong use.
 """
 
 
-def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
-    """Add the verb to the command line; `add` is `add_parser` of its subparsers."""
+def declare(add: Add) -> None:
+    """Add the command to the command line."""
     parser = add(
         "sanitize",
-        help="run a kernel and find its races, missing fences and waits",
-        description="Run a kernel with no GPU and say what the order of its accesses does not guarantee: races, "
-        "missing fences and waits, transaction counts, phases.",
+        help="run a kernel and report its races, missing fences and missing waits",
+        description="Run a kernel without a GPU and report accesses that no synchronization orders: races, missing "
+        "fences and waits, wrong transaction counts, wrong phases.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(verb=run)
     declare_launch(parser)
-    parser.add_argument(
-        "--format", choices=("text", "json", "sarif"), default="text", help="how to report (text)"
-    )
+    add_format(parser)
+    add_strict(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the verb."""
-    from warploom.cli import _show
+    """Run the command."""
+    from warploom.cli._progress import launch_progress
+    from warploom.cli._show import counted
     from warploom.diagnostics import render, render_json, render_sarif
-    from warploom.runtime.api import execute
-    from warploom.runtime.prepare import prepare
+    from warploom.runtime.api import SCHEDULES, sanitize
 
-    plan = plan_of(options)
-    args, _ = prepare(plan.arguments, plan.buffers, options.memory)
-    with _show.progress(plan.ptx.name) as advance:
-        done = execute(
-            plan.ptx, plan.kernel, **keywords(plan), args=args, schedule=plan.geometry.schedule, sanitize=True,
-            progress=advance, announce=_workers.say,
+    plan = read_plan(options)
+    schedules = SCHEDULES if plan.geometry.schedule is None else (plan.geometry.schedule,)
+    with launch_progress(plan.file_name) as advance:
+        done = sanitize(
+            plan.ptx, plan.kernel, **plan.keywords, schedules=schedules,
+            args=plan.prepare(options.memory).args, progress=advance, announce=_workers.say,
         )  # fmt: skip
     found = done.findings
     if options.format == "text":
         print(render(found, color=sys.stdout.isatty()), end="")
-        count = len(found)
-        print(f"{count} finding{'' if count == 1 else 's'}" if count else "nothing to report")
+        print(counted(len(found)))
     else:
         print(render_json(found) if options.format == "json" else render_sarif(found), end="")
     _workers.spread(done.distribution)
-    return FINDINGS if found else OK
+    return status_of(found, options.strict)

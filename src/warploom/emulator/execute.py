@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,39 +24,13 @@ from warploom.emulator.grid import Grid
 from warploom.emulator.initial_data import initialise
 from warploom.emulator.program import Program
 from warploom.emulator.schedule import Schedule
+from warploom.emulator.stats import Progress, Stats
 
 RESIDENT_WARPS = 1024
 LEAST_WARPS = 512  # resident warps of two waves that could also be one
 REGISTER_BYTES = 1 << 30
 SHARED_BYTES = 1 << 30
 STEP_BUDGET = 1_000_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Progress of a run. Units: seconds; instructions are warp instructions."""
-
-    ctas_done: int
-    ctas_total: int
-    macs: int
-    instructions: int
-    seconds: float
-
-
-@dataclass(slots=True)
-class Stats:
-    """Statistics of a run.
-
-    `instructions` counts warp instructions by family, `batches` the batches that executed them. `spent` is the used
-    part of the step budget. Units: seconds.
-    """
-
-    instructions: dict[str, int] = field(default_factory=dict[str, int])
-    macs: int = 0
-    seconds: float = 0.0
-    ctas: int = 0
-    batches: int = 0
-    spent: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,7 @@ Everything that is not implemented is found here, before execution starts, and a
 
 from __future__ import annotations
 
-import copyreg
-import pickle
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Mapping
 
 from warploom.diagnostics import Diagnostic, Span
 from warploom.emulator.blocks import find_blocks, names_of
@@ -27,6 +24,7 @@ from warploom.isa.binding.bind import bind
 from warploom.isa.binding.vectors import spread
 from warploom.isa.instructions.control import IMPLIED
 from warploom.isa.model.parameters import Parameter, aligned, place, size_of
+from warploom.isa.model.signature import read_signature
 from warploom.isa.model.types import TYPES
 from warploom.ptx import (
     Block,
@@ -50,43 +48,7 @@ def load(module: Module, kernel: str | None = None) -> Program:
     Errors: Unsupported emulator.kernel if there is no such kernel, or several and none is named; Unsupported with one
     diagnostic for each instruction, function or variable that is not implemented.
     """
-    return _Loader(module, choose(module, kernel)).load()
-
-
-def choose(module: Module, name: str | None) -> Function:
-    """Return the kernel of a name, or the only kernel if no name is given.
-
-    Errors: Unsupported emulator.kernel.
-    """
-    entries = [f for f in module.functions.values() if f.kind == "entry" and f.body is not None]
-    names = ", ".join(f.name for f in entries)
-    if name is None:
-        if len(entries) == 1:
-            return entries[0]
-        found = f"the module has {len(entries)} kernels ({names})" if entries else "the module has no kernel"
-        raise Unsupported(
-            [diagnostic("emulator.kernel", f"{found}; name the one to run", module.source, None)]
-        )
-    chosen = next((f for f in entries if f.name == name), None)
-    if chosen is None:
-        message = f"there is no kernel '{name}' in the module; it has {names or 'none'}"
-        raise Unsupported([diagnostic("emulator.kernel", message, module.source, None)])
-    return chosen
-
-
-@lru_cache(maxsize=16)
-def _load_pickled(module: bytes, kernel: str) -> Program:
-    return load(pickle.loads(module), kernel)  # noqa: S301 - part of a pickle that is being read
-
-
-def _reduce(program: Program) -> tuple[Callable[[bytes, str], Program], tuple[bytes, str]]:
-    """Pickle a program as its module; another process loads it there, once."""
-    if not program.pickled:
-        program.pickled = pickle.dumps(program.module)
-    return _load_pickled, (program.pickled, program.kernel.name)
-
-
-copyreg.pickle(Program, _reduce)
+    return _Loader(module, read_signature(module, kernel).entry).load()
 
 
 class _Loader:

@@ -1,4 +1,4 @@
-"""The real machine: one NVIDIA GPU, its assembler, its memory, launches on it.
+"""One NVIDIA GPU: its assembler, its memory and launches on it.
 
     with Gpu() as gpu:
         kernel = gpu.kernel(text, "scale")

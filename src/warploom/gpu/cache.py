@@ -1,7 +1,7 @@
-"""Assembled kernels on disk, so that each is assembled once for each assembler.
+"""Assembled kernels on disk, so that each kernel is assembled once by each assembler.
 
-An entry is the digest, the log and the code, under a key of everything that the code depends on. A cache that
-cannot be read or written is none, and an entry that is not whole is not there.
+The key of an entry is a digest of everything that the code depends on. An entry has a digest of its contents, so a
+damaged entry counts as missing. A cache that cannot be read or written costs time only.
 """
 
 from __future__ import annotations
@@ -9,19 +9,20 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from warploom.gpu.packages import package
 
-_LARGEST = 1 << 30
+_CAPACITY = 1 << 30
 _DIGEST = 32
 _LENGTH = 8
 
 
 def cache_directory() -> Path:
-    """Where this machine keeps what can be made again: WARPLOOM_CACHE, or the user's cache folder."""
+    """Return the folder for files that can be made again: WARPLOOM_CACHE, or the user's cache folder."""
     if chosen := os.environ.get("WARPLOOM_CACHE"):
         return Path(chosen)
     if sys.platform == "win32":
@@ -33,51 +34,45 @@ def cache_directory() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
-    """What an assembler made of a module: the code, and its log."""
+    """Code and log of an assembled module."""
 
     code: bytes
     log: str
 
-
-class Cubins:
-    """The cache of a machine. cuda-core's, which writes an entry whole or not at all."""
-
-    def __init__(self) -> None:
-        self._entries: Any = None
-        try:
-            made = package("cuda.core.utils").FileStreamProgramCache
-            self._entries = made(cache_directory() / "cubins", max_size_bytes=_LARGEST)
-        except OSError:
-            return
-
-    def get(self, key: bytes) -> Assembled | None:
-        """An entry; None where there is none that is whole."""
-        if self._entries is None:
-            return None
-        try:
-            held = self._entries.get(key)
-        except OSError:
-            return None
-        if held is None or held[:_DIGEST] != hashlib.sha256(held[_DIGEST:]).digest():
+    @classmethod
+    def unpack(cls, entry: bytes) -> Assembled | None:
+        """Return the contents of an entry of the cache, or None if the entry is damaged."""
+        if entry[:_DIGEST] != hashlib.sha256(entry[_DIGEST:]).digest():
             return None
         start = _DIGEST + _LENGTH
-        end = start + int.from_bytes(held[_DIGEST:start], "little")
-        return Assembled(held[end:], held[start:end].decode())
+        end = start + int.from_bytes(entry[_DIGEST:start], "little")
+        return cls(entry[end:], entry[start:end].decode())
 
-    def put(self, key: bytes, made: Assembled) -> None:
-        """Keep an entry, where that can be done."""
-        if self._entries is None:
-            return
-        log = made.log.encode()
-        body = len(log).to_bytes(_LENGTH, "little") + log + made.code
-        try:
-            self._entries[key] = hashlib.sha256(body).digest() + body
-        except OSError:
-            return
+    def pack(self) -> bytes:
+        """Return an entry of the cache."""
+        log = self.log.encode()
+        body = len(log).to_bytes(_LENGTH, "little") + log + self.code
+        return hashlib.sha256(body).digest() + body
+
+
+def cached(key: bytes, make: Callable[[], Assembled]) -> Assembled:
+    """Return the entry of a key. Without one, make it and store it."""
+    cache = None
+    with suppress(OSError):
+        files = package("cuda.core.utils").FileStreamProgramCache
+        cache = files(cache_directory() / "cubins", max_size_bytes=_CAPACITY)
+        entry = cache.get(key)
+        if entry is not None and (known := Assembled.unpack(entry)) is not None:
+            return known
+    made = make()
+    with suppress(OSError):
+        if cache is not None:
+            cache[key] = made.pack()
+    return made
 
 
 def key_of(*parts: str) -> bytes:
-    """The key of an entry: a digest of everything that it depends on."""
+    """Return the key of an entry: a digest of texts."""
     digest = hashlib.sha256()
     for part in parts:
         data = part.encode()

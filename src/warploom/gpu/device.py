@@ -1,4 +1,4 @@
-"""One GPU in use: what it is, its memory, its kernels."""
+"""One GPU: its properties, its memory and its kernels."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from numpy.typing import NDArray
 from warploom.diagnostics import Diagnostic, Source, UsageError
 from warploom.gpu.arrays import Locator
 from warploom.gpu.assemble import AssemblerName, assemble, is_linked_wrong
-from warploom.gpu.driver import DeviceFault, first_sentence, must, words
+from warploom.gpu.driver import DeviceFault, first_sentence, must, status_text
 from warploom.gpu.geometry import Extent, Geometry
 from warploom.gpu.logs import Resources, findings, resources, spills
 from warploom.gpu.packages import core, package
 from warploom.gpu.prepared import Launch
 from warploom.gpu.streams import LEGACY, handle_of
 from warploom.isa.model.availability import read_target
-from warploom.isa.model.parameters import Parameter, place
+from warploom.isa.model.parameters import Parameter
+from warploom.isa.model.signature import read_signature
 from warploom.layout import TensorMap
 from warploom.ptx import parse
 from warploom.ptx.files import text_of
@@ -35,7 +36,7 @@ _PORTABLE_CLUSTER = 8
 
 @dataclass(frozen=True, eq=False)
 class Kernel:
-    """A kernel that is assembled and loaded, with what the assembler said of it. `loaded` is cuda-core's."""
+    """Kernel that is assembled and loaded, with the assembler's findings. `loaded` is cuda-core's kernel."""
 
     name: str
     parameters: tuple[Parameter, ...]
@@ -56,27 +57,27 @@ class Kernel:
         tensors: Mapping[str, TensorMap] | None = None,
         fixed: Mapping[str, object] | None = None,
     ) -> Launch:
-        """The kernel with a geometry, ready to be launched again and again.
+        """Return the kernel with a geometry, for repeated launches.
 
-        `cooperative` has all CTAs there at once; `programmatic` lets a launch begin before the one before it on
-        its stream has ended. `tensors` names 128-byte parameters for which a launch is given arrays: each lies as
-        the array of the TensorMap does, elsewhere. `fixed` are parameters that keep their value.
+        `cooperative` makes all CTAs resident together; `programmatic` lets a launch start before the previous launch
+        on its stream has ended. `tensors` names 128-byte parameters and gives their tensor maps: a launch takes an
+        array of the same shape, strides and type for each, or its address. `fixed` has parameters with constant
+        values.
 
-        Units: `shared` is dynamic shared memory in bytes.
-        Errors: UsageError launch.geometry, launch.shared, gpu.tensor-map; gpu.launch where the GPU has not what is
-            asked for.
+        Units: `shared` bytes of dynamic shared memory.
+        Errors: UsageError launch.geometry, launch.shared, gpu.tensor-map; gpu.launch if the GPU has too few
+        resources.
         """
         geometry = Geometry.of(grid, block, cluster, shared, cooperative, programmatic)
         return self._gpu.prepare(self, geometry, tensors or {}, fixed or {})
 
 
 class Gpu:
-    """A GPU. A context manager: at its end what was allocated is freed, and the GPU that was current is so again.
+    """GPU with the driver's number for it. As a context manager it frees its allocations at the end.
 
-    `number` is the driver's for it; `stream`, the default one if none is given, is what copies and launches go to
-    that name no other.
+    Copies and launches use `stream`, by default the default stream, unless they name another one.
 
-    Errors: UsageError gpu.packages, gpu.driver where there is none to be had, gpu.stream.
+    Errors: UsageError gpu.packages, gpu.driver if no GPU is usable, gpu.stream.
     """
 
     def __init__(self, number: int = 0, *, stream: object = None) -> None:
@@ -91,13 +92,11 @@ class Gpu:
             self._stream = default if handle == LEGACY else self._core.Stream.from_handle(handle)
         except UsageError:
             raise
-        except Exception as error:  # noqa: BLE001 - the errors of NVIDIA's packages have no base of their own
+        except Exception as error:  # noqa: BLE001 - NVIDIA's packages have no common base of errors
             missing = type(error).__name__ == "DynamicLibNotFoundError"
-            raise _none_here(
-                "NVIDIA's driver is not installed" if missing else first_sentence(error)
-            ) from None
+            raise _no_gpu("NVIDIA's driver is not installed" if missing else first_sentence(error)) from None
         if version < _OLDEST:
-            raise _none_here(f"its driver is for CUDA {_release(version)}; expected 12.0 or newer")
+            raise _no_gpu(f"its driver is for CUDA {_release(version)}; expected 12.0 or newer")
         self.number = number
         self.driver = _release(version)
         self.locate = Locator(number)
@@ -119,63 +118,63 @@ class Gpu:
 
     @property
     def name(self) -> str:
-        """The product's name."""
+        """Name of the product."""
         return str(self.device.name)
 
     @property
     def arch(self) -> str:
-        """Its target, with every feature: `sm_90a`."""
+        """Target with all features of the GPU, such as `sm_90a`."""
         major, minor = self.device.compute_capability
         return f"sm_{major}{minor}{'a' if major >= 9 else ''}"
 
     @property
     def multiprocessors(self) -> int:
-        """How many it has."""
+        """Number of multiprocessors."""
         return int(self.device.properties.multiprocessor_count)
 
     @property
     def stream(self) -> int:
-        """The handle of its stream."""
+        """Handle of the stream of copies and launches."""
         return int(self._stream.handle)
 
     @cached_property
     def own_stream(self) -> Any:
-        """A stream that nobody else works on, made once: what is kept for each stream is kept once for it."""
+        """Private stream. It is made once, so that caches per stream have one entry for it."""
         return self.device.create_stream()
 
     # Memory -------------------------------------------------------------------------------------------------
 
     def allocate(self, size: int) -> int:
-        """The address of `size` bytes. Errors: UsageError gpu.memory."""
+        """Allocate bytes and return their address. Errors: UsageError gpu.memory."""
         try:
             buffer = self.device.memory_resource.allocate(max(size, 1), stream=self._stream)
         except Exception as error:  # noqa: BLE001 - as above
             if "OUT_OF_MEMORY" not in str(error):
-                raise DeviceFault.saying(f"the GPU's driver failed: {first_sentence(error)}") from None
-            raise UsageError(f"the GPU has no {size} bytes left", code="gpu.memory") from None
+                raise DeviceFault.of(f"the GPU's driver failed: {first_sentence(error)}") from None
+            raise UsageError(f"the GPU cannot allocate {size} bytes", code="gpu.memory") from None
         address = int(buffer.handle)
         self._buffers[address] = buffer
         return address
 
     def free(self, address: int) -> None:
-        """Give an allocation back, once what was launched before has ended."""
+        """Free an allocation after the work that was launched before."""
         self._buffers.pop(address).close(self._stream)
 
     def upload(self, address: int, data: NDArray[np.uint8]) -> None:
-        """Copy bytes to the GPU, before what is launched afterwards."""
+        """Copy bytes to the GPU, in stream order."""
         if data.size:
             copy = self._driver.cuMemcpyHtoDAsync
             must(self._driver, copy(address, data.ctypes.data, data.size, self._stream.handle))
 
     def download(self, address: int, data: NDArray[np.uint8]) -> None:
-        """Copy bytes from the GPU, once what was launched before has ended."""
+        """Copy bytes from the GPU, in stream order, and wait for the copy."""
         if data.size:
             copy = self._driver.cuMemcpyDtoHAsync
             must(self._driver, copy(data.ctypes.data, address, data.size, self._stream.handle))
             must(self._driver, self._driver.cuStreamSynchronize(self._stream.handle))
 
     def address_of(self, array: object) -> int:
-        """Where an array of another library lies, ordered before what is launched afterwards.
+        """Return the address of another library's array, and order later launches after its producer.
 
         Errors: UsageError gpu.array, gpu.device.
         """
@@ -192,18 +191,18 @@ class Gpu:
         assembler: AssemblerName = "driver",
         options: tuple[str, ...] = (),
     ) -> Kernel:
-        """The kernel `name` of a PTX text, assembled for this GPU; the code is kept on disk.
+        """Return the kernel `name` of a PTX text, assembled for this GPU. The code is cached on disk.
 
-        `parameters` are the kernel's, where they are known already. `assembler` is "driver" or "ptxas", whose
-        `options` are its own (`-O1`).
+        `parameters` avoids parsing the text again. `assembler` is "driver" or "ptxas"; only ptxas takes `options`,
+        such as `-O1`.
 
-        Errors: UsageError gpu.target for another architecture, emulator.kernel; WarploomError gpu.assembler with
-            the assembler's words, each at its line; UsageError gpu.driver where the driver does not load the code.
+        Errors: UsageError gpu.target for another architecture, emulator.kernel; WarploomError gpu.assembler with the
+            assembler's messages at their lines; UsageError gpu.driver if the driver cannot load the code.
         """
         source = ptx if isinstance(ptx, Source) else Source(*reversed(text_of(ptx)))
         self._check_target(source)
         if parameters is None:
-            parameters = _parameters(source, name)
+            parameters = read_signature(parse(source.text, source.name), name).parameters
         made = assemble(source, self.arch, assembler, options)
         try:
             if assembler == "driver" and is_linked_wrong(source.text):
@@ -213,13 +212,13 @@ class Gpu:
             loaded = code.get_kernel(name)
         except Exception as error:  # noqa: BLE001 - as above
             raise UsageError(
-                f"the GPU's driver, for CUDA {self.driver}, does not load kernel {name}: {first_sentence(error)}",
+                f"the GPU's driver, for CUDA {self.driver}, cannot load kernel {name}: {first_sentence(error)}",
                 code="gpu.driver",
-                hint="install a newer driver, or let assembler='driver' assemble it",
+                hint="install a newer driver, or use assembler='driver'",
             ) from None
         used = resources(made.log).get(name) or _measured(loaded)
-        said = (*findings(made.log, source), *spills(name, used, source))
-        return Kernel(name, parameters, said, used, loaded, self)
+        remarks = (*findings(made.log, source), *spills(name, used, source))
+        return Kernel(name, parameters, remarks, used, loaded, self)
 
     def prepare(
         self,
@@ -228,7 +227,7 @@ class Gpu:
         tensors: Mapping[str, TensorMap],
         fixed: Mapping[str, object],
     ) -> Launch:
-        """A kernel with a geometry; `Kernel.prepare` says more."""
+        """Return a kernel with a geometry. `Kernel.prepare` describes the arguments."""
         handle = int(kernel.loaded.handle)
         self._allow(handle, geometry)
         return Launch(
@@ -244,21 +243,21 @@ class Gpu:
         )
 
     def wait(self, kernel: str = "", stream: object = None) -> None:
-        """Wait until everything on a stream has ended; `kernel` is what a fault is laid to.
+        """Wait for the work on a stream. `kernel` names the kernel in the message of a fault.
 
-        Errors: DeviceFault gpu.fault, after which the GPU can be used by a new process alone.
+        Errors: DeviceFault gpu.fault. After a fault, only a new process can use the GPU.
         """
         handle = self._stream.handle if stream is None else self._driver.CUstream(handle_of(stream))
         status, *_ = self._driver.cuStreamSynchronize(handle)
         if status:
             what = f"kernel {kernel}" if kernel else "a kernel"
-            raise DeviceFault.saying(
-                f"the GPU broke off {what}: {words(self._driver, status)}",
+            raise DeviceFault.of(
+                f"the GPU stopped {what}: {status_text(self._driver, status)}",
                 'device="cpu" names the instruction, the CTA, the warp and the lane',
             )
 
     def is_recording(self, stream: object) -> bool:
-        """Whether what goes to a stream is recorded in a graph, and not done."""
+        """Return True if the work on a stream is recorded in a graph."""
         handle = self._driver.CUstream(handle_of(stream))
         return int(must(self._driver, self._driver.cuStreamIsCapturing(handle))) != 0
 
@@ -267,13 +266,13 @@ class Gpu:
         needed, here = read_target(found[1] if found else ""), read_target(self.arch)
         if needed is not None and here is not None and not here.has(needed):
             raise UsageError(
-                f"the kernel is for {found[1] if found else ''}; the GPU that is here, {self.name}, is {self.arch}",
+                f"the kernel is for {found[1] if found else ''}; the GPU, {self.name}, is {self.arch}",
                 code="gpu.target",
                 hint="build the kernel for this GPU",
             )
 
     def _allow(self, handle: int, geometry: Geometry) -> None:
-        """Ask for what a launch must ask for beforehand: much shared memory, large clusters."""
+        """Enable the shared memory and the cluster size that a launch needs. Errors: UsageError gpu.launch."""
         attributes = self._driver.CUfunction_attribute
         wanted: list[tuple[Any, int]] = []
         if geometry.shared > self._most_shared.get(handle, 0):
@@ -286,33 +285,22 @@ class Gpu:
             )
             if status:
                 raise UsageError(
-                    f"the GPU refuses the launch: {words(self._driver, status)}", code="gpu.launch"
+                    f"the GPU refuses the launch: {status_text(self._driver, status)}", code="gpu.launch"
                 )
         self._most_shared[handle] = max(geometry.shared, self._most_shared.get(handle, 0))
 
 
-def _parameters(source: Source, name: str) -> tuple[Parameter, ...]:
-    functions = parse(source.text, source.name).functions.values()
-    kernels = {function.name: function for function in functions if function.kind == "entry"}
-    if name not in kernels:
-        raise UsageError(
-            f"there is no kernel {name}; the module has {', '.join(kernels) or 'none'}",
-            code="emulator.kernel",
-        )
-    return place(kernels[name].params)
-
-
 def _measured(loaded: Any) -> Resources:
-    """What the driver says that a kernel takes, where the assembler's log does not."""
+    """Return the driver's values for the resources of a kernel, for assemblers without a verbose log."""
     found = loaded.attributes
     return Resources(
         int(found.num_regs), stack=int(found.local_size_bytes), shared=int(found.shared_size_bytes)
     )
 
 
-def _none_here(why: str) -> UsageError:
+def _no_gpu(reason: str) -> UsageError:
     return UsageError(
-        f"there is no GPU to launch on: {why}",
+        f"there is no GPU to launch on: {reason}",
         code="gpu.driver",
         hint='device="cpu" runs the kernel without one',
     )

@@ -1,4 +1,4 @@
-"""The driver's answers: its words for a status, and a status as an error."""
+"""Statuses of the CUDA driver as messages and errors."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from warploom.diagnostics import Diagnostic, Severity, WarploomError
 
 
 class DeviceFault(WarploomError):
-    """The GPU broke off a kernel, or its driver failed. The driver says why, not where."""
+    """Fault of a kernel on the GPU, or of its driver. The driver states the reason without a location."""
 
     @classmethod
-    def saying(cls, message: str, hint: str = "") -> DeviceFault:
-        """A fault with its one sentence."""
+    def of(cls, message: str, hint: str = "") -> DeviceFault:
+        """Return a fault with this message."""
         return cls([Diagnostic("gpu.fault", Severity.ERROR, message, hint=hint)])
 
 
-def words(driver: Any, status: Any) -> str:
-    """What the driver says of a status."""
+def status_text(driver: Any, status: Any) -> str:
+    """Return the driver's description of a status."""
     _, text = driver.cuGetErrorString(status)
     return text.decode() if text else str(status)
 
 
 def must(driver: Any, answer: tuple[Any, ...]) -> Any:
-    """The value of an answer that must be a good one. Errors: DeviceFault gpu.fault."""
+    """Return the value of a driver call that must succeed. Errors: DeviceFault gpu.fault."""
     status, *values = answer
     if status:
-        raise DeviceFault.saying(f"the GPU's driver failed: {words(driver, status)}")
+        raise DeviceFault.of(f"the GPU's driver failed: {status_text(driver, status)}")
     return values[0] if values else None
 
 
 def first_sentence(error: BaseException) -> str:
-    """The first sentence of what an error says, without the paragraphs that NVIDIA's packages add."""
+    """Return the first sentence of an error, without the paragraphs that NVIDIA's packages append."""
     text = " ".join(str(error).split())
     return text.partition(". ")[0].rstrip(".") or type(error).__name__

@@ -1,12 +1,13 @@
-"""How a kernel is launched: how many threads in what order, and what the launch asks for besides."""
+"""Geometry of a launch: grid, block, cluster, shared memory and launch attributes."""
 
-# A caller may hand over anything, whatever the annotation says.
+# Callers may pass values of any type, whatever the annotations state.
 # pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -18,12 +19,12 @@ Extents = tuple[int, int, int]
 
 
 def triple(name: str, value: Extent) -> Extents:
-    """A launch extent as (x, y, z). Errors: UsageError launch.geometry."""
+    """Return an extent of a launch as (x, y, z). Errors: UsageError launch.geometry."""
     parts = tuple(value) if isinstance(value, Iterable) else (value,)
-    whole = all(
+    are_positive = all(
         isinstance(part, (int, np.integer)) and not isinstance(part, bool) and part > 0 for part in parts
     )
-    if not whole or not 1 <= len(parts) <= 3:
+    if not are_positive or not 1 <= len(parts) <= 3:
         raise UsageError(
             f"{name} is {value!r}; expected one to three integers above 0", code="launch.geometry"
         )
@@ -33,12 +34,12 @@ def triple(name: str, value: Extent) -> Extents:
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """How a kernel is launched.
+    """Geometry of a launch.
 
-    `cooperative` has all CTAs there at once. `programmatic` lets the launch begin before the one before it on
-    its stream has ended: the kernel waits itself for what that one writes.
+    `cooperative` makes all CTAs resident together. `programmatic` lets the launch start before the previous launch on
+    its stream has ended; the kernel must wait for the results of that launch itself.
 
-    Units: `shared` is dynamic shared memory in bytes.
+    Units: `shared` bytes of dynamic shared memory.
     """
 
     grid: Extents
@@ -55,47 +56,42 @@ class Geometry:
         block: Extent,
         cluster: Extent | None,
         shared: int,
-        cooperative: bool,
-        programmatic: bool,
+        cooperative: bool = False,
+        programmatic: bool = False,
     ) -> Geometry:
-        """From what a caller gives. Errors: UsageError launch.geometry, launch.shared."""
+        """Return the geometry that a caller describes. Errors: UsageError launch.geometry, launch.shared."""
         if not isinstance(shared, int) or isinstance(shared, bool) or shared < 0:
             raise UsageError(f"shared is {shared!r}; expected a number of bytes", code="launch.shared")
-        together = None if cluster is None else triple("cluster", cluster)
         extents = triple("grid", grid), triple("block", block)
-        return cls(*extents, together, shared, cooperative, programmatic)
+        shape = None if cluster is None else triple("cluster", cluster)
+        return cls(*extents, shape, shared, cooperative, programmatic)
 
     @property
     def cluster_size(self) -> int:
-        """CTAs of a cluster."""
-        x, y, z = self.cluster or (1, 1, 1)
-        return x * y * z
+        """Number of CTAs of a cluster."""
+        return prod(self.cluster or (1,))
 
     def configure(self, driver: Any) -> Any:
-        """The driver's own description of it."""
+        """Return the driver's configuration of the launch."""
         config = driver.CUlaunchConfig()
         config.gridDimX, config.gridDimY, config.gridDimZ = self.grid
         config.blockDimX, config.blockDimY, config.blockDimZ = self.block
         config.sharedMemBytes = self.shared
-        kinds = driver.CUlaunchAttributeID
         attributes: list[Any] = []
+
+        def attribute(name: str) -> Any:
+            made = driver.CUlaunchAttribute()
+            made.id = getattr(driver.CUlaunchAttributeID, f"CU_LAUNCH_ATTRIBUTE_{name}")
+            attributes.append(made)
+            return made.value
+
         if self.cluster is not None:
-            attribute = driver.CUlaunchAttribute()
-            attribute.id = kinds.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
-            extents = attribute.value.clusterDim
+            extents = attribute("CLUSTER_DIMENSION").clusterDim
             extents.x, extents.y, extents.z = self.cluster
-            attributes.append(attribute)
         if self.cooperative:
-            attribute = driver.CUlaunchAttribute()
-            attribute.id = kinds.CU_LAUNCH_ATTRIBUTE_COOPERATIVE
-            attribute.value.cooperative = 1
-            attributes.append(attribute)
+            attribute("COOPERATIVE").cooperative = 1
         if self.programmatic:
-            attribute = driver.CUlaunchAttribute()
-            attribute.id = kinds.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
-            attribute.value.programmaticStreamSerializationAllowed = 1
-            attributes.append(attribute)
+            attribute("PROGRAMMATIC_STREAM_SERIALIZATION").programmaticStreamSerializationAllowed = 1
         if attributes:
-            config.attrs = attributes
-            config.numAttrs = len(attributes)
+            config.attrs, config.numAttrs = attributes, len(attributes)
         return config

@@ -1,4 +1,4 @@
-"""An assembler's log as findings, each at its line, and as what the kernels of a module use."""
+"""An assembler's log as findings with locations, and as the resources of each kernel."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ _NEWER = re.compile(r"Unsupported \.version (\S+); current version is '([^']*)'"
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What a kernel takes of a multiprocessor.
+    """Resources of a kernel.
 
-    Units: `registers` of a thread; `stack`, `spill_stores` and `spill_loads` in bytes of a thread, `shared` in
-        bytes of a CTA, without what a launch adds.
+    Units: `registers` per thread; `stack`, `spill_stores` and `spill_loads` in bytes per thread; `shared` in bytes
+    per
+        CTA, without dynamic shared memory.
     """
 
     registers: int = 0
@@ -38,38 +39,39 @@ class Resources:
 
 
 def findings(log: str, source: Source) -> tuple[Diagnostic, ...]:
-    """What an assembler complains of, and its remarks with what they mean: gpu.assembler, gpu.c7508 and such."""
+    """Return the errors, warnings and remarks of an assembler's log: gpu.assembler, gpu.c7508 and similar."""
     found: list[Diagnostic] = []
     for line in log.splitlines():
-        said = _LINE.search(line)
-        if said is None:
+        entry = _LINE.search(line)
+        if entry is None:
             continue
-        severity, words = said[2], said[3].strip()
-        remark = _REMARK.match(words)
-        span = _line_span(source, int(said[1])) if said[1] else None
+        severity, message = entry[2], entry[3].strip()
+        remark = _REMARK.match(message)
+        span = _line_span(source, int(entry[1])) if entry[1] else None
         if severity in ("fatal", "error"):
-            hint = _mended(words)
-            found.append(Diagnostic("gpu.assembler", Severity.ERROR, words, source, span, hint))
+            hint = _version_hint(message)
+            found.append(Diagnostic("gpu.assembler", Severity.ERROR, message, source, span, hint))
         elif remark is not None:
             found.append(_explained(remark[1], remark[2], source, span))
         elif severity == "warning":
-            found.append(Diagnostic("gpu.assembler", Severity.WARNING, words, source, span))
+            found.append(Diagnostic("gpu.assembler", Severity.WARNING, message, source, span))
     return tuple(found)
 
 
-def _mended(words: str) -> str:
-    if newer := _NEWER.search(words):
+def _version_hint(message: str) -> str:
+    """Return a hint for a PTX version that the assembler does not support, or an empty text."""
+    if newer := _NEWER.search(message):
         return (
-            f"this assembler knows PTX {newer[2]}: install a newer one (pip install nvidia-cuda-nvcc) and choose "
+            f"this assembler supports PTX {newer[2]}: install a newer one (pip install nvidia-cuda-nvcc) and select "
             'it with assembler="ptxas", or write the kernel in the older version'
         )
     return ""
 
 
-def _explained(number: str, words: str, source: Source, span: Span | None) -> Diagnostic:
-    """A remark: the assembler's words, and what the rule of its number knows."""
+def _explained(number: str, message: str, source: Source, span: Span | None) -> Diagnostic:
+    """Return a remark with the location that it names and the hint of its rule."""
     rule = rule_of_remark(number)
-    text = words.replace(_PERFORMANCE, "").strip()
+    text = message.replace(_PERFORMANCE, "").strip()
     name = _IN_FUNCTION.search(text)
     if around := _AROUND.search(text):
         span = _line_span(source, int(around[1]))
@@ -79,20 +81,19 @@ def _explained(number: str, words: str, source: Source, span: Span | None) -> Di
 
 
 def spills(name: str, used: Resources, source: Source) -> tuple[Diagnostic, ...]:
-    """The finding that a kernel spills; none where it does not."""
+    """Return the finding gpu.spills if a kernel spills registers."""
     if not used.spill_stores and not used.spill_loads:
         return ()
     rule = rules()["gpu.spills"]
     message = (
-        f"kernel {name} uses {used.registers} registers and spills: {used.spill_stores} bytes stored and"
-        f" {used.spill_loads} loaded by each thread"
+        f"kernel {name} uses {used.registers} registers and spills: each thread stores {used.spill_stores} bytes and"
+        f" loads {used.spill_loads}"
     )
-    span = _name_span(source, name)
-    return (Diagnostic(rule.code, Severity.WARNING, message, source, span, rule.cure),)
+    return (Diagnostic(rule.code, Severity.WARNING, message, source, _name_span(source, name), rule.cure),)
 
 
 def resources(log: str) -> dict[str, Resources]:
-    """What each kernel of a module uses, by name, as far as a verbose log says it."""
+    """Return the resources of each kernel of a module by name, as far as a verbose log states them."""
     found: dict[str, Resources] = {}
     name = ""
     for line in log.splitlines():
@@ -121,6 +122,6 @@ def _line_span(source: Source, line: int) -> Span:
 
 
 def _name_span(source: Source, name: str) -> Span | None:
-    """Where a function is declared."""
+    """Return the location of a function's declaration."""
     found = re.search(rf"\.(?:entry|func)\b[^;{{]*?(?<![\w$])({re.escape(name)})(?![\w$])", source.text)
     return Span(*found.span(1)) if found is not None else None

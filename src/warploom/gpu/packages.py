@@ -1,4 +1,4 @@
-"""NVIDIA's Python packages, which are an extra and are imported when a GPU is asked for."""
+"""NVIDIA's Python packages. They are an extra, so they are imported on use."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 from warploom.diagnostics import UsageError
 
-_OLDEST_CORE = (1, 2)  # the first whose cache and views are as they are used here
+_OLDEST_CORE = (1, 2)  # first release with the cache and the array views that this package uses
 
 
 def package(name: str) -> Any:
-    """A module of theirs, untyped as it comes. Errors: UsageError gpu.packages where it is not there or broken."""
+    """Return a module of NVIDIA's packages. Errors: UsageError gpu.packages if it is missing or broken."""
     try:
         return import_module(name)
     except ModuleNotFoundError:
@@ -22,14 +22,14 @@ def package(name: str) -> Any:
         ) from None
     except ImportError as error:
         raise UsageError(
-            f"NVIDIA's Python packages are installed and do not load: {error}",
+            f"NVIDIA's Python packages are installed but cannot be loaded: {error}",
             code="gpu.packages",
             hint="pip install --upgrade 'warploom[gpu]'",
         ) from None
 
 
 def core() -> Any:
-    """cuda-core. Errors: UsageError gpu.packages where it is not there or too old."""
+    """Return the module cuda.core. Errors: UsageError gpu.packages if it is missing or too old."""
     found = package("cuda.core")
     if tuple(map(int, found.__version__.split(".")[:2])) < _OLDEST_CORE:
         raise UsageError(

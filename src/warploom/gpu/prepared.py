@@ -1,4 +1,4 @@
-"""Prepared launches: a kernel with its geometry, whose every further launch is packing and one call of the driver."""
+"""Prepared launches: each launch packs the arguments and makes one call of the driver."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from warploom.diagnostics import UsageError
-from warploom.gpu.arrays import UNORDERED, Locator, called, is_foreign_type, is_torch_type, signature
-from warploom.gpu.driver import words
+from warploom.gpu.arrays import UNORDERED, Locator, is_foreign_type, is_torch_type, signature, type_name
+from warploom.gpu.driver import status_text
 from warploom.gpu.geometry import Geometry
 from warploom.gpu.streams import current_of, handle_of
 from warploom.gpu.tensormap import MovingTensorMap, encode_tensor_map
@@ -25,23 +25,23 @@ Packer = Callable[[object, int], None]
 
 _WHOLE = {1: "<B", 2: "<H", 4: "<I", 8: "<Q"}
 _FLOATING = {4: "<f", 8: "<d"}
-_MOST_PACKED = 256  # launches whose parameters are kept
+_MOST_PACKED = 256  # parameter blocks in the cache
 
 
 class Launch:
-    """A kernel with its geometry: `launch(a, b, 1024)` puts it on a stream and comes back at once.
+    """Kernel with its geometry. `launch(a, b, 1024)` launches it on a stream and returns at once.
 
-    Arguments are in parameter order. An array on the GPU is passed by its address, as it lies: whoever owns it
-    keeps it until the kernel has ended. Numbers are as in `wl.launch`, None is a null pointer. A 128-byte
-    parameter takes a TensorMap, or bytes; one that `tensors` named when the launch was prepared takes an array
-    that lies as the one of the TensorMap did, or its address. Parameters that were fixed when the launch was prepared
-    take none.
+    Arguments are in parameter order. An array on the GPU is passed by its address, whatever its strides; its owner
+    must keep it until the kernel has ended. Numbers are as in `wl.launch`, and None is a null pointer. A 128-byte
+    parameter takes a TensorMap or bytes. A parameter of `tensors` takes an array with the shape, strides and type of
+    the prepared TensorMap, or its address. Fixed parameters take no argument.
 
-    Without a `stream` it goes to the one on which PyTorch or CuPy works now, if an argument is of theirs, and
-    else to that of the Gpu.
+    Without `stream`, the launch uses the current stream of PyTorch or CuPy if an argument is one of their arrays, and
+    otherwise the stream of the Gpu.
 
-    Errors: UsageError launch.arguments, launch.argument, gpu.array, gpu.device, gpu.stream, gpu.launch. What a
-        kernel does wrong shows when the stream is waited for.
+    Errors: UsageError launch.arguments, launch.argument, gpu.array, gpu.device, gpu.stream, gpu.launch. A fault of
+    the
+        kernel is raised by the wait for the stream.
     """
 
     def __init__(
@@ -62,9 +62,9 @@ class Launch:
         self._config = geometry.configure(driver)
         self._handle = -1
         self._block = bytearray(max((p.offset + p.size for p in parameters), default=1))
-        # One by one: in the driver's own block, parameters aligned to 64 bytes stand elsewhere than in PTX.
-        self._held = ctypes.c_char.from_buffer(self._block)
-        start = ctypes.addressof(self._held)
+        # The driver gets an address per parameter: its own block aligns parameters of 64 bytes differently from PTX.
+        self._memory = ctypes.c_char.from_buffer(self._block)
+        start = ctypes.addressof(self._memory)
         self._places = (ctypes.c_void_p * max(len(parameters), 1))(*(start + p.offset for p in parameters))
         self._arguments = ctypes.addressof(self._places)
         unknown = tensors.keys() - {p.name for p in parameters if p.size == TENSOR_MAP_BYTES}
@@ -84,7 +84,7 @@ class Launch:
         self._lock = Lock()
 
     def __call__(self, *args: object, stream: object = None) -> None:
-        """Launch. Two threads may; the arguments of one do not meet those of the other."""
+        """Launch the kernel. Threads may launch at the same time."""
         if len(args) != len(self._packers):
             raise UsageError(
                 f"kernel {self._name} takes {len(self._packers)} arguments; {len(args)} were given",
@@ -95,12 +95,12 @@ class Launch:
         with self._lock:
             for pack, value in zip(self._packers, args):
                 pack(value, handle)
-            self._go(handle)
+            self._launch(handle)
 
     def at(self, args: tuple[int | float, ...], stream: int) -> None:
-        """Launch with numbers and addresses alone, on the stream of this handle.
+        """Launch with numbers and addresses only, on the stream with this handle.
 
-        They are kept packed: a launch with numbers that came before costs the host little more than the driver's call.
+        Packed arguments are cached: a launch with the same numbers costs the host little more than the driver's call.
         """
         with self._lock:
             packed = self._packed.get(args)
@@ -112,16 +112,16 @@ class Launch:
                 self._packed[args] = bytes(self._block)
             else:
                 self._block[:] = packed
-            self._go(stream)
+            self._launch(stream)
 
-    def _go(self, handle: int) -> None:
+    def _launch(self, handle: int) -> None:
         if handle != self._handle:
             self._config.hStream = self._driver.CUstream(handle)
             self._handle = handle
         status, *_ = self._enqueue(self._config, self._function, self._arguments, 0)
         if status:
             raise UsageError(
-                f"the GPU does not launch kernel {self._name}: {words(self._driver, status)}",
+                f"the GPU cannot launch kernel {self._name}: {status_text(self._driver, status)}",
                 code="gpu.launch",
             )
 
@@ -133,7 +133,7 @@ class Launch:
                 return current(array)
         return self._stream
 
-    # Packing: one function for each parameter, made once ----------------------------------------------------
+    # Packing functions, one for each parameter ---------------------------------------------------------------
 
     def _packer(self, number: int, parameter: Parameter, template: TensorMap | None) -> Packer:
         if parameter.is_array and template is not None:
@@ -178,7 +178,7 @@ class Launch:
 
         def pack(value: Any, stream: int) -> None:
             kind = value.__class__
-            if is_torch_type(kind) and value.get_device() == here:  # as `locate` does, without its calls
+            if is_torch_type(kind) and value.get_device() == here:  # the fast path of `locate`, inlined
                 write(block, start, value.data_ptr())
             elif is_foreign_type(kind):
                 write(block, start, locate(value, _ordering(value, stream)))
@@ -188,12 +188,8 @@ class Launch:
         return pack
 
     def _bytes_packer(self, number: int, parameter: Parameter) -> Packer:
-        block, start, stop, locate = (
-            self._block,
-            parameter.offset,
-            parameter.offset + parameter.size,
-            self._locate,
-        )
+        block, locate = self._block, self._locate
+        start, stop = parameter.offset, parameter.offset + parameter.size
         is_map = parameter.size == TENSOR_MAP_BYTES
 
         def pack(value: object, stream: int) -> None:
@@ -207,13 +203,9 @@ class Launch:
         return pack
 
     def _moving_packer(self, template: TensorMap, parameter: Parameter) -> Packer:
-        block, start, stop, locate = (
-            self._block,
-            parameter.offset,
-            parameter.offset + parameter.size,
-            self._locate,
-        )
-        lies, known = strided(template.array), {signature(template.array)}
+        block, locate = self._block, self._locate
+        start, stop = parameter.offset, parameter.offset + parameter.size
+        expected, known = strided(template.array), {signature(template.array)}
         moving = MovingTensorMap(template.fields(locate(template.array)))
 
         def pack(value: object, stream: int) -> None:
@@ -221,7 +213,7 @@ class Launch:
                 block[start:stop] = moving.at(value)
                 return
             if signature(value) not in known:
-                _check_lies(value, lies, parameter)
+                _check_same(value, expected, parameter)
                 known.add(signature(value))
             block[start:stop] = moving.at(locate(value, _ordering(value, stream)))
 
@@ -229,16 +221,16 @@ class Launch:
 
 
 def _ordering(array: object, stream: int) -> int:
-    """The stream that must wait for what made an array: none where its library keeps to streams of its own."""
+    """Return the stream to order after an array's producer, or UNORDERED if the library orders streams itself."""
     return UNORDERED if current_of(type(array)) is not None else stream
 
 
-def _check_lies(array: object, expected: Strided, parameter: Parameter) -> None:
+def _check_same(array: object, expected: Strided, parameter: Parameter) -> None:
+    """Refuse an array that differs in shape, strides or type from the prepared one. Errors: UsageError."""
     found = strided(array)
     if found != expected:
         raise UsageError(
-            f"a {called(array)} of shape {found.shape}, strides {found.strides} and {found.dtype} is given for"
-            f" {parameter.name}; the launch is prepared for shape {expected.shape}, strides {expected.strides} and"
-            f" {expected.dtype}",
+            f"{parameter.name} is a {type_name(array)} of shape {found.shape}, strides {found.strides} and"
+            f" {found.dtype}; expected shape {expected.shape}, strides {expected.strides} and {expected.dtype}",
             code="launch.argument",
         )

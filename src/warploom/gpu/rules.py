@@ -1,4 +1,4 @@
-"""What is said of a launch on a GPU, as records: they stand in `rules.toml`."""
+"""Rules of launches on a GPU, as records of `rules.toml`."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from importlib.resources import files
 _WHEN = {
     "open": "Nothing is launched.",
     "call": "The launch is refused.",
-    "assembled": "It is found when the kernel is assembled, before anything runs.",
+    "assembled": "It is reported when the kernel is assembled, before the run.",
     "run": "The run ends there.",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One code. `when` is "open", "call", "assembled" or "run"; `says` is the remark that it stands for, in short."""
+    """Rule with its code. `when` is "open", "call", "assembled" or "run"; `says` summarizes the ptxas remark."""
 
     code: str
     when: str
@@ -30,25 +30,25 @@ class Rule:
 
 @cache
 def rules() -> dict[str, Rule]:
-    """Every code, in the order of the file."""
+    """Return the rules by code, in the order of the file."""
     text = files(__package__ or "").joinpath("rules.toml").read_text(encoding="utf-8")
     return {code: Rule(code, **record) for code, record in tomllib.loads(text).items()}
 
 
 def rule_of_remark(number: str) -> Rule | None:
-    """The rule of an assembler's remark, by its number ("C7508")."""
+    """Return the rule of an assembler's remark such as "C7508", or None."""
     return rules().get(f"gpu.{number.lower()}")
 
 
 def page(rule: Rule) -> str:
-    """The page of a code."""
-    said = f"ptxas says so as ({rule.code[4:].upper()}): {rule.says}.\n\n" if rule.says else ""
+    """Return the page of a rule as Markdown."""
+    remark = f"ptxas reports it as ({rule.code[4:].upper()}): {rule.says}.\n\n" if rule.says else ""
     return (
-        f"# {rule.code}\n\n{rule.what}\n\n{rule.why}\n\n{said}{_WHEN[rule.when]}\n\n"
+        f"# {rule.code}\n\n{rule.what}\n\n{rule.why}\n\n{remark}{_WHEN[rule.when]}\n\n"
         f"What cures it: {rule.cure}.\n\nSource: {rule.source}\n"
     )
 
 
 def pages() -> list[tuple[str, str, str]]:
-    """Code, what it is, and page of every one."""
+    """Return the code, the summary and the page of every rule."""
     return [(rule.code, rule.what, page(rule)) for rule in rules().values()]

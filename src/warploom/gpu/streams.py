@@ -1,6 +1,6 @@
-"""Streams: the handle of whatever is given as one, and the one on which an array's library works now."""
+"""Handles of streams, and the current stream of an array's library."""
 
-# A caller may hand over anything, whatever the annotation says.
+# Callers may pass values of any type, whatever the annotations state.
 # pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any
 from warploom.diagnostics import UsageError
 
 LEGACY = 1
-"""The handle of the default stream, by which it cannot be mistaken for none."""
+"""Handle of the default stream that differs from a null handle."""
 
 
 def handle_of(stream: object) -> int:
-    """The handle of a stream: an integer, or what has `__cuda_stream__` (or PyTorch's and CuPy's older ways).
+    """Return the handle of a stream: an integer, an object with `__cuda_stream__`, or a stream of PyTorch or CuPy.
 
     Errors: UsageError gpu.stream.
     """
@@ -26,7 +26,7 @@ def handle_of(stream: object) -> int:
     given: Any = stream
     if callable(getattr(given, "__cuda_stream__", None)):
         return int(given.__cuda_stream__()[1]) or LEGACY
-    for attribute in ("cuda_stream", "ptr"):
+    for attribute in ("cuda_stream", "ptr"):  # of older releases of PyTorch and CuPy
         handle = getattr(given, attribute, None)
         if isinstance(handle, int):
             return handle or LEGACY
@@ -38,7 +38,7 @@ def handle_of(stream: object) -> int:
 
 def _torch(tensor: Any) -> int:
     torch = sys.modules["torch"]
-    # What its own compilers ask: a tenth of the time that an object of its Stream takes.
+    # PyTorch's own compilers use this function. It takes a tenth of the time of a Stream object.
     raw = getattr(torch._C, "_cuda_getCurrentRawStream", None)
     if raw is not None:
         return raw(tensor.get_device()) or LEGACY
@@ -54,5 +54,5 @@ _CURRENT: dict[str, Callable[[Any], int]] = {"torch": _torch, "cupy": _cupy}
 
 @cache
 def current_of(kind: type) -> Callable[[Any], int] | None:
-    """What says on which stream the library of an array works now; None where it has no such notion."""
+    """Return the function that gets the current stream of an array type's library, or None if it has none."""
     return _CURRENT.get(kind.__module__.partition(".")[0])

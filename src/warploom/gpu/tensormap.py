@@ -1,4 +1,4 @@
-"""The hardware's own 128 bytes of a tensor map, made by its driver."""
+"""Tensor maps in the hardware's format of 128 bytes, encoded by the driver."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ctypes
 from typing import Any
 
 from warploom.diagnostics import UsageError
-from warploom.gpu.driver import words
+from warploom.gpu.driver import status_text
 from warploom.gpu.packages import package
 from warploom.layout.tensormap import TENSOR_MAP_BYTES, TensorMapFields
 
@@ -31,49 +31,50 @@ _TYPES = {
 
 
 def encode_tensor_map(fields: TensorMapFields) -> bytes:
-    """The 128 bytes. Errors: UsageError gpu.tensor-map where the driver refuses the fields."""
-    encoded = _encoded(fields)  # owns the bytes
+    """Return the 128 bytes of a tensor map. Errors: UsageError gpu.tensor-map."""
+    encoded = _encoded(fields)  # keeps the bytes alive
     return ctypes.string_at(int(encoded.getPtr()), TENSOR_MAP_BYTES)
 
 
-_MOST_KNOWN = 256
+_CACHED = 256  # addresses whose tensor maps are kept
 
 
 class MovingTensorMap:
-    """A tensor map whose array lies elsewhere at every launch, and lies as it did: only its address changes."""
+    """Tensor map whose array changes its address, but not its shape and strides, from launch to launch."""
 
     def __init__(self, fields: TensorMapFields) -> None:
         self._driver = package("cuda.bindings.driver")
         self._map = _encoded(fields)
         self._bytes = (ctypes.c_char * TENSOR_MAP_BYTES).from_address(int(self._map.getPtr()))
-        self._known = {fields.global_address: self._bytes.raw}  # arrays come again, in turns
+        self._known = {fields.global_address: self._bytes.raw}  # launches often rotate through arrays
 
     def at(self, address: int) -> bytes:
-        """The 128 bytes with another address. Errors: UsageError gpu.tensor-map."""
+        """Return the 128 bytes with another address. Errors: UsageError gpu.tensor-map."""
         found = self._known.get(address)
         if found is None:
             (status,) = self._driver.cuTensorMapReplaceAddress(self._map, address)
             if status:
                 raise UsageError(
-                    f"the driver does not take the tensor map at {address:#x}: {words(self._driver, status)}",
+                    f"the driver refuses the tensor map at {address:#x}: {status_text(self._driver, status)}",
                     code="gpu.tensor-map",
                 )
-            if len(self._known) >= _MOST_KNOWN:
+            if len(self._known) >= _CACHED:
                 self._known.clear()
             found = self._known[address] = self._bytes.raw
         return found
 
 
 def _encoded(fields: TensorMapFields) -> Any:
-    """The driver's own tensor map."""
+    """Return the driver's tensor map. Errors: UsageError gpu.tensor-map."""
     driver = package("cuda.bindings.driver")
     if fields.swizzle_span not in (0, 32, 64, 128):
         raise UsageError(
-            f"the driver makes no tensor map with a swizzle of {fields.swizzle_span} bytes",
+            f"the driver supports no swizzle of {fields.swizzle_span} bytes; expected 0, 32, 64 or 128",
             code="gpu.tensor-map",
         )
     rank = fields.rank
-    atomicity = fields.swizzle_atomicity if fields.swizzle_span == 128 else 0  # its enumeration goes on so
+    # The enumeration of swizzles continues with the atomicities of 128 bytes.
+    atomicity = fields.swizzle_atomicity if fields.swizzle_span == 128 else 0
     common = {
         "tensorDataType": getattr(
             driver.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{_TYPES[fields.element_type]}"
@@ -81,7 +82,7 @@ def _encoded(fields: TensorMapFields) -> Any:
         "tensorRank": rank,
         "globalAddress": fields.global_address,
         "globalDim": [driver.cuuint64_t(extent) for extent in fields.global_dim[:rank]],
-        # The driver asks for a stride of a single dimension too, and does not look at it.
+        # The driver requires a stride for a single dimension too, and ignores it.
         "globalStrides": [driver.cuuint64_t(stride) for stride in fields.global_stride[: max(rank - 1, 1)]],
         "elementStrides": [driver.cuuint32_t(stride) for stride in fields.element_stride[:rank]],
         "interleave": driver.CUtensorMapInterleave(fields.interleave),
@@ -104,7 +105,7 @@ def _encoded(fields: TensorMapFields) -> Any:
     status, encoded = encode(**common, **own)
     if status:
         raise UsageError(
-            f"the driver does not take the tensor map: {words(driver, status)}",
+            f"the driver refuses the tensor map: {status_text(driver, status)}",
             code="gpu.tensor-map",
             hint="; ".join(fields.validate()),
         )

@@ -1,4 +1,4 @@
-"""Times on a GPU: calls in graphs or between events, interleaved, with the clocks and the power they ran at.
+"""Timing on a GPU: interleaved calls in graphs or between events, with the clocks and the power.
 
 times = measure(gpu, {"ours": [lambda s: launch(a, b, stream=s)], "theirs": [lambda s: torch.mm(a, b, out=c)]})
 print(times["ours"].median, state(gpu))
@@ -26,18 +26,18 @@ _WARM = 2
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """What the repetitions of a list of calls took. Units: microseconds of one call."""
+    """Times of the repetitions of a list of calls. Units: microseconds per call."""
 
     times: tuple[float, ...]
 
     @property
     def median(self) -> float:
-        """The middle one."""
+        """Median of the times."""
         return median(self.times)
 
     @property
     def spread(self) -> float:
-        """The distance of the quartiles over the median: what a difference must pass to be one."""
+        """Interquartile range divided by the median. Smaller differences are noise."""
         ordered = sorted(self.times)
         quarter = len(ordered) // 4
         return (ordered[-1 - quarter] - ordered[quarter]) / self.median
@@ -45,7 +45,7 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A GPU as it is now; None where it does not say. Units: MHz, W, degrees Celsius."""
+    """State of a GPU; None for unknown values. Units: MHz, W, degrees Celsius."""
 
     clock: int | None
     memory_clock: int | None
@@ -70,28 +70,25 @@ def measure(
     *,
     repetitions: int = 20,
     by: Literal["graph", "events"] = "graph",
-    settle: float = 0.0,
+    warm_up: float = 0.0,
     pause: float = 0.0,
 ) -> dict[str, Timing]:
-    """Time lists of calls: each repetition runs every list once, one after another, so that all see the same clocks.
+    """Time lists of calls. Each repetition runs every list once, in turn, so that all have the same clocks.
 
-    A call is given the stream that it must work on; PyTorch and CuPy work on it meanwhile by themselves. What a
-    list rotates through (buffers that together pass the cache, say) is its own business: all its calls are timed
-    as one, and a Timing is of one of them. By "graph" a list is recorded once and replayed, so that what the host
-    does for each call is not in it; by "events" the host makes the calls anew.
+    A call takes the stream to use; PyTorch and CuPy use this stream by default meanwhile. All calls of a list are
+    timed together, and a Timing has the time per call, so a list can rotate through buffers that together exceed the
+    cache. With "graph" a list is recorded once and replayed, so host time is not included. With "events" the host
+    makes the calls in each repetition.
 
-    Errors: UsageError gpu.timing for calls that cannot be recorded, or that are none; DeviceFault gpu.fault.
+    Units: `warm_up` seconds of work before the first repetition, `pause` seconds of rest before each repetition.
+    Errors: UsageError gpu.timing without calls, or for calls that cannot be recorded; DeviceFault gpu.fault.
     """
     if repetitions < 1 or not calls or not all(calls.values()):
-        raise UsageError(
-            "there is nothing to time; expected calls, and a repetition or more", code="gpu.timing"
-        )
+        raise UsageError("nothing to time; expected calls and at least one repetition", code="gpu.timing")
     if by not in ("graph", "events"):
         raise UsageError(f"by is {by!r}; expected 'graph' or 'events'", code="gpu.timing")
-    with _working_on(gpu) as stream:
-        for (
-            made
-        ) in calls.values():  # all of them before any is recorded: what they need is there then, and stays
+    with _current_stream(gpu) as stream:
+        for made in calls.values():  # the first calls allocate; they must precede every recording
             for call in list(made) * _WARM:
                 call(stream)
             gpu.wait(stream=stream)
@@ -102,7 +99,7 @@ def measure(
         times: dict[str, list[float]] = {name: [] for name in calls}
         for name in calls:
             runs[name]()  # the first replay of a graph uploads it
-        _settle(gpu, stream, list(runs.values()), settle)
+        _warm_up(gpu, stream, list(runs.values()), warm_up)
         for _ in range(repetitions):
             for name, made in calls.items():
                 if pause:
@@ -112,23 +109,23 @@ def measure(
 
 
 def state(gpu: Gpu) -> State:
-    """Clocks, power and temperature of a GPU now, as its management library (NVML) says."""
+    """Return clocks, power and temperature of a GPU from its management library (NVML)."""
     try:
         seen = gpu.device.to_system_device()
         fields = package("cuda.bindings.nvml").FieldId
-    except Exception:  # noqa: BLE001 - a driver without NVML says nothing, in whatever words
+    except Exception:  # noqa: BLE001 - drivers without NVML raise various types
         return State(None, None, None, None)
-    power = _said(lambda: int(seen.get_field_values([fields.DEV_POWER_INSTANT])[0].value))
+    power = _value(lambda: int(seen.get_field_values([fields.DEV_POWER_INSTANT])[0].value))
     return State(
-        clock=_said(lambda: int(seen.get_clock("sm").get_current_mhz())),
-        memory_clock=_said(lambda: int(seen.get_clock("memory").get_current_mhz())),
+        clock=_value(lambda: int(seen.get_clock("sm").get_current_mhz())),
+        memory_clock=_value(lambda: int(seen.get_clock("memory").get_current_mhz())),
         power=None if power is None else power / 1000,
-        temperature=_said(lambda: int(seen.temperature.get_sensor())),
+        temperature=_value(lambda: int(seen.temperature.get_sensor())),
     )
 
 
 def driver_release() -> str:
-    """The release of the kernel's driver, `580.159.04`; "" where it does not say."""
+    """Return the release of the kernel-mode driver, such as `580.159.04`, or an empty text."""
     try:
         *first, last = package("cuda.core.system").get_kernel_mode_driver_version()
     except Exception:  # noqa: BLE001 - as above
@@ -136,16 +133,16 @@ def driver_release() -> str:
     return ".".join((*map(str, first), f"{last:02}"))
 
 
-def _said(ask: Callable[[], int]) -> int | None:
+def _value(read: Callable[[], int]) -> int | None:
     try:
-        return ask()
+        return read()
     except Exception:  # noqa: BLE001 - as above
         return None
 
 
 @contextmanager
-def _working_on(gpu: Gpu) -> Generator[Any]:
-    """A stream of the GPU's own, which PyTorch and CuPy work on too where they are in use."""
+def _current_stream(gpu: Gpu) -> Generator[Any]:
+    """Yield the GPU's private stream, which PyTorch and CuPy use too if they are loaded."""
     stream = gpu.own_stream
     handle = int(stream.handle)
     with ExitStack() as stack:
@@ -157,8 +154,8 @@ def _working_on(gpu: Gpu) -> Generator[Any]:
         yield stream
 
 
-def _settle(gpu: Gpu, stream: Any, runs: Sequence[Callable[[], object]], seconds: float) -> None:
-    """Keep the GPU at work for so long."""
+def _warm_up(gpu: Gpu, stream: Any, runs: Sequence[Callable[[], object]], seconds: float) -> None:
+    """Keep the GPU busy for this many seconds."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         for run in runs:
@@ -173,12 +170,12 @@ def _recorded(stream: Any, name: str, calls: Sequence[Call]) -> Callable[[], obj
         for call in calls:
             call(stream)
         graph = recorder.end_building().complete()
-    except Exception as error:  # noqa: BLE001 - whatever a call does that a graph cannot hold
+    except Exception as error:  # noqa: BLE001 - calls raise various types
         recorder.close()
         raise UsageError(
             f"the calls of {name} cannot be recorded as a graph: {first_sentence(error)}",
             code="gpu.timing",
-            hint="by='events' makes them anew each time",
+            hint="by='events' makes the calls in each repetition",
         ) from None
     return lambda: graph.launch(stream)
 
@@ -192,7 +189,7 @@ def _repeated(stream: Any, calls: Sequence[Call]) -> Callable[[], object]:
 
 
 def _between_events(gpu: Gpu, stream: Any, run: Callable[[], object]) -> float:
-    """Microseconds from before a run to after it, on the GPU's clock."""
+    """Return the microseconds of a run on the GPU's clock."""
     timed = package("cuda.core").EventOptions(timing_enabled=True)
     before = stream.record(options=timed)
     run()

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
-from warploom.gpu.arrays import as_numpy, called, is_foreign_type, is_on_gpu, is_torch_type
+from warploom.gpu.arrays import as_numpy, is_foreign_type, is_on_gpu, is_torch_type, type_name
 from warploom.isa.instructions import wgmma
 from warploom.kernels.hopper.plan import METADATA, SPAN, metadata_slots
 from warploom.kernels.plan import ACCUMULATORS, ALIGNMENT, size_of
@@ -138,7 +138,7 @@ def _to_host(a: Any) -> Array:
         return cast("Array", a)
     if not is_foreign_type(a.__class__):
         raise UsageError(
-            f"A is a {called(a)}; expected an array of NumPy, PyTorch or CuPy", code="kernels.type"
+            f"A is a {type_name(a)}; expected an array of NumPy, PyTorch or CuPy", code="kernels.type"
         )
     if is_torch_type(a.__class__):
         return as_numpy(a.detach().cpu())
@@ -146,7 +146,7 @@ def _to_host(a: Any) -> Array:
         return as_numpy(a)
     if _library(a) != "cupy":
         raise UsageError(
-            f"A is a {called(a)} on a GPU; expected an array of PyTorch or CuPy there", code="kernels.type"
+            f"A is a {type_name(a)} on a GPU; expected an array of PyTorch or CuPy there", code="kernels.type"
         )
     return cast("Array", a.get())
 

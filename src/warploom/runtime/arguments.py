@@ -1,288 +1,274 @@
-"""From Python values to a kernel's parameter block, and device buffers for the arrays among them."""
+"""Arguments of a launch: Python values as kernel parameters, with device buffers for the arrays among them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, TypeGuard
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeGuard, cast
 
 import numpy as np
-from numpy.lib.array_utils import byte_bounds
-from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
-from warploom.emulator.arena import Arena, Segment
-from warploom.emulator.program import Program
-from warploom.gpu import Gpu
 from warploom.gpu.arrays import as_numpy, is_foreign_type, is_on_gpu
-from warploom.isa.model.parameters import Parameter, encode, refused
+from warploom.isa.model.parameters import Parameter, aligned, encode, is_scalar, refused
+from warploom.isa.model.signature import Signature
 from warploom.isa.model.types import TYPES
 from warploom.layout import TensorMap, strided
+from warploom.layout.tensormap import TENSOR_MAP_BYTES, TensorMapFields
+from warploom.runtime.device_buffers import DeviceBuffers
 
-Array = NDArray[Any]
-
-_ALIGNED = 16  # bytes: as far as compilers rely on an array's address
+_POINTER = "u64"
 
 
-@dataclass(frozen=True, slots=True)
-class Packed:
-    """What fills a structure that is passed by value: at each offset, a value of a PTX type; zeros between them.
+class _Field(NamedTuple):
+    """Field of a structure. Units: `offset`, `size` and `align` in bytes."""
 
-    An array stands there as its address, a TensorMap as its 128 bytes.
+    offset: int
+    type: str
+    value: object
+    size: int
+    align: int
 
-    Units: offsets in bytes.
+    def parameter(self, whole: Parameter) -> Parameter:
+        """Return the field as a parameter of its own, named after its offset."""
+        is_array = isinstance(self.value, (Struct, TensorMap, bytes))
+        name, offset = f"{whole.name}+{self.offset}", whole.offset + self.offset
+        return Parameter(name, self.type, offset, self.size, self.align, is_array, False)
+
+
+class Struct:
+    """Structure that a kernel takes by value, with the layout of a C structure.
+
+    Each field is aligned to its size, and unused bytes are zero. A field is an array (passed as its 64-bit address),
+    a list of arrays (the address of a table of their addresses), None (a null pointer), a NumPy scalar, a pair of a
+    PTX type and a number such as `("f32", 0.5)`, a TensorMap, bytes, or another Struct.
+
+        wl.Struct(x, np.int32(n), ("f32", 0.5))
+
+    `Struct.at` takes the byte offset of each field instead.
+
+    Errors: UsageError launch.argument.
     """
 
-    parts: tuple[tuple[int, str, object], ...]
+    def __init__(self, *fields: object) -> None:
+        self.fields: tuple[_Field, ...] = ()
+        self.size, self.align = 0, 1
+        for value in fields:
+            self._append(value)
+        self.size = aligned(self.size, self.align)
 
-    def encode(self, number: int, parameter: Parameter, address: Callable[[object], object]) -> bytes:
-        """The bytes. `address` gives what an array or a map is for the machine: a number, or bytes.
+    @classmethod
+    def at(cls, fields: Mapping[int, object]) -> Struct:
+        """Return a structure whose fields lie at these byte offsets."""
+        made = cls()
+        for offset in sorted(fields):
+            made._append(fields[offset], offset)
+        return made
 
-        Errors: UsageError launch.argument.
-        """
-        block = bytearray(parameter.size)
-        for offset, word, value in self.parts:
-            size = 128 if isinstance(value, TensorMap) else TYPES[word].bytes
-            part = Parameter(
-                f"{parameter.name}+{offset}", word, parameter.offset + offset, size, size, False, False
+    def _append(self, value: object, offset: int | None = None) -> None:
+        word, value, size, align = _field(value)
+        start = aligned(self.size, align) if offset is None else offset
+        if start < self.size:
+            raise UsageError(f"two fields of a Struct lie at byte {start}", code="launch.argument")
+        self.fields = (*self.fields, _Field(start, word, value, size, align))
+        self.size, self.align = start + size, max(self.align, align)
+
+    def __repr__(self) -> str:
+        return f"<Struct of {self.size} bytes>"
+
+    def map(self, change: Callable[[_Field], object]) -> Struct:
+        """Return the structure with the value of each field replaced by `change(field)`."""
+        made = Struct()
+        made.fields = tuple(field._replace(value=change(field)) for field in self.fields)
+        made.size, made.align = self.size, self.align
+        return made
+
+
+def _field(value: object) -> tuple[str, object, int, int]:
+    """Return the PTX type, the value, the size and the alignment of a field of a structure."""
+    if isinstance(value, TensorMap):
+        return "b8", value, TENSOR_MAP_BYTES, 64
+    if isinstance(value, Struct):
+        return "b8", value, value.size, value.align
+    if isinstance(value, (bytes, bytearray)):
+        return "b8", bytes(value), len(value), 1
+    if is_scalar(value):
+        return f"b{8 * value.itemsize}", value, value.itemsize, value.itemsize
+    if value is None or _is_array(value) or _is_array_list(value):
+        return _POINTER, value, 8, 8
+    pair = cast("tuple[object, ...]", value) if isinstance(value, tuple) else ()
+    if len(pair) == 2 and (known := TYPES.get(str(pair[0]))) is not None and known.bytes:
+        return known.name, pair[1], known.bytes, known.bytes
+    raise UsageError(
+        f"a field of a Struct is {value!r}; expected an array, None, a NumPy scalar, a TensorMap, bytes, "
+        "another Struct, or a PTX type with a number, such as ('u32', 5)",
+        code="launch.argument",
+    )
+
+
+class _PointerTable:
+    """Addresses of arrays in a device buffer of their own."""
+
+    def __init__(self, arrays: Sequence[Any]) -> None:
+        self.arrays = arrays
+        self.table = np.zeros(len(arrays), np.uint64)
+
+
+class Arguments:
+    """Arguments of a launch, checked against the kernel's parameters.
+
+    Arrays of other libraries in the host's memory are used as NumPy arrays over the same bytes. `buffers` has a
+    buffer for each array in the host's memory, and `gpu_arrays` lists the arrays in the memory of a GPU.
+
+    Errors: UsageError launch.arguments for a wrong count, launch.argument, gpu.array.
+    """
+
+    def __init__(self, signature: Signature, values: Sequence[object], *, on_gpu: bool) -> None:
+        self.parameters = signature.parameters
+        if len(values) != len(self.parameters):
+            count = len(self.parameters)
+            raise UsageError(
+                f"kernel {signature.name} takes {count} argument{'' if count == 1 else 's'}; "
+                f"{len(values)} were given",
+                code="launch.arguments",
+                hint=f"its parameters are: {', '.join(map(str, self.parameters)) or 'none'}",
             )
-            if offset + size > parameter.size:
-                raise refused(number, part, value, f"what ends within the {parameter.size} bytes")
-            if _is_array(value) or isinstance(value, TensorMap):
-                value = address(value)
-            data = value if isinstance(value, bytes) else encode(number, part, value)
-            block[offset : offset + size] = data
+        self.buffers = DeviceBuffers()
+        self.gpu_arrays: list[Any] = []
+        self._tables: list[_PointerTable] = []
+        self._on_gpu = on_gpu
+        pairs = zip(self.parameters, values, strict=True)
+        self.values = [
+            self._adopt(number, parameter, value) for number, (parameter, value) in enumerate(pairs)
+        ]
+
+    def _adopt(self, number: int, parameter: Parameter, value: object) -> object:
+        """Check an argument or a field of one, and give its arrays buffers."""
+        if isinstance(value, TensorMap):
+            if parameter.size != TENSOR_MAP_BYTES:
+                raise refused(number, parameter, value, _expected(parameter))
+            array = self._buffer(number, parameter, value.array, "the tensor of ")
+            return value if array is value.array else replace(value, array=array)
+        if isinstance(value, Struct):
+            if not parameter.is_array:
+                raise refused(number, parameter, value, _expected(parameter))
+            return value.map(lambda part: self._adopt(number, part.parameter(parameter), part.value))
+        if _is_array_list(value):
+            if not parameter.takes_address:
+                raise refused(number, parameter, value, _expected(parameter))
+            name = parameter.name
+            entries = [replace(parameter, name=f"{name}[{k}]", type=_POINTER) for k in range(len(value))]
+            table = _PointerTable([self._adopt(number, *pair) for pair in zip(entries, value, strict=True)])
+            self.buffers.add(f"the table of argument {number} ({name})", table.table)
+            self._tables.append(table)
+            return table
+        if not _is_array(value):
+            return value
+        _check_array(number, parameter, value)
+        return self._buffer(number, parameter, value, "")
+
+    def _buffer(self, number: int, parameter: Parameter, array: Any, prefix: str) -> Any:
+        """Return the array as NumPy sees it, and give it a buffer unless it is on the GPU of the launch."""
+        if is_foreign_type(array.__class__):
+            if is_on_gpu(array):
+                self.gpu_arrays.append(array)
+                if not self._on_gpu:
+                    raise UsageError(
+                        f"argument {number} ({parameter.name}) is on a GPU; expected an array in the host's memory",
+                        code="launch.argument",
+                        hint='device="cuda" runs the kernel there',
+                    )
+                return array
+            array = as_numpy(array)
+        self.buffers.add(f"{prefix}argument {number} ({parameter.name})", array)
+        return array
+
+    def fill_tables(self, address: Callable[[object], int]) -> None:
+        """Write the addresses of the arrays into the tables of pointers."""
+        for table in self._tables:
+            table.table[:] = [address(array) for array in table.arrays]
+
+    def device_value(
+        self,
+        number: int,
+        address: Callable[[object], int],
+        tensor_map: Callable[[TensorMapFields], bytes],
+    ) -> object:
+        """Return an argument with its arrays as addresses, and with tensor maps and structures as bytes.
+
+        `address` returns the device address of an array, and `tensor_map` the 128 bytes of a tensor map.
+        """
+
+        def resolve(parameter: Parameter, value: object) -> object:
+            if isinstance(value, TensorMap):
+                return tensor_map(value.fields(address(value.array)))
+            if isinstance(value, Struct):
+                return structure(parameter, value)
+            if isinstance(value, _PointerTable):
+                return address(value.table)
+            return address(value) if _is_array(value) else value
+
+        def structure(parameter: Parameter, value: Struct) -> bytes:
+            block = bytearray(parameter.size)
+            for part in value.fields:
+                place, end = part.parameter(parameter), part.offset + part.size
+                if end > parameter.size:
+                    raise refused(number, place, part.value, f"a field within the {parameter.size} bytes")
+                found = resolve(place, part.value)
+                block[part.offset : end] = found if isinstance(found, bytes) else encode(number, place, found)
+            return bytes(block)
+
+        return resolve(self.parameters[number], self.values[number])
+
+    def block(
+        self, address: Callable[[object], int], tensor_map: Callable[[TensorMapFields], bytes]
+    ) -> bytes:
+        """Return the kernel's parameter block. Errors: UsageError launch.argument."""
+        block = bytearray(max((p.offset + p.size for p in self.parameters), default=1))
+        for number, parameter in enumerate(self.parameters):
+            value = self.device_value(number, address, tensor_map)
+            if not parameter.is_array:
+                data = encode(number, parameter, value)
+            elif isinstance(value, (bytes, bytearray)) and len(value) == parameter.size:
+                data = value
+            else:
+                raise refused(number, parameter, self.values[number], _expected(parameter))
+            block[parameter.offset : parameter.offset + len(data)] = data
         return bytes(block)
 
 
-@dataclass(slots=True)
-class _Extent:
-    """Host bytes that one or more overlapping arrays cover, and the segment that stands for them."""
-
-    low: int
-    high: int
-    arrays: list[tuple[str, Array]] = field(default_factory=list[tuple[str, Array]])
-    start: int = 0
-    segment: Segment | None = None
-
-    @property
-    def size(self) -> int:
-        """Bytes to allocate."""
-        return max(self.high - self.low, 1)
-
-    def image(self, held: NDArray[np.uint8], array: Array) -> Array:
-        """The part of the buffer's bytes that an array covers, in its shape."""
-        offset = _first(array) - self.low if array.size else 0
-        return np.ndarray(array.shape, f"V{array.dtype.itemsize}", held, offset, array.strides)
+def _expected(parameter: Parameter) -> str:
+    """Return the kind of argument that a parameter takes, for messages."""
+    if not parameter.is_array:
+        return "a number, an array or None" if parameter.takes_address else "a number"
+    if parameter.size == TENSOR_MAP_BYTES:
+        return f"a TensorMap or {TENSOR_MAP_BYTES} bytes"
+    return f"a Struct or {parameter.size} bytes"
 
 
-class Buffers:
-    """Device copies of host arrays. Arrays that overlap in memory share one buffer, as on a device."""
-
-    def __init__(self, arrays: Sequence[tuple[str, Array]]) -> None:
-        self._extents: list[_Extent] = []
-        for name, array in arrays:
-            self._add(name, array)
-
-    def _add(self, name: str, array: Array) -> None:
-        low, high = byte_bounds(array) if array.size else (id(array), id(array))
-        own = _Extent(int(low), int(high), [(name, array)])
-        apart: list[_Extent] = []
-        for extent in self._extents:
-            if extent.low < own.high and own.low < extent.high:
-                # Where each begins in the buffer, it is aligned as it is here.
-                low = min(own.low, extent.low) // _ALIGNED * _ALIGNED
-                own = _Extent(low, max(own.high, extent.high), extent.arrays + own.arrays)
-            else:
-                apart.append(extent)
-        self._extents = [*apart, own]
-
-    def reserve(self, arena: Arena) -> None:
-        """Give each buffer its segment of the abstract machine's memory."""
-        for extent in self._extents:
-            names = " and ".join(dict.fromkeys(name for name, _ in extent.arrays))
-            writable = all(array.flags.writeable for _, array in extent.arrays)
-            extent.segment = arena.reserve(names, extent.size, writable)
-            extent.start = extent.segment.start
-
-    def upload(self, arena: Arena) -> None:
-        """Copy the arrays into their segments."""
-        for extent in self._extents:
-            assert extent.segment is not None
-            _fill(extent, arena.view(extent.segment))
-
-    def download(self, arena: Arena) -> None:
-        """Copy the segments that were written back into the arrays."""
-        for extent in self._extents:
-            assert extent.segment is not None
-            if arena.written(extent.segment):
-                _empty(extent, arena.view(extent.segment))
-
-    def send(self, gpu: Gpu) -> None:
-        """Allocate the buffers on a GPU, and copy the arrays there."""
-        for extent in self._extents:
-            extent.start = gpu.allocate(extent.size)
-            held = np.zeros(extent.size, np.uint8)
-            _fill(extent, held)
-            gpu.upload(extent.start, held)
-
-    def fetch(self, gpu: Gpu) -> None:
-        """Copy the buffers of a GPU back into the arrays that may be written."""
-        for extent in self._extents:
-            held = np.empty(extent.size, np.uint8)
-            gpu.download(extent.start, held)
-            _empty(extent, held)
-
-    def __bool__(self) -> bool:
-        return bool(self._extents)
-
-    def has(self, value: object) -> bool:
-        """Whether a value is an array that has a buffer."""
-        return any(other is value for extent in self._extents for _, other in extent.arrays)
-
-    def address(self, array: object) -> int:
-        """The device address of an array's first element."""
-        for extent in self._extents:
-            for _, other in extent.arrays:
-                if other is array:
-                    return extent.start + (_first(other) - extent.low if other.size else 0)
-        raise KeyError("the array has no buffer")
-
-
-def _fill(extent: _Extent, held: NDArray[np.uint8]) -> None:
-    for _, array in extent.arrays:
-        extent.image(held, array)[...] = array.view(f"V{array.dtype.itemsize}")
-
-
-def _empty(extent: _Extent, held: NDArray[np.uint8]) -> None:
-    for _, array in extent.arrays:
-        if array.flags.writeable:
-            array.view(f"V{array.dtype.itemsize}")[...] = extent.image(held, array)
-
-
-def _first(array: Array) -> int:
-    return int(array.__array_interface__["data"][0])
-
-
-def _is_array(value: object) -> TypeGuard[Array]:
-    return isinstance(value, np.ndarray)
-
-
-def _is_foreign(value: object) -> bool:
-    return is_foreign_type(type(value))
-
-
-# Checking and packing ---------------------------------------------------------------------------------------
-
-
-def adopt(program: Program, args: Sequence[object], on_gpu: bool) -> list[object]:
-    """The arguments, those arrays of other libraries that are in the host's memory as NumPy's over the same.
-
-    Errors: UsageError launch.arguments for a wrong count, launch.argument for an array on a GPU in a launch that
-        is on none, gpu.array.
-    """
-    expected = program.parameters
-    if len(args) != len(expected):
-        raise UsageError(
-            f"kernel {program.kernel.name} takes {_arguments(len(expected))}; {len(args)} were given",
-            code="launch.arguments",
-            hint=f"its parameters are: {', '.join(map(str, expected)) or 'none'}",
-        )
-    found: list[object] = []
-    for number, (parameter, value) in enumerate(zip(expected, args, strict=True)):
-        array = value.array if isinstance(value, TensorMap) else value
-        if _is_foreign(array) and not is_on_gpu(array):
-            array = as_numpy(array)
-            value = replace(value, array=array) if isinstance(value, TensorMap) else array
-        elif _is_foreign(array) and not on_gpu:
-            raise UsageError(
-                f"argument {number} ({parameter.name}) is on a GPU; expected an array in the host's memory",
-                code="launch.argument",
-                hint='device="cuda" runs the kernel there',
-            )
-        found.append(value)
-    return found
-
-
-def collect(program: Program, args: Sequence[object]) -> list[tuple[str, Array]]:
-    """The NumPy arrays among the arguments, named after their parameters; those on a GPU are where they are to be.
-
-    Errors: UsageError launch.argument for an array that is no buffer.
-    """
-    found: list[tuple[str, Array]] = []
-    for number, (parameter, whole) in enumerate(zip(program.parameters, args, strict=True)):
-        if _is_array(whole) or _is_foreign(whole):
-            _check_pointer(number, parameter, whole)
-        for offset, value in _parts(whole):
-            array = value.array if isinstance(value, TensorMap) else value
-            if _is_array(array):
-                called = f"argument {number} ({parameter.name}{offset})"
-                found.append((f"the tensor of {called}" if isinstance(value, TensorMap) else called, array))
-    return found
-
-
-def _parts(value: object) -> Iterator[tuple[str, object]]:
-    """An argument, or those that a structure holds, each with where it is in it."""
-    if isinstance(value, Packed):
-        yield from ((f"+{offset}", part) for offset, _, part in value.parts)
-    else:
-        yield "", value
-
-
-def pack(program: Program, args: Sequence[object], buffers: Buffers) -> bytes:
-    """The parameter block. Errors: UsageError launch.argument."""
-    size = max((p.offset + p.size for p in program.parameters), default=1)
-    block = bytearray(size)
-    for number, (parameter, value) in enumerate(zip(program.parameters, args, strict=True)):
-        data = _encode(number, parameter, value, buffers)
-        block[parameter.offset : parameter.offset + len(data)] = data
-    return bytes(block)
-
-
-def _encode(number: int, parameter: Parameter, value: object, buffers: Buffers) -> bytes:
-    if parameter.is_array:
-        return _encode_array(number, parameter, value, buffers)
-    if _is_array(value):
-        return buffers.address(value).to_bytes(8, "little")
-    return encode(number, parameter, value)
-
-
-def _encode_array(number: int, parameter: Parameter, value: object, buffers: Buffers) -> bytes:
-    if isinstance(value, TensorMap) and parameter.size == 128:
-        return _on_the_machine(value, buffers)
-    if isinstance(value, Packed):
-        return value.encode(
-            number,
-            parameter,
-            lambda part: (
-                _on_the_machine(part, buffers) if isinstance(part, TensorMap) else buffers.address(part)
-            ),
-        )
-    if isinstance(value, (bytes, bytearray)) and len(value) == parameter.size:
-        return bytes(value)
-    expected = "a TensorMap or 128 bytes" if parameter.size == 128 else f"{parameter.size} bytes"
-    raise refused(number, parameter, value, expected)
-
-
-def _on_the_machine(value: TensorMap, buffers: Buffers) -> bytes:
-    return value.fields(buffers.address(value.array)).pack()
-
-
-def _check_pointer(number: int, parameter: Parameter, array: Any) -> None:
-    lies = strided(array)
+def _check_array(number: int, parameter: Parameter, array: Any) -> None:
+    """Refuse an array that the kernel cannot use through its address. Errors: UsageError launch.argument."""
     if not parameter.takes_address:
         raise refused(number, parameter, array, "a TensorMap" if parameter.is_array else "a number")
-    if lies.dtype.hasobject:
+    found = strided(array)
+    if found.dtype.hasobject:
         raise refused(number, parameter, array, "an array of numbers")
-    if not lies.dtype.isnative:
+    if not found.dtype.isnative:
         raise refused(number, parameter, array, "an array in this machine's byte order")
-    if not lies.is_contiguous:
+    if not found.is_contiguous:
         raise UsageError(
-            f"argument {number} ({parameter.name}) is an array of shape {lies.shape} that is not contiguous",
+            f"argument {number} ({parameter.name}) is an array of shape {found.shape} that is not contiguous",
             code="launch.argument",
             hint="pass a contiguous copy, or a TensorMap over the view",
         )
 
 
-def _arguments(count: int) -> str:
-    return f"{count} argument{'' if count == 1 else 's'}"
+def _is_array(value: object) -> TypeGuard[Any]:
+    return isinstance(value, np.ndarray) or is_foreign_type(type(value))
+
+
+def _is_array_list(value: object) -> TypeGuard[Sequence[Any]]:
+    if not isinstance(value, (list, tuple)):
+        return False
+    items = cast("Sequence[object]", value)
+    return bool(items) and all(map(_is_array, items))

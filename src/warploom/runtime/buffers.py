@@ -1,4 +1,4 @@
-"""Named device buffers of a launch file: made by a distribution and a seed, or read from `.npy`."""
+"""Buffers of a launch file: generated from a distribution and a seed, or read from a `.npy` file."""
 
 from __future__ import annotations
 
@@ -38,7 +38,6 @@ DTYPES: dict[str, np.dtype[Any]] = {
 }
 MEMORY_LIMIT = 4 << 30
 
-# Which of the options each distribution reads.
 DISTRIBUTIONS: dict[str, tuple[str, ...]] = {
     "normal": ("seed", "scale"),
     "uniform": ("seed", "low", "high"),
@@ -48,15 +47,16 @@ DISTRIBUTIONS: dict[str, tuple[str, ...]] = {
     "arange": (),
     "bits": ("seed",),
 }
+"""Options of each distribution."""
 
 
 def is_integer(dtype: np.dtype[Any]) -> bool:
-    """Whether a buffer's elements are integers."""
+    """Return True if the elements of a type are integers."""
     return dtype.kind in "iu"
 
 
 def integer_range(dtype: np.dtype[Any]) -> tuple[int, int]:
-    """The whole numbers `integers` may be asked for: all of an integer type, or what a float64 counts to."""
+    """Return the limits of `integers`: the range of an integer type, or the exact integers of a float64."""
     if not is_integer(dtype):
         return -(1 << 53), 1 << 53
     info = np.iinfo(dtype)
@@ -64,20 +64,19 @@ def integer_range(dtype: np.dtype[Any]) -> tuple[int, int]:
 
 
 def unsuited(dtype: np.dtype[Any], distribution: str) -> str:
-    """Why a distribution cannot fill a type; empty when it can."""
+    """Return the reason why a distribution cannot fill a type, or an empty text."""
     if distribution in {"normal", "uniform"} and is_integer(dtype):
-        return f'"{distribution}" makes fractions, which {dtype.name} cannot hold; expected "integers"'
+        return f'"{distribution}" makes fractions; expected "integers" for {dtype.name}'
     return ""
 
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """A buffer whose contents follow from a distribution and a seed alone.
+    """Buffer whose contents depend only on a distribution and a seed.
 
-    normal: mean 0, standard deviation `scale`. uniform: from `low` up to `high`. integers: whole numbers from
-    `low` to `high`, both included. arange: 0, 1, 2, … in memory order. bits: every bit pattern of the element
-    type is equally likely, NaN and infinity included. Without `low` and `high`, uniform goes from -1 to
-    1, and integers over the whole range of an integer type, or from -8 to 8.
+    normal: mean 0, standard deviation `scale`. uniform: from `low` to `high`, by default -1 to 1. integers: from
+    `low` to `high`, both included; by default the range of an integer type, or -8 to 8. arange: 0, 1, 2, … in memory
+    order. bits: every bit pattern of the element type is equally likely, including NaN and infinity.
     """
 
     dtype: np.dtype[Any]
@@ -90,11 +89,11 @@ class Generated:
 
     @property
     def nbytes(self) -> int:
-        """Bytes the buffer takes, known before it is made."""
+        """Size of the buffer in bytes."""
         return math.prod(self.shape) * self.dtype.itemsize
 
     def make(self) -> Array:
-        """The buffer; the same bits on every machine."""
+        """Return a new array. Its bits are the same on every machine."""
         random = np.random.Generator(np.random.PCG64(self.seed))
         match self.distribution:
             case "normal":
@@ -119,7 +118,7 @@ class Generated:
             return values.astype(self.dtype)
 
     def limits(self) -> tuple[float, float]:
-        """The least and the largest value of a uniform or an integers distribution."""
+        """Return the smallest and the largest value of a uniform or an integers distribution."""
         low, high = -1.0, 1.0
         if self.distribution == "integers":
             low, high = integer_range(self.dtype) if is_integer(self.dtype) else (-8, 8)
@@ -128,14 +127,14 @@ class Generated:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A buffer whose contents are those of a `.npy` file."""
+    """Buffer with the contents of a `.npy` file."""
 
     path: Path
     dtype: np.dtype[Any]
     nbytes: int
 
     def make(self) -> Array:
-        """The buffer, a copy in memory, in row-major order."""
+        """Return the contents as a new array in row-major order."""
         return np.array(np.load(self.path, allow_pickle=False), order="C").view(self.dtype)
 
 
@@ -143,10 +142,9 @@ Buffer = Generated | Stored
 
 
 def stored(path: Path, refuse: Refuse, dtype: np.dtype[Any] | None = None) -> Stored:
-    """A `.npy` file as a buffer; its header is read, its contents are not.
+    """Return a `.npy` file as a buffer. Only the header is read.
 
-    NumPy writes the types it does not know itself (bfloat16, float8) as bytes without a meaning: `dtype` says
-    what they are.
+    NumPy stores bfloat16 and float8 as bytes without a type; `dtype` states the type.
     """
     try:
         found = np.lib.format.open_memmap(path, mode="r")
@@ -158,71 +156,75 @@ def stored(path: Path, refuse: Refuse, dtype: np.dtype[Any] | None = None) -> St
         refuse("unreadable", f"{path} is not a .npy file of numbers: {str(error).rstrip('.')}", "")
     kind: np.dtype[Any] = found.dtype if dtype is None else dtype
     if kind.name not in DTYPES or not found.dtype.isnative:
-        hint = "dtype says what the bytes are" if found.dtype.kind == "V" else f"expected {', '.join(DTYPES)}"
+        hint = (
+            "dtype states the type of the bytes"
+            if found.dtype.kind == "V"
+            else f"expected {', '.join(DTYPES)}"
+        )
         refuse("value", f"{path} holds elements of type {found.dtype}", hint)
     if kind.itemsize != found.dtype.itemsize:
         refuse(
             "value",
-            f"{path} holds elements of {found.dtype.itemsize} bytes; {kind.name} takes {kind.itemsize}",
+            f"{path} holds elements of {found.dtype.itemsize} bytes; expected {kind.itemsize} for {kind.name}",
             "",
         )
     return Stored(path, kind, found.nbytes)
 
 
 def read_stored(table: Table, folder: Path) -> Stored:
-    """The `.npy` file that `file` of a table names, its elements read as `dtype` when that is given."""
+    """Read the keys `file` and `dtype` of a table that names a `.npy` file."""
     return stored(
         folder / table.string("file", "the path of a .npy file"),
         lambda code, message, hint: table.refuse("file", code, message, hint),
-        DTYPES[table.choice("dtype", DTYPES)] if "dtype" in table else None,
+        table.optional("dtype", lambda key: DTYPES[table.choice(key, DTYPES)]),
     )
 
 
-def read_buffer(table: Table, folder: Path, place: int) -> Buffer:
-    """One `[buffer.NAME]` table; `place` is its place in the file, and the seed when none is given."""
+def read_buffer(table: Table, folder: Path, position: int) -> Buffer:
+    """Read a `[buffer.NAME]` table. `position` counts the tables of the file and is the default seed."""
     if "file" in table:
         table.only("file", "dtype")
         return read_stored(table, folder)
     table.only("file", "dtype", "shape", "distribution", "seed", "scale", "low", "high")
     dtype = DTYPES[table.choice("dtype", DTYPES)]
-    shape = table.integers("shape", lengths=range(1, 9), lone=True)
+    shape = table.integers("shape", lengths=range(1, 9), single=True)
     distribution = table.choice("distribution", DISTRIBUTIONS)
     for option in ("seed", "scale", "low", "high"):
         if option in table and option not in DISTRIBUTIONS[distribution]:
-            takers = " or ".join(name for name, options in DISTRIBUTIONS.items() if option in options)
-            table.refuse(option, "value", f'distribution "{distribution}" has no {option}', f"{takers} has")
+            known = " or ".join(name for name, options in DISTRIBUTIONS.items() if option in options)
+            hint = f"{option} is an option of {known}"
+            table.refuse(option, "value", f'distribution "{distribution}" has no {option}', hint)
     if why := unsuited(dtype, distribution):
         table.refuse("distribution", "value", why)
+
+    def limit(key: str) -> float:
+        is_exact = distribution == "integers"
+        return table.integer(key, None, *integer_range(dtype)) if is_exact else table.number(key)
+
     buffer = Generated(
         dtype,
         shape,
         distribution,
-        seed=table.integer("seed", default=place, low=0),
+        seed=table.integer("seed", default=position, low=0),
         scale=table.number("scale", default=1.0, low=0.0),
-        low=_limit(table, "low", dtype, distribution),
-        high=_limit(table, "high", dtype, distribution),
+        low=table.optional("low", limit),
+        high=table.optional("high", limit),
     )
     low, high = buffer.limits()
     if low > high:
-        table.refuse("low" if "low" in table else "high", "value", f"low is {low}, above high, {high}")
+        table.refuse(
+            "low" if "low" in table else "high", "value", f"low is {low}; expected at most high, {high}"
+        )
     return buffer
-
-
-def _limit(table: Table, key: str, dtype: np.dtype[Any], distribution: str) -> float | None:
-    if key not in table:
-        return None
-    return (
-        table.integer(key, None, *integer_range(dtype)) if distribution == "integers" else table.number(key)
-    )
 
 
 def make_buffers(
     buffers: Mapping[str, Buffer], limit: int = MEMORY_LIMIT, scratch: int = 0
 ) -> dict[str, Array]:
-    """Make every buffer, or none when all of them and the scratch pass the limit together.
+    """Return a new array for every buffer, if all of them and the scratch fit the limit.
 
-    Units: bytes
-    Errors: `launch-file/memory`
+    Units: `limit` and `scratch` in bytes.
+    Errors: launch-file/memory.
     """
     total = scratch + sum(buffer.nbytes for buffer in buffers.values())
     if total > limit:

@@ -1,4 +1,4 @@
-"""A kernel's result against what was expected of it."""
+"""Comparison of a kernel's result with the expected values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """One element outside its bound."""
+    """Element outside its bound."""
 
     index: tuple[int, ...]
     found: float
@@ -24,10 +24,10 @@ class Mismatch:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How a result compares: the largest error, what was allowed where it stands, and what is outside.
+    """Comparison of a result: its largest error, the bound at that element, and the elements outside their bounds.
 
-    Units: `largest_error` and `bound_there` are absolute; `largest_share` is the largest error over its own
-    bound, 1.0 being just allowed (None when nothing but exact equality is allowed).
+    Units: `largest_error` and `bound_there` are absolute. `largest_share` is the largest ratio of an error to its
+    bound, or None if only equality is allowed.
     """
 
     name: str
@@ -40,17 +40,17 @@ class Comparison:
 
     @property
     def ok(self) -> bool:
-        """Whether every element is within its bound."""
+        """True if every element is within its bound."""
         return self.mismatches == 0
 
     @property
     def exact(self) -> bool:
-        """Whether every element is equal to what was expected."""
+        """True if every element equals its expected value."""
         return self.ok and self.largest_error == 0.0
 
     @property
     def sentence(self) -> str:
-        """The comparison in a sentence."""
+        """Summary of the comparison in one sentence."""
         if self.exact:
             return f"{self.name} is exact"
         if self.ok:
@@ -60,14 +60,14 @@ class Comparison:
 
 
 def compare(name: str, result: Array, expected: Expected) -> Comparison:
-    """Compare in float64. NaN agrees with NaN, an infinity only with itself."""
+    """Compare a result with the expected values in float64. NaN equals NaN."""
     found: Float = np.asarray(result, np.float64)
     same = (found == expected.values) | (np.isnan(found) & np.isnan(expected.values))
     with np.errstate(invalid="ignore"):
         error = np.where(same, 0.0, np.abs(found - expected.values))
     error = np.where(np.isnan(error), np.inf, error)
     bound = np.broadcast_to(expected.bound, error.shape)
-    # Where either is NaN or an infinity, only the same value will do, whatever the bound.
+    # NaN and infinities must match exactly, whatever the bound.
     finite = np.isfinite(found) & np.isfinite(expected.values)
     wrong = ~same & ~((error <= bound) & finite)
     share = None

@@ -1,36 +1,40 @@
-"""`explore`: a kernel under many schedules, and whether what it leaves depends on them."""
+"""`explore`: compare the results of a kernel under many schedules."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from warploom.diagnostics import Diagnostic, UsageError
 from warploom.display import Displayed
-from warploom.emulator.execute import execute as run_grid
 from warploom.emulator.faults import Deadlock, Trap
-from warploom.emulator.loader import load
-from warploom.emulator.schedule import Schedule
-from warploom.ptx import Module, read
-from warploom.runtime.api import Extent, Placed, Progress, Run, execute, place
-from warploom.runtime.arguments import Array, adopt, collect
+from warploom.gpu.geometry import Extent
+from warploom.runtime import cpu
+from warploom.runtime.api import load_launch
+from warploom.runtime.arguments import Arguments
+from warploom.runtime.device_buffers import Array
 from warploom.runtime.distribution import Announce, WorkReport, check_workers, distributor
+from warploom.runtime.run import Run
+
+if TYPE_CHECKING:
+    from warploom.emulator.stats import Progress
+    from warploom.runtime.kernel import KernelSource
 
 __all__ = ["Difference", "Exploration", "explore"]
 
-FEWEST, MOST = 2, 10_000
+_FEWEST, _MOST = 2, 10_000
+_FAILED = "failed: "
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The first byte in which an array came out otherwise under another schedule.
+    """First byte of an array that differs between two schedules.
 
-    Units: `byte` counts from the array's first, in C order; `index` is the element's place.
+    Units: `byte` counts from the array's first byte, in C order; `index` is the index of the element.
     """
 
     schedules: tuple[str, str]
@@ -49,12 +53,12 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Exploration(Displayed):
-    """What many schedules made of one launch.
+    """Results of one launch under many schedules.
 
-    `failures` says for which schedules the kernel trapped or hung, and with what words. `findings` are the
-    sanitizer's, asked when the schedules disagree: each names two events that nothing orders. `run` is the
-    first schedule's that ended well, whose results the arrays hold; None where none did. `work_report` says
-    which workers did what, where there were several.
+    `failures` has the schedules under which the kernel trapped or hung, each with the message. If the schedules
+    disagree, `findings` are those of the sanitizer, each with two events that nothing orders. `run` is the run of the
+    first schedule that succeeded, whose results the arrays hold; it is None if none succeeded. `work_report` states the
+    share of each worker if there were several.
     """
 
     display_kind: ClassVar[str] = "exploration"
@@ -68,114 +72,109 @@ class Exploration(Displayed):
 
     @property
     def same(self) -> bool:
-        """Whether the kernel ended well under every schedule and left the same bytes."""
+        """True if the kernel succeeded under every schedule with the same bytes."""
         return self.difference is None and not self.failures
 
 
 def explore(
-    ptx: str | Path | Module,
-    kernel: str | None = None,
+    kernel: KernelSource,
+    name: str | None = None,
     *,
     grid: Extent,
-    block: Extent,
+    block: Extent | None = None,
     args: Sequence[object],
     cluster: Extent = (1, 1, 1),
-    shared: int = 0,
+    shared: int | None = None,
     arch: str | None = None,
     schedules: int = 16,
     workers: int | str = 1,
     progress: Callable[[Progress], None] | None = None,
     announce: Announce | None = None,
 ) -> Exploration:
-    """Run a kernel under so many schedules and compare what they leave.
+    """Run a kernel under this number of schedules and compare the results.
 
-    The schedules are eager, lazy, and random ones, which also part the warps and let them overtake each other.
-    The arguments are those of `launch`; the arrays hold what the first schedule left. Workers of a Dask cluster
-    take a schedule each; what they say is the same.
+    The schedules are eager, lazy, and random ones, which also split warps and reorder them. The other parameters
+    are those of `launch`. The arrays hold the results of the first schedule that succeeded. The workers of a Dask
+    cluster run one schedule each.
 
-    Errors: those of `launch`, but for traps and deadlocks, which are counted; UsageError launch.explore.
+    Errors: as `launch`, except traps and deadlocks, which are counted; UsageError launch.explore.
     """
-    if isinstance(schedules, bool) or not FEWEST <= schedules <= MOST:
-        message = f"schedules is {schedules!r}; expected {FEWEST} to {MOST}"
+    if isinstance(schedules, bool) or not _FEWEST <= schedules <= _MOST:
+        message = f"schedules is {schedules!r}; expected {_FEWEST} to {_MOST}"
         raise UsageError(message, code="launch.explore")
     check_workers(workers)
-    program = load(ptx if isinstance(ptx, Module) else read(ptx), kernel)
-    args = adopt(program, args, on_gpu=False)
-    arrays = [(name, array) for name, array in collect(program, args) if array.flags.writeable]
-    before = [array.copy() for _, array in arrays]
-
-    def once(schedule: str, sanitize: bool = False) -> Run:
-        for (_, array), saved in zip(arrays, before, strict=True):
-            array[...] = saved
-        return execute(
-            program, grid=grid, block=block, args=args, cluster=cluster, shared=shared, arch=arch,
-            schedule=schedule, sanitize=sanitize, workers=1 if isinstance(workers, str) else workers,
-            progress=progress,
-        )  # fmt: skip
-
+    loaded, geometry = load_launch(kernel, name, grid, block, cluster, shared)
+    arguments = Arguments(loaded.signature, args, on_gpu=False)
+    prepared = cpu.prepare(loaded, geometry, arguments, arch)
+    threads = 1 if isinstance(workers, str) else workers
     names = ("eager", "lazy", *(f"random:{seed}" for seed in range(1, schedules - 1)))
-    first, run, left = "", None, before
-    difference: Difference | None = None
-    failures: list[tuple[str, str]] = []
-    marks: list[str] = []
+    digests: list[str] = []
     work_report: WorkReport | None = None
     if isinstance(workers, str):
-        placed = place(program, grid=grid, block=block, args=args, cluster=cluster, shared=shared, arch=arch)
-        marks, work_report = distributor().map_tasks(marked, placed, list(names), workers, announce)
-    for number, name in enumerate(names):
-        if marks and marks[number].startswith(_FAILED):
-            failures.append((name, marks[number].removeprefix(_FAILED)))
+        digests, work_report = distributor().map_tasks(
+            result_digest, prepared, list(names), workers, announce
+        )
+    first: tuple[str, Run, cpu.EmulatorLaunch, str] | None = None
+    difference: Difference | None = None
+    failures: list[tuple[str, str]] = []
+    for number, schedule in enumerate(names):
+        known = digests[number] if digests else ""
+        if known.startswith(_FAILED):
+            failures.append((schedule, known.removeprefix(_FAILED)))
             continue
-        if marks and run is not None and (difference or marks[number] == marks[names.index(first)]):
-            continue  # what it leaves is known already, or of no interest
+        if known and first is not None and (difference is not None or known == first[3]):
+            continue  # the workers have already compared this schedule
+        each = prepared.under(schedule).fork()
         try:
-            done = once(name)
+            done = cpu.run(each, workers=threads, progress=progress)
         except (Trap, Deadlock) as error:
-            failures.append((name, _words(error)))
+            failures.append((schedule, _summary(error)))
             continue
-        if run is None:
-            first, run, left = name, done, [array.copy() for _, array in arrays]
+        if first is None:
+            first = schedule, done, each, known
         elif difference is None:
-            difference = _difference(arrays, left, (first, name))
-    findings = once("eager", sanitize=True).findings if difference or failures else ()
-    for (_, array), saved in zip(arrays, left, strict=True):
-        array[...] = saved
-    return Exploration(names, difference, tuple(failures), findings, run, work_report)
+            difference = _difference(arguments, (first[0], first[2]), (schedule, each))
+    findings: tuple[Diagnostic, ...] = ()
+    if difference is not None or failures:
+        findings = cpu.run(prepared.fork(), sanitize=True, workers=threads, progress=progress).findings
+    if first is not None:
+        arguments.buffers.read_from(first[2].arena)
+    return Exploration(names, difference, tuple(failures), findings, first[1] if first else None, work_report)
 
 
-_FAILED = "failed: "
+def result_digest(launch: cpu.EmulatorLaunch, schedule: str, tell: Callable[[object], None]) -> str:
+    """Return a digest of the buffers after a run under a schedule, or the message of its failure.
 
-
-def marked(placed: Placed, schedule: str, tell: Callable[[object], None]) -> str:
-    """A mark of what a launch leaves in its buffers under a schedule, or how it failed; a job for a worker."""
-    arena = placed.arena
-    request = replace(placed.request, schedule=Schedule.parse(schedule))
+    A worker of a Dask cluster calls this function.
+    """
+    each = launch.under(schedule)
     try:
-        run_grid(request, arena, placed.segments, lambda now: tell((now.ctas_done, now.ctas_total)))
+        cpu.run(each, progress=lambda now: tell((now.ctas_done, now.ctas_total)))
     except (Trap, Deadlock) as error:
-        return f"{_FAILED}{_words(error)}"
+        return f"{_FAILED}{_summary(error)}"
     found = sha256()
-    for segment in arena.segments[: placed.outputs]:
-        found.update(arena.view(segment).data)
+    for segment in each.arena.segments[: each.outputs]:
+        found.update(each.arena.view(segment).data)
     return found.hexdigest()
 
 
-def _words(error: Trap | Deadlock) -> str:
+def _summary(error: Trap | Deadlock) -> str:
     return str(error).partition("\n")[0]
 
 
 def _difference(
-    arrays: Sequence[tuple[str, Array]], left: Sequence[Array], schedules: tuple[str, str]
+    arguments: Arguments, one: tuple[str, cpu.EmulatorLaunch], other: tuple[str, cpu.EmulatorLaunch]
 ) -> Difference | None:
-    """The first byte in which arrays differ from what the first schedule left."""
-    for (name, array), one in zip(arrays, left, strict=True):
-        pair = [np.ascontiguousarray(each).reshape(-1) for each in (one, array)]
-        here, there = (each.view(np.uint8) for each in pair)
-        unequal = np.flatnonzero(here != there)
+    """Return the first byte in which the results of two schedules differ, or None if there is none."""
+    views = arguments.buffers.views
+    pairs = zip(views(one[1].arena), views(other[1].arena), strict=True)
+    for (name, left), (_, right) in pairs:
+        flat: list[Array] = [np.ascontiguousarray(each).reshape(-1) for each in (left, right)]
+        unequal = np.flatnonzero(flat[0].view(np.uint8) != flat[1].view(np.uint8))
         if unequal.size:
             byte = int(unequal[0])
-            element = byte // array.itemsize
-            index = tuple(int(i) for i in np.unravel_index(element, array.shape or (1,)))
-            values: list[Any] = [each[element] for each in pair]
-            return Difference(schedules, name, byte, index, (str(values[0]), str(values[1])))
+            element = byte // left.itemsize
+            index = tuple(map(int, np.unravel_index(element, left.shape or (1,))))
+            values: list[Any] = [each[element] for each in flat]
+            return Difference((one[0], other[0]), name, byte, index, (str(values[0]), str(values[1])))
     return None

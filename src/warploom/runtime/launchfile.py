@@ -1,18 +1,31 @@
-"""Launch files: which kernel, its geometry, its arguments and what is expected of it, in TOML.
+"""Launch files: the kernel, its geometry, its arguments and its expected result, in TOML.
 
-Nothing in a launch file is evaluated. `docs/launch-files.md` shows every key.
+No text of a launch file is evaluated as code. `docs/launch-files.md` describes every key.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from warploom.runtime.buffers import Array, Buffer, Generated, Stored, read_buffer, read_stored
+from warploom.layout import TensorMap
+from warploom.ptx import Module
+from warploom.runtime.arguments import Struct
+from warploom.runtime.buffers import (
+    MEMORY_LIMIT,
+    Array,
+    Buffer,
+    Generated,
+    Stored,
+    make_buffers,
+    read_buffer,
+    read_stored,
+)
 from warploom.runtime.compare import Comparison, compare
 from warploom.runtime.references import (
     ACCUMULATORS,
@@ -23,7 +36,7 @@ from warploom.runtime.references import (
     Options,
     ShapeError,
 )
-from warploom.runtime.toml import Table, read_document, refuse_unfilled, suggestion
+from warploom.runtime.toml import Document, Table, read_file, refuse_unfilled, suggestion
 
 SCALAR_TYPES: dict[str, type[np.integer] | type[np.floating]] = {
     "u8": np.uint8,
@@ -38,80 +51,51 @@ SCALAR_TYPES: dict[str, type[np.integer] | type[np.floating]] = {
     "f32": np.float32,
     "f64": np.float64,
 }
-SCHEDULE = re.compile(r"eager|lazy|random:\d+")
-SWIZZLES = (0, 32, 64, 128)
-INTERLEAVES = (0, 16, 32)
-FILLS = ("zero", "nan")
-PROMOTIONS = (64, 128, 256)
+_SCHEDULE = re.compile(r"eager|lazy|random:\d+")
 ONE = (1, 1, 1)
 
 
 @dataclass(frozen=True, slots=True)
-class Pointer:
-    """The address of a named buffer."""
+class Argument:
+    """Argument of a launch that is made from the named buffers. Units: `scratch` bytes of unnamed buffers."""
 
-    buffer: str
-
-
-@dataclass(frozen=True, slots=True)
-class TensorMapOf:
-    """A 128-byte tensor map of a named buffer; box and steps in the buffer's axis order, outermost first."""
-
-    buffer: str
-    box: tuple[int, ...]
-    element_strides: tuple[int, ...] | None = None
-    interleave: int = 0
-    swizzle: int = 0
-    oob_fill: str = "zero"
-    l2_promotion: str | int = "none"
+    make: Callable[[Mapping[str, Array]], object]
+    scratch: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Scalar:
-    """A number, of the parameter's own type unless a NumPy scalar says its width."""
-
-    value: int | float | np.generic
+def pointer(buffer: str) -> Argument:
+    """Return the address of a named buffer as an argument."""
+    return Argument(lambda arrays: arrays[buffer])
 
 
-@dataclass(frozen=True, slots=True)
-class Scratch:
-    """A zeroed buffer without a name, of so many bytes."""
-
-    nbytes: int
+def number(value: int | float | np.generic) -> Argument:
+    """Return a number of the parameter's type, or a NumPy scalar with its own width, as an argument."""
+    return Argument(lambda _: value)
 
 
-@dataclass(frozen=True, slots=True)
-class Structure:
-    """What fills a structure that is passed by value: each part at its offset, as a PTX type.
-
-    Units: offsets in bytes.
-    """
-
-    parts: tuple[tuple[int, str, Pointer | TensorMapOf | Scalar | Scratch], ...]
-
-
-_Single = Pointer | TensorMapOf | Scalar | Scratch
-Argument = _Single | Structure
+def scratch(nbytes: int) -> Argument:
+    """Return the address of an unnamed buffer of this many zero bytes as an argument."""
+    return Argument(lambda _: np.zeros(nbytes, np.uint8), nbytes)
 
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """How the kernel is launched."""
+    """Geometry and options of a launch. Without a schedule, each command has its own default."""
 
     grid: tuple[int, ...]
     block: tuple[int, ...]
     cluster: tuple[int, ...] = ONE
     shared: int = 0
     arch: str | None = None
-    schedule: str = "eager"
+    schedule: str | None = None
     workers: int | str = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What the result should be: a named reference over named buffers, or a stored array.
+    """Expected result: a reference computation on named buffers, or a stored array.
 
-    `exact` allows no error. `absolute` and `relative`, when given, replace the computed bound.
+    `exact` allows no error. `absolute` and `relative` replace the computed bound.
     """
 
     table: Table
@@ -125,9 +109,9 @@ class Expectation:
     relative: float | None = None
 
     def expected(self, before: Mapping[str, Array]) -> Expected:
-        """The right values and their bound, from the buffers as they were before the launch.
+        """Return the expected values and their bound, given the buffers before the launch.
 
-        Errors: `launch-file/value` when the operands do not fit each other or the result
+        Errors: launch-file/value if the shapes of the operands and the result do not match.
         """
         initial = before[self.result]
         if self.stored is not None:
@@ -151,51 +135,90 @@ class Expectation:
             return found.bound
         return (self.absolute or 0.0) + (self.relative or 0.0) * np.abs(found.values)
 
-    def compare(self, after: Mapping[str, Array], expected: Expected) -> Comparison:
-        """The result as the launch left it, against what was expected."""
-        return compare(self.result, after[self.result], expected)
-
 
 @dataclass(frozen=True, slots=True)
-class LaunchFile:
-    """A launch file that makes sense: every name in it is known and every value is of its type."""
+class LaunchPlan:
+    """Launch that a launch file or a command line describes."""
 
-    path: Path
-    ptx: Path
+    ptx: Path | Module
     kernel: str | None
     geometry: Geometry
     buffers: Mapping[str, Buffer]
     arguments: tuple[Argument, ...]
+    expect: Expectation | None = None
+
+    @property
+    def file_name(self) -> str:
+        """Name of the PTX file."""
+        return self.ptx.name if isinstance(self.ptx, Path) else "<stdin>"
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """Keyword arguments that describe the geometry, for every function that launches a kernel."""
+        names = ("grid", "block", "cluster", "shared", "arch", "workers")
+        return {name: getattr(self.geometry, name) for name in names}
+
+    def prepare(self, limit: int = MEMORY_LIMIT) -> PreparedLaunch:
+        """Return the arguments and the expected result. Errors: launch-file/memory, launch-file/value.
+
+        Units: `limit` bytes of all buffers.
+        """
+        arrays = make_buffers(self.buffers, limit, scratch=sum(each.scratch for each in self.arguments))
+        args = [each.make(arrays) for each in self.arguments]
+        # The reference is computed first, because a launch updates its buffers in place.
+        return PreparedLaunch(
+            args, arrays, self.expect, self.expect.expected(arrays) if self.expect else None
+        )
+
+
+class PreparedLaunch(NamedTuple):
+    """Arguments of `launch` in parameter order, the named buffers, and the expected result."""
+
+    args: list[object]
+    arrays: dict[str, Array]
     expect: Expectation | None
+    expected: Expected | None
+
+    def compare(self) -> Comparison | None:
+        """Compare the result with the expected one after the launch. Return None without an expectation."""
+        if self.expect is None or self.expected is None:
+            return None
+        return compare(self.expect.result, self.arrays[self.expect.result], self.expected)
 
 
-def read_launch_file(path: Path) -> LaunchFile:
-    """Read and check a launch file; no buffer is made yet.
+def read_launch_file(path: Path) -> LaunchPlan:
+    """Read a launch file without making its buffers.
 
-    Errors: `launch-file/missing`, `/unreadable`, `/toml`, `/unknown-key`, `/missing-key`, `/type`, `/value`
+    Errors: launch-file/missing, launch-file/unreadable, and those of `parse_launch_file`.
     """
-    document = read_document(path)
+    return parse_launch_file(read_file(path), str(path), path.parent)
+
+
+def parse_launch_file(text: str, name: str, folder: Path) -> LaunchPlan:
+    """Return the contents of a launch file's text. Paths in it are relative to `folder`.
+
+    Errors: launch-file/toml, /unknown-key, /missing-key, /type, /value, /missing.
+    """
+    document = Document(text, name)
     refuse_unfilled(document)
     root = document.root
     root.only("kernel", "launch", "buffer", "argument", "expect")
-    folder = path.parent
 
     kernel = root.table("kernel")
     kernel.only("file", "name")
-    ptx = folder / kernel.string("file", "the path of a PTX file, from the launch file's own folder")
+    ptx = folder / kernel.string("file", "the path of a PTX file, relative to the launch file's folder")
     if not ptx.is_file():
         kernel.refuse(
-            "file", "missing", f"there is no file {ptx}", "the path starts at the launch file's folder"
+            "file", "missing", f"there is no file {ptx}", "the path is relative to the launch file's folder"
         )
 
     buffers = {
-        name: read_buffer(table, folder, place)
-        for place, (name, table) in enumerate(root.named_tables("buffer").items())
+        name: read_buffer(table, folder, position)
+        for position, (name, table) in enumerate(root.named_tables("buffer").items())
     }
-    return LaunchFile(
-        path,
+    return LaunchPlan(
         ptx,
-        kernel.string("name") if "name" in kernel else None,
+        kernel.optional("name", kernel.string),
         _geometry(root.table("launch")),
         buffers,
         tuple(_argument(table, buffers) for table in root.tables("argument")),
@@ -206,15 +229,15 @@ def read_launch_file(path: Path) -> LaunchFile:
 def _geometry(table: Table) -> Geometry:
     table.only("grid", "block", "cluster", "shared", "arch", "schedule", "workers")
     axes = range(1, 4)
-    schedule = table.string("schedule", default="eager")
-    if not SCHEDULE.fullmatch(schedule):
+    schedule = table.optional("schedule", table.string)
+    if schedule is not None and not _SCHEDULE.fullmatch(schedule):
         table.refuse("schedule", "value", f'found "{schedule}"; expected eager, lazy or random:SEED')
     return Geometry(
-        grid=table.integers("grid", low=1, lengths=axes, lone=True),
-        block=table.integers("block", low=1, lengths=axes, lone=True),
-        cluster=table.integers("cluster", default=ONE, low=1, lengths=axes, lone=True),
+        grid=table.integers("grid", low=1, lengths=axes, single=True),
+        block=table.integers("block", low=1, lengths=axes, single=True),
+        cluster=table.integers("cluster", default=ONE, low=1, lengths=axes, single=True),
         shared=table.integer("shared", default=0, low=0),
-        arch=table.string("arch") if "arch" in table else None,
+        arch=table.optional("arch", table.string),
         schedule=schedule,
         workers=table.integer("workers", default=1, low=1, high=1024),
     )
@@ -223,7 +246,7 @@ def _geometry(table: Table) -> Geometry:
 def _buffer_name(table: Table, key: str, buffers: Mapping[str, Buffer]) -> str:
     name = table.string(key, "the name of a [buffer.NAME] table")
     if name not in buffers:
-        hint = suggestion(name, buffers) if buffers else f"[buffer.{name}] would describe it"
+        hint = suggestion(name, buffers) if buffers else f"add a table [buffer.{name}]"
         table.refuse(key, "value", f'there is no buffer "{name}"', hint)
     return name
 
@@ -242,19 +265,28 @@ def _argument(table: Table, buffers: Mapping[str, Buffer]) -> Argument:
     if "fields" not in table:
         return _single(table, buffers)
     table.only("fields")
-    return Structure(tuple(_part(part, buffers) for part in table.tables("fields")))
+    parts = [_part(part, buffers) for part in table.tables("fields")]
+
+    def make(arrays: Mapping[str, Array]) -> Struct:
+        fields: dict[int, object] = {}
+        for at, word, part in parts:
+            value = part.make(arrays)
+            fields[at] = (word, value) if isinstance(value, (int, float, np.generic)) else value
+        return Struct.at(fields)
+
+    return Argument(make, sum(part.scratch for _, _, part in parts))
 
 
-def _part(table: Table, buffers: Mapping[str, Buffer]) -> tuple[int, str, _Single]:
-    """One field of a structure: its offset, its type, and what stands there."""
+def _part(table: Table, buffers: Mapping[str, Buffer]) -> tuple[int, str, Argument]:
+    """Read a field of a structure: its byte offset, its PTX type and its value."""
     at = table.integer("at", low=0)
-    word = table.choice("type", SCALAR_TYPES, "u64") if "value" not in table or "type" in table else ""
-    if not word:
-        table.refuse("value", "missing-key", "a field's type is missing", f"one of {', '.join(SCALAR_TYPES)}")
-    return at, word, _single(table, buffers, "at")
+    if "value" in table and "type" not in table:
+        table.refuse("value", "missing-key", "type is missing", f"type is one of {', '.join(SCALAR_TYPES)}")
+    return at, table.choice("type", SCALAR_TYPES, "u64"), _single(table, buffers, "at")
 
 
-def _single(table: Table, buffers: Mapping[str, Buffer], *more: str) -> _Single:
+def _single(table: Table, buffers: Mapping[str, Buffer], *more: str) -> Argument:
+    """Read an argument, or a field of a structure with `more` keys."""
     known = [kind for kind in _KINDS if not (more and kind == "fields")]
     kinds = [kind for kind in known if kind in table]
     if len(kinds) != 1:
@@ -264,31 +296,31 @@ def _single(table: Table, buffers: Mapping[str, Buffer], *more: str) -> _Single:
     table.only(kinds[0], *more, *_KINDS[kinds[0]])
     match kinds[0]:
         case "buffer":
-            return Pointer(_buffer_name(table, "buffer", buffers))
+            return pointer(_buffer_name(table, "buffer", buffers))
         case "tensor_map":
             return _tensor_map(table, buffers)
         case "scratch":
-            return Scratch(table.integer("scratch", low=1))
+            return scratch(table.integer("scratch", low=1))
         case "null":
             if not table.boolean("null"):
                 table.refuse(
                     "null", "value", "found false; expected true", "a null pointer is { null = true }"
                 )
-            return Scalar(0)
+            return number(0)
         case _:
-            return _scalar(table)
+            return number(read_scalar(table))
 
 
-def _scalar(table: Table) -> Scalar:
+def read_scalar(table: Table) -> int | float | np.generic:
+    """Read the keys `value` and `type` of a table: a number, or a NumPy scalar of the type."""
     value = table.number("value")
-    exact = table.data["value"]
     if "type" not in table:
-        return Scalar(exact if isinstance(exact, int) else value)
+        return table.data["value"] if isinstance(table.data["value"], int) else value
     kind = SCALAR_TYPES[table.choice("type", SCALAR_TYPES)]
     if issubclass(kind, np.floating):
-        return Scalar(kind(value))
+        return kind(value)
     limits = np.iinfo(kind)
-    return Scalar(kind(table.integer("value", low=int(limits.min), high=int(limits.max))))
+    return kind(table.integer("value", low=int(limits.min), high=int(limits.max)))
 
 
 def _among(table: Table, key: str, choices: tuple[int, ...]) -> int:
@@ -298,26 +330,27 @@ def _among(table: Table, key: str, choices: tuple[int, ...]) -> int:
     return value
 
 
-def _tensor_map(table: Table, buffers: Mapping[str, Buffer]) -> TensorMapOf:
+def _tensor_map(table: Table, buffers: Mapping[str, Buffer]) -> Argument:
     name = _buffer_name(table, "tensor_map", buffers)
     buffer = buffers[name]
     lengths = range(1, 6)
     if isinstance(buffer, Generated):
         rank = len(buffer.shape)
         if rank not in lengths:
-            table.refuse("tensor_map", "value", f"{name} has {rank} axes; a tensor map has 1 to 5")
+            table.refuse("tensor_map", "value", f"{name} has {rank} axes; expected 1 to 5")
         lengths = range(rank, rank + 1)
-    return TensorMapOf(
-        name,
-        table.integers("box", low=1, lengths=lengths),
-        table.integers("element_strides", low=1, lengths=lengths) if "element_strides" in table else None,
-        _among(table, "interleave", INTERLEAVES),
-        _among(table, "swizzle", SWIZZLES),
-        table.choice("oob_fill", FILLS, "zero"),
-        "none"
-        if table.data.get("l2_promotion", "none") == "none"
-        else _among(table, "l2_promotion", PROMOTIONS),
-    )
+    is_promoted = table.data.get("l2_promotion", "none") != "none"
+    box = table.integers("box", low=1, lengths=lengths)
+    options: dict[str, Any] = {
+        "element_strides": table.optional(
+            "element_strides", lambda key: table.integers(key, low=1, lengths=lengths)
+        ),
+        "interleave": _among(table, "interleave", (0, 16, 32)),
+        "swizzle": _among(table, "swizzle", (0, 32, 64, 128)),
+        "oob_fill": table.choice("oob_fill", ("zero", "nan"), "zero"),
+        "l2_promotion": _among(table, "l2_promotion", (64, 128, 256)) if is_promoted else "none",
+    }
+    return Argument(lambda arrays: TensorMap.tiled(arrays[name], box, **options))
 
 
 _COMMON = ("reference", "result", "exact", "absolute", "relative")
@@ -327,11 +360,15 @@ def _expectation(table: Table, buffers: Mapping[str, Buffer], folder: Path) -> E
     name = table.choice("reference", [*REFERENCES, "file"])
     result = _buffer_name(table, "result", buffers)
     exact = table.boolean("exact")
-    absolute = table.number("absolute", low=0.0) if "absolute" in table else None
-    relative = table.number("relative", low=0.0) if "relative" in table else None
+    absolute, relative = (
+        table.optional(key, lambda key: table.number(key, low=0.0)) for key in ("absolute", "relative")
+    )
     if exact and (absolute is not None or relative is not None):
         table.refuse(
-            "exact", "value", "an exact comparison has no absolute or relative tolerance", "leave one out"
+            "exact",
+            "value",
+            "an exact comparison has no absolute or relative tolerance",
+            "remove one of them",
         )
     if name == "file":
         table.only(*_COMMON, "file", "dtype")
@@ -355,5 +392,5 @@ def _options(table: Table) -> Options:
         accumulator=table.choice("accumulator", ACCUMULATORS, "float32"),
         multiplicand=table.choice("multiplicand", MULTIPLICANDS, "as-stored"),
         causal=table.boolean("causal"),
-        scale=table.number("scale") if "scale" in table else None,
+        scale=table.optional("scale", table.number),
     )

@@ -1,15 +1,15 @@
-"""What a launch may ask of an architecture."""
-
-# A caller may hand over anything, whatever the annotation says.
-# pyright: reportUnnecessaryIsInstance=false
+"""Limits of a launch: the kernel's directives and the architecture's capacity."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from math import prod
 
 from warploom.diagnostics import UsageError
-from warploom.emulator.program import Program
+from warploom.gpu.geometry import Extent, Extents, Geometry
 from warploom.isa.model.capacity import MAX_CLUSTER, MAX_THREADS, SHARED_KIB, shared_bytes
+from warploom.isa.model.signature import Signature
 
 _ARCH = re.compile(r"sm_(\d+)([af]?)")
 
@@ -19,102 +19,100 @@ _FIRST_CLUSTERS = 90
 _AXES = "xyz"
 
 
-def architecture(arch: str | None, program: Program) -> str:
-    """The architecture of a run: the one asked for, or the module's target. Errors: UsageError launch.arch."""
-    name = str(next(iter(program.module.target), "") if arch is None else arch)
+def architecture(arch: str | None, signature: Signature) -> str:
+    """Return the architecture of a run, by default the module's target. Errors: UsageError launch.arch."""
+    name = str(next(iter(signature.module.target), "") if arch is None else arch)
     found = _ARCH.fullmatch(name)
     if found is None or int(found[1]) not in SHARED_KIB:
         known = ", ".join(f"sm_{number}" for number in SHARED_KIB)
         raise UsageError(
-            f"there is no architecture '{name}'; expected one of {known}, with a or f", code="launch.arch"
+            f"unknown architecture '{name}'; expected one of {known}, with or without a or f",
+            code="launch.arch",
         )
     return name
 
 
-def check(
-    program: Program,
-    arch: str,
-    grid: tuple[int, int, int],
-    block: tuple[int, int, int],
-    cluster: tuple[int, int, int],
+def read_geometry(
+    signature: Signature,
+    grid: Extent,
+    block: Extent | None,
+    cluster: Extent | None,
     shared: int,
-) -> tuple[tuple[int, int, int], bool]:
-    """Check a geometry against the architecture and the kernel's directives.
+    cooperative: bool = False,
+    programmatic: bool = False,
+) -> Geometry:
+    """Return the geometry of a launch, checked against the limits of all architectures and the directives.
 
-    Returns the cluster shape that holds and whether clusters are explicit.
+    The block is by default the one that .reqntid requires. The geometry has a cluster if the launch or
+    .reqnctapercluster gives one.
+
     Errors: UsageError launch.geometry, launch.shared.
     """
-    _check_extents("grid", grid, _MAX_GRID)
-    _check_extents("block", block, _MAX_BLOCK)
-    threads = block[0] * block[1] * block[2]
-    if threads > MAX_THREADS:
-        raise _refuse(f"block {block} has {threads} threads; expected at most {MAX_THREADS}")
-    _check_directives(program, block, threads)
-    shape, explicit = _cluster(program, grid, cluster)
-    if explicit and _number(arch) < _FIRST_CLUSTERS:
-        raise _refuse(f"{arch} has no clusters; expected cluster (1, 1, 1), found {shape}")
-    if not isinstance(shared, int) or isinstance(shared, bool) or shared < 0:
-        raise UsageError(f"shared is {shared!r}; expected a number of bytes", code="launch.shared")
-    most = shared_bytes(_number(arch))
-    total = program.dynamic_start + shared if shared else program.static_shared
-    if total > most:
+    block = signature.extents(".reqntid") if block is None else block
+    if block is None:
+        raise _refuse(f"block is missing; kernel {signature.name} has no .reqntid")
+    geometry = Geometry.of(grid, block, cluster, shared, cooperative, programmatic)
+    _check_extents("grid", geometry.grid, _MAX_GRID)
+    _check_block(signature, geometry.block)
+    given = None if geometry.cluster == (1, 1, 1) else geometry.cluster
+    return replace(geometry, cluster=_cluster(signature, geometry.grid, given))
+
+
+def check_architecture(geometry: Geometry, arch: str, static: int = 0, dynamic_start: int = 0) -> None:
+    """Refuse clusters or shared memory that an architecture does not have.
+
+    Units: `static` bytes of static shared memory, and `dynamic_start` the offset of the dynamic part.
+    Errors: UsageError launch.geometry, launch.shared.
+    """
+    found = _ARCH.fullmatch(arch)
+    number = int(found[1]) if found else 0
+    if geometry.cluster is not None and number < _FIRST_CLUSTERS:
+        raise _refuse(f"{arch} has no clusters; expected cluster (1, 1, 1), found {geometry.cluster}")
+    total = dynamic_start + geometry.shared if geometry.shared else static
+    if number in SHARED_KIB and total > (most := shared_bytes(number)):
         raise UsageError(
-            f"the kernel needs {total} bytes of shared memory ({program.static_shared} static, {shared} dynamic); "
+            f"the kernel needs {total} bytes of shared memory ({static} static, {geometry.shared} dynamic); "
             f"{arch} has at most {most} for a CTA",
             code="launch.shared",
         )
-    return shape, explicit
 
 
-def _number(arch: str) -> int:
-    found = _ARCH.fullmatch(arch)
-    assert found is not None
-    return int(found[1])
-
-
-def _check_extents(name: str, extents: tuple[int, int, int], most: tuple[int, int, int]) -> None:
+def _check_extents(name: str, extents: Extents, most: Extents) -> None:
     for axis, extent, limit in zip(_AXES, extents, most, strict=True):
         if extent > limit:
             raise _refuse(f"{name}.{axis} is {extent}; expected at most {limit}")
 
 
-def _check_directives(program: Program, block: tuple[int, int, int], threads: int) -> None:
-    required = program.directive(".reqntid")
-    if required is not None and (*required, 1, 1)[:3] != block:
-        raise _refuse(f"block is {block}; the kernel's .reqntid asks for exactly {(*required, 1, 1)[:3]}")
-    most = program.directive(".maxntid")
-    if most is not None:
-        product = (*most, 1, 1)[0] * (*most, 1, 1)[1] * (*most, 1, 1)[2]
-        if threads > product:
-            raise _refuse(f"block {block} has {threads} threads; the kernel's .maxntid allows {product}")
+def _check_block(signature: Signature, block: Extents) -> None:
+    _check_extents("block", block, _MAX_BLOCK)
+    threads = prod(block)
+    if threads > MAX_THREADS:
+        raise _refuse(f"block {block} has {threads} threads; expected at most {MAX_THREADS}")
+    required = signature.extents(".reqntid")
+    if required not in (None, block):
+        raise _refuse(f"block is {block}; the kernel's .reqntid requires exactly {required}")
+    most = signature.extents(".maxntid")
+    if most is not None and threads > prod(most):
+        raise _refuse(f"block {block} has {threads} threads; the kernel's .maxntid allows {prod(most)}")
 
 
-def _cluster(
-    program: Program, grid: tuple[int, int, int], cluster: tuple[int, int, int]
-) -> tuple[tuple[int, int, int], bool]:
-    required = program.directive(".reqnctapercluster")
-    explicit = required is not None or cluster != (1, 1, 1)
-    shape = cluster
-    if required:
-        x, y, z = (*required, 1, 1)[:3]
-        if cluster not in ((1, 1, 1), (x, y, z)):
-            raise _refuse(
-                f"cluster is {cluster}; the kernel's .reqnctapercluster asks for exactly {(x, y, z)}"
-            )
-        shape = (x, y, z)
-    if program.directive(".explicitcluster") is not None and not explicit:
-        raise _refuse(
-            "the kernel's .explicitcluster asks for a launch with cluster dimensions; none were given"
-        )
-    size = shape[0] * shape[1] * shape[2]
-    most = program.directive(".maxclusterrank")
+def _cluster(signature: Signature, grid: Extents, cluster: Extents | None) -> Extents | None:
+    required = signature.extents(".reqnctapercluster")
+    if required is not None and cluster not in (None, required):
+        raise _refuse(f"cluster is {cluster}; the kernel's .reqnctapercluster requires exactly {required}")
+    cluster = required or cluster
+    if cluster is None:
+        if signature.directive(".explicitcluster") is not None:
+            raise _refuse("the kernel's .explicitcluster requires cluster dimensions; none were given")
+        return None
+    most = signature.directive(".maxclusterrank")
     limit = min(MAX_CLUSTER, *most) if most else MAX_CLUSTER
-    if size > limit:
-        raise _refuse(f"cluster {shape} has {size} CTAs; expected at most {limit}")
-    for axis, extent, part in zip(_AXES, grid, shape, strict=True):
+    if prod(cluster) > limit:
+        raise _refuse(f"cluster {cluster} has {prod(cluster)} CTAs; expected at most {limit}")
+    for axis, extent, part in zip(_AXES, grid, cluster, strict=True):
         if extent % part:
             raise _refuse(f"grid.{axis} is {extent}, which is not a multiple of the cluster's {part}")
-    return shape, explicit
+    return cluster
 
 
 def _refuse(message: str) -> UsageError:

@@ -1,8 +1,8 @@
-"""What a kernel should have computed, in float64, with the error that its own arithmetic may have made.
+"""Reference results in float64, with bounds for the error of the kernel's arithmetic.
 
-A tensor core sums K products in a format of limited precision: when each step of the sum errs by u, the
-result may be off by K * u * (|A| |B|), and once more by half a unit in the last place when it is stored.
-These bounds are what the accumulation implies, not what is usual: a result outside them is wrong.
+A tensor core sums K products in a format of limited precision. If each step of the sum has a relative error of u, the
+error of the result is at most K * u * (|A| |B|), plus half a unit in the last place when it is stored. These are
+worst-case bounds, not typical errors: a result outside them is wrong.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from warploom.runtime.buffers import Array, is_integer
 
 Float = NDArray[np.float64]
 
-# Relative error of one element's step in a sum: one unit in the last place, since tensor cores truncate.
-# e8m13 sums 16 products or more at once, each term and the result cut to 13 bits: 18 errors for 16 elements.
+# Relative error of each element of a sum: one unit in the last place, because tensor cores truncate.
+# e8m13 sums 16 or more products at once and truncates each term and the result to 13 bits: 18 errors for 16 elements.
 ACCUMULATORS = {
     "float64": 2.0**-52,
     "float32": 2.0**-23,
@@ -28,21 +28,21 @@ ACCUMULATORS = {
     "e8m13": 9 * 2.0**-16,
     "int32": 0.0,
 }
-# Relative error of one operand that the hardware narrows before it multiplies.
+# Relative error of an operand that the hardware narrows before the multiplication.
 MULTIPLICANDS = {"as-stored": 0.0, "tf32": 2.0**-10}
-# Elements of K that a kernel may take in an order of its own.
-_STRETCH = 64
+# Elements of K that a kernel may sum in any order.
+_BLOCK = 64
 # Approximate exponentials, reciprocals and the scalings around them, in float32.
 _APPROXIMATE = 2.0**-20
 
 
 class ShapeError(Exception):
-    """The operands of a reference do not fit each other; the text says how."""
+    """Mismatch of the shapes of a reference's operands."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The right values, and how far from each the kernel may be."""
+    """Expected values, and the largest allowed error of each."""
 
     values: Float
     bound: Float
@@ -50,7 +50,7 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a reference may be told beyond its operands; each reference reads those that it names."""
+    """Options of all references. Each reference uses the options that it names."""
 
     transpose_a: bool = False
     transpose_b: bool = False
@@ -67,9 +67,9 @@ Compute = Callable[[Mapping[str, Array], Array, Options], Expected]
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A named computation: its operands, the options it reads, and the function from them to `Expected`.
+    """Named computation: its operands, its options, and its function.
 
-    The function gets the operands by role, the result's buffer as it was before the launch, and the options.
+    The function takes the operands by role, the result's buffer before the launch, and the options.
     """
 
     operands: tuple[str, ...]
@@ -78,7 +78,7 @@ class Reference:
 
 
 def half_ulp(dtype: np.dtype[Any]) -> tuple[float, float]:
-    """Relative and absolute error of rounding to nearest in a type: half its epsilon, half its least step."""
+    """Return the relative and absolute error of rounding to a type: half its epsilon, half its smallest subnormal."""
     if is_integer(dtype):
         return 0.0, 0.0
     info = cast("np.finfo[np.float32]", ml_dtypes.finfo(dtype))
@@ -121,22 +121,24 @@ def _matmul(operands: Mapping[str, Array], initial: Array, options: Options) -> 
     if options.add_initial:
         start = _wide(initial)
         if start.shape != values.shape:
-            raise ShapeError(f"the product has the shape {values.shape} and the result {start.shape}")
+            raise ShapeError(
+                f"the product has the shape {values.shape}; expected {start.shape}, as the result"
+            )
         values = values + start
         error += (a.shape[-1] + 1) * unit * np.abs(start)
     return _stored(values, error, initial.dtype)
 
 
 def _running(a: Float, b: Float) -> Float:
-    """What bounds the sum before each element, added up over K, for sums taken in ascending stretches of K.
+    """Return the bound of the partial sums, added up over K, for sums over ascending blocks of K.
 
-    Thirteen bits err so much that K times the sum of all sizes would allow nearly anything. Within a stretch
-    any order is allowed for.
+    With thirteen bits, K times the sum of all magnitudes would allow nearly any result. Within a block the order is
+    arbitrary.
     """
     total = np.zeros((*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1]))
     sums = np.zeros_like(total)
-    for start in range(0, a.shape[-1], _STRETCH):
-        left, right = a[..., start : start + _STRETCH], b[..., start : start + _STRETCH, :]
+    for start in range(0, a.shape[-1], _BLOCK):
+        left, right = a[..., start : start + _BLOCK], b[..., start : start + _BLOCK, :]
         sums += left.shape[-1] * (np.abs(total) + np.abs(left) @ np.abs(right))
         total += left @ right
     return sums
@@ -146,7 +148,7 @@ def _attention(operands: Mapping[str, Array], initial: Array, options: Options) 
     q, k, v = (_wide(operands[name]) for name in ("q", "k", "v"))
     _same_shape(k, v, "k and v")
     if q.ndim < 2 or q.shape[:-2] != k.shape[:-2] or q.shape[-1] != k.shape[-1]:
-        raise ShapeError(f"q is {q.shape} and k is {k.shape}; both are [..., N, D], of one D")
+        raise ShapeError(f"q is {q.shape} and k is {k.shape}; expected [..., N, D] with the same D")
     unit = ACCUMULATORS[options.accumulator]
     depth, keys = q.shape[-1], k.shape[-2]
     scale = depth**-0.5 if options.scale is None else options.scale
@@ -159,9 +161,8 @@ def _attention(operands: Mapping[str, Array], initial: Array, options: Options) 
     exponentials = np.exp(scores - scores.max(-1, keepdims=True))
     weights = exponentials / exponentials.sum(-1, keepdims=True)
     values = weights @ v
-    # An error in the scores is a relative error of the exponentials, above and below the fraction bar, and
-    # the maximum that they are taken against has one too. Weights are narrowed to the type of v before the
-    # second product.
+    # An error of the scores, or of the maximum that is subtracted from them, is a relative error of the exponentials
+    # in the numerator and in the denominator. Weights are narrowed to the type of v before the second product.
     score_error = (depth * unit + 4 * 2.0**-23) * score_size.max(-1, keepdims=True)
     narrow, least = half_ulp(operands["v"].dtype)
     relative = np.expm1(4 * score_error) + narrow + 2 * keys * unit + _APPROXIMATE
@@ -176,7 +177,7 @@ def _softmax(operands: Mapping[str, Array], initial: Array, options: Options) ->
     values = exponentials / exponentials.sum(-1, keepdims=True)
     unit = 2.0**-23
     error = values * (x.shape[-1] * unit + _APPROXIMATE + np.expm1(4 * unit * (1 + np.abs(shifted))))
-    # float32 keeps an exponential above 2^-126 at full precision, and may flush what is smaller to zero.
+    # float32 represents exponentials above 2^-126 with full precision, and may flush smaller ones to zero.
     return _stored(values, error + 2.0**-126, initial.dtype)
 
 

@@ -1,6 +1,6 @@
-"""TOML read with suspicion: every value is asked for by name and type, and every mistake has a place.
+"""TOML documents whose values are read by name and type, with a source location for every error.
 
-Python's own reader gives values without positions, so a light scan of the lines finds where a key stands.
+Python's reader returns values without positions. A scan of the lines finds the position of each key.
 """
 
 from __future__ import annotations
@@ -8,13 +8,14 @@ from __future__ import annotations
 import difflib
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NoReturn, cast
+from typing import Any, NoReturn, TypeVar, cast
 
 from warploom.diagnostics import Diagnostic, Severity, Source, Span, WarploomError
 
 Step = str | int
+T = TypeVar("T")
 _KEY = r"[A-Za-z0-9_-]+|\"[^\"\n]*\"|'[^'\n]*'"
 _HEADER = re.compile(rf"\s*(\[\[?)\s*((?:{_KEY})(?:\s*\.\s*(?:{_KEY}))*)\s*\]")
 _ASSIGNMENT = re.compile(rf"\s*((?:{_KEY})(?:\s*\.\s*(?:{_KEY}))*)\s*=\s*")
@@ -23,18 +24,18 @@ _MANY = 1 << 22
 
 
 class LaunchFileError(WarploomError):
-    """A launch file that cannot be read or does not make sense."""
+    """Launch file that cannot be read or has a wrong entry."""
 
 
 def suggestion(found: str, known: Iterable[str]) -> str:
-    """`did you mean "x"?` when something known is near, otherwise everything that would be right."""
+    """Return `did you mean "x"?` for a similar known word, and otherwise the list of known words."""
     choices = list(known)
     near = difflib.get_close_matches(found, choices, n=1, cutoff=0.6)
     return f'did you mean "{near[0]}"?' if near else f"expected one of {', '.join(choices)}"
 
 
 def kind(value: object) -> str:
-    """What a TOML value is, in words."""
+    """Return a TOML value in words, for messages."""
     match value:
         case bool():
             return "a boolean"
@@ -53,9 +54,10 @@ def kind(value: object) -> str:
 
 
 class Document:
-    """One TOML text with the places of its keys."""
+    """TOML text with the positions of its keys."""
 
     def __init__(self, text: str, name: str) -> None:
+        text = text.replace("\r\n", "\n")  # both line endings are legal; positions count one character
         self.source = Source(name, text)
         try:
             data = tomllib.loads(text)
@@ -76,11 +78,11 @@ class Document:
                 lines = self.source.text.split("\n")
                 offset = sum(len(line) + 1 for line in lines[: int(where[1]) - 1]) + int(where[2]) - 1
             span = Span(offset, offset + 1)
-        message = f"not TOML: {sentence[:1].lower()}{sentence[1:]}"
+        message = f"invalid TOML: {sentence[:1].lower()}{sentence[1:]}"
         return Diagnostic("launch-file/toml", Severity.ERROR, message, self.source, span)
 
     def place(self, path: tuple[Step, ...]) -> Span | None:
-        """Where a key stands; where its table stands when the key itself is not found."""
+        """Return the position of a key, or of the innermost table around it that has a position."""
         if self._places is None:
             self._places = dict(_scan(self.source.text))
         while path:
@@ -90,11 +92,11 @@ class Document:
         return None
 
     def refuse(self, path: tuple[Step, ...], code: str, message: str, hint: str = "") -> NoReturn:
-        """Raise one mistake at a key."""
+        """Raise an error at a key. Errors: LaunchFileError."""
         raise LaunchFileError([self.diagnostic(path, code, message, hint)])
 
     def diagnostic(self, path: tuple[Step, ...], code: str, message: str, hint: str = "") -> Diagnostic:
-        """One mistake at a key; the sentence opens with the key's full name."""
+        """Return the diagnostic of an error at a key. The message starts with the key's full name."""
         sentence = f"{dotted(path)}: {message}" if path else message
         return Diagnostic(
             f"launch-file/{code}", Severity.ERROR, sentence, self.source, self.place(path), hint=hint
@@ -102,7 +104,7 @@ class Document:
 
 
 def dotted(path: Sequence[Step]) -> str:
-    """A key's full name: `buffer.a.shape`, `argument[3].box` (arguments count from 0, as parameters do)."""
+    """Return a key's full name, such as `buffer.a.shape` or `argument[3].box`. Indices count from 0."""
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
 
 
@@ -142,7 +144,7 @@ def _scan(text: str) -> Iterable[tuple[tuple[Step, ...], Span]]:
 
 
 class Table:
-    """One table of a document. A key that is asked for and absent, or mistyped, raises `LaunchFileError`."""
+    """Table of a document. A missing key or a value of the wrong type raises `LaunchFileError`."""
 
     def __init__(self, document: Document, path: tuple[Step, ...], data: Mapping[str, object]) -> None:
         self.document = document
@@ -153,36 +155,46 @@ class Table:
         return key in self.data
 
     def refuse(self, key: str, code: str, message: str, hint: str = "") -> NoReturn:
-        """Raise one mistake at one key of this table; an empty key means the table."""
+        """Raise an error at a key of this table, or at the table for an empty key. Errors: LaunchFileError."""
         self.document.refuse((*self.path, key) if key else self.path, code, message, hint)
 
     def only(self, *known: str) -> None:
-        """Refuse every key that is not known, all of them at once."""
-        strangers = [
-            self.document.diagnostic((*self.path, key), "unknown-key", "no such key", suggestion(key, known))
+        """Refuse unknown keys, all of them at once. Errors: LaunchFileError."""
+        unknown = [
+            self.document.diagnostic((*self.path, key), "unknown-key", "unknown key", suggestion(key, known))
             for key in self.data
             if key not in known
         ]
-        if strangers:
-            raise LaunchFileError(strangers)
+        if unknown:
+            raise LaunchFileError(unknown)
 
-    def _value(self, key: str, expected: str) -> object:
+    def _read(self, key: str, expected: str, kinds: tuple[type, ...], default: object = None) -> Any:
+        """Return a value of one of these types, or the default for a missing key. Errors: LaunchFileError."""
         if key not in self.data:
+            if default is not None:
+                return default
             self.refuse("", "missing-key", f"{key} is missing", f"{key} is {expected}")
-        return self.data[key]
+        value = self.data[key]
+        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+            self.refuse(key, "type", f"found {kind(value)}; expected {expected}")
+        return value
 
-    def _mistyped(self, key: str, expected: str) -> NoReturn:
-        self.refuse(key, "type", f"found {kind(self.data[key])}; expected {expected}")
+    def _check_range(
+        self, key: str, value: float, low: float | None, high: float | None, expected: str
+    ) -> None:
+        if not ((low is None or value >= low) and (high is None or value <= high)):
+            self.refuse(key, "value", f"found {value}; expected {expected}")
+
+    def optional(self, key: str, read: Callable[[str], T]) -> T | None:
+        """Return what a method such as `string` reads, or None for a missing key."""
+        return read(key) if key in self.data else None
 
     def string(self, key: str, expected: str = "a string", default: str | None = None) -> str:
-        """A string."""
-        if default is not None and key not in self.data:
-            return default
-        value = self._value(key, expected)
-        return value if isinstance(value, str) else self._mistyped(key, expected)
+        """Return a string."""
+        return self._read(key, expected, (str,), default)
 
     def choice(self, key: str, choices: Iterable[str], default: str | None = None) -> str:
-        """One of several words."""
+        """Return one of several words."""
         known = list(choices)
         value = self.string(key, f"one of {', '.join(known)}", default)
         if value not in known:
@@ -190,30 +202,23 @@ class Table:
         return value
 
     def boolean(self, key: str, default: bool = False) -> bool:
-        """A boolean."""
-        value = self.data.get(key, default)
-        return value if isinstance(value, bool) else self._mistyped(key, "true or false")
+        """Return a boolean."""
+        return self._read(key, "true or false", (bool,), default)
 
     def integer(
         self, key: str, default: int | None = None, low: int | None = None, high: int | None = None
     ) -> int:
-        """An integer between two bounds, both included."""
+        """Return an integer between two bounds, both included."""
         expected = f"an integer{_range(low, high)}"
-        value = default if default is not None and key not in self.data else self._value(key, expected)
-        if isinstance(value, bool) or not isinstance(value, int):
-            self._mistyped(key, expected)
-        if (low is not None and value < low) or (high is not None and value > high):
-            self.refuse(key, "value", f"found {value}; expected {expected}")
+        value = self._read(key, expected, (int,), default)
+        self._check_range(key, value, low, high, expected)
         return value
 
     def number(self, key: str, default: float | None = None, low: float | None = None) -> float:
-        """An integer or a float, as a float."""
+        """Return an integer or a float as a float."""
         expected = f"a number{_range(low, None)}"
-        value = default if default is not None and key not in self.data else self._value(key, expected)
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            self._mistyped(key, expected)
-        if low is not None and not value >= low:
-            self.refuse(key, "value", f"found {value}; expected {expected}")
+        value = self._read(key, expected, (int, float), default)
+        self._check_range(key, value, low, None, expected)
         return float(value)
 
     def integers(
@@ -222,48 +227,38 @@ class Table:
         default: tuple[int, ...] | None = None,
         low: int = 0,
         lengths: range = range(_MANY),
-        lone: bool = False,
+        single: bool = False,
     ) -> tuple[int, ...]:
-        """An array of integers; with `lone`, a single integer stands for an array of one."""
+        """Return an array of integers. With `single`, one integer stands for an array of one."""
         count = f"{lengths[0]}" if len(lengths) == 1 else f"{lengths[0]} to {lengths[-1]}"
         many = "integers" if lengths.stop >= _MANY else f"{count} integers"
-        expected = f"{'an integer or ' if lone else ''}an array of {many}{_range(low, None)}"
+        expected = f"{'an integer or ' if single else ''}an array of {many}{_range(low, None)}"
         if default is not None and key not in self.data:
             return default
-        value = self._value(key, expected)
-        found: list[object] = [value] if lone and type(value) is int else self._items(key, expected)
+        value = self._read(key, expected, (list, int) if single else (list,))
+        found = [value] if isinstance(value, int) else cast("list[object]", value)
         for item in found:
             if isinstance(item, bool) or not isinstance(item, int) or item < low:
-                self.refuse(key, "value", f"found {kind(item)} in it; expected {expected}")
+                self.refuse(key, "value", f"found {kind(item)}; expected {expected}")
         if len(found) not in lengths:
-            self.refuse(key, "value", f"found {len(found)} of them; expected {expected}")
+            self.refuse(key, "value", f"found {len(found)} elements; expected {expected}")
         return tuple(cast("list[int]", found))
 
-    def _items(self, key: str, expected: str) -> list[object]:
-        value = self._value(key, expected)
-        return cast("list[object]", value) if isinstance(value, list) else self._mistyped(key, expected)
-
     def table(self, key: str) -> Table:
-        """A table inside this one."""
-        value = self._value(key, "a table")
-        if not isinstance(value, dict):
-            self._mistyped(key, "a table")
-        return Table(self.document, (*self.path, key), cast("dict[str, object]", value))
+        """Return a table inside this one."""
+        return Table(self.document, (*self.path, key), self._read(key, "a table", (dict,)))
 
     def named_tables(self, key: str) -> dict[str, Table]:
-        """The tables inside a table, by name; none when it is absent."""
+        """Return the tables inside a table by name, or none if it is absent."""
         if key not in self.data:
             return {}
         outer = self.table(key)
         return {name: outer.table(name) for name in outer.data}
 
     def tables(self, key: str) -> list[Table]:
-        """An array of tables; none when it is absent."""
-        if key not in self.data:
-            return []
-        expected = f"an array of tables, [[{key}]]"
+        """Return an array of tables, or none if it is absent."""
         result: list[Table] = []
-        for index, item in enumerate(self._items(key, expected)):
+        for index, item in enumerate(self._read(key, f"an array of tables, [[{key}]]", (list,), ())):
             path = (*self.path, key, index)
             if not isinstance(item, dict):
                 self.document.refuse(path, "type", f"found {kind(item)}; expected a table")
@@ -277,20 +272,18 @@ def _range(low: float | None, high: float | None) -> str:
     return f" of at least {low}" if low is not None else ""
 
 
-def read_document(path: Path, limit: int = 1 << 20) -> Document:
-    """Read a TOML file.
+def read_file(path: Path, limit: int = 1 << 20) -> str:
+    """Return the text of a launch file of at most `limit` bytes.
 
-    Errors: `launch-file/missing`, `launch-file/unreadable`, `launch-file/toml`
+    Errors: launch-file/missing, launch-file/unreadable.
     """
     name = str(path)
     try:
         with path.open("rb") as file:
             raw = file.read(limit + 1)
         if len(raw) > limit:
-            refuse_file(
-                "unreadable", f"{name} is larger than {limit >> 20} MiB; a launch file is a short text"
-            )
-        text = raw.decode()
+            refuse_file("unreadable", f"{name} is larger than {limit >> 20} MiB")
+        return raw.decode()
     except FileNotFoundError:
         refuse_file("missing", f"there is no file {name}")
     except UnicodeDecodeError as error:
@@ -299,21 +292,19 @@ def read_document(path: Path, limit: int = 1 << 20) -> Document:
         )
     except OSError as error:
         refuse_file("unreadable", f"{name} cannot be read: {(error.strerror or str(error)).lower()}")
-    # TOML takes both line endings; the places of keys are counted in one.
-    return Document(text.replace("\r\n", "\n"), name)
 
 
 UNFILLED = "fill in: "
-"""How a string begins that stands for what somebody has yet to write."""
+"""Start of a string in the place of a value that the user must write."""
 
 
 def refuse_unfilled(document: Document) -> None:
-    """Refuse a document in which something is yet to be filled in, all of it at once.
+    """Refuse a document with values that the user must still write, all of them at once.
 
-    Errors: `launch-file/fill-in`
+    Errors: launch-file/fill-in.
     """
     found = [
-        document.diagnostic(path, "fill-in", f"not filled in yet: {text.removeprefix(UNFILLED)}")
+        document.diagnostic(path, "fill-in", f"missing value: {text.removeprefix(UNFILLED)}")
         for path, text in _strings((), document.root.data)
         if text.startswith(UNFILLED)
     ]
@@ -322,7 +313,7 @@ def refuse_unfilled(document: Document) -> None:
 
 
 def _strings(path: tuple[Step, ...], value: object) -> Iterable[tuple[tuple[Step, ...], str]]:
-    """Every string of a document and where it stands; TOML's reader has bounded how deep that is."""
+    """Yield every string of a document with its path. TOML's reader has bounded the depth."""
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, dict):
@@ -334,5 +325,5 @@ def _strings(path: tuple[Step, ...], value: object) -> Iterable[tuple[tuple[Step
 
 
 def refuse_file(code: str, message: str, hint: str = "") -> NoReturn:
-    """Raise a mistake that has no line."""
+    """Raise an error without a source location. Errors: LaunchFileError."""
     raise LaunchFileError([Diagnostic(f"launch-file/{code}", Severity.ERROR, message, hint=hint)])

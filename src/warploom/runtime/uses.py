@@ -1,8 +1,8 @@
-"""How a kernel uses its parameters, as far as its text says it: which are addresses, of what, and which are numbers.
+"""Uses of a kernel's parameters: addresses with their element types, and numbers.
 
-Registers are followed from the parameters on, without regard to the order of instructions: an address stays one
-through moves, additions and conversions of address spaces, a number through everything. What a Form says of its
-operands says what is made of them; nothing here knows an instruction by its spelling.
+Values are followed from the parameters through registers, whatever the order of the instructions. An address remains
+an address through moves, additions and conversions of address spaces. A number remains a number through every
+instruction.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _MOVES = {
     "convert.integer": "a",
     "logic.bitwise": "ab",
 }
-"""The forms whose result may be the address that one of these operands is, or a place near it."""
+"""Forms whose result may be an address in one of these operands, perhaps with an offset."""
 
 _CARRIES = frozenset(
     {
@@ -52,7 +52,7 @@ _CARRIES = frozenset(
         "compare.selp", "warp.shfl_sync", "warp.shfl", "bits.prmt",
     }
 )  # fmt: skip
-"""The forms that hand elements on as they are, whatever these are."""
+"""Forms that pass elements of any type unchanged."""
 
 _SCALES = frozenset(["integer.mul", "integer.mad", "integer.madc", "bits.shift"])
 _COMPARES = frozenset(["compare.setp", "compare.set", "integer.min"])
@@ -64,7 +64,7 @@ Key = tuple[int, str]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Part:
-    """A parameter, or what stands at an offset in one."""
+    """Parameter, or the part of a parameter at an offset."""
 
     parameter: str
     offset: int = 0
@@ -72,11 +72,12 @@ class Part:
 
 @dataclass(slots=True)
 class Use:
-    """What is made of a part. `type` and `bytes` are as it is loaded.
+    """Use of a part. `type` and `bytes` are those of its load.
 
-    `elements` are the types that its elements are known by, `widths` the bits of the accesses; `read` and `written`
-    say whether memory behind it is. `ranks` are those of the tensor copies whose map it is, or, where
-    `holds_maps`, points at. `strong` is whether it is surely an address.
+    For an address, `elements` are the known element types, `widths` the bits of the accesses, and `read` and
+    `written` state the accesses of the memory. `ranks` are those of the tensor copies that use it as their tensor
+    map, or that use a map at the address if `holds_maps` is true. `strong` is true for a certain address, `weak` for
+    a probable one.
     """
 
     type: str = ""
@@ -97,18 +98,18 @@ class Use:
 
     @property
     def is_address(self) -> bool:
-        """Whether memory is behind it."""
+        """True if the part is an address."""
         return self.strong or self.weak
 
 
 @dataclass(slots=True)
 class Uses:
-    """What a kernel makes of its parameters, and what else its text says about a launch.
+    """Uses of a kernel's parameters, and other facts about its launch.
 
-    `parts` has what is loaded or pointed at; `multiplicands` the element types of what its matrix instructions
-    multiply, and what else they take; `special` are the special registers that it reads, `names` what else it
-    calls by name; `warpgroups` is whether four warps act together, `calls` whether functions are called,
-    `unknown` are opcodes without a Form.
+    `parts` has the loaded parts and the addresses. `multiplicands` are the element types of the matrix instructions'
+    inputs. `special` are the special registers that the kernel reads, and `names` the other names in its operands.
+    `warpgroups` is true if four warps execute instructions together, `calls` if the kernel calls functions. `unknown`
+    are opcodes without a Form.
     """
 
     parts: dict[Part, Use] = field(default_factory=dict[Part, Use])
@@ -119,12 +120,12 @@ class Uses:
     calls: bool = False
     unknown: set[str] = field(default_factory=set[str])
 
-    def asks(self, register: str) -> bool:
-        """Whether a special register, `%ntid` or another with axes, is read."""
+    def reads(self, register: str) -> bool:
+        """Return True if the kernel reads a special register with axes, such as `%ntid`."""
         return any(name.partition(".")[0] == register for name in self.special)
 
     def axes(self, register: str) -> str:
-        """The axes of a special register that are read: "x", "xy", "xyz"."""
+        """Return the axes of a special register that the kernel reads, such as "xy"."""
         return "".join(axis for axis in "xyz" if f"{register}.{axis}" in self.special)
 
 
@@ -140,7 +141,7 @@ _Names = Scope[Variable, Variable, None]
 
 
 def uses_of(kernel: Function) -> Uses:
-    """What a kernel makes of its parameters. Functions that it calls are not looked into."""
+    """Return the uses of a kernel's parameters. Called functions are not followed."""
     return _Reading(kernel).uses if kernel.body is not None else Uses()
 
 
@@ -156,14 +157,14 @@ class _Reading:
         self.numbers: dict[Key, set[Part]] = {}
         self.waiting: list[tuple[Use, Key]] = []
         self.steps = list(self._walk(kernel.body, None))
-        self._settle()
+        self._propagate()
         for step in self.steps:
             self._convert(step)
         for step in self.steps:
-            self._judge(step)
+            self._note_uses(step)
         self._name_elements()
 
-    # What stands in the text ----------------------------------------------------------------------------------
+    # Instructions ---------------------------------------------------------------------------------------------
 
     def _walk(self, block: Block, outer: _Names | None) -> Iterator[_Step]:
         scope: _Names = Scope(outer)
@@ -194,7 +195,7 @@ class _Reading:
             if isinstance(bound.operand, Address):
                 step.coordinates += (key for extra in bound.operand.extra for key in self._keys(extra, scope))
             self._element(binding, bound, keys)
-        self._remark(step)
+        self._note_instruction(step)
         return step
 
     def _keys(self, operand: Operand | None, scope: _Names) -> Iterator[Key]:
@@ -219,7 +220,7 @@ class _Reading:
             case _:
                 return
 
-    def _remark(self, step: _Step) -> None:
+    def _note_instruction(self, step: _Step) -> None:
         binding = step.binding
         self.uses.warpgroups |= binding.form.collective == "warpgroup"
         self.uses.calls |= binding.form.control == "call"
@@ -228,19 +229,19 @@ class _Reading:
             for key in keys[1:]:
                 self._join(keys[0], key)
         for bound in binding.operands.values():
-            lying = bound.place.layout
-            if lying is None or not binding.form.multiplies:
+            layout = bound.place.layout
+            if layout is None or not binding.form.multiplies:
                 continue
-            if lying.operand in _MULTIPLICANDS:
-                element = binding.slots.get(f"{lying.operand.lower()}type", "") or bound.type
+            if layout.operand in _MULTIPLICANDS:
+                element = binding.slots.get(f"{layout.operand.lower()}type", "") or bound.type
                 self.uses.multiplicands.add(element.removesuffix("x2"))
-            elif lying.operand in _BESIDE:
-                self.uses.multiplicands.add(lying.operand)
+            elif layout.operand in _BESIDE:
+                self.uses.multiplicands.add(layout.operand)
 
     # Elements ---------------------------------------------------------------------------------------------------
 
     def _element(self, binding: Binding, bound: BoundOperand, keys: list[Key]) -> None:
-        """Note the type that an operand is known to have by what stands at it."""
+        """Record the element type that an operand's position implies."""
         if bound.place.kind not in ("register", "any"):
             return
         element = _element_of(bound.type, bound.place, binding)
@@ -259,10 +260,10 @@ class _Reading:
         if one != other:
             self.same[other] = one
 
-    # Where values go --------------------------------------------------------------------------------------------
+    # Flow of values -------------------------------------------------------------------------------------------
 
-    def _settle(self) -> None:
-        """Follow addresses and numbers until nothing new is learnt."""
+    def _propagate(self) -> None:
+        """Follow addresses and numbers until nothing changes."""
         changed = True
         while changed:
             changed = False
@@ -278,7 +279,7 @@ class _Reading:
             ]
             return any(found)
         if any(bound.place.kind == "address" for _, bound, _ in step.reads):
-            return False  # what is loaded from memory is no parameter
+            return False  # a value from memory is not a parameter
         points: set[Part] = set()
         holds: set[Part] = set()
         numbers: set[Part] = set()
@@ -297,7 +298,7 @@ class _Reading:
         return any(found)
 
     def _named(self, operand: Operand | None) -> Iterator[Part]:
-        """The parameter whose own address an operand is."""
+        """Yield the parameter if an operand is the address of a parameter."""
         match operand:
             case Name(text) if text in self.parameters:
                 yield Part(text)
@@ -307,7 +308,7 @@ class _Reading:
                 return
 
     def _parameter(self, step: _Step) -> Part | None:
-        """The part of a parameter that an instruction loads."""
+        """Return the part of a parameter that an instruction loads, or None."""
         for _, bound, keys in step.reads:
             address = bound.operand
             if bound.place.kind != "address" or not isinstance(address, Address):
@@ -320,30 +321,33 @@ class _Reading:
         return None
 
     def _loaded(self, step: _Step) -> list[Part] | None:
-        """The parts that an instruction loads into its registers, one after another."""
+        """Return the parts that an instruction loads into its registers, in order, or None."""
         first = self._parameter(step)
         if first is None:
             return None
         size = TYPES[step.binding.slots["type"]].bytes
         return [Part(first.parameter, first.offset + k * size) for k in range(max(len(step.writes), 1))]
 
-    # What that says ---------------------------------------------------------------------------------------------
+    # Conclusions ----------------------------------------------------------------------------------------------
 
     def _use(self, part: Part) -> Use:
         return self.uses.parts.setdefault(part, Use())
 
     def _convert(self, step: _Step) -> None:
-        """What is said to be an address in global memory is one."""
+        """Record operands that are converted to global addresses as certain addresses."""
         form, slots = step.binding.form.name, step.binding.slots
-        asked = {"memory.cvta_to": ("space", "global"), "tensormap.replace": ("field", "global_address")}
-        if form not in asked or slots.get(asked[form][0]) != asked[form][1]:
+        conversions = {
+            "memory.cvta_to": ("space", "global"),
+            "tensormap.replace": ("field", "global_address"),
+        }
+        if form not in conversions or slots.get(conversions[form][0]) != conversions[form][1]:
             return
         for _, bound, keys in step.reads:
             pointed = {part for key in keys for part in self.points.get(key, ())}
             if bound.place.kind != "address" and len(pointed) == 1:
                 self._use(pointed.pop()).strong = True
 
-    def _judge(self, step: _Step) -> None:
+    def _note_uses(self, step: _Step) -> None:
         word = step.binding.slots.get("type", "")
         for part in self._loaded(step) or ():
             use = self._use(part)
@@ -397,7 +401,7 @@ class _Reading:
                     self._use(part).is_passed = True
 
     def _describe(self, use: Use, step: _Step, name: str) -> None:
-        """What an access of global memory says of what lies there."""
+        """Record the element type and the direction of an access to global memory."""
         binding = step.binding
         others = [(bound, keys) for other, bound, keys in step.reads if other != name]
         copied = sum(bound.place.kind == "address" for bound, _ in others) > 0
@@ -414,7 +418,7 @@ class _Reading:
         self.waiting += [(use, key) for key in (*step.writes, *(key for _, keys in others for key in keys))]
 
     def _name_elements(self) -> None:
-        """Give what is accessed as bits the types that its registers are known by."""
+        """Give untyped accesses the types of their registers."""
         known: dict[Key, set[str]] = {}
         for key, types in self.types.items():
             known.setdefault(self._find(key), set()).update(types)
@@ -430,7 +434,7 @@ def _add(table: dict[Key, set[Part]], key: Key, parts: set[Part]) -> bool:
 
 
 def _moved(part: Part, binding: Binding) -> Part:
-    """A place in a parameter after a constant was added to it."""
+    """Return a part of a parameter after the addition of a constant."""
     if binding.form.name != "integer.add":
         return part
     constants = [bound.operand for bound in binding.operands.values() if isinstance(bound.operand, Integer)]
@@ -438,7 +442,7 @@ def _moved(part: Part, binding: Binding) -> Part:
 
 
 def _element_of(word: str, place: OperandSpec, binding: Binding) -> str:
-    """The type of elements that an operand of a type holds; "" where its type says nothing of them."""
+    """Return the element type of an operand, or an empty text if the operand's type does not state it."""
     if place.layout is not None and place.is_fragment:
         return binding.slots.get(f"{place.layout.operand.lower()}type", "")
     if word not in TYPES or TYPES[word].kind not in ("float", "packed") or binding.form.name in _CARRIES:

@@ -13,9 +13,8 @@ from runtime.kernels import INDEX, make, run
 
 import warploom as wl
 from warploom.emulator import execute as machine
-from warploom.runtime.api import Run, execute
+from warploom.runtime.api import Run
 from warploom.runtime.launchfile import read_launch_file
-from warploom.runtime.prepare import prepare
 
 Launch = Callable[[Any, str], tuple[Run, list[bytes]]]
 """Function of the workers and the schedule that returns the run and the contents of the buffers."""
@@ -44,8 +43,8 @@ def _example(path: Path) -> Launch:
     def launch(workers: Any, schedule: str) -> tuple[Run, list[bytes]]:
         file = read_launch_file(path)
         shape = file.geometry
-        args, arrays = prepare(file.arguments, file.buffers, 1 << 30)
-        done = execute(
+        args, arrays, *_ = file.prepare(1 << 30)
+        done = wl.launch(
             file.ptx, file.kernel, grid=shape.grid, block=shape.block, cluster=shape.cluster, shared=shape.shared,
             arch=shape.arch, args=args, schedule=schedule, workers=workers,
         )  # fmt: skip

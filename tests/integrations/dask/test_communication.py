@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from integrations.dask.parts_in_process import in_process_parts
 
 import warploom as wl
-from warploom.runtime.api import execute
 
 CTAS = 6
 PROLOGUE = """
@@ -179,7 +178,7 @@ def test_the_step_budget_holds_for_all_parts_together(sanitize: bool) -> None:
     for workers in (1, "dask"):
         with in_process_parts(3, 1) as distributor:
             try:
-                done = execute(
+                done = wl.launch(
                     text, grid=CTAS, block=32, args=[np.zeros(64, np.uint32)], workers=workers, step_budget=6000,
                     sanitize=sanitize,
                 )  # fmt: skip

@@ -168,5 +168,5 @@ def test_a_missing_scheduler_is_refused(monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.mark.parametrize("options", [{"trace": True}, {"profile": True}], ids=str)
 def test_options_for_one_process_are_refused(options: dict[str, Any]) -> None:
-    with pytest.raises(wl.UsageError, match="is taken on one machine"):
+    with pytest.raises(wl.UsageError, match="cannot be recorded on a cluster of workers"):
         wl.launch(kernel("ret;"), grid=1, block=32, args=[np.zeros(1, np.int32)], workers="dask", **options)

@@ -14,7 +14,6 @@ import warploom as wl
 from warploom.emulator.faults import Deadlock
 from warploom.observe.trace import Kind, Trace
 from warploom.observe.trace.data import WAITS
-from warploom.runtime.api import execute
 
 MARKS = (Kind.ISSUE, Kind.ARRIVE_BARRIER, Kind.ARRIVE_CLUSTER, Kind.ARRIVE_MBARRIER)
 SUBJECTS = sorted(name for name in LAUNCHES if LAUNCHES[name].file.count("/") == 0)
@@ -228,7 +227,7 @@ def test_a_cta_that_is_not_there_is_refused(wrong: object) -> None:
 
 
 def test_a_gpu_is_refused() -> None:
-    with pytest.raises(wl.UsageError, match="a GPU does not trace"):
+    with pytest.raises(wl.UsageError, match="does not support trace"):
         traced(kernel("bar.sync 0;\nret;"), device="cuda")
 
 
@@ -237,7 +236,7 @@ def test_what_is_beyond_the_limit_is_counted() -> None:
 
     def limited(limit: int) -> Trace:
         args, _ = launch.make()
-        run = execute(
+        run = wl.launch(
             launch.text, grid=launch.grid, block=launch.block, args=args, schedule="lazy", trace=True,
             trace_events=limit,
         )  # fmt: skip

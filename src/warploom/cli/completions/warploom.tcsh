@@ -15,12 +15,12 @@ complete warploom \
         'c/--output=/f/' \
         'c/--to=/(nvvm llvm ptx)/' \
         'c/--source=/(builtin nvvm llvm ptx)/' \
+        'c/--peer=/(torch cupy)/' \
         'c/--by=/(graph events)/' \
         'c/--regime=/(steady rested)/' \
-        'c/--peer=/(torch cupy)/' \
         'c/--json=/f/' \
         'c/--svg=/f/' \
-        'c/--/(all arch arg bank block box by byte byte-id cluster column csv cta descriptor element explore force forget format grid help html idesc interleave item json kernel lane list major memory output peer ptx-version regime register repetitions row save schedule selector shape shapes shared source stdio svg swizzle target tcol tcp text thread-id tlane to trace trace-ctas trace-events type types version workers)/' \
+        'c/--/(all arch arg bank block box by byte byte-id cluster column csv cta descriptor element explore force forget format grid help html idesc interleave item json kernel lane list major memory output peer ptx-version regime register repetitions row save schedule selector shapes shared source stdio strict svg swizzle tcol tcp text thread-id tlane to trace trace-ctas trace-events types version workers)/' \
         'c/-/(- h o)/' \
         'n/--format/(text json sarif)/' \
         'n/--save/f/' \
@@ -29,9 +29,9 @@ complete warploom \
         'n/--output/f/' \
         'n/--to/(nvvm llvm ptx)/' \
         'n/--source/(builtin nvvm llvm ptx)/' \
+        'n/--peer/(torch cupy)/' \
         'n/--by/(graph events)/' \
         'n/--regime/(steady rested)/' \
-        'n/--peer/(torch cupy)/' \
         'n/--json/f/' \
         'n/--svg/f/' \
         'p/1/(check run sanitize report init lower author explain layout bench tune lsp completion)/' \

@@ -10,33 +10,33 @@
 
 _shtab_warploom_commands() {
   local _commands=(
-    author:'Print author code that builds the module of a PTX file again: the same instructions in the same order. What author has no word for is inline PTX in the code.'
-    bench:'time our kernels on a GPU beside other libraries'
-    check:'Say what is illegal in PTX files, where, why, and what would be legal.'
-    completion:'Print the script that completes verbs, options, their values and file names in a shell. It goes where the shell looks for completions; docs/install.md says where that is.'
-    explain:'Print the page of a rule code, of an instruction, of a family of instructions, of an intrinsic, of a builtin of NVIDIA'"'"'s compiler, or of a number: the builtin, the intrinsic and the packed words that it may be.'
-    init:'Write a launch file for PTX that a compiler made: which parameters are buffers, tensor maps and numbers, and which geometry the kernel asks for.'
-    layout:'Show which lane and register, which byte of shared memory, or which lane and column of tensor memory (tlane and tcol) has each element of an operand of a matrix multiplication, a matrix load or store, or a tensor copy.'
-    lower:'Carry a text down the compiler'"'"'s path: builtin to nvvm, llvm or ptx, nvvm to llvm or ptx, llvm to ptx; or up: ptx to nvvm.'
-    lsp:'Serve an editor by the Language Server Protocol: diagnostics while one types, hover, completion of what is legal, definitions and references, renaming, formatting, and quick fixes.'
-    report:'Run a kernel with no GPU and write one HTML page that opens offline: its text with execution counts, bank conflicts and coalescing, what the sanitizer finds, and its pipeline as a timeline.'
-    run:'Execute a kernel with no GPU, bit for bit what the chip would return.'
-    sanitize:'Run a kernel with no GPU and say what the order of its accesses does not guarantee: races, missing fences and waits, transaction counts, phases.'
-    tune:'Time the tiles that the cost model takes to be near the quickest, in turn and on random data, and keep the best'
+    author:'Print Python code that builds the module of a PTX file again, with the same instructions in the same order. Parts that the authoring language does not express are inline PTX.'
+    bench:'time the kernel library on a GPU against other libraries'
+    check:'Report what is illegal in PTX files: the location, the reason, and the legal alternatives.'
+    completion:'Print the script that completes commands, options, their values and file names in a shell. docs/install.md states where each shell looks for it.'
+    explain:'Print the page of a rule code, an instruction, a family of instructions, an intrinsic, or a builtin of NVIDIA'"'"'s compiler. For a number, print the builtin, the intrinsic and the packed words that it may be.'
+    init:'Write a launch file for PTX from a compiler: the parameters that are buffers, tensor maps and numbers, and the geometry that the kernel requires.'
+    layout:'Print the lane and register, the byte of shared memory, or the lane and column of tensor memory (tlane and tcol) of each element of an operand of a matrix multiplication, a matrix load or store, or a tensor copy.'
+    lower:'Translate a text between levels of the compiler: builtin to nvvm, llvm or ptx; nvvm to llvm or ptx; llvm to ptx; and ptx to nvvm.'
+    lsp:'Serve an editor with the Language Server Protocol: diagnostics during typing, hover, completion with legal words, definitions and references, renaming, formatting, and quick fixes.'
+    report:'Run a kernel without a GPU and write one HTML page that opens offline: the PTX with execution counts, bank conflicts and coalescing, the findings of the sanitizer, and the pipeline as a timeline.'
+    run:'Execute a kernel without a GPU. Results have the bits that the hardware returns.'
+    sanitize:'Run a kernel without a GPU and report accesses that no synchronization orders: races, missing fences and waits, wrong transaction counts, wrong phases.'
+    tune:'Time the tiles that the cost model predicts to be among the fastest, in turn and on random data, and store the best'
   )
   _describe 'warploom commands' _commands
 }
 
 _shtab_warploom_bench_commands() {
   local _commands=(
-    gemm:'Multiply matrices with our kernels and with cuBLAS through PyTorch (or CuPy) in one run, on the GPU that is'
+    gemm:'Multiply matrices with Warploom'"'"'s kernels and with cuBLAS, through PyTorch or CuPy, in one run on the local GPU. The'
   )
   _describe 'warploom bench commands' _commands
 }
 
 _shtab_warploom_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--version[print the version and leave]"
+  "--version[print the version and exit]"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -44,8 +44,8 @@ _shtab_warploom_defaults_added=0
 
 _shtab_warploom_author_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--kernel[only this kernel, and what the module\'s kernels share]:NAME:"
-  ":a PTX text\; - is standard input:_files"
+  "--kernel[translate only this kernel and the declarations that kernels share]:NAME:"
+  ":a PTX file\; - for standard input:_files"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -60,13 +60,13 @@ _shtab_warploom_bench_defaults_added=0
 
 _shtab_warploom_bench_gemm_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--types[types of A and B\: bf16, f16, tf32, e4m3 (fast sums), e4m3-accurate, s8 (all that the other has), or f16-sparse\: a 2\:4 sparse A beside our kernel for a dense one]:TYPE,...:"
-  "--shapes[sizes (eight that models have)]:MxNxK,...:"
-  "--repetitions[times of each side (20)]:N:"
-  "--by[replay recorded calls, or make them anew so that the host\'s part counts (graph)]:by:(graph events)"
-  "--regime[clocks of steady work at full power, or of a GPU that rests before each time (steady)]:regime:(steady rested)"
+  "--types[types of A and B\: bf16, f16, tf32, e4m3 (fast sums), e4m3-accurate, s8, or f16-sparse (a 2\:4 sparse A, timed beside our kernel for a dense A)]:TYPE,…:"
+  "--shapes[sizes, such as 4096x2112x7168 (eight sizes of models)]:MxNxK,…:"
+  "--repetitions[repetitions (20)]:N:"
   "--peer[the other library (torch)]:peer:(torch cupy)"
-  "--json[write every time, and what it was taken with]:FILE:_files"
+  "--by[replay recorded calls, or make each call anew so that the host\'s part counts (graph)]:by:(graph events)"
+  "--regime[clocks of steady work at full power, or of a GPU that rests before each repetition (steady)]:regime:(steady rested)"
+  "--json[write all times and their conditions]:FILE:_files"
   "--svg[write a picture]:FILE:_files"
 )
 
@@ -75,10 +75,11 @@ _shtab_warploom_bench_gemm_defaults_added=0
 
 _shtab_warploom_check_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--format[how to report (text)]:format:(text json sarif)"
-  "--target[judge for this target, whatever the files name]:sm_90a:"
-  "--ptx-version[judge by this PTX version, whatever the files name]:8.7:"
-  "(*):PTX files:_files"
+  "--format[format of the findings (text)]:format:(text json sarif)"
+  "--arch[check for this target instead of the one in the file, such as sm_90a]:ARCH:"
+  "--ptx-version[check for this PTX version instead of the one in the file]:8.7:"
+  "--strict[exit with status 1 for warnings too]"
+  "(*):PTX files\; - for standard input:_files"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -102,10 +103,10 @@ _shtab_warploom_explain_defaults_added=0
 
 _shtab_warploom_init_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--kernel[the entry\; needed when the file has several]:NAME:"
-  {-o,--output}"[where to write it (FILE.toml beside the PTX)\; - for standard output]:FILE:_files"
-  "--force[write over a file that is there]"
-  ":the PTX:_files"
+  "--kernel[the entry\; required if the file has several]:NAME:"
+  {-o,--output}"[the launch file (FILE.toml beside the PTX)\; - for standard output]:FILE:_files"
+  "--force[replace an existing file]"
+  ":the PTX file\; - for standard input:_files"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -113,12 +114,12 @@ _shtab_warploom_init_defaults_added=0
 
 _shtab_warploom_layout_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--text[tables (as without any of these)]"
+  "--text[tables (the default)]"
   "--csv[comma-separated values]"
   "--json[JSON]"
   "--svg[a picture of one operand]"
   "--html[one interactive page]"
-  {-o,--output}"[write there, and not to standard output]:FILE:_files"
+  {-o,--output}"[the file to write (standard output)\; - for standard output]:FILE:_files"
   "--lane[N]:N:"
   "--item[N]:N:"
   "--register[N]:N:"
@@ -132,15 +133,15 @@ _shtab_warploom_layout_options=(
   "--selector[the sparsity selector of metadata]:N:"
   "--byte-id[the byte id of block scales]:N:"
   "--thread-id[the thread id of block scales]:N:"
-  "--descriptor[the descriptor of a tile in shared memory, such as 0x\…]:NUMBER:"
-  "--idesc[the instruction descriptor of a multiplication in tensor memory]:NUMBER:"
+  "--descriptor[the descriptor of a tile in shared memory, such as 0x4000004000010000]:NUMBER:"
+  "--idesc[the instruction descriptor of a multiplication in tensor memory, such as 0x8100490]:NUMBER:"
   "--swizzle[0, 32, 64 or 128, of a tile or of a box]:BYTES:"
-  "--major[of a tile in shared memory]:K|MN:"
+  "--major[the major axis of a tile in shared memory]:K|MN:"
   "--box[the box of a tensor copy, outermost first, such as 64x32]:SIZES:"
   "--element[the element type of the box, such as bf16]:TYPE:"
   "--interleave[0, 16 or 32, of the box]:BYTES:"
-  ":an opcode, with its operands or without:"
-  ":A, B, C, D, metadata, \"scale A\", \"scale B\", R (registers of a load or store), box, or a name of the syntax line\; without it all of them:"
+  ":an opcode, with or without operands:"
+  ":A, B, C, D, metadata, \"scale A\", \"scale B\", R (registers of a load or store), box, or a name of the syntax line\; all operands without it:"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -148,10 +149,10 @@ _shtab_warploom_layout_defaults_added=0
 
 _shtab_warploom_lower_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--to[what it becomes (ptx)]:to:(nvvm llvm ptx)"
-  "--source[what it is (by the name of the file, else nvvm)]:source:(builtin nvvm llvm ptx)"
-  "--target[the target of the PTX (sm_90a)]:target:"
-  ":a call of a builtin (.cu), MLIR text (.mlir) or PTX (.ptx)\; - is standard input:_files"
+  "--to[the result\'s level (ptx)]:to:(nvvm llvm ptx)"
+  "--source[the text\'s level (by the name of the file, otherwise nvvm)]:source:(builtin nvvm llvm ptx)"
+  "--arch[the target of the PTX, such as sm_90a (sm_90a)]:ARCH:"
+  ":a call of a builtin (.cu), MLIR text (.mlir) or PTX (.ptx)\; - for standard input:_files"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -159,8 +160,8 @@ _shtab_warploom_lower_defaults_added=0
 
 _shtab_warploom_lsp_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--stdio[speak over standard input and output (this is usual)]"
-  "--tcp[listen on a port of this machine]:PORT:"
+  "--stdio[use standard input and output (the default)]"
+  "--tcp[listen on a local port]:PORT:"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -168,20 +169,20 @@ _shtab_warploom_lsp_defaults_added=0
 
 _shtab_warploom_report_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--kernel[the entry\; needed when the file has several]:NAME:"
+  "--kernel[the entry\; required if the file has several]:NAME:"
   "--grid[CTAs along each axis]:X,Y,Z:"
   "--block[threads of a CTA along each axis]:X,Y,Z:"
   "--cluster[CTAs of a cluster along each axis]:X,Y,Z:"
   "--shared[dynamic shared memory]:BYTES:"
   "*--arg[one argument\; see below]:ARG:"
-  "--arch[sm_90a and the like\: whose arithmetic and limits]:arch:"
-  "--schedule[when asynchronous work lands\: eager, lazy or random\:SEED]:schedule:"
-  "--workers[threads that share the arithmetic\; or \'dask\', \'dask\:N\' for N workers of Dask here, or a Dask scheduler\'s address]:N:"
+  "--arch[architecture whose numerics and limits apply, such as sm_90a]:ARCH:"
+  "--schedule[when asynchronous operations take effect\: eager, lazy or random\:SEED]:WHEN:"
+  "--workers[threads that share the arithmetic\; or \'dask\', \'dask\:N\' for N local Dask workers, or a Dask scheduler\'s address]:N:"
   "--memory[limit for all buffers (4)]:GIB:"
-  {-o,--output}"[where the page goes (NAME.html, here)]:FILE.html:_files"
-  "--trace-ctas[of which CTAs, x running fastest (those of the first cluster)]:N,N,…:"
-  "--trace-events[at most so many events (20000)]:N:"
-  ":what to run:_files"
+  {-o,--output}"[the page (NAME.html in this folder)\; - for standard output]:FILE.html:_files"
+  "--trace-ctas[numbers of the traced CTAs\; x varies fastest (the first cluster)]:N,N,…:"
+  "--trace-events[largest number of events of the trace]:N:"
+  ":a launch file or a PTX file\; - for standard input:_files"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -189,22 +190,23 @@ _shtab_warploom_report_defaults_added=0
 
 _shtab_warploom_run_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--kernel[the entry\; needed when the file has several]:NAME:"
+  "--kernel[the entry\; required if the file has several]:NAME:"
   "--grid[CTAs along each axis]:X,Y,Z:"
   "--block[threads of a CTA along each axis]:X,Y,Z:"
   "--cluster[CTAs of a cluster along each axis]:X,Y,Z:"
   "--shared[dynamic shared memory]:BYTES:"
   "*--arg[one argument\; see below]:ARG:"
-  "--arch[sm_90a and the like\: whose arithmetic and limits]:arch:"
-  "--schedule[when asynchronous work lands\: eager, lazy or random\:SEED]:schedule:"
-  "--workers[threads that share the arithmetic\; or \'dask\', \'dask\:N\' for N workers of Dask here, or a Dask scheduler\'s address]:N:"
+  "--arch[architecture whose numerics and limits apply, such as sm_90a]:ARCH:"
+  "--schedule[when asynchronous operations take effect\: eager, lazy or random\:SEED]:WHEN:"
+  "--workers[threads that share the arithmetic\; or \'dask\', \'dask\:N\' for N local Dask workers, or a Dask scheduler\'s address]:N:"
   "--memory[limit for all buffers (4)]:GIB:"
-  "*--save[write a buffer after the run\; on the command line buffers are called arg0, arg1, \…]:BUFFER=FILE.npy:_files"
-  "--explore[run under N schedules instead of one and say whether the results differ]:N:"
-  "--trace[write what happened when, for Perfetto to show]:FILE.json:_files"
-  "--trace-ctas[of which CTAs, x running fastest (those of the first cluster)]:N,N,…:"
-  "--trace-events[at most so many events (200000)]:N:"
-  ":what to run:_files"
+  "*--save[write a buffer after the run\; buffers of the command line are called arg0, arg1, \…]:BUFFER=FILE.npy:_files"
+  "--explore[compare the results under N schedules instead]:N:"
+  "--strict[exit with status 1 for warnings too]"
+  "--trace[write a trace for Perfetto]:FILE.json:_files"
+  "--trace-ctas[numbers of the traced CTAs\; x varies fastest (the first cluster)]:N,N,…:"
+  "--trace-events[largest number of events of the trace]:N:"
+  ":a launch file or a PTX file\; - for standard input:_files"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -212,18 +214,19 @@ _shtab_warploom_run_defaults_added=0
 
 _shtab_warploom_sanitize_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--kernel[the entry\; needed when the file has several]:NAME:"
+  "--kernel[the entry\; required if the file has several]:NAME:"
   "--grid[CTAs along each axis]:X,Y,Z:"
   "--block[threads of a CTA along each axis]:X,Y,Z:"
   "--cluster[CTAs of a cluster along each axis]:X,Y,Z:"
   "--shared[dynamic shared memory]:BYTES:"
   "*--arg[one argument\; see below]:ARG:"
-  "--arch[sm_90a and the like\: whose arithmetic and limits]:arch:"
-  "--schedule[when asynchronous work lands\: eager, lazy or random\:SEED]:schedule:"
-  "--workers[threads that share the arithmetic\; or \'dask\', \'dask\:N\' for N workers of Dask here, or a Dask scheduler\'s address]:N:"
+  "--arch[architecture whose numerics and limits apply, such as sm_90a]:ARCH:"
+  "--schedule[when asynchronous operations take effect\: eager, lazy or random\:SEED]:WHEN:"
+  "--workers[threads that share the arithmetic\; or \'dask\', \'dask\:N\' for N local Dask workers, or a Dask scheduler\'s address]:N:"
   "--memory[limit for all buffers (4)]:GIB:"
-  "--format[how to report (text)]:format:(text json sarif)"
-  ":what to run:_files"
+  "--format[format of the findings (text)]:format:(text json sarif)"
+  "--strict[exit with status 1 for warnings too]"
+  ":a launch file or a PTX file\; - for standard input:_files"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -231,13 +234,13 @@ _shtab_warploom_sanitize_defaults_added=0
 
 _shtab_warploom_tune_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--type[types\: bf16, f16, tf32, e4m3, e4m3-accurate, s8, f16-sparse]:TYPE:"
-  "--shape[sizes, such as 4096x2112x7168]:MxNxK:"
-  "--all[whichever of --type and --shape is not given\: all that \`bench gemm\` has]"
-  "--list[print what is kept]"
-  "--forget[drop what is kept, of --type and --shape if they are given]"
-  "--repetitions[times of each tile (20)]:N:"
+  "--types[types of A and B\: bf16, f16, tf32, e4m3 (fast sums), e4m3-accurate, s8, or f16-sparse (a 2\:4 sparse A, timed beside our kernel for a dense A)]:TYPE,…:"
+  "--shapes[sizes, such as 4096x2112x7168 (eight sizes of models)]:MxNxK,…:"
+  "--repetitions[repetitions (20)]:N:"
   "--peer[the other library (torch)]:peer:(torch cupy)"
+  "--all[use all types or sizes if --types or --shapes is absent]"
+  "--list[print the stored tiles]"
+  "--forget[remove the stored tiles, or those of --types and --shapes]"
 )
 
 # guard to ensure default positional specs are added only once per session

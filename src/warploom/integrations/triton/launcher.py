@@ -22,7 +22,7 @@ from warploom.integrations.triton.session import FindingsError, LaunchRecord, Se
 from warploom.integrations.triton.source_locations import with_python_locations
 from warploom.integrations.triton.tensors import Array, memory
 from warploom.ptx.line_info import SourceLine, source_lines
-from warploom.runtime.api import execute
+from warploom.runtime import api
 
 _HALVES = {"fp16": np.dtype(np.float16), "bf16": np.dtype(ml_dtypes.bfloat16)}
 _SCRATCH = ("Triton's global scratch", "Triton's profile scratch")
@@ -108,7 +108,7 @@ class Launcher:
             session.launches.append(LaunchRecord(*launch, checked))
             raise FindingsError(checked)
         try:
-            run = execute(
+            run = api.launch(
                 kernel.program,
                 grid=grid,
                 block=block,

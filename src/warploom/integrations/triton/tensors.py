@@ -9,7 +9,7 @@ from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
-from warploom.gpu.arrays import as_numpy, called, is_foreign_type, is_on_gpu
+from warploom.gpu.arrays import as_numpy, is_foreign_type, is_on_gpu, type_name
 from warploom.integrations.triton.imports import import_triton
 
 Array = NDArray[Any]
@@ -102,12 +102,12 @@ def _on_host(name: str, value: Any) -> Array:
     if is_foreign_type(kind):
         if is_on_gpu(value):
             raise UsageError(
-                f"{name} is a {called(value)} on a GPU; expected a tensor in host memory",
+                f"{name} is a {type_name(value)} on a GPU; expected a tensor in host memory",
                 code="triton.argument",
                 hint="pass a copy in host memory, x.cpu()",
             )
         return as_numpy(value.detach() if hasattr(kind, "detach") else value)
     if hasattr(value, "data_ptr") and hasattr(value, "base"):
         return _on_host(name, value.base)  # a result of triton.reinterpret
-    found = repr(value) if isinstance(value, (int, float, str)) else f"a {called(value)}"
+    found = repr(value) if isinstance(value, (int, float, str)) else f"a {type_name(value)}"
     raise UsageError(f"{name} is {found}; expected an array or a tensor", code="triton.argument")

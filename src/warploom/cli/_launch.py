@@ -1,0 +1,120 @@
+"""Options that describe a launch, for the commands that run a kernel."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from warploom.cli import _workers
+from warploom.cli._options import STANDARD, add_arch, add_kernel, dimensions, read_text
+from warploom.diagnostics import UsageError
+
+if TYPE_CHECKING:
+    from warploom.ptx import Module
+    from warploom.runtime.launchfile import Geometry, LaunchPlan
+
+_GIB = 1 << 30
+_PTX = re.compile(r"^\s*\.version\s", re.MULTILINE)
+_FOR_PTX = ("kernel", "grid", "block", "cluster", "shared", "arg")
+
+ARGUMENTS = """\
+Arguments on the command line, in parameter order, one --arg each:
+  512   -3   0.125         a scalar of the parameter's type
+  u64:512   f32:0.125      a scalar of the given type
+  normal:float16:512x512   a buffer: distribution (normal, uniform, integers, zeros, ones, arange, bits),
+  normal:float16:512x512:7 element type, shape, and optionally the seed
+  data.npy                 a buffer that is read from a file
+  scratch:384              a zeroed buffer of this many bytes
+  null                     a null pointer
+Tensor maps, references and comparisons need a launch file.
+"""
+
+
+def declare_launch(parser: argparse.ArgumentParser) -> None:
+    """Add the options that describe a launch."""
+    parser.add_argument(
+        "file", metavar="LAUNCH.toml | FILE.ptx", help="a launch file or a PTX file; - for standard input"
+    )
+    ptx = parser.add_argument_group("for a PTX file")
+    add_kernel(ptx)
+    ptx.add_argument("--grid", metavar="X,Y,Z", type=dimensions, help="CTAs along each axis")
+    ptx.add_argument("--block", metavar="X,Y,Z", type=dimensions, help="threads of a CTA along each axis")
+    ptx.add_argument("--cluster", metavar="X,Y,Z", type=dimensions, help="CTAs of a cluster along each axis")
+    ptx.add_argument("--shared", metavar="BYTES", type=_bytes, help="dynamic shared memory")
+    ptx.add_argument("--arg", metavar="ARG", action="append", default=[], help="one argument; see below")
+    both = parser.add_argument_group("for both; these override the launch file")
+    add_arch(both, "architecture whose numerics and limits apply")
+    both.add_argument(
+        "--schedule", metavar="WHEN", type=_schedule,
+        help="when asynchronous operations take effect: eager, lazy or random:SEED",
+    )  # fmt: skip
+    _workers.declare(both, "threads that share the arithmetic", None)
+    both.add_argument(
+        "--memory", type=_gib, metavar="GIB", default=4 * _GIB, help="limit for all buffers (4)"
+    )
+
+
+def read_plan(options: argparse.Namespace) -> LaunchPlan:
+    """Return the launch that the options describe. Errors: UsageError, LaunchFileError."""
+    from warploom.runtime.launchfile import parse_launch_file, read_launch_file
+
+    if isinstance(options.workers, int) and options.workers < 1:
+        raise UsageError(f"--workers: found {options.workers}; expected at least 1")
+    path = Path(options.file)
+    if options.file == STANDARD:
+        text, name = read_text(STANDARD)
+        if _PTX.search(text):
+            from warploom.ptx import parse
+
+            return _of_ptx(parse(text, name), options)
+        plan = parse_launch_file(text, name, Path())
+    elif path.suffix == ".toml":
+        plan = read_launch_file(path)
+    else:
+        if not path.is_file():
+            raise UsageError(f"there is no file {path}")
+        return _of_ptx(path, options)
+    for name in _FOR_PTX:
+        if getattr(options, name) not in (None, []):
+            raise UsageError(f"--{name} is for a PTX file; {options.file} has its own value")
+    return replace(plan, geometry=_override(plan.geometry, options))
+
+
+def _of_ptx(ptx: Path | Module, options: argparse.Namespace) -> LaunchPlan:
+    from warploom.cli._arguments import read_arguments
+    from warploom.runtime.launchfile import ONE, Geometry, LaunchPlan
+
+    for option in ("grid", "block"):
+        if getattr(options, option) is None:
+            raise UsageError(f"--{option} is missing", hint="a PTX file needs --grid and --block")
+    geometry = Geometry(options.grid, options.block, options.cluster or ONE, options.shared or 0)
+    arguments, buffers = read_arguments(options.arg)
+    return LaunchPlan(ptx, options.kernel, _override(geometry, options), buffers, arguments)
+
+
+def _override(geometry: Geometry, options: argparse.Namespace) -> Geometry:
+    given = {name: getattr(options, name) for name in ("arch", "schedule", "workers")}
+    return replace(geometry, **{name: value for name, value in given.items() if value is not None})
+
+
+def _schedule(text: str) -> str:
+    if not re.fullmatch(r"eager|lazy|random:\d+", text):
+        raise argparse.ArgumentTypeError(f"found {text!r}; expected eager, lazy or random:SEED")
+    return text
+
+
+def _bytes(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"found {text!r}; expected a number of bytes")
+    return int(text)
+
+
+def _gib(text: str) -> int:
+    with suppress(ValueError):
+        if 0 < (value := float(text)) < 1 << 20:
+            return int(value * _GIB)
+    raise argparse.ArgumentTypeError(f"found {text!r}; expected a number of GiB above 0")

@@ -1,0 +1,175 @@
+"""Exit statuses, options and file access that commands share."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from warploom.diagnostics import Severity, UsageError
+
+if TYPE_CHECKING:
+    from warploom.diagnostics import Diagnostic
+
+OK = 0
+FINDINGS = 1
+"""Exit status for findings and wrong results."""
+MISUSE = 2
+INTERRUPTED = 130
+
+STANDARD = "-"
+"""File name that stands for standard input, or for standard output where a command writes."""
+
+Add = Callable[..., argparse.ArgumentParser]
+"""`add_parser` of the command line's subparsers."""
+
+_Group = Any  # argparse has no public name for the groups of a parser
+
+
+class Parser(argparse.ArgumentParser):
+    """Argument parser of the command line and of its commands.
+
+    A call without any of the arguments that it needs prints the help. A wrong argument raises UsageError.
+    """
+
+    needs_arguments = False
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse an argument. Errors: UsageError."""
+        raise UsageError(message.removeprefix("argument "), hint=f"`{self.prog} --help` lists the arguments")
+
+    def parse_known_args(  # pyright: ignore[reportIncompatibleMethodOverride] -- the overloads of argparse
+        self, args: Iterable[str] | None = None, namespace: Any = None
+    ) -> Any:
+        """Parse arguments, or print the help and exit with status 2."""
+        given = list(sys.argv[1:] if args is None else args)
+        if not given and (self.needs_arguments or any(action.required for action in self._actions)):
+            self.print_help(sys.stderr)
+            self.exit(MISUSE)
+        return super().parse_known_args(given, namespace)
+
+
+# Options ----------------------------------------------------------------------------------------------------------
+
+
+def add_arch(parser: _Group, what: str, default: str | None = None) -> None:
+    """Add --arch. `what` states the effect of the option."""
+    shown = f" ({default})" if default else ""
+    parser.add_argument("--arch", metavar="ARCH", default=default, help=f"{what}, such as sm_90a{shown}")
+
+
+def add_kernel(parser: _Group) -> None:
+    """Add --kernel."""
+    parser.add_argument("--kernel", metavar="NAME", help="the entry; required if the file has several")
+
+
+def add_format(parser: _Group) -> None:
+    """Add --format."""
+    parser.add_argument(
+        "--format", choices=("text", "json", "sarif"), default="text", help="format of the findings (text)"
+    )
+
+
+def add_strict(parser: _Group) -> None:
+    """Add --strict."""
+    parser.add_argument("--strict", action="store_true", help="exit with status 1 for warnings too")
+
+
+def add_output(parser: _Group, what: str, metavar: str = "FILE") -> None:
+    """Add -o. `what` states what is written and the default place."""
+    parser.add_argument("-o", "--output", metavar=metavar, help=f"{what}; - for standard output")
+
+
+def add_trace_limits(parser: _Group) -> None:
+    """Add the options that limit a trace."""
+    parser.add_argument(
+        "--trace-ctas",
+        metavar="N,N,…",
+        type=_integers,
+        help="numbers of the traced CTAs; x varies fastest (the first cluster)",
+    )
+    parser.add_argument(
+        "--trace-events", metavar="N", type=positive, help="largest number of events of the trace"
+    )
+
+
+def _integers(text: str) -> tuple[int, ...]:
+    parts = text.split(",")
+    if not all(is_integer(part) and int(part) >= 0 for part in parts):
+        raise argparse.ArgumentTypeError(f"found {text!r}; expected integers such as 0,1")
+    return tuple(map(int, parts))
+
+
+def dimensions(text: str) -> tuple[int, ...]:
+    """Return one to three positive integers that commas separate."""
+    parts = text.split(",")
+    if len(parts) > 3 or not all(is_integer(part) and int(part) > 0 for part in parts):
+        raise argparse.ArgumentTypeError(
+            f"found {text!r}; expected one to three positive integers, such as 4,4"
+        )
+    return tuple(map(int, parts))
+
+
+def positive(text: str) -> int:
+    """Return an integer of at least 1."""
+    if not is_integer(text) or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"found {text!r}; expected an integer of at least 1")
+    return int(text)
+
+
+def is_integer(text: str) -> bool:
+    """Return True if a text is a decimal integer."""
+    return text.removeprefix("-").isdecimal() and text.isascii() and len(text) <= 20
+
+
+def status_of(findings: Iterable[Diagnostic], strict: bool = False) -> int:
+    """Return the exit status for findings: notes never count, and warnings count only with --strict."""
+    counted = {Severity.ERROR, Severity.WARNING} if strict else {Severity.ERROR}
+    return FINDINGS if any(found.severity in counted for found in findings) else OK
+
+
+# Files ------------------------------------------------------------------------------------------------------------
+
+
+def read_text(file: str | Path) -> tuple[str, str]:
+    """Return the text of a file or of standard input, and its name. Errors: UsageError."""
+    if str(file) == STANDARD:
+        return sys.stdin.read(), "<stdin>"
+    try:
+        return Path(file).read_text(encoding="utf-8"), str(file)
+    except FileNotFoundError:
+        raise UsageError(f"there is no file {file}") from None
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {_reason(error)}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{file} is not UTF-8 text") from None
+
+
+def check_writable(file: str | Path | None, option: str) -> None:
+    """Refuse a file that cannot be written, before the work begins. Errors: UsageError."""
+    if file is None or str(file) == STANDARD:
+        return
+    path = Path(file)
+    if path.is_dir() or not path.parent.is_dir():
+        reason = "it is a folder" if path.is_dir() else f"there is no folder {path.parent}"
+        raise UsageError(f"{option}: {path} cannot be written: {reason}")
+
+
+def write_text(file: str | Path | None, text: str, mode: str = "w") -> None:
+    """Write a text to a file, or to standard output without one. Errors: UsageError."""
+    if file is None or str(file) == STANDARD:
+        sys.stdout.write(text)
+        return
+    try:
+        with Path(file).open(mode, encoding="utf-8") as opened:
+            opened.write(text)
+    except FileExistsError:
+        raise UsageError(f"{file} exists", hint="--force replaces it") from None
+    except OSError as error:
+        raise UsageError(f"{file} cannot be written: {_reason(error)}") from None
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()

@@ -1,0 +1,32 @@
+"""Progress and statistics of a run on the emulator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Progress of a run. Units: seconds; `instructions` are warp instructions."""
+
+    ctas_done: int
+    ctas_total: int
+    macs: int
+    instructions: int
+    seconds: float
+
+
+@dataclass(slots=True)
+class Stats:
+    """Statistics of a run.
+
+    `instructions` counts warp instructions by family, `batches` the batches that executed them, and `spent` the part of
+    the step budget that they used.
+    """
+
+    instructions: dict[str, int] = field(default_factory=dict[str, int])
+    macs: int = 0
+    seconds: float = 0.0
+    ctas: int = 0
+    batches: int = 0
+    spent: int = 0

@@ -1,0 +1,52 @@
+"""Signature of a kernel: its entry, its parameters and its directives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from warploom.diagnostics import UsageError
+from warploom.isa.model.parameters import Parameter, place
+from warploom.ptx import Function, Module
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """Signature of a kernel, read from its parsed module. No instruction is bound to a Form."""
+
+    module: Module
+    entry: Function
+    parameters: tuple[Parameter, ...]
+
+    @property
+    def name(self) -> str:
+        """Name of the kernel."""
+        return self.entry.name
+
+    def directive(self, name: str) -> tuple[int, ...] | None:
+        """Return the integer arguments of a directive of the kernel, or None if the kernel does not have it."""
+        return next((each.ints for each in self.entry.directives if each.name == name), None)
+
+    def extents(self, name: str) -> tuple[int, int, int] | None:
+        """Return the x, y and z extents that a directive states, or None if the kernel does not have it."""
+        found = self.directive(name)
+        if found is None:
+            return None
+        x, y, z = (*found, 1, 1)[:3]
+        return x, y, z
+
+
+def read_signature(module: Module, name: str | None = None) -> Signature:
+    """Return the signature of the kernel with this name, or of the module's only kernel.
+
+    Errors: UsageError emulator.kernel.
+    """
+    entries = {f.name: f for f in module.functions.values() if f.kind == "entry" and f.body is not None}
+    known = ", ".join(entries)
+    if name is None:
+        if len(entries) != 1:
+            found = f"{len(entries)} kernels ({known}); expected the name of one" if entries else "no kernel"
+            raise UsageError(f"the module has {found}", code="emulator.kernel")
+        name = next(iter(entries))
+    if name not in entries:
+        raise UsageError(f"unknown kernel '{name}'; the module has {known or 'none'}", code="emulator.kernel")
+    return Signature(module, entries[name], place(entries[name].params))

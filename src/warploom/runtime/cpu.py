@@ -1,0 +1,182 @@
+"""Launches on the emulator."""
+
+# Callers may pass values of any type, whatever the annotations state.
+# pyright: reportUnnecessaryIsInstance=false
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from warploom.diagnostics import UsageError
+from warploom.emulator.arena import Arena
+from warploom.emulator.events import Observer
+from warploom.emulator.execute import STEP_BUDGET, Request, execute, reserve
+from warploom.emulator.faults import Deadlock, Trap
+from warploom.emulator.schedule import Schedule
+from warploom.emulator.stats import Progress
+from warploom.gpu.geometry import Geometry
+from warploom.numerics.fused import Workers
+from warploom.runtime.arguments import Arguments
+from warploom.runtime.distribution import Announce, check_workers, distributor
+from warploom.runtime.kernel import LoadedKernel
+from warploom.runtime.limits import architecture, check_architecture
+from warploom.runtime.run import Run
+
+if TYPE_CHECKING:
+    from warploom.observe.profile import Profiler
+    from warploom.observe.trace import Recorder
+
+
+@dataclass(frozen=True, slots=True)
+class EmulatorLaunch:
+    """Launch that is ready to run, with its arguments in the emulator's memory.
+
+    The first `outputs` segments of the arena are the buffers of the arguments.
+    """
+
+    request: Request
+    arena: Arena
+    segments: dict[str, int]
+    outputs: int
+
+    def under(self, schedule: str) -> EmulatorLaunch:
+        """Return the launch under another schedule, with the same memory. Errors: UsageError launch.schedule."""
+        return replace(self, request=replace(self.request, schedule=Schedule.parse(schedule)))
+
+    def fork(self) -> EmulatorLaunch:
+        """Return the launch with its own copy of the memory."""
+        return replace(self, arena=self.arena.fork())
+
+
+def prepare(
+    kernel: LoadedKernel,
+    geometry: Geometry,
+    arguments: Arguments,
+    arch: str | None,
+    schedule: str = "eager",
+    step_budget: int | None = None,
+) -> EmulatorLaunch:
+    """Return a launch that is ready to run. Errors: Unsupported; UsageError launch.*."""
+    name = architecture(arch, kernel.signature)
+    program = kernel.program
+    check_architecture(geometry, name, program.static_shared, program.dynamic_start)
+    when = Schedule.parse(schedule)
+    budget = _step_budget() if step_budget is None else step_budget
+    arena, buffers = Arena(), arguments.buffers
+    buffers.reserve(arena)
+    outputs = len(arena.segments)
+    segments = reserve(program, arena)
+    arguments.fill_tables(buffers.address)
+    parameters = arguments.block(buffers.address, lambda fields: fields.pack())
+    arena.seal()
+    buffers.write_to(arena)
+    cluster, is_explicit = geometry.cluster or (1, 1, 1), geometry.cluster is not None
+    request = Request(
+        program,
+        geometry.grid,
+        geometry.block,
+        cluster,
+        geometry.shared,
+        parameters,
+        name,
+        when,
+        is_explicit,
+        budget,
+    )
+    return EmulatorLaunch(request, arena, segments, outputs)
+
+
+def run(
+    launch: EmulatorLaunch,
+    *,
+    sanitize: bool = False,
+    trace: bool | Sequence[int] = False,
+    trace_events: int | None = None,
+    profile: bool = False,
+    workers: int | str = 1,
+    progress: Callable[[Progress], None] | None = None,
+    announce: Announce | None = None,
+) -> Run:
+    """Run a launch. Its arena holds the results afterwards. Errors: Trap, Deadlock; UsageError launch.*."""
+    check_workers(workers)
+    request, arena, segments = launch.request, launch.arena, launch.segments
+    if isinstance(workers, str):
+        for option, is_set in (("trace", trace is not False), ("profile", profile)):
+            if is_set:
+                raise UsageError(
+                    f"a {option} cannot be recorded on a cluster of workers; expected a number of workers",
+                    code="launch.workers",
+                )
+        stats, findings, distribution = distributor().run_grid(
+            request, arena, segments, sanitize, workers, progress, announce
+        )
+        return Run(findings, stats, distribution=distribution)
+    recorder = _recorder(trace, trace_events)
+    profiler = _profiler() if profile else None
+    with ExitStack() as stack:
+        pool = None
+        if workers > 1:
+            pool = Workers(stack.enter_context(ThreadPoolExecutor(workers)), workers)
+        observers = _observers(sanitize, recorder, profiler)
+        try:
+            stats, findings = execute(
+                replace(request, observers=observers, pool=pool), arena, segments, progress
+            )
+        except (Trap, Deadlock) as end:
+            if recorder is not None:
+                end.trace = recorder.trace()
+            raise
+    return Run(
+        findings,
+        stats,
+        None if recorder is None else recorder.trace(),
+        None if profiler is None else profiler.profile(),
+    )
+
+
+# Observers are imported on use, which shortens the start of a plain run.
+
+
+def _recorder(trace: bool | Sequence[int], events: int | None) -> Recorder | None:
+    """Return the recorder of a trace, or None without one. Errors: UsageError launch.trace."""
+    if trace is False:
+        return None
+    if trace is not True and not (
+        isinstance(trace, Sequence) and trace and all(type(cta) is int for cta in trace)
+    ):
+        raise UsageError(f"trace is {trace!r}; expected a bool or numbers of CTAs", code="launch.trace")
+    from warploom.observe.trace import EVENTS, Recorder
+
+    return Recorder(None if trace is True else trace, EVENTS if events is None else events)
+
+
+def _profiler() -> Profiler:
+    from warploom.observe.profile import Profiler
+
+    return Profiler()
+
+
+def _observers(sanitize: bool, *others: Observer | None) -> tuple[Observer, ...]:
+    """Return the observers of a run."""
+    found = [each for each in others if each is not None]
+    if sanitize:
+        from warploom.observe.sanitize.sanitizer import Sanitizer
+
+        found.insert(0, Sanitizer())
+    return tuple(found)
+
+
+def _step_budget() -> int:
+    text = os.environ.get("WARPLOOM_STEP_BUDGET")
+    if text is None:
+        return STEP_BUDGET
+    if not text.isdecimal() or int(text) < 1:
+        raise UsageError(
+            f"WARPLOOM_STEP_BUDGET is {text!r}; expected an integer above 0", code="launch.budget"
+        )
+    return int(text)

@@ -1,0 +1,92 @@
+"""Launches on a GPU. The emulator takes no part in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from warploom.diagnostics import Source, UsageError
+from warploom.gpu import Gpu, Kernel, encode_tensor_map
+from warploom.gpu.arrays import number_of
+from warploom.gpu.geometry import Geometry
+from warploom.gpu.streams import current_of
+from warploom.isa.model.parameters import Parameter
+from warploom.isa.model.signature import Signature
+from warploom.runtime.arguments import Arguments
+from warploom.runtime.limits import check_architecture
+from warploom.runtime.run import Run
+
+AssemblerName = Literal["driver", "ptxas"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Options of a launch that only a GPU supports, beside those of its geometry."""
+
+    stream: object = None
+    wait: bool = True
+    assembler: AssemblerName = "driver"
+
+
+def run(signature: Signature, geometry: Geometry, arguments: Arguments, options: Options) -> Run:
+    """Run a kernel on the GPU of its arrays, or on the first GPU. The findings are those of the assembler.
+
+    Errors: UsageError gpu.*, DeviceFault gpu.fault.
+    """
+    buffers, arrays = arguments.buffers, arguments.gpu_arrays
+    if not options.wait and buffers:
+        raise UsageError(
+            "a launch with arrays in the host's memory must be waited for, because they are copied back; expected "
+            "wait=True",
+            code="gpu.stream",
+            hint="keep the arrays on the GPU",
+        )
+    stream = _current_stream(arguments) if options.stream is None else options.stream
+    with Gpu(number_of(arrays[0]) if arrays else 0, stream=stream) as gpu:
+        check_architecture(geometry, gpu.arch)
+        source = signature.module.source or Source("<ptx>", str(signature.module))
+        kernel = _assembled(
+            gpu.number, source.name, source.text, signature.name, signature.parameters, options.assembler
+        )
+        launch = gpu.prepare(kernel, geometry, {}, {})
+
+        def address(array: object) -> int:
+            return buffers.address(array) if buffers.contains(array) else gpu.address_of(array)
+
+        buffers.allocate(gpu)
+        arguments.fill_tables(address)
+        buffers.upload(gpu)
+        values = [
+            value
+            if any(value is array for array in arrays)
+            else arguments.device_value(number, address, encode_tensor_map)
+            for number, value in enumerate(arguments.values)
+        ]
+        launch(*values, stream=gpu.stream)
+        if options.wait:
+            gpu.wait(kernel.name)
+        buffers.download(gpu)
+    return Run(kernel.findings)
+
+
+@lru_cache(maxsize=64)
+def _assembled(
+    number: int,
+    file: str,
+    text: str,
+    name: str,
+    parameters: tuple[Parameter, ...],
+    assembler: AssemblerName,
+) -> Kernel:
+    """Return a kernel that is loaded on a GPU. The last ones are kept, because most kernels are launched often."""
+    return Gpu(number).kernel(Source(file, text), name, parameters=parameters, assembler=assembler)
+
+
+def _current_stream(arguments: Arguments) -> object:
+    """Return the stream that the library of an array uses now, or None if no library has one."""
+    for array in arguments.gpu_arrays:
+        current = current_of(array.__class__)
+        if current is not None:
+            return current(array)
+    return None

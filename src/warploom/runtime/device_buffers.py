@@ -1,0 +1,145 @@
+"""Device buffers: copies of host arrays in the memory of the emulator or of a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.lib.array_utils import byte_bounds
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from warploom.emulator.arena import Arena, Segment
+    from warploom.gpu import Gpu
+
+Array = NDArray[Any]
+
+_ALIGNMENT = 16  # bytes; compilers assume no larger alignment of an array's address
+
+
+@dataclass(slots=True)
+class _Buffer:
+    """Buffer for the host bytes from `low` to `high`, which one array or several overlapping arrays cover."""
+
+    low: int
+    high: int
+    arrays: list[tuple[str, Array]] = field(default_factory=list[tuple[str, Array]])
+    start: int = 0
+    segment: Segment | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of bytes to allocate."""
+        return max(self.high - self.low, 1)
+
+    def view(self, contents: NDArray[np.uint8], array: Array) -> Array:
+        """Return the part of the buffer's contents that belongs to an array, in the array's shape."""
+        offset = _address(array) - self.low if array.size else 0
+        return np.ndarray(array.shape, f"V{array.dtype.itemsize}", contents, offset, array.strides)
+
+    def load(self, contents: NDArray[np.uint8]) -> None:
+        """Copy the arrays into the buffer's contents."""
+        for _, array in self.arrays:
+            self.view(contents, array)[...] = array.view(f"V{array.dtype.itemsize}")
+
+    def store(self, contents: NDArray[np.uint8]) -> None:
+        """Copy the buffer's contents back into the writable arrays."""
+        for _, array in self.arrays:
+            if array.flags.writeable:
+                array.view(f"V{array.dtype.itemsize}")[...] = self.view(contents, array)
+
+
+class DeviceBuffers:
+    """Buffers of a launch. Arrays that overlap in host memory share one buffer."""
+
+    def __init__(self) -> None:
+        self._buffers: list[_Buffer] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._buffers)
+
+    def add(self, name: str, array: Array) -> None:
+        """Add an array. `name` identifies the array in error messages."""
+        low, high = byte_bounds(array) if array.size else (id(array), id(array))
+        added = _Buffer(int(low), int(high), [(name, array)])
+        separate: list[_Buffer] = []
+        for other in self._buffers:
+            if other.low < added.high and added.low < other.high:
+                # Rounding down keeps the alignment of every array in the shared buffer.
+                low = min(added.low, other.low) // _ALIGNMENT * _ALIGNMENT
+                added = _Buffer(low, max(added.high, other.high), other.arrays + added.arrays)
+            else:
+                separate.append(other)
+        self._buffers = [*separate, added]
+
+    def contains(self, value: object) -> bool:
+        """Return True if a value is an array that has a buffer."""
+        return any(array is value for buffer in self._buffers for _, array in buffer.arrays)
+
+    def address(self, value: object) -> int:
+        """Return the device address of an array's first element."""
+        for buffer in self._buffers:
+            for _, array in buffer.arrays:
+                if array is value:
+                    return buffer.start + (_address(array) - buffer.low if array.size else 0)
+        raise KeyError("the array has no buffer")
+
+    # The emulator's memory ------------------------------------------------------------------------------------
+
+    def reserve(self, arena: Arena) -> None:
+        """Reserve a segment of the emulator's memory for each buffer."""
+        for buffer in self._buffers:
+            names = " and ".join(dict.fromkeys(name for name, _ in buffer.arrays))
+            writable = all(array.flags.writeable for _, array in buffer.arrays)
+            buffer.segment = arena.reserve(names, buffer.size, writable)
+            buffer.start = buffer.segment.start
+
+    def write_to(self, arena: Arena) -> None:
+        """Copy the arrays into their segments."""
+        for buffer, segment in self._segments():
+            buffer.load(arena.view(segment))
+
+    def read_from(self, arena: Arena) -> None:
+        """Copy the segments that the kernel wrote back into the arrays."""
+        for buffer, segment in self._segments():
+            if arena.written(segment):
+                buffer.store(arena.view(segment))
+
+    def views(self, arena: Arena) -> Iterator[tuple[str, Array]]:
+        """Yield the name and the contents of each writable array in the emulator's memory."""
+        for buffer, segment in self._segments():
+            for name, array in buffer.arrays:
+                if array.flags.writeable:
+                    yield name, buffer.view(arena.view(segment), array).view(array.dtype)
+
+    def _segments(self) -> Iterator[tuple[_Buffer, Segment]]:
+        for buffer in self._buffers:
+            assert buffer.segment is not None
+            yield buffer, buffer.segment
+
+    # The memory of a GPU --------------------------------------------------------------------------------------
+
+    def allocate(self, gpu: Gpu) -> None:
+        """Allocate the buffers on a GPU."""
+        for buffer in self._buffers:
+            buffer.start = gpu.allocate(buffer.size)
+
+    def upload(self, gpu: Gpu) -> None:
+        """Copy the arrays to their buffers on a GPU."""
+        for buffer in self._buffers:
+            contents = np.zeros(buffer.size, np.uint8)
+            buffer.load(contents)
+            gpu.upload(buffer.start, contents)
+
+    def download(self, gpu: Gpu) -> None:
+        """Copy the buffers on a GPU back into the writable arrays."""
+        for buffer in self._buffers:
+            contents = np.empty(buffer.size, np.uint8)
+            gpu.download(buffer.start, contents)
+            buffer.store(contents)
+
+
+def _address(array: Array) -> int:
+    return int(array.__array_interface__["data"][0])

@@ -1,0 +1,72 @@
+"""Kernels to launch, from a text, a file, a module, or a kernel written in Python."""
+
+# Callers may pass values of any type, whatever the annotations state.
+# pyright: reportUnnecessaryIsInstance=false
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from warploom.gpu.geometry import Extent
+from warploom.isa.model.signature import Signature, read_signature
+from warploom.ptx import Module, parse, text_of
+
+if TYPE_CHECKING:
+    from warploom.author import Kernel
+    from warploom.emulator.program import Program
+
+    KernelSource = str | Path | Module | Kernel | Program
+
+
+@dataclass(eq=False)
+class LoadedKernel:
+    """Kernel with its signature and, for the emulator, its program.
+
+    `shared` and `block` are the defaults of a launch: bytes of dynamic shared memory, and the shape of a CTA.
+    """
+
+    signature: Signature
+    shared: int = 0
+    block: Extent | None = None
+
+    @cached_property
+    def program(self) -> Program:
+        """Program of the emulator, which binds each instruction to a Form. Errors: Unsupported."""
+        from warploom.emulator.loader import load
+
+        return load(self.signature.module, self.signature.name)
+
+
+def load_kernel(source: KernelSource, name: str | None) -> LoadedKernel:
+    """Return the kernel with this name, or the only kernel of the source.
+
+    The kernels of the texts that were used last are kept.
+
+    Errors: UsageError emulator.kernel, ptx.file, ptx.text; PtxSyntaxError.
+    """
+    if isinstance(source, (str, Path)):
+        return _load_text(*text_of(source), name)
+    if isinstance(source, Module):
+        return LoadedKernel(read_signature(source, name))
+    from warploom.author import Kernel
+
+    if isinstance(source, Kernel):
+        block: Extent | None = getattr(source, "block", None)
+        return _load_text(source.text, "<ptx>", name, source.built.shared_bytes, block)
+    from warploom.emulator.program import Program
+
+    if isinstance(source, Program):
+        loaded = LoadedKernel(Signature(source.module, source.kernel, source.parameters))
+        loaded.program = source
+        return loaded
+    return _load_text(*text_of(source), name)
+
+
+@lru_cache(maxsize=16)
+def _load_text(
+    text: str, file: str, name: str | None, shared: int = 0, block: Extent | None = None
+) -> LoadedKernel:
+    return LoadedKernel(read_signature(parse(text, file), name), shared, block)
