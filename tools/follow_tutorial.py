@@ -18,8 +18,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from doc_blocks import Step, agrees, steps_in
 from fresh import ROOT, Shell, build
+
+from warploom_lab.pages.code_blocks import Step, agrees, steps_in
 
 TUTORIAL = ROOT / "docs" / "tutorial"
 NEEDS_GPU = "needs a GPU"

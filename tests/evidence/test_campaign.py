@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+
 from warploom_lab.campaign import FAMILIES, Experiment, Sample, differing, experiments
 from warploom_lab.campaign.sample import key
 

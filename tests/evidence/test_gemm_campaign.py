@@ -8,9 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from warploom_lab.gemm import Record
 
 from warploom.kernels.plan import SUMS
+from warploom_lab.gemm import Record
 
 RECORDS = sorted(Path(__file__).with_name("gemm").glob("*.json"))
 KINDS = [f"{a} by {b}, sums {sums}" for (a, b), each in SUMS.items() for sums in each]

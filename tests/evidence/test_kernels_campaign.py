@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from warploom_lab.campaign.small import AREAS, SCHEDULES, Record, disagreements, kernels
+
+from warploom_lab.campaign.small_kernels import AREAS, SCHEDULES, Record, disagreements, kernels
 
 RECORD = Path(__file__).with_name("campaign") / "kernels-h200.npz"
 

@@ -10,9 +10,8 @@ import pytest
 
 pytest.importorskip("xdsl")
 
-from warploom_lab.mlir.record import HEADER, Answer, differences, read
-
 from warploom.nvvm.dialect import OPERATIONS
+from warploom_lab.mlir.record import HEADER, Answer, differences, read
 
 RECORD = Path(__file__).parent / "mlir"
 ANSWERS = list(read(RECORD))

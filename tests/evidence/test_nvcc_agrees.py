@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
-from warploom_lab.nvcc.compiler import Answer, counted, kernel
-from warploom_lab.nvcc.record import HEADER, PROBES, Case, agrees, cases, disagreements, ours, read
 
 from warploom.diagnostics import WarploomError
 from warploom.nvvm import lower
 from warploom.nvvm.builtins import BUILTINS
+from warploom_lab.nvcc.compiler import Answer, counted, kernel
+from warploom_lab.nvcc.record import HEADER, PROBES, Case, agrees, cases, disagreements, ours, read
 
 RECORD = Path(__file__).parent / "nvcc"
 RECORDED = read(RECORD)

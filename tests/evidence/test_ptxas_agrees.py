@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from warploom_lab.ptxas.judging import Checker
-from warploom_lab.ptxas.points import Version
-from warploom_lab.ptxas.record import by_text, disagreements, families, read
 
 from warploom.check import check
+from warploom_lab.ptxas.checker import Checker
+from warploom_lab.ptxas.points import Version
+from warploom_lab.ptxas.record import by_text, disagreements, families, read
 
 RECORD = Path(__file__).with_name("ptxas")
 EVERY = 4  # probes; `warploom evidence legality --judge` compares them all

@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+
 from warploom_lab.ptxas.cases import OFF_TABLE, off_table
 from warploom_lab.ptxas.points import TARGETS, VERSIONS, Point
 from warploom_lab.ptxas.record import HEADER, Verdicts, families, read

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+
 from warploom_lab.campaign.tensor_record import TensorSample
 
 RECORD = Path(__file__).with_name("campaign") / "tensor-h200.npz"

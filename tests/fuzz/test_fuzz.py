@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fuzzing.hunt import MEMORY, hunt
-from fuzzing.inputs import Inputs
-from fuzzing.trial import Fault, minimised, tried
+
+from warploom_lab.fuzz.campaign import MEMORY, hunt
+from warploom_lab.fuzz.inputs import Inputs
+from warploom_lab.fuzz.trial import Fault, minimised, tried
 
 CORPUS = Path(__file__).with_name("corpus")
 FILES = sorted(CORPUS.rglob("*.ptx"))
@@ -41,7 +42,7 @@ def test_a_fault_is_found_and_made_short(monkeypatch: pytest.MonkeyPatch) -> Non
         def fails(self, text: str) -> None:
             raise ZeroDivisionError(text.index("needle"))
 
-    monkeypatch.setattr("fuzzing.trial.wl", Broken())
+    monkeypatch.setattr("warploom_lab.fuzz.trial.wl", Broken())
     hay = "hay\n" * 20
     fault = tried(f"{hay}needle{hay}")
     assert fault is not None

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from configurations.covering import Space, pairs_of
-from configurations.space import HOPPER, WARP_LEVEL, AnyPlan, chosen_tiles, warp_tiles, words
-from configurations.trial import complaints, tried
 
 from warploom.diagnostics import UsageError
+from warploom_lab.configurations.covering_array import Space, pairs_of
+from warploom_lab.configurations.space import HOPPER, WARP_LEVEL, AnyPlan, chosen_tiles, warp_tiles, words
+from warploom_lab.configurations.trial import check_findings, tried
 
 RECORD = json.loads((Path(__file__).parents[1] / "evidence" / "configurations" / "record.json").read_text())
 SCHEDULES = ("lazy", "random:5")
@@ -78,7 +78,7 @@ def sample(count: int) -> list[AnyPlan]:
 
 @pytest.mark.parametrize("plan", sample(6), ids=words)
 def test_the_checker_has_nothing_to_say(plan: AnyPlan) -> None:
-    assert complaints(plan) == []
+    assert check_findings(plan) == []
 
 
 @pytest.mark.parametrize(

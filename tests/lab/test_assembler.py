@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from warploom_lab.ptxas.assembler import NO_ANSWER, WHEELS, Assembler, provide
-from warploom_lab.ptxas.probe import Probe
 
 from warploom.diagnostics import UsageError
+from warploom_lab.ptxas.assembler import NO_ANSWER, WHEELS, Assembler, provide
+from warploom_lab.ptxas.probe import Probe
 
 # What the assembler below makes of a statement, alone in its module.
 MEANINGS = {

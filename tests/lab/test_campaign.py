@@ -7,6 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+import warploom as wl
+from warploom.layout import metadata as metadata_map
+from warploom.runtime.api import launch
 from warploom_lab.campaign import (
     FAMILIES,
     Sample,
@@ -18,10 +22,6 @@ from warploom_lab.campaign import (
     sample,
 )
 from warploom_lab.cli import main
-
-import warploom as wl
-from warploom.layout import metadata as metadata_map
-from warploom.runtime.api import launch
 
 # Taken from what these formats are, not from the code that makes the inputs.
 LEAST_AND_MOST = {
@@ -100,8 +100,8 @@ def test_a_difference_is_shown_where_it_is(gpu: list[Any]) -> None:
     assert outcome.mismatches == 1
     said = str(outcome.first)
     assert said.startswith("case 9 (normal), d, thread 5, register 1: the GPU has 0x")
-    real, modelled = (int(word.strip(","), 16) for word in said.split() if word.startswith("0x"))
-    assert real ^ modelled == 0x0001_0000
+    real, emulated = (int(word.strip(","), 16) for word in said.split() if word.startswith("0x"))
+    assert real ^ emulated == 0x0001_0000
 
 
 def test_sparse_metadata_is_always_defined() -> None:

@@ -20,22 +20,22 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from warploom_lab.campaign import Experiment
-from warploom_lab.campaign.jobs import Choice
-from warploom_lab.campaign.sample import Sample
-from warploom_lab.campaign.small import Record
-from warploom_lab.campaign.tensor_record import TensorSample
-from warploom_lab.cli import _campaign, _compare_gemm, _compare_tensor, evidence, main
-from warploom_lab.gemm import Recorded
-from warploom_lab.ptxas import ask, assembler
-from warploom_lab.ptxas.ask import Chunk
-from warploom_lab.work.campaign import Campaign, Progress, run
 
 from warploom.cli import _workers
 from warploom.diagnostics import UsageError
 from warploom.integrations.dask.census import census
 from warploom.integrations.dask.crew import Crew
 from warploom.integrations.dask.work import Ledger
+from warploom_lab.campaign import Experiment
+from warploom_lab.campaign.jobs import Selection
+from warploom_lab.campaign.sample import Sample
+from warploom_lab.campaign.small_kernels import Record
+from warploom_lab.campaign.tensor_record import TensorSample
+from warploom_lab.cli import campaign_options, compare_gemm, compare_tensor, evidence_legality, main
+from warploom_lab.gemm import Recorded
+from warploom_lab.ptxas import ask, assembler
+from warploom_lab.ptxas.cached import Chunk
+from warploom_lab.work.campaign import Campaign, Progress, run
 
 UNRECORDED = "a small kernel that is not compared with a record (--against)"
 RECORD = Path(__file__).parents[1] / "evidence" / "campaign" / "kernels-h200.npz"
@@ -289,7 +289,7 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("alone")
-@pytest.mark.parametrize(("verb", "count"), [(_compare_tensor, 2), (_compare_gemm, 1)])
+@pytest.mark.parametrize(("verb", "count"), [(compare_tensor, 2), (compare_gemm, 1)])
 def test_the_device_is_here_and_the_crew_computes(
     verb: Any, count: int, scheduler: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -310,7 +310,7 @@ def test_experiments_on_gpus_by_a_crew(
 ) -> None:
     """The abstract machine stands in for the GPUs; of one instruction its results are wrong."""
     real = Experiment.run
-    odd = Choice(("convert.half",)).experiments()[1].instruction
+    odd = Selection(("convert.half",)).experiments()[1].instruction
 
     def stand_in(self: Experiment, arrays: Any, device: str, workers: int = 1) -> Any:
         found = real(self, arrays, "cpu", workers)
@@ -348,7 +348,7 @@ def test_what_a_crew_multiplies_otherwise_is_wrong(
     scheduler: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(Recorded, "difference", lambda *_: "it is another")
-    assert _compare_gemm.run(usual(workers=scheduler), "cpu") == 1
+    assert compare_gemm.run(usual(workers=scheduler), "cpu") == 1
     said = capsys.readouterr().out
     assert "it is another" in said
     assert "one alone: warploom compare gemm --seed 1 --only 71" in said

@@ -3,14 +3,14 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
-from warploom_lab.ptxas.cases import LEGAL, all_cases, cases_of, off_table
-from warploom_lab.ptxas.points import TARGETS, VERSIONS, Point, first_version
-from warploom_lab.ptxas.record import by_text
-from warploom_lab.ptxas.spell import combinations_of, opcode_words
 
 from warploom.diagnostics import UsageError
 from warploom.isa.model.form import forms
 from warploom.ptx import parse
+from warploom_lab.ptxas.cases import LEGAL, all_cases, cases_of, off_table
+from warploom_lab.ptxas.instruction_text import combinations_of, opcode_words
+from warploom_lab.ptxas.points import TARGETS, VERSIONS, Point, first_version
+from warploom_lab.ptxas.record import by_text
 
 
 def test_a_legal_opcode_matches_its_form() -> None:

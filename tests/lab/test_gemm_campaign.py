@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from warploom_lab.cli import _compare_gemm, main
-from warploom_lab.gemm import Outcome, Record, Task, campaign, case, cases, compare, small_ones
-from warploom_lab.gemm.expected import expected, ratio
-from warploom_lab.gemm.given import given
 
 from warploom.diagnostics import UsageError
 from warploom.kernels.plan import SUMS
+from warploom_lab.cli import compare_gemm, main
+from warploom_lab.gemm import Outcome, Record, Task, campaign, case, cases, compare, select_small_cases
+from warploom_lab.gemm.expected import expected, ratio
+from warploom_lab.gemm.inputs import given
 
 CASES = list(cases(1, 2000))
 FEATURES = {
@@ -72,7 +72,7 @@ def test_2000_cases_have_everything() -> None:
     for sizes in zip(*((one.m, one.n, one.k) for one in CASES), strict=True):
         assert min(sizes) == 1
         assert max(sizes) >= 1500
-    assert len(small_ones(1, range(2000), 100)) == 100
+    assert len(select_small_cases(1, range(2000), 100)) == 100
 
 
 def test_matrices_lie_as_the_case_says() -> None:
@@ -172,7 +172,7 @@ def test_a_refusal_is_an_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_record_is_compared_without_the_gpu(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     chosen = options(seed=104, cases=2, bits=2, record=tmp_path)
-    assert _compare_gemm.run(chosen, "cpu") == 0
+    assert compare_gemm.run(chosen, "cpu") == 0
     said = capsys.readouterr().out
     assert "2 cases in" in said
     path = tmp_path / "the-abstract-machine-seed-104.json"
@@ -202,7 +202,7 @@ def test_what_is_no_record_is_refused(tmp_path: Path, text: str) -> None:
 
 def test_a_wrong_case_is_named_so_that_it_runs_alone(capsys: pytest.CaptureFixture[str]) -> None:
     outcomes = [Outcome(CASES[0]), Outcome(CASES[3], 2.5, wrong="an element is 2.5 times too far")]
-    assert _compare_gemm.report(outcomes) == 1
+    assert compare_gemm.report(outcomes) == 1
     said = capsys.readouterr().out
     assert "warploom compare gemm --seed 1 --only 3" in said
     assert "wrong: 3\n" in said

@@ -6,11 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from warploom.diagnostics import UsageError
 from warploom_lab.cli import main
 from warploom_lab.nvcc.compiler import Answer, Nvcc, counted, kernel
 from warploom_lab.nvcc.record import Case, ask, cases, in_order, read, together, write
-
-from warploom.diagnostics import UsageError
 
 FAKE = """#!{python}
 import re, sys

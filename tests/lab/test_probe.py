@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from warploom_lab.ptxas.probe import REGISTERS, Probe, write_module
 
 from warploom.ptx import Block, Instruction, Variable, parse
+from warploom_lab.ptxas.probe import REGISTERS, Probe, write_module
 
 
 def _variables(body: Block) -> list[Variable]:

@@ -5,17 +5,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+
+from warploom.diagnostics import UsageError
 from warploom_lab import ptxas as oracle
 from warploom_lab.cli import main
 from warploom_lab.ptxas import record as records
-from warploom_lab.ptxas.ask import Oracle, Progress, Question
 from warploom_lab.ptxas.assembler import NO_ANSWER, Assembler, Verdict
+from warploom_lab.ptxas.cached import CachedAssemblers, Progress, Question
 from warploom_lab.ptxas.cases import Case
 from warploom_lab.ptxas.points import NEWEST, Point, point
 from warploom_lab.ptxas.probe import Probe
 from warploom_lab.ptxas.record import by_lines, by_text, disagreements, grouped, read, record
-
-from warploom.diagnostics import UsageError
 
 OLD, NEW = point("sm_90a", (8, 0)), point("sm_90a", (9, 1))
 CASES = [
@@ -39,7 +39,7 @@ def _verdict(probe: Probe, at: Point) -> Verdict:
     return Verdict(word == "good" or (word == "since" and at.version >= (9, 0) and at.release != NEWEST))
 
 
-class Pretended(Oracle):
+class Pretended(CachedAssemblers):
     def ask(self, questions: Sequence[Question], progress: Progress | None = None) -> list[Verdict]:
         return [_verdict(probe, at) for probe, at in questions]
 
@@ -108,7 +108,7 @@ def test_the_header_stays_true_when_a_family_is_recorded_again(
 ) -> None:
     released = Assembler(Path("ptxas"), "0.0.0")
     monkeypatch.setattr(records, "provide", lambda release: released)
-    monkeypatch.setattr(oracle, "Oracle", Pretended)
+    monkeypatch.setattr(oracle, "CachedAssemblers", Pretended)
     (written / "off-table.txt").write_text("")
     assert main(["evidence", "legality", "--record", str(written), "--family", "logic"]) == 0
     header = json.loads((written / records.HEADER).read_text())

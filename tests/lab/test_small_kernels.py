@@ -8,8 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from warploom_lab.campaign.isolated import Isolated
-from warploom_lab.campaign.small import (
+
+from warploom.check import check
+from warploom.diagnostics import UsageError
+from warploom_lab.campaign.small_kernels import (
     AREAS,
     Record,
     SmallKernel,
@@ -18,9 +20,7 @@ from warploom_lab.campaign.small import (
     output,
     record,
 )
-
-from warploom.check import check
-from warploom.diagnostics import UsageError
+from warploom_lab.work.isolated import IsolatedProcesses
 
 HANGS = "W: ld.volatile.global.u32 %r5, [%mem]; setp.ne.u32 %p1, %r5, 77; @%p1 bra W;"
 
@@ -87,7 +87,7 @@ def test_a_kernel_that_hangs_ends_its_own_process_alone(monkeypatch: pytest.Monk
     good = one("votes")
     body = good.text.partition("    and.b32 %r5, %x, 3;")[0]
     hanging = replace(good, name="hangs", text=f"{body}{HANGS}\nret;\n}}\n")
-    crew = Isolated(
+    crew = IsolatedProcesses(
         partial(output, "cpu"),
         workers=1,
         patience=5,

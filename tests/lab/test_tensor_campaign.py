@@ -7,17 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from at_work import act
+from misbehaving import act
+
+from warploom.diagnostics import UsageError
+from warploom.layout.tensormap import FILLS, INTERLEAVES
 from warploom_lab.campaign import tensor_copy
-from warploom_lab.campaign.isolated import Isolated
 from warploom_lab.campaign.tensor_case import TensorCase
 from warploom_lab.campaign.tensor_cases import tensor_cases
 from warploom_lab.campaign.tensor_copy import Answer, TensorOutcome, TensorTask, answer, compare_task
 from warploom_lab.campaign.tensor_record import TensorSample, read_differences, write_differences
-from warploom_lab.cli import _compare_tensor, main
-
-from warploom.diagnostics import UsageError
-from warploom.layout.tensormap import FILLS, INTERLEAVES
+from warploom_lab.cli import compare_tensor, main
+from warploom_lab.work.isolated import IsolatedProcesses
 
 CASES = list(tensor_cases(2000, 1))
 
@@ -74,10 +74,10 @@ def test_an_answer_says_what_the_copy_left() -> None:
 
 def test_a_difference_is_told_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     case = a_load()
-    modelled = answer(case, "cpu")
-    changed = modelled.shared.copy()
+    emulated = answer(case, "cpu")
+    changed = emulated.shared.copy()
     changed[0, case.start + 5] ^= 1
-    real = replace(modelled, shared=changed)
+    real = replace(emulated, shared=changed)
     monkeypatch.setattr(
         tensor_copy, "answer", lambda case, device: real if device == "cuda" else answer(case, device)
     )
@@ -88,7 +88,7 @@ def test_a_difference_is_told_and_kept(tmp_path: Path, monkeypatch: pytest.Monke
     ((kept, before, after),) = read_differences(tmp_path / "d.npz")
     assert kept == case
     assert (before.shared == changed).all()
-    assert (after.shared == modelled.shared).all()
+    assert (after.shared == emulated.shared).all()
 
 
 def test_a_sample_is_compared_without_the_gpu(tmp_path: Path) -> None:
@@ -97,8 +97,8 @@ def test_a_sample_is_compared_without_the_gpu(tmp_path: Path) -> None:
     wrong = TensorOutcome(replace(case, number=case.number + 1), Answer("trapped"), Answer("done"), 1, False)
     TensorSample.of([wrong, right]).write(tmp_path / "s.npz")
     taken = TensorSample.read(tmp_path / "s.npz")
-    ((found, verdict, modelled),) = taken.differing()
-    assert (found, verdict, modelled.verdict) == (wrong.case, "trapped", "done")
+    ((found, verdict, emulated),) = taken.differing()
+    assert (found, verdict, emulated.verdict) == (wrong.case, "trapped", "done")
     assert main(["compare", "tensor", "--against", str(tmp_path / "s.npz")]) == 1
     (tmp_path / "bad.npz").write_text("no")
     with pytest.raises(UsageError, match="is no sample of tensor copies"):
@@ -118,7 +118,7 @@ def test_the_machine_agrees_with_itself_in_other_processes(
         differences=tmp_path / "d.npz",
         checkpoint=None,
     )
-    assert _compare_tensor.run(options, "cpu") == 0
+    assert compare_tensor.run(options, "cpu") == 0
     assert "4 cases in" in capsys.readouterr().out
     assert list(TensorSample.read(tmp_path / "r.npz").differing()) == []
     assert read_differences(tmp_path / "d.npz") == []
@@ -133,7 +133,7 @@ def test_tensor_stands_alone(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_process_that_dies_or_hangs_takes_no_other_work_along() -> None:
-    crew = Isolated(
+    crew = IsolatedProcesses(
         act,
         workers=2,
         patience=6,

@@ -8,8 +8,6 @@ import pytest
 
 pytest.importorskip("xdsl")
 
-from warploom_lab.mlir.record import Answer
-from warploom_lab.mlir.record import read as recorded
 from xdsl.dialects.builtin import ModuleOp, i1
 from xdsl.dialects.llvm import BitcastOp, IntToPtrOp
 from xdsl.ir import Attribute, BlockArgument, SSAValue
@@ -23,6 +21,8 @@ from warploom.nvvm.lift import lift
 from warploom.nvvm.reading import read
 from warploom.nvvm.to_ptx import to_ptx
 from warploom.ptx import Address, Module, Name, parse
+from warploom_lab.mlir.record import Answer
+from warploom_lab.mlir.record import read as recorded
 
 TESTS = Path(__file__).parents[1]
 ANSWERS = list(recorded(TESTS / "evidence" / "mlir"))

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from doc_blocks import BadPage, Step, agrees, steps_in, steps_of
 
 from warploom.cli import main
 from warploom.cli._main import parser as command_line
 from warploom.ptx import parse
+from warploom_lab.pages.code_blocks import BadPage, Step, agrees, steps_in, steps_of
 
 ROOT = Path(__file__).resolve().parents[2]
 MADE = (

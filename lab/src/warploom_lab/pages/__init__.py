@@ -1,0 +1,3 @@
+"""Generated files: reference pages, editor stubs, shell completions and notebook outputs."""
+
+from __future__ import annotations
