@@ -25,7 +25,7 @@ from warploom.layout import (
 )
 
 assert isa
-MULTIPLYING = [form for form in forms() if "tensor" in form.touches]
+MULTIPLYING = [form for form in forms() if form.multiplies]
 MOVING = [
     form
     for form in forms()

@@ -138,8 +138,8 @@ def reaches_end(statements: Sequence[tuple[Statement, Line | None]]) -> bool:
             return True
     if not isinstance(last, Instruction) or last.guard is not None:
         return True
-    touches = {effect for match in match_opcode(last.opcode) for effect in match.form.touches}
-    if not touches & {"leaves", "jumps"}:
+    forms = [match.form for match in match_opcode(last.opcode)]
+    if not any(form.ends_thread or form.control == "jump" for form in forms):
         return True
     if not trailing:
         return False

@@ -180,7 +180,7 @@ def _shortest(
         for each in where.names[: len(found)]
     )
     asks = not is_first or any(len(each) > 1 and where.second_optional for where, each in results)
-    return Call(name, arguments, keywords, given, types, asks, "jumps" in form.touches)
+    return Call(name, arguments, keywords, given, types, asks, form.control == "jump")
 
 
 def _keywords(candidate: Candidate, slots: Mapping[str, str]) -> list[dict[str, Any]]:

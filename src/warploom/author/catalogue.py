@@ -43,7 +43,7 @@ def catalogue() -> Mapping[str, tuple[Candidate, ...]]:
 
 def _names(form: Form) -> Iterator[tuple[str, Sequence[Word], tuple[tuple[str, str], ...]]]:
     """The names of a form, with the words of each and the slots that it fixes."""
-    words = form.called
+    words = form.common_name
     choices = [sorted(form.vocabulary[w.slot]) if w.slot else [w.literal] for w in words]
     for spelled in product(*choices):
         name = python_name("_".join(re.sub(r"\W+", "_", each) for each in spelled))

@@ -221,15 +221,15 @@ class _Reading:
 
     def _remark(self, step: _Step) -> None:
         binding = step.binding
-        self.uses.warpgroups |= "warpgroup" in binding.form.touches
-        self.uses.calls |= "calls" in binding.form.touches
+        self.uses.warpgroups |= binding.form.collective == "warpgroup"
+        self.uses.calls |= binding.form.control == "call"
         if binding.form.name in _CARRIES:
             keys = [*step.writes, *(key for _, _, found in step.reads for key in found)]
             for key in keys[1:]:
                 self._join(keys[0], key)
         for bound in binding.operands.values():
             lying = bound.place.lying
-            if lying is None or "tensor" not in binding.form.touches:
+            if lying is None or not binding.form.multiplies:
                 continue
             if lying.operand in _MULTIPLICANDS:
                 element = binding.slots.get(f"{lying.operand.lower()}type", "") or bound.type
@@ -358,7 +358,7 @@ class _Reading:
                 for part in (part for key in keys for part in self.numbers.get(key, ())):
                     self._use(part).is_scale |= form.name in _SCALES
                     self._use(part).is_compared |= form.name in _COMPARES
-            elif "calls" in form.touches:
+            elif form.control == "call":
                 for key in keys:
                     for part in self.points.get(key, ()):
                         self._use(part).is_passed = True

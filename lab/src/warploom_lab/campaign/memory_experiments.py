@@ -34,7 +34,7 @@ Make = Callable[[str, patterns.Raw], Array]
 def copy_experiments(form: Form) -> Iterator[Experiment]:
     """Yield the experiments on a form that copies matrices; none on other forms."""
     kinds = [place.kind for place in form.operands.values()]
-    if kinds.count("address") != 1 or "warp" not in form.touches:
+    if kinds.count("address") != 1 or form.collective != "warp":
         return
     for slots in slots_of(form):
         for optional in {False, len(present_operands(form, slots, optional=True)) > len(kinds) - 1}:

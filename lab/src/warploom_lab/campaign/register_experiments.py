@@ -8,6 +8,7 @@ from itertools import islice, product
 import numpy as np
 
 from warploom.isa.model.availability import available, read_target
+from warploom.isa.model.effects import Collective, Flow, Multiply
 from warploom.isa.model.form import Form
 from warploom.isa.model.operands import Place
 from warploom.isa.model.types import TYPES, bits_of
@@ -34,7 +35,7 @@ def slots_of(form: Form) -> Iterator[Slots]:
     """Yield the slots of a form that are legal on the target; none if the form is not executable."""
     target = read_target(ARCH)
     assert target is not None
-    if form.act is None:
+    if form.execution is None:
         return
     seen: set[str] = set()
     for row in form.rows:
@@ -42,7 +43,7 @@ def slots_of(form: Form) -> Iterator[Slots]:
             continue
         for slots in combinations_of(form, row):
             opcode = ".".join(opcode_words(form, slots))
-            if opcode not in seen and not form.complaint(ARCH, slots):
+            if opcode not in seen and not form.unsupported(ARCH, slots):
                 seen.add(opcode)
                 yield slots
 
@@ -60,7 +61,7 @@ def constants_of(form: Form, slots: Slots, number: int) -> Iterator[dict[str, in
 def element(form: Form, name: str, slots: Slots) -> str:
     """Return the element type of an operand."""
     place = form.operands[name]
-    is_factor = place.is_fragment and "tensor" in form.touches
+    is_factor = place.is_fragment and form.multiplies
     word = slots.get(f"{name[0]}type", "f16") if is_factor else place.type_word(slots)
     return patterns.element_of(word)
 
@@ -172,7 +173,7 @@ def experiments(form: Form) -> Iterator[Experiment]:
     """Yield the experiments on a form; none if it has other operands or is not executable."""
     kinds = {place.kind for place in form.operands.values()}
     moved = {place.access for place in form.operands.values()}
-    at_once = form.touches <= {"warp", "tensor"}
+    at_once = all(isinstance(each, (Collective, Flow, Multiply)) for each in form.effects)
     if not at_once or not kinds <= {"register", "predicate", "immediate"} or not moved & {"write", "both"}:
         return
     for number, slots in enumerate(slots_of(form)):

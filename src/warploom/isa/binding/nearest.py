@@ -15,7 +15,7 @@ from itertools import product
 
 from warploom.isa.model.form import (
     LONGEST_OPCODE,
-    NAME_WHERE_THEY_STAND,
+    OPTIONAL_NAME_WORDS,
     Form,
     Match,
     forms,
@@ -113,7 +113,7 @@ def named_words(form: Form, words: tuple[str, ...]) -> int:
     """How many words of an opcode are the name of a form; 0 where it is another's."""
     count = named = 0
     for word in form.syntax.words:
-        if named == form.name_words and word.slot not in NAME_WHERE_THEY_STAND:
+        if named == form.name_words and word.slot not in OPTIONAL_NAME_WORDS:
             break
         if count < len(words) and bind_word(word, words[count], form.vocabulary) is not None:
             count += 1

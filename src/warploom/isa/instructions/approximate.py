@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from warploom.isa.model.form import Form
+from warploom.isa.model.lanewise import Word
 from warploom.isa.model.operands import arg, out
-from warploom.isa.model.semantics import Bound, Warps
 from warploom.numerics import approximate
 from warploom.numerics.formats import FORMATS
+from warploom.numerics.lanes import Lane
 
 FUNCTION = Form(
     name="approximate.function",
@@ -31,14 +32,9 @@ _FUNCTIONS = {
 }
 
 
-@FUNCTION.meaning
-def function(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    d = _FUNCTIONS[i.op](a, ftz=bool(i.ftz))
-    # WRITE
-    warps.write(i.d, d)
+@FUNCTION.semantics
+def function(op: Word, ftz: Word, a: Lane) -> Lane:
+    return _FUNCTIONS[op](a, ftz=bool(ftz))
 
 
 RCP64 = Form(
@@ -50,14 +46,9 @@ RCP64 = Form(
 )
 
 
-@RCP64.meaning
-def rcp64(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    d = approximate.rcp64(a)
-    # WRITE
-    warps.write(i.d, d)
+@RCP64.semantics
+def rcp64(a: Lane) -> Lane:
+    return approximate.rcp64(a)
 
 
 TANH = Form(
@@ -72,14 +63,9 @@ TANH = Form(
 )
 
 
-@TANH.meaning
-def tanh(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    d = approximate.tanh(a)
-    # WRITE
-    warps.write(i.d, d)
+@TANH.semantics
+def tanh(a: Lane) -> Lane:
+    return approximate.tanh(a)
 
 
 HALF = Form(
@@ -97,15 +83,10 @@ HALF = Form(
 )
 
 
-@HALF.meaning
-def half(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    fmt = FORMATS[i.type.removesuffix("x2")]
-    d = approximate.tanh_half(a, fmt) if i.op == "tanh" else approximate.ex2_half(a, fmt, ftz=bool(i.ftz))
-    # WRITE
-    warps.write(i.d, d)
+@HALF.semantics
+def half(op: Word, ftz: Word, type: Word, a: Lane) -> Lane:
+    fmt = FORMATS[type.removesuffix("x2")]
+    return approximate.tanh_half(a, fmt) if op == "tanh" else approximate.ex2_half(a, fmt, ftz=bool(ftz))
 
 
 DIV = Form(
@@ -120,14 +101,9 @@ DIV = Form(
 )
 
 
-@DIV.meaning
-def div(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    d = approximate.div(a, b, ftz=bool(i.ftz))
-    # WRITE
-    warps.write(i.d, d)
+@DIV.semantics
+def div(ftz: Word, a: Lane, b: Lane) -> Lane:
+    return approximate.div(a, b, ftz=bool(ftz))
 
 
 DIV_FULL = Form(
@@ -142,11 +118,6 @@ DIV_FULL = Form(
 )
 
 
-@DIV_FULL.meaning
-def div_full(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    d = approximate.div_full(a, b, ftz=bool(i.ftz))
-    # WRITE
-    warps.write(i.d, d)
+@DIV_FULL.semantics
+def div_full(ftz: Word, a: Lane, b: Lane) -> Lane:
+    return approximate.div_full(a, b, ftz=bool(ftz))

@@ -15,6 +15,7 @@ import numpy as np
 
 from warploom.isa.instructions.lanes import spread
 from warploom.isa.instructions.remote import later
+from warploom.isa.model.effects import Access, Issue, slot_or
 from warploom.isa.model.form import Form
 from warploom.isa.model.operands import NARROW, Slots, address, arg, inp, memory, out
 from warploom.isa.model.semantics import Array, Bound, Warps
@@ -74,12 +75,12 @@ ATOM = Form(
         "b": arg("type"),
         "cache_policy": inp("u64", when="level::cache_hint"),
     },
-    touches="listens",
+    effects=(Access("update", "a", "d", order=slot_or("sem", "relaxed"), scope=slot_or("scope", "gpu")),),
     source="PTX ISA 9.7.13.5",
 )
 
 
-@ATOM.meaning
+@ATOM.execute
 def atom(warps: Warps, i: Bound) -> None:
     # READ
     where, b = warps.addresses(i.a), warps.read(i.b)
@@ -101,12 +102,16 @@ CAS = Form(
         -,relaxed,acquire,release,acq_rel  sys        {_GLOBAL},{_SHARED}  b128     8.4 sm_90
     """,
     operands={"d": out("type", also="sink"), "a": memory(also="unified"), "b": arg("type"), "c": arg("type")},
-    touches="listens",
+    effects=(
+        Access(
+            "update", "a", "d", order=slot_or("sem", "relaxed"), scope=slot_or("scope", "gpu"), compared="b"
+        ),
+    ),
     source="PTX ISA 9.7.13.5",
 )
 
 
-@CAS.meaning
+@CAS.execute
 def compare_and_swap(warps: Warps, i: Bound) -> None:
     # READ
     where, b, c = warps.addresses(i.a), warps.read(i.b), warps.read(i.c)
@@ -122,11 +127,12 @@ RED = Form(
     spellings=_spellings("red{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.type"),
     rows=_table("-,relaxed,release"),
     operands={"a": memory(), "b": arg("type"), "cache_policy": inp("u64", when="level::cache_hint")},
+    effects=(Access("update", "a", order=slot_or("sem", "relaxed"), scope=slot_or("scope", "gpu")),),
     source="PTX ISA 9.7.13.6",
 )
 
 
-@RED.meaning
+@RED.execute
 def red(warps: Warps, i: Bound) -> None:
     # READ
     where, b = warps.addresses(i.a), warps.read(i.b)
@@ -145,7 +151,7 @@ ATOM_VECTOR = Form(
         "b": inp("type", "vec", also="integers"),
         "cache_policy": inp("u64", when="level::cache_hint"),
     },
-    touches="listens",
+    effects=(Access("update", "a", "d", order=slot_or("sem", "relaxed"), scope=slot_or("scope", "gpu")),),
     source="PTX ISA 9.7.13.5",
 )
 
@@ -159,6 +165,7 @@ RED_VECTOR = Form(
         "b": inp("type", "vec", also="integers"),
         "cache_policy": inp("u64", when="level::cache_hint"),
     },
+    effects=(Access("update", "a", order=slot_or("sem", "relaxed"), scope=slot_or("scope", "gpu")),),
     source="PTX ISA 9.7.13.6",
 )
 
@@ -174,7 +181,7 @@ def _each_element(warps: Warps, i: Bound) -> Array:
     return np.stack(olds)
 
 
-@ATOM_VECTOR.meaning
+@ATOM_VECTOR.execute
 def atom_vector(warps: Warps, i: Bound) -> None:
     # READ, COMPUTE
     old = _each_element(warps, i)
@@ -182,7 +189,7 @@ def atom_vector(warps: Warps, i: Bound) -> None:
     warps.write_vector(i.d, old)
 
 
-@RED_VECTOR.meaning
+@RED_VECTOR.execute
 def red_vector(warps: Warps, i: Bound) -> None:
     _each_element(warps, i)
 
@@ -213,7 +220,10 @@ RED_ASYNC = Form(
         "b": arg("type"),
         "mbar": address(barred=NARROW),
     },
-    touches="async",
+    effects=(
+        Issue(mbarrier="mbar"),
+        Access("update", "a", "b", order="relaxed", scope="cluster", proxy="async"),
+    ),
     source="PTX ISA 9.7.13.7",
 )
 
@@ -230,12 +240,12 @@ RED_ASYNC_RELEASE = Form(
         "mmio scope space", "- gpu,sys -,global | 8.7 sm_100", "mmio sys -,global | 8.7 sm_100"
     ),
     operands={"a": address(barred=NARROW), "b": inp(of_integers)},
-    touches="async",
+    effects=(Issue(), Access("update", "a", "b", order="release", scope="scope", proxy="async")),
     source="PTX ISA 9.7.13.7",
 )
 
 
-@RED_ASYNC_RELEASE.meaning
+@RED_ASYNC_RELEASE.execute
 def red_release(warps: Warps, i: Bound) -> None:
     # READ
     where, b = warps.addresses(i.a), warps.read(i.b)
@@ -243,7 +253,7 @@ def red_release(warps: Warps, i: Bound) -> None:
     warps.atomic(i.space, where, i.op, i.type, b)
 
 
-@RED_ASYNC.meaning
+@RED_ASYNC.execute
 def red_async(warps: Warps, i: Bound) -> None:
     # READ
     b = spread(warps, warps.read(i.b))

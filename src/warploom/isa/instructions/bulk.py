@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.isa.instructions.lanes import spread
+from warploom.isa.model.effects import Access, Commit, Issue, Wait
 from warploom.isa.model.form import Form, no_effect
 from warploom.isa.model.operands import NARROW, Slots, address, immediate, inp
 from warploom.isa.model.semantics import Bound, Value, Warps
@@ -135,12 +136,16 @@ LOAD = Form(
         "ctaMask": inp("u16", when="multicast"),
         "cache_policy": inp("u64", when="level::cache_hint"),
     },
-    touches="async",
+    effects=(
+        Issue(mbarrier="mbar"),
+        Access("read", "srcMem", proxy="async"),
+        Access("write", "dstMem", proxy="async"),
+    ),
     source="PTX ISA 9.7.9.25.5.2",
 )
 
 
-@LOAD.meaning
+@LOAD.execute
 def load(warps: Warps, i: Bound) -> None:
     warps.bulk(
         BulkCopy(
@@ -169,12 +174,16 @@ COPY_IN_CLUSTER = Form(
         "size": inp("u32", values=SIZES, bits=32),
         "mbar": address(space="shared", barred=NARROW),
     },
-    touches="async",
+    effects=(
+        Issue(mbarrier="mbar"),
+        Access("read", "srcMem", proxy="async"),
+        Access("write", "dstMem", proxy="async"),
+    ),
     source="PTX ISA 9.7.9.25.5.2",
 )
 
 
-@COPY_IN_CLUSTER.meaning
+@COPY_IN_CLUSTER.execute
 def copy_in_cluster(warps: Warps, i: Bound) -> None:
     warps.bulk(
         BulkCopy(
@@ -207,12 +216,16 @@ STORE = Form(
         "cache_policy": inp("u64", when="level::cache_hint"),
         "byteMask": inp("u16", when="cp_mask", eased="vector"),
     },
-    touches="async",
+    effects=(
+        Issue("bulk"),
+        Access("read", "srcMem", proxy="async"),
+        Access("write", "dstMem", proxy="async"),
+    ),
     source="PTX ISA 9.7.9.25.5.2",
 )
 
 
-@STORE.meaning
+@STORE.execute
 def store(warps: Warps, i: Bound) -> None:
     warps.bulk(
         BulkCopy(
@@ -248,12 +261,16 @@ REDUCE_IN_CLUSTER = Form(
         "size": inp("u32", values=SIZES, bits=32),
         "mbar": address(space="shared"),
     },
-    touches="async",
+    effects=(
+        Issue(mbarrier="mbar"),
+        Access("read", "srcMem", proxy="async"),
+        Access("update", "dstMem", proxy="async"),
+    ),
     source="PTX ISA 9.7.9.25.5.3",
 )
 
 
-@REDUCE_IN_CLUSTER.meaning
+@REDUCE_IN_CLUSTER.execute
 def reduce_in_cluster(warps: Warps, i: Bound) -> None:
     warps.bulk(
         BulkCopy(
@@ -290,12 +307,16 @@ REDUCE = Form(
         "size": inp("u32", values=SIZES, bits=32),
         "cache_policy": inp("u64", when="level::cache_hint"),
     },
-    touches="async",
+    effects=(
+        Issue("bulk"),
+        Access("read", "srcMem", proxy="async"),
+        Access("update", "dstMem", proxy="async"),
+    ),
     source="PTX ISA 9.7.9.25.5.3",
 )
 
 
-@REDUCE.meaning
+@REDUCE.execute
 def reduce(warps: Warps, i: Bound) -> None:
     warps.bulk(
         BulkCopy(
@@ -328,19 +349,19 @@ PREFETCH = Form(
     source="PTX ISA 9.7.9.25.5.4",
 )
 
-PREFETCH.meaning(no_effect)
+PREFETCH.execute(no_effect)
 
 COMMIT = Form(
     name="bulk.commit_group",
     syntax="cp.async.bulk.commit_group;",
     rows="ptx target\n8.0 sm_90",
     operands={},
-    touches="async",
+    effects=(Commit("bulk"),),
     source="PTX ISA 9.7.9.25.5.5",
 )
 
 
-@COMMIT.meaning
+@COMMIT.execute
 def commit(warps: Warps, i: Bound) -> None:
     warps.commit("bulk")
 
@@ -350,12 +371,12 @@ WAIT_GROUP = Form(
     syntax="cp.async.bulk.wait_group{.read}  N;",
     rows="ptx target\n8.0 sm_90",
     operands={"N": immediate("u32")},
-    touches="async",
+    effects=(Wait("bulk", pending="N", reads_only="read"),),
     source="PTX ISA 9.7.9.25.5.6",
 )
 
 
-@WAIT_GROUP.meaning
+@WAIT_GROUP.execute
 def wait_group(warps: Warps, i: Bound) -> None:
     warps.wait("bulk", i.N, read_only=i.read != "")
 
@@ -381,6 +402,7 @@ ZERO = Form(
         "size": inp("u64", values=range(0, (1 << 24) + 1, 8)),
         "initval": immediate("u64", values=(0,)),
     },
+    effects=(Access("write", "a"),),
     source="PTX ISA 9.7.9.13",
 )
 
@@ -392,12 +414,13 @@ ZERO_NARROW = Form(
         -,shared::cta  9.0 sm_100
     """,
     operands={"a": _STARTS, "size": inp("u32", values=()), "initval": immediate("u64", values=(0,))},
+    effects=(Access("write", "a"),),
     source="PTX ISA 9.7.9.13",
 )
 
 
-@ZERO_NARROW.meaning
-@ZERO.meaning
+@ZERO_NARROW.execute
+@ZERO.execute
 def zero(warps: Warps, i: Bound) -> None:
     # READ
     where = spread(warps, warps.addresses(i.a))

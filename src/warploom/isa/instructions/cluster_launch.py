@@ -5,6 +5,7 @@ A launch of the abstract machine has all its clusters from the start, so nothing
 
 from __future__ import annotations
 
+from warploom.isa.model.effects import Access, Issue
 from warploom.isa.model.form import Form
 from warploom.isa.model.operands import address, inp, out, pred_out
 
@@ -20,7 +21,7 @@ TRY_CANCEL = Form(
         -,shared::cta  multicast::cluster::all  8.6 sm_100f,sm_110f,sm_120f
     """,
     operands={"addr": address(), "mbar": address()},
-    touches="async",
+    effects=(Issue(mbarrier="mbar"), Access("write", "addr", proxy="async")),
     source="PTX ISA 9.7.13.18.1",
 )
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
+from warploom.isa.model.effects import Flow
 from warploom.isa.model.form import Form
+from warploom.isa.model.lanewise import Word
 from warploom.isa.model.operands import Place, Slots, arg, inp, out
-from warploom.isa.model.semantics import Array, Bound, Warps
-from warploom.numerics import convert
+from warploom.numerics import convert, lanes
 from warploom.numerics.formats import FORMATS, Format
+from warploom.numerics.lanes import Lane
 
 
 def _format(word: str) -> Format:
@@ -61,6 +61,7 @@ INTEGER = Form(
         sat    u8,u16,u32,u64,s8,s16,s32        s64
     """,
     operands={"d": out("dtype", accepts="wide"), "a": inp("atype", accepts="wide", also="special")},
+    effects=(Flow(address=("a",)),),
     source="PTX ISA 9.7.9.21",
 )
 
@@ -98,24 +99,14 @@ CVT = Form(
 )
 
 
-@INTEGER.meaning
-def integer(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    d = convert.convert(a, i.atype, i.dtype, "", sat=bool(i.sat))
-    # WRITE
-    warps.write(i.d, d)
+@INTEGER.semantics
+def integer(sat: Word, dtype: Word, atype: Word, a: Lane) -> Lane:
+    return convert.convert(a, atype, dtype, "", sat=bool(sat))
 
 
-@CVT.meaning
-def cvt(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    d = convert.convert(a, i.atype, i.dtype, i.rnd, ftz=bool(i.ftz), sat=bool(i.sat))
-    # WRITE
-    warps.write(i.d, d)
+@CVT.semantics
+def cvt(rnd: Word, ftz: Word, sat: Word, dtype: Word, atype: Word, a: Lane) -> Lane:
+    return convert.convert(a, atype, dtype, rnd, ftz=bool(ftz), sat=bool(sat))
 
 
 HALF = Form(
@@ -133,14 +124,9 @@ HALF = Form(
 )
 
 
-@HALF.meaning
-def half(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    d = convert.half_from_float(a, _format(i.dtype), i.rnd, relu=bool(i.relu), satfinite=bool(i.satfinite))
-    # WRITE
-    warps.write(i.d, d)
+@HALF.semantics
+def half(rnd: Word, relu: Word, satfinite: Word, dtype: Word, a: Lane) -> Lane:
+    return convert.half_from_float(a, _format(dtype), rnd, relu=bool(relu), satfinite=bool(satfinite))
 
 
 HALVES = Form(
@@ -156,19 +142,15 @@ HALVES = Form(
         "a": _converted("f32"),
         "b": _lower(),
     },
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
 
 
-@HALVES.meaning
-def halves(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    fmt, modifiers = _format(i.dtype), {"relu": bool(i.relu), "satfinite": bool(i.satfinite)}
-    d = convert.pair_from_floats(a, b, fmt, i.rnd, **modifiers)
-    # WRITE
-    warps.write(i.d, d)
+@HALVES.semantics
+def halves(rnd: Word, relu: Word, satfinite: Word, dtype: Word, a: Lane, b: Lane) -> Lane:
+    fmt, modifiers = (_format(dtype), {"relu": bool(relu), "satfinite": bool(satfinite)})
+    return convert.pair_from_floats(a, b, fmt, rnd, **modifiers)
 
 
 HALVES_STOCHASTIC = Form(
@@ -184,6 +166,7 @@ HALVES_STOCHASTIC = Form(
         "b": _lower(),
         "rbits": inp("b32", accepts="bits"),
     },
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
 
@@ -203,14 +186,9 @@ TF32 = Form(
 )
 
 
-@TF32.meaning
-def tf32(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    d = convert.tf32_from_float(a, i.rnd, relu=bool(i.relu), satfinite=bool(i.satfinite))
-    # WRITE
-    warps.write(i.d, d)
+@TF32.semantics
+def tf32(rnd: Word, satfinite: Word, relu: Word, a: Lane) -> Lane:
+    return convert.tf32_from_float(a, rnd, relu=bool(relu), satfinite=bool(satfinite))
 
 
 NARROW = Form(
@@ -224,18 +202,14 @@ NARROW = Form(
         rz,rp  -,satfinite  -       ue8m0x2               8.6  sm_100f,sm_110f,sm_120f
     """,
     operands={"d": out("dtype"), "a": arg("f32"), "b": arg("f32")},
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
 
 
-@NARROW.meaning
-def narrow(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    d = convert.narrow_pair(a, b, _format(i.dtype), i.rnd, relu=bool(i.relu))
-    # WRITE
-    warps.write(i.d, d)
+@NARROW.semantics
+def narrow(rnd: Word, relu: Word, dtype: Word, a: Lane, b: Lane) -> Lane:
+    return convert.narrow_pair(a, b, _format(dtype), rnd, relu=bool(relu))
 
 
 def _by_pair(slots: Slots) -> dict[str, str]:
@@ -255,19 +229,15 @@ NARROW_HALVES = Form(
         rz,rp  -,satfinite  -       ue8m0x2               bf16x2        8.6  sm_100f,sm_110f,sm_120f
     """,
     operands={"d": out("dtype"), "a": replace(inp("atype"), by=_by_pair)},
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
 
 
-@NARROW_HALVES.meaning
-def narrow_halves(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    source, fmt = _format(i.atype), _format(i.dtype)
-    d = convert.narrow_pair_from_halves(a, source, fmt, i.rnd, relu=bool(i.relu))
-    # WRITE
-    warps.write(i.d, d)
+@NARROW_HALVES.semantics
+def narrow_halves(rnd: Word, relu: Word, dtype: Word, atype: Word, a: Lane) -> Lane:
+    source, fmt = (_format(atype), _format(dtype))
+    return convert.narrow_pair_from_halves(a, source, fmt, rnd, relu=bool(relu))
 
 
 FOUR_STOCHASTIC = Form(
@@ -278,6 +248,7 @@ FOUR_STOCHASTIC = Form(
         -,relu  e4m3x4,e5m2x4,e2m3x4,e3m2x4,e2m1x4   8.7  sm_100a,sm_103a
     """,
     operands={"d": out("dtype"), "a": inp("f32", 4), "rbits": inp("b32", accepts="bits")},
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
 
@@ -300,6 +271,7 @@ FIXED = Form(
         "b": arg("f32"),
         "scale_factor": inp("b16", when="scaling", accepts="bits"),
     },
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
 
@@ -315,6 +287,7 @@ FIXED_HALVES = Form(
         "a": arg("bf16x2"),
         "scale_factor": inp("b16", when="scaling", accepts="bits"),
     },
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
 
@@ -330,6 +303,7 @@ FIXED_WIDEN = Form(
         "a": inp("s2f6x2"),
         "scale_factor": inp("b16", when="scaling", accepts="bits"),
     },
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
 
@@ -350,22 +324,17 @@ WIDEN = Form(
 )
 
 
-@WIDEN.meaning
-def widen(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    d = convert.halves_from_narrow_pair(a, _format(i.atype), _format(i.dtype), relu=bool(i.relu))
-    # WRITE
-    warps.write(i.d, d)
+@WIDEN.semantics
+def widen(relu: Word, dtype: Word, atype: Word, a: Lane) -> Lane:
+    return convert.halves_from_narrow_pair(a, _format(atype), _format(dtype), relu=bool(relu))
 
 
-def _pack(a: Array, b: Array, word: str) -> Array:
-    """Two s32 clamped to an integer type, `a` above `b`, in the low bits."""
-    signed, bits = word[0] == "s", int(word[1:])
+def _pack(a: Lane, b: Lane, type: str) -> Lane:
+    """Clamp two s32 to an integer type and return them in the low bits, a above b."""
+    signed, bits = type[0] == "s", int(type[1:])
     low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
-    upper, lower = (np.clip(x, low, high).view(np.uint32) & np.uint32((1 << bits) - 1) for x in (a, b))
-    return upper << np.uint32(bits) | lower
+    upper, lower = (lanes.clamp(x, low, high) & (1 << bits) - 1 for x in (a, b))
+    return upper << bits | lower
 
 
 PACK = Form(
@@ -376,18 +345,14 @@ PACK = Form(
         u16,s16  6.5  sm_72
     """,
     operands={"d": out("u32", accepts="wide"), "a": arg("s32", "wide"), "b": arg("s32", "wide")},
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.22",
 )
 
 
-@PACK.meaning
-def pack(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    d = _pack(a, b, i.dtype)
-    # WRITE
-    warps.write(i.d, d)
+@PACK.semantics
+def pack(dtype: Word, a: Lane, b: Lane) -> Lane:
+    return _pack(a, b, dtype)
 
 
 PACK_ONTO = Form(
@@ -404,16 +369,11 @@ PACK_ONTO = Form(
         "b": arg("s32", "wide"),
         "c": arg("b32", "wide"),
     },
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.22",
 )
 
 
-@PACK_ONTO.meaning
-def pack_onto(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b, c = warps.read(i.a), warps.read(i.b), warps.read(i.c)
-    # COMPUTE
-    width = np.uint32(2 * int(i.dtype[1:]))
-    d = _pack(a, b, i.dtype) | c << width
-    # WRITE
-    warps.write(i.d, d)
+@PACK_ONTO.semantics
+def pack_onto(dtype: Word, a: Lane, b: Lane, c: Lane) -> Lane:
+    return _pack(a, b, dtype).astype(c.dtype) | c << 2 * int(dtype[1:])

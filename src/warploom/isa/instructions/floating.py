@@ -6,11 +6,13 @@ The approximations of 9.7.3 are in `approximate`, the half-precision instruction
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from warploom.isa.model.form import Form
+from warploom.isa.model.lanewise import Word
 from warploom.isa.model.operands import Slots, arg, out, pred_out
-from warploom.isa.model.semantics import Bound, Warps
 from warploom.numerics import floats, packed
+from warploom.numerics.lanes import Lane
 
 ADD = Form(
     name="floating.add",
@@ -27,14 +29,9 @@ ADD = Form(
 _BINARY = {"add": floats.add, "sub": floats.sub, "mul": floats.mul}
 
 
-@ADD.meaning
-def add(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    d = _BINARY[i.op](a, b, i.rnd or "rn", ftz=bool(i.ftz), sat=bool(i.sat))
-    # WRITE
-    warps.write(i.d, d)
+@ADD.semantics
+def add(op: Word, rnd: Word, ftz: Word, sat: Word, a: Lane, b: Lane) -> Lane:
+    return _BINARY[op](a, b, rnd or "rn", ftz=bool(ftz), sat=bool(sat))
 
 
 FMA = Form(
@@ -50,14 +47,9 @@ FMA = Form(
 )
 
 
-@FMA.meaning
-def fma(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b, c = warps.read(i.a), warps.read(i.b), warps.read(i.c)
-    # COMPUTE
-    d = floats.fma(a, b, c, i.rnd, ftz=bool(i.ftz), sat=bool(i.sat))
-    # WRITE
-    warps.write(i.d, d)
+@FMA.semantics
+def fma(rnd: Word, ftz: Word, sat: Word, a: Lane, b: Lane, c: Lane) -> Lane:
+    return floats.fma(a, b, c, rnd, ftz=bool(ftz), sat=bool(sat))
 
 
 ADD2 = Form(
@@ -72,14 +64,9 @@ ADD2 = Form(
 )
 
 
-@ADD2.meaning
-def add2(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    d = packed.f32x2(_BINARY[i.op], a, b, rounding=i.rnd or "rn", ftz=bool(i.ftz))
-    # WRITE
-    warps.write(i.d, d)
+@ADD2.semantics
+def add2(op: Word, rnd: Word, ftz: Word, a: Lane, b: Lane) -> Lane:
+    return packed.f32x2(_BINARY[op], a, b, rounding=rnd or "rn", ftz=bool(ftz))
 
 
 FMA2 = Form(
@@ -94,14 +81,9 @@ FMA2 = Form(
 )
 
 
-@FMA2.meaning
-def fma2(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b, c = warps.read(i.a), warps.read(i.b), warps.read(i.c)
-    # COMPUTE
-    d = packed.f32x2(floats.fma, a, b, c, rounding=i.rnd, ftz=bool(i.ftz))
-    # WRITE
-    warps.write(i.d, d)
+@FMA2.semantics
+def fma2(rnd: Word, ftz: Word, a: Lane, b: Lane, c: Lane) -> Lane:
+    return packed.f32x2(floats.fma, a, b, c, rounding=rnd, ftz=bool(ftz))
 
 
 def _by_rounding(slots: Slots) -> dict[str, str]:
@@ -125,14 +107,9 @@ DIV = Form(
 )
 
 
-@DIV.meaning
-def div(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    d = floats.div(a, b, i.rnd, ftz=bool(i.ftz))
-    # WRITE
-    warps.write(i.d, d)
+@DIV.semantics
+def div(rnd: Word, ftz: Word, a: Lane, b: Lane) -> Lane:
+    return floats.div(a, b, rnd, ftz=bool(ftz))
 
 
 ROOT = Form(
@@ -150,14 +127,9 @@ ROOT = Form(
 _ROOTS = {"rcp": floats.rcp, "sqrt": floats.sqrt}
 
 
-@ROOT.meaning
-def root(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    d = _ROOTS[i.op](a, i.rnd, ftz=bool(i.ftz))
-    # WRITE
-    warps.write(i.d, d)
+@ROOT.semantics
+def root(op: Word, rnd: Word, ftz: Word, a: Lane) -> Lane:
+    return _ROOTS[op](a, rnd, ftz=bool(ftz))
 
 
 ABS = Form(
@@ -175,14 +147,9 @@ ABS = Form(
 _SIGNS = {"abs": floats.absolute, "neg": floats.negate}
 
 
-@ABS.meaning
-def absolute(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    d = _SIGNS[i.op](a, ftz=bool(i.ftz))
-    # WRITE
-    warps.write(i.d, d)
+@ABS.semantics
+def absolute(op: Word, ftz: Word, a: Lane) -> Lane:
+    return _SIGNS[op](a, ftz=bool(ftz))
 
 
 MIN = Form(
@@ -202,14 +169,9 @@ MIN = Form(
 _EXTREMES = {"min": floats.minimum, "max": floats.maximum}
 
 
-@MIN.meaning
-def minimum(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    d = _EXTREMES[i.op](a, b, ftz=bool(i.ftz), nan=bool(i.NaN), xorsign_abs=bool(i.xorsign))
-    # WRITE
-    warps.write(i.d, d)
+@MIN.semantics
+def minimum(op: Word, ftz: Word, NaN: Word, xorsign: Word, a: Lane, b: Lane) -> Lane:
+    return _EXTREMES[op](a, b, ftz=bool(ftz), nan=bool(NaN), xorsign_abs=bool(xorsign))
 
 
 MIN3 = Form(
@@ -224,17 +186,12 @@ MIN3 = Form(
 )
 
 
-@MIN3.meaning
-def minimum3(warps: Warps, i: Bound) -> None:
-    # READ
-    numbers = [warps.read(operand) for operand in (i.a, i.b, i.c)]
-    # COMPUTE
-    if i.abs:
-        numbers = [floats.absolute(number) for number in numbers]
-    extreme, modifiers = _EXTREMES[i.op], {"ftz": bool(i.ftz), "nan": bool(i.NaN)}
-    d = extreme(extreme(numbers[0], numbers[1], **modifiers), numbers[2], **modifiers)
-    # WRITE
-    warps.write(i.d, d)
+@MIN3.semantics
+def minimum3(op: Word, ftz: Word, NaN: Word, abs: Word, a: Lane, b: Lane, c: Lane) -> Lane:
+    if abs:
+        a, b, c = floats.absolute(a), floats.absolute(b), floats.absolute(c)
+    extreme = partial(_EXTREMES[op], ftz=bool(ftz), nan=bool(NaN))
+    return extreme(extreme(a, b), c)
 
 
 COPYSIGN = Form(
@@ -249,14 +206,9 @@ COPYSIGN = Form(
 )
 
 
-@COPYSIGN.meaning
-def copysign(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    d = floats.copysign(a, b)
-    # WRITE
-    warps.write(i.d, d)
+@COPYSIGN.semantics
+def copysign(a: Lane, b: Lane) -> Lane:
+    return floats.copysign(a, b)
 
 
 TESTP = Form(
@@ -271,11 +223,6 @@ TESTP = Form(
 )
 
 
-@TESTP.meaning
-def testp(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    p = floats.testp(i.property, a)
-    # WRITE
-    warps.write(i.p, p)
+@TESTP.semantics
+def testp(property: Word, a: Lane) -> Lane:
+    return floats.testp(property, a)

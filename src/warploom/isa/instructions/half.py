@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from warploom.isa.model.form import Form
+from warploom.isa.model.lanewise import Word
 from warploom.isa.model.operands import arg, out
-from warploom.isa.model.semantics import Bound, Warps
 from warploom.numerics import convert, floats, packed
 from warploom.numerics.formats import FORMATS, Format
+from warploom.numerics.lanes import Lane
 
 
 def _format(word: str) -> Format:
@@ -29,14 +30,9 @@ ADD = Form(
 _BINARY = {"add": packed.add, "sub": packed.sub, "mul": packed.mul}
 
 
-@ADD.meaning
-def add(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    d = _BINARY[i.op](a, b, _format(i.type), ftz=bool(i.ftz), sat=bool(i.sat))
-    # WRITE
-    warps.write(i.d, d)
+@ADD.semantics
+def add(op: Word, ftz: Word, sat: Word, type: Word, a: Lane, b: Lane) -> Lane:
+    return _BINARY[op](a, b, _format(type), ftz=bool(ftz), sat=bool(sat))
 
 
 FMA = Form(
@@ -53,14 +49,9 @@ FMA = Form(
 )
 
 
-@FMA.meaning
-def fma(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b, c = warps.read(i.a), warps.read(i.b), warps.read(i.c)
-    # COMPUTE
-    d = packed.fma(a, b, c, _format(i.type), ftz=bool(i.ftz), sat=bool(i.sat), relu=bool(i.relu))
-    # WRITE
-    warps.write(i.d, d)
+@FMA.semantics
+def fma(ftz: Word, sat: Word, relu: Word, type: Word, a: Lane, b: Lane, c: Lane) -> Lane:
+    return packed.fma(a, b, c, _format(type), ftz=bool(ftz), sat=bool(sat), relu=bool(relu))
 
 
 FMA_OOB = Form(
@@ -91,14 +82,9 @@ ABS = Form(
 _SIGNS = {"abs": packed.absolute, "neg": packed.negate}
 
 
-@ABS.meaning
-def absolute(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    d = _SIGNS[i.op](a, _format(i.type), ftz=bool(i.ftz))
-    # WRITE
-    warps.write(i.d, d)
+@ABS.semantics
+def absolute(op: Word, ftz: Word, type: Word, a: Lane) -> Lane:
+    return _SIGNS[op](a, _format(type), ftz=bool(ftz))
 
 
 MIN = Form(
@@ -118,15 +104,10 @@ MIN = Form(
 _EXTREMES = {"min": packed.minimum, "max": packed.maximum}
 
 
-@MIN.meaning
-def minimum(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    modifiers = {"ftz": bool(i.ftz), "nan": bool(i.NaN), "xorsign_abs": bool(i.xorsign)}
-    d = _EXTREMES[i.op](a, b, _format(i.type), **modifiers)
-    # WRITE
-    warps.write(i.d, d)
+@MIN.semantics
+def minimum(op: Word, ftz: Word, NaN: Word, xorsign: Word, type: Word, a: Lane, b: Lane) -> Lane:
+    modifiers = {"ftz": bool(ftz), "nan": bool(NaN), "xorsign_abs": bool(xorsign)}
+    return _EXTREMES[op](a, b, _format(type), **modifiers)
 
 
 MIXED_ADD = Form(
@@ -143,14 +124,9 @@ MIXED_ADD = Form(
 _MIXED = {"add": floats.add, "sub": floats.sub}
 
 
-@MIXED_ADD.meaning
-def mixed_add(warps: Warps, i: Bound) -> None:
-    # READ
-    a, c = warps.read(i.a), warps.read(i.c)
-    # COMPUTE
-    d = _MIXED[i.op](convert.float_from_half(a, FORMATS[i.atype]), c, i.rnd or "rn", sat=bool(i.sat))
-    # WRITE
-    warps.write(i.d, d)
+@MIXED_ADD.semantics
+def mixed_add(op: Word, rnd: Word, sat: Word, atype: Word, a: Lane, c: Lane) -> Lane:
+    return _MIXED[op](convert.float_from_half(a, FORMATS[atype]), c, rnd or "rn", sat=bool(sat))
 
 
 MIXED_FMA = Form(
@@ -165,11 +141,6 @@ MIXED_FMA = Form(
 )
 
 
-@MIXED_FMA.meaning
-def mixed_fma(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b, c = warps.read(i.a), warps.read(i.b), warps.read(i.c)
-    # COMPUTE
-    d = packed.fma_mixed(a, b, c, FORMATS[i.abtype], i.rnd, sat=bool(i.sat))
-    # WRITE
-    warps.write(i.d, d)
+@MIXED_FMA.semantics
+def mixed_fma(rnd: Word, sat: Word, abtype: Word, a: Lane, b: Lane, c: Lane) -> Lane:
+    return packed.fma_mixed(a, b, c, FORMATS[abtype], rnd, sat=bool(sat))

@@ -10,11 +10,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from warploom.isa.model.effects import Flow
 from warploom.isa.model.form import Form
+from warploom.isa.model.lanewise import Word
 from warploom.isa.model.operands import Slots, arg, inp, out
-from warploom.isa.model.semantics import Array, Bound, Warps
 from warploom.isa.model.types import TYPES
 from warploom.numerics import integers
+from warploom.numerics.lanes import Lane
 
 
 def _wide(slots: Slots) -> str:
@@ -33,6 +35,7 @@ ADD = Form(
         add      -      u16x2,s16x2              8.0  sm_90
     """,
     operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
+    effects=(Flow(address=("a", "b"), offset=True),),
     source="PTX ISA 9.7.1.1",
 )
 
@@ -44,17 +47,13 @@ _SUMS = {
 }
 
 
-@ADD.meaning
-def add(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    if TYPES[i.type].kind == "packed":
-        d = integers.halves(i.op, a, b, signed=i.type == "s16x2")
+@ADD.semantics
+def add(op: Word, sat: Word, type: Word, a: Lane, b: Lane) -> Lane:
+    if TYPES[type].kind == "packed":
+        d = integers.halves(op, a, b, signed=type == "s16x2")
     else:
-        d = _SUMS[i.op, i.sat](a, b)
-    # WRITE
-    warps.write(i.d, d)
+        d = _SUMS[op, sat](a, b)
+    return d
 
 
 MUL = Form(
@@ -66,20 +65,16 @@ MUL = Form(
         wide   u16,u32,s16,s32
     """,
     operands={"d": out(_wide), "a": arg("type"), "b": arg("type")},
+    effects=(Flow(numbers=frozenset({"scaled"})),),
     source="PTX ISA 9.7.1.3",
 )
 
 _PRODUCTS = {"hi": integers.mul_hi, "lo": integers.mul_lo, "wide": integers.mul_wide}
 
 
-@MUL.meaning
-def mul(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    d = _PRODUCTS[i.mode](a, b)
-    # WRITE
-    warps.write(i.d, d)
+@MUL.semantics
+def mul(mode: Word, a: Lane, b: Lane) -> Lane:
+    return _PRODUCTS[mode](a, b)
 
 
 MAD = Form(
@@ -92,18 +87,14 @@ MAD = Form(
         hi     sat  s32
     """,
     operands={"d": out(_wide), "a": arg("type"), "b": arg("type"), "c": arg(_wide)},
+    effects=(Flow(address=("c",), numbers=frozenset({"scaled"})),),
     source="PTX ISA 9.7.1.4",
 )
 
 
-@MAD.meaning
-def mad(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b, c = warps.read(i.a), warps.read(i.b), warps.read(i.c)
-    # COMPUTE
-    d = _SUMS["add", i.sat](_PRODUCTS[i.mode](a, b), c)
-    # WRITE
-    warps.write(i.d, d)
+@MAD.semantics
+def mad(mode: Word, sat: Word, a: Lane, b: Lane, c: Lane) -> Lane:
+    return _SUMS["add", sat](_PRODUCTS[mode](a, b), c)
 
 
 MUL24 = Form(
@@ -118,14 +109,9 @@ MUL24 = Form(
 )
 
 
-@MUL24.meaning
-def mul24(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    d = integers.mul24(a, b, i.mode)
-    # WRITE
-    warps.write(i.d, d)
+@MUL24.semantics
+def mul24(mode: Word, a: Lane, b: Lane) -> Lane:
+    return integers.mul24(a, b, mode)
 
 
 MAD24 = Form(
@@ -141,14 +127,9 @@ MAD24 = Form(
 )
 
 
-@MAD24.meaning
-def mad24(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b, c = warps.read(i.a), warps.read(i.b), warps.read(i.c)
-    # COMPUTE
-    d = integers.mad24(a, b, c, i.mode, sat=bool(i.sat))
-    # WRITE
-    warps.write(i.d, d)
+@MAD24.semantics
+def mad24(mode: Word, sat: Word, a: Lane, b: Lane, c: Lane) -> Lane:
+    return integers.mad24(a, b, c, mode, sat=bool(sat))
 
 
 SAD = Form(
@@ -163,14 +144,9 @@ SAD = Form(
 )
 
 
-@SAD.meaning
-def sad(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b, c = warps.read(i.a), warps.read(i.b), warps.read(i.c)
-    # COMPUTE
-    d = integers.sad(a, b, c)
-    # WRITE
-    warps.write(i.d, d)
+@SAD.semantics
+def sad(a: Lane, b: Lane, c: Lane) -> Lane:
+    return integers.sad(a, b, c)
 
 
 def _by_width(slots: Slots) -> Mapping[str, str]:
@@ -194,14 +170,9 @@ DIV = Form(
 _QUOTIENTS = {"div": integers.div, "rem": integers.rem}
 
 
-@DIV.meaning
-def div(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    d = _QUOTIENTS[i.op](a, b)
-    # WRITE
-    warps.write(i.d, d)
+@DIV.semantics
+def div(op: Word, a: Lane, b: Lane) -> Lane:
+    return _QUOTIENTS[op](a, b)
 
 
 ABS = Form(
@@ -218,14 +189,9 @@ ABS = Form(
 _SIGNS = {"abs": integers.absolute, "neg": integers.negate}
 
 
-@ABS.meaning
-def absolute(warps: Warps, i: Bound) -> None:
-    # READ
-    a = warps.read(i.a)
-    # COMPUTE
-    d = _SIGNS[i.op](a)
-    # WRITE
-    warps.write(i.d, d)
+@ABS.semantics
+def absolute(op: Word, a: Lane) -> Lane:
+    return _SIGNS[op](a)
 
 
 MIN = Form(
@@ -238,23 +204,20 @@ MIN = Form(
         min,max  relu  s16x2,s32                8.0  sm_90
     """,
     operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
+    effects=(Flow(address=("a", "b"), numbers=frozenset({"compared"})),),
     source="PTX ISA 9.7.1.12",
 )
 
 _EXTREMES = {"min": integers.minimum, "max": integers.maximum}
 
 
-@MIN.meaning
-def minimum(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    # COMPUTE
-    if TYPES[i.type].kind == "packed":
-        d = integers.halves(i.op, a, b, signed=i.type == "s16x2", relu=bool(i.relu))
+@MIN.semantics
+def minimum(op: Word, relu: Word, type: Word, a: Lane, b: Lane) -> Lane:
+    if TYPES[type].kind == "packed":
+        d = integers.halves(op, a, b, signed=type == "s16x2", relu=bool(relu))
     else:
-        d = _EXTREMES[i.op](a, b, relu=bool(i.relu))
-    # WRITE
-    warps.write(i.d, d)
+        d = _EXTREMES[op](a, b, relu=bool(relu))
+    return d
 
 
 DP4A = Form(
@@ -269,14 +232,9 @@ DP4A = Form(
 )
 
 
-@DP4A.meaning
-def dp4a(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b, c = warps.read(i.a), warps.read(i.b), warps.read(i.c)
-    # COMPUTE
-    d = integers.dp4a(a, b, c, a_signed=i.atype == "s32", b_signed=i.btype == "s32")
-    # WRITE
-    warps.write(i.d, d)
+@DP4A.semantics
+def dp4a(atype: Word, btype: Word, a: Lane, b: Lane, c: Lane) -> Lane:
+    return integers.dp4a(a, b, c, a_signed=atype == "s32", b_signed=btype == "s32")
 
 
 DP2A = Form(
@@ -291,14 +249,9 @@ DP2A = Form(
 )
 
 
-@DP2A.meaning
-def dp2a(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b, c = warps.read(i.a), warps.read(i.b), warps.read(i.c)
-    # COMPUTE
-    d = integers.dp2a(a, b, c, i.mode, a_signed=i.atype == "s32", b_signed=i.btype == "s32")
-    # WRITE
-    warps.write(i.d, d)
+@DP2A.semantics
+def dp2a(mode: Word, atype: Word, btype: Word, a: Lane, b: Lane, c: Lane) -> Lane:
+    return integers.dp2a(a, b, c, mode, a_signed=atype == "s32", b_signed=btype == "s32")
 
 
 # Extended precision: the carry flag CC.CF of each thread chains the parts of a long number -----------------
@@ -314,12 +267,13 @@ ADD_CARRY = Form(
         addc,subc  -,cc  u64,s64  4.3
     """,
     operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
+    effects=(Flow(address=("a", "b")),),
     source="PTX ISA 9.7.2.1",
 )
 
 
-def _subtract(a: Array, b: Array, carry: Array | None) -> tuple[Array, Array]:
-    """The flag is the carry of a + ~b + 1, the borrow's inverse: an addc behind it shows that (H200)."""
+def _subtract(a: Lane, b: Lane, carry: Lane | None) -> tuple[Lane, Lane]:
+    """Return a - b and the carry of a + ~b + 1, which is the inverted borrow (observed on an H200)."""
     d, borrow = integers.sub_borrow(a, b, None if carry is None else ~carry)
     return d, ~borrow
 
@@ -327,17 +281,10 @@ def _subtract(a: Array, b: Array, carry: Array | None) -> tuple[Array, Array]:
 _CARRIES = {"add": integers.add_carry, "sub": _subtract}
 
 
-@ADD_CARRY.meaning
-def add_carry(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b = warps.read(i.a), warps.read(i.b)
-    carry = warps.read_carry() if i.op.endswith("c") else None
-    # COMPUTE
-    d, carry_out = _CARRIES[i.op[:3]](a, b, carry)
-    # WRITE
-    warps.write(i.d, d)
-    if i.cc:
-        warps.write_carry(carry_out)
+@ADD_CARRY.semantics
+def add_carry(op: Word, cc: Word, a: Lane, b: Lane, carry: Lane) -> tuple[Lane, Lane]:
+    d, carry_out = _CARRIES[op[:3]](a, b, carry if op.endswith("c") else None)
+    return d, carry_out if cc else carry
 
 
 MAD_CARRY = Form(
@@ -351,18 +298,12 @@ MAD_CARRY = Form(
         madc  hi,lo  -,cc  u64,s64  4.3
     """,
     operands={"d": out("type"), "a": arg("type"), "b": arg("type"), "c": arg("type")},
+    effects=(Flow(address=("c",), numbers=frozenset({"scaled"})),),
     source="PTX ISA 9.7.2.5",
 )
 
 
-@MAD_CARRY.meaning
-def mad_carry(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b, c = warps.read(i.a), warps.read(i.b), warps.read(i.c)
-    carry = warps.read_carry() if i.op == "madc" else None
-    # COMPUTE
-    d, carry_out = integers.mad_carry(a, b, c, i.mode, carry)
-    # WRITE
-    warps.write(i.d, d)
-    if i.cc:
-        warps.write_carry(carry_out)
+@MAD_CARRY.semantics
+def mad_carry(op: Word, mode: Word, cc: Word, a: Lane, b: Lane, c: Lane, carry: Lane) -> tuple[Lane, Lane]:
+    d, carry_out = integers.mad_carry(a, b, c, mode, carry if op == "madc" else None)
+    return d, carry_out if cc else carry

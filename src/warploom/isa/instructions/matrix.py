@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.isa.model import register_constraints as holds
+from warploom.isa.model.effects import Access, Collective, Flow
 from warploom.isa.model.form import Form
 from warploom.isa.model.operand_layout import Given, Lying
 from warploom.isa.model.operands import NARROW, Slots, address, inp, out
@@ -84,12 +85,12 @@ LDMATRIX = Form(
     """,
     operands={"r": _LOADED, "p": ROWS},
     spellings=("ldmatrix.sync.aligned.shape.num{.ss}{.trans}.type",),
-    touches="warp",
+    effects=(Collective("warp"), Access("read", "p", "r")),
     source="PTX ISA 9.7.14.5.15",
 )
 
 
-@LDMATRIX.meaning
+@LDMATRIX.execute
 def load_matrices(warps: Warps, i: Bound) -> None:
     # READ
     rows = _load_rows(warps, i)
@@ -108,12 +109,12 @@ LDMATRIX_WIDENED = Form(
         m16n16  x1,x2     trans  -,shared,shared::cta  b8x16    b6x16_p32,b4x16_p64  8.6  sm_100a,sm_100f,sm_110a,sm_110f,sm_120a,sm_120f
     """,  # noqa: E501
     operands={"r": _LOADED, "p": ROWS},
-    touches="warp",
+    effects=(Collective("warp"), Access("read", "p", "r")),
     source="PTX ISA 9.7.14.5.15",
 )
 
 
-@LDMATRIX_WIDENED.meaning
+@LDMATRIX_WIDENED.execute
 def load_widened_matrices(warps: Warps, i: Bound) -> None:
     # READ
     rows = _load_rows(warps, i)
@@ -150,12 +151,12 @@ STMATRIX = Form(
     """,
     operands={"p": ROWS, "r": replace(inp("b32", _registers), hold=holds.stored, lying=_lying("stmatrix"))},
     spellings=("stmatrix.sync.aligned.shape.num{.ss}{.trans}.type",),
-    touches="warp",
+    effects=(Collective("warp"), Access("write", "p", "r")),
     source="PTX ISA 9.7.14.5.16",
 )
 
 
-@STMATRIX.meaning
+@STMATRIX.execute
 def store_matrices(warps: Warps, i: Bound) -> None:
     # READ
     addresses, registers = warps.addresses(i.p), warps.read_vector(i.r)
@@ -178,12 +179,12 @@ MOVMATRIX = Form(
         "d": replace(out("b32", eased="predicate"), lying=_turned("D")),
         "a": replace(inp("b32", values=(), eased="predicate"), lying=_turned("A")),
     },
-    touches="warp",
+    effects=(Collective("warp"), Flow(unwritten="ignore")),
     source="PTX ISA 9.7.14.5.17",
 )
 
 
-@MOVMATRIX.meaning
+@MOVMATRIX.execute
 def transpose_matrix(warps: Warps, i: Bound) -> None:
     # READ
     a = np.broadcast_to(warps.read(i.a), (warps.count, 32))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from warploom.isa.model.effects import Arrive, Wait, slot_or
 from warploom.isa.model.form import Form
 from warploom.isa.model.operands import Slots, address, inp, out, pred_out, sink
 from warploom.isa.model.semantics import Bound, Warps
@@ -26,11 +27,12 @@ INIT = Form(
         {_LOCAL}  7.0 sm_80
     """,
     operands={"addr": _OBJECT, "count": inp("u32", values=range(1, 1 << 20), bits=32)},
+    effects=(Arrive("addr", "init", order="weak"),),
     source="PTX ISA 9.7.13.15.9",
 )
 
 
-@INIT.meaning
+@INIT.execute
 def initialise(warps: Warps, i: Bound) -> None:
     # READ
     count = warps.read(i.count)
@@ -46,11 +48,12 @@ INVAL = Form(
         {_LOCAL}  7.0 sm_80
     """,
     operands={"addr": _OBJECT},
+    effects=(Arrive("addr", "inval", order="weak"),),
     source="PTX ISA 9.7.13.15.10",
 )
 
 
-@INVAL.meaning
+@INVAL.execute
 def invalidate(warps: Warps, i: Bound) -> None:
     warps.mbarrier(i.space, warps.addresses(i.addr), "inval")
 
@@ -64,11 +67,12 @@ TRANSACTIONS = Form(
         expect_tx,complete_tx  relaxed  cta,cluster  {_ANYWHERE}  8.0 sm_90
     """,
     operands={"addr": _OBJECT, "txCount": inp("u32")},
+    effects=(Arrive("addr", "op", order="relaxed", scope="scope"),),
     source="PTX ISA 9.7.13.15.11",
 )
 
 
-@TRANSACTIONS.meaning
+@TRANSACTIONS.execute
 def count_transactions(warps: Warps, i: Bound) -> None:
     # READ
     transactions = warps.read(i.txCount)
@@ -100,6 +104,7 @@ ARRIVE = Form(
     syntax="mbarrier.op{.sem}{.scope}{.space}.b64  state, [addr];",
     rows=_arrivals(_LOCAL, "sm_80", "7.0", "7.0"),
     operands={"state": out("u64"), "addr": _OBJECT},
+    effects=(Arrive("addr", "op", order=slot_or("sem", "release"), scope=slot_or("scope", "cta")),),
     source="PTX ISA 9.7.13.15.13",
 )
 
@@ -108,6 +113,7 @@ ARRIVE_DISCARD = Form(
     syntax="mbarrier.op{.sem}{.scope}{.space}.b64  _, [addr];",
     rows=_arrivals(_LOCAL, "sm_80", "7.1", "7.0"),
     operands={"_": sink(), "addr": _OBJECT},
+    effects=(Arrive("addr", "op", order=slot_or("sem", "release"), scope=slot_or("scope", "cta")),),
     source="PTX ISA 9.7.13.15.13",
 )
 
@@ -116,6 +122,7 @@ ARRIVE_COUNT = Form(
     syntax="mbarrier.op{.sem}{.scope}{.space}.b64  state, [addr], count;",
     rows=_arrivals(_LOCAL, "sm_90", "7.8", "7.8"),
     operands={"state": out("u64", also="sink"), "addr": _OBJECT, "count": _COUNT},
+    effects=(Arrive("addr", "op", order=slot_or("sem", "release"), scope=slot_or("scope", "cta")),),
     source="PTX ISA 9.7.13.15.13",
 )
 
@@ -124,14 +131,15 @@ ARRIVE_REMOTE = Form(
     syntax="mbarrier.op{.sem}{.scope}{.space}.b64  _, [addr]{, count};",
     rows=_arrivals("shared::cluster", "sm_90", "8.0", "8.0"),
     operands={"_": sink(), "addr": _OBJECT, "count": _COUNT},
+    effects=(Arrive("addr", "op", order=slot_or("sem", "release"), scope=slot_or("scope", "cta")),),
     source="PTX ISA 9.7.13.15.13",
 )
 
 
-@ARRIVE.meaning
-@ARRIVE_DISCARD.meaning
-@ARRIVE_COUNT.meaning
-@ARRIVE_REMOTE.meaning
+@ARRIVE.execute
+@ARRIVE_DISCARD.execute
+@ARRIVE_COUNT.execute
+@ARRIVE_REMOTE.execute
 def arrive(warps: Warps, i: Bound) -> None:
     # READ
     given = getattr(i, "count", None)
@@ -156,6 +164,7 @@ ARRIVE_NO_COMPLETE = Form(
     syntax="mbarrier.op.noComplete{.sem}{.scope}{.space}.b64  state, [addr], count;",
     rows=_without_completion("7.0"),
     operands={"state": out("u64"), "addr": _OBJECT, "count": _COUNT},
+    effects=(Arrive("addr", "op", order=slot_or("sem", "release"), scope=slot_or("scope", "cta")),),
     source="PTX ISA 9.7.13.15.13",
 )
 
@@ -164,12 +173,13 @@ ARRIVE_NO_COMPLETE_DISCARD = Form(
     syntax="mbarrier.op.noComplete{.sem}{.scope}{.space}.b64  _, [addr], count;",
     rows=_without_completion("7.1"),
     operands={"_": sink(), "addr": _OBJECT, "count": _COUNT},
+    effects=(Arrive("addr", "op", order=slot_or("sem", "release"), scope=slot_or("scope", "cta")),),
     source="PTX ISA 9.7.13.15.13",
 )
 
 
-@ARRIVE_NO_COMPLETE.meaning
-@ARRIVE_NO_COMPLETE_DISCARD.meaning
+@ARRIVE_NO_COMPLETE.execute
+@ARRIVE_NO_COMPLETE_DISCARD.execute
 def arrive_no_complete(warps: Warps, i: Bound) -> None:
     # READ
     count = warps.read(i.count)
@@ -193,6 +203,7 @@ ARRIVE_EXPECT = Form(
     syntax="mbarrier.op.expect_tx{.sem}{.scope}{.space}.b64  state, [addr], txCount;",
     rows=_expecting(_LOCAL),
     operands={"state": out("u64", also="sink"), "addr": _OBJECT, "txCount": inp("u32")},
+    effects=(Arrive("addr", "op", order=slot_or("sem", "release"), scope=slot_or("scope", "cta")),),
     source="PTX ISA 9.7.13.15.13",
 )
 
@@ -201,12 +212,13 @@ ARRIVE_EXPECT_REMOTE = Form(
     syntax="mbarrier.op.expect_tx{.sem}{.scope}{.space}.b64  _, [addr], txCount;",
     rows=_expecting("shared::cluster"),
     operands={"_": sink(), "addr": _OBJECT, "txCount": inp("u32")},
+    effects=(Arrive("addr", "op", order=slot_or("sem", "release"), scope=slot_or("scope", "cta")),),
     source="PTX ISA 9.7.13.15.13",
 )
 
 
-@ARRIVE_EXPECT.meaning
-@ARRIVE_EXPECT_REMOTE.meaning
+@ARRIVE_EXPECT.execute
+@ARRIVE_EXPECT_REMOTE.execute
 def arrive_expect(warps: Warps, i: Bound) -> None:
     # READ
     transactions = warps.read(i.txCount)
@@ -241,6 +253,7 @@ TEST_WAIT = Form(
     syntax="mbarrier.op{.parity}{.sem}{.scope}{.space}.b64  waitComplete, [addr], phase;",
     rows=_waits("test_wait", "7.0", "7.1", "sm_80"),
     operands={"waitComplete": pred_out(also=""), "addr": _OBJECT, "phase": _PHASE},
+    effects=(Wait("mbarrier", address="addr"),),
     source="PTX ISA 9.7.13.15.16",
 )
 
@@ -254,13 +267,13 @@ TRY_WAIT = Form(
         "phase": _PHASE,
         "suspendTimeHint": inp("u32"),
     },
-    touches="waits",
+    effects=(Wait("mbarrier", address="addr", suspends=True),),
     source="PTX ISA 9.7.13.15.16",
 )
 
 
-@TEST_WAIT.meaning
-@TRY_WAIT.meaning
+@TEST_WAIT.execute
+@TRY_WAIT.execute
 def wait(warps: Warps, i: Bound) -> None:
     # READ
     phase = warps.read(i.phase)
@@ -284,7 +297,7 @@ PENDING_COUNT = Form(
 )
 
 
-@PENDING_COUNT.meaning
+@PENDING_COUNT.execute
 def pending_count(warps: Warps, i: Bound) -> None:
     # READ
     state = warps.read(i.state)

@@ -14,6 +14,7 @@ import numpy as np
 
 from warploom.isa.instructions.lanes import spread
 from warploom.isa.instructions.remote import later
+from warploom.isa.model.effects import Access, Flow, Issue
 from warploom.isa.model.form import Form, no_effect
 from warploom.isa.model.operands import NARROW, Place, Slots, address, arg, immediate, inp, memory, out
 from warploom.isa.model.semantics import Array, Bound, Warps
@@ -98,6 +99,7 @@ LD = Form(
         ("-,ca,cg,cs,lu,cv - - -", f"const,local,{_PARAMETERS},{_SHARED}"),
     ),
     operands={"d": _loaded(), "a": memory(also="unified", eased="special"), "cache_policy": _policy()},
+    effects=(Access("read", "a", "d"),),
     source="PTX ISA 9.7.9.8",
 )
 
@@ -114,7 +116,7 @@ LD_ORDERED = Form(
         sem=True,
     ),
     operands={"d": _loaded(), "a": memory(also="unified", eased="special"), "cache_policy": _policy()},
-    touches="listens",
+    effects=(Access("read", "a", "d", order="sem", scope="scope"),),
     source="PTX ISA 9.7.9.8",
 )
 
@@ -123,7 +125,7 @@ LD_VOLATILE = Form(
     syntax="ld.volatile{.ss}{.level2::eviction_priority}{.level::prefetch_size}{.vec}.type  d, [a];",
     rows=_table("level::prefetch_size", (_PREFETCH, _CACHED), ("-", _SHARED), ("-", "local")),
     operands={"d": _loaded(), "a": memory(also="unified", eased="special")},
-    touches="listens",
+    effects=(Access("read", "a", "d", order="volatile"),),
     source="PTX ISA 9.7.9.8",
 )
 
@@ -136,7 +138,7 @@ LD_MMIO = Form(
         -,global  b128               8.4 sm_70
     """,
     operands={"d": out("type", 0, "wide", "braces"), "a": memory(also="unified", eased="special")},
-    touches="listens",
+    effects=(Access("read", "a", "d", order="mmio", scope="sys"),),
     source="PTX ISA 9.7.9.8",
 )
 
@@ -152,6 +154,7 @@ LD_NC = Form(
         (f"- {_LEVEL1} {_HINT} {_PREFETCH}", "global"),
     ),
     operands={"d": _loaded(), "a": memory(also="unified", eased="special"), "cache_policy": _policy()},
+    effects=(Access("read", "a", "d"),),
     source="PTX ISA 9.7.9.9",
 )
 
@@ -165,15 +168,16 @@ LDU = Form(
         -,global  -     b128               8.3 sm_70
     """,
     operands={"d": _loaded(), "a": memory(also="unified", eased="special")},
+    effects=(Access("read", "a", "d"),),
     source="PTX ISA 9.7.9.10",
 )
 
 
-@LD.meaning
-@LD_ORDERED.meaning
-@LD_VOLATILE.meaning
-@LD_NC.meaning
-@LDU.meaning
+@LD.execute
+@LD_ORDERED.execute
+@LD_VOLATILE.execute
+@LD_NC.execute
+@LDU.execute
 def load(warps: Warps, i: Bound) -> None:
     # READ
     values = warps.load(i.ss, warps.addresses(i.a), i.type, int(i.vec[1:] or 1))
@@ -184,7 +188,7 @@ def load(warps: Warps, i: Bound) -> None:
         warps.write(i.d, values[0])
 
 
-@LD_MMIO.meaning
+@LD_MMIO.execute
 def load_one(warps: Warps, i: Bound) -> None:
     # READ
     value = warps.load(i.ss, warps.addresses(i.a), i.type, 1)[0]
@@ -205,6 +209,7 @@ ST = Form(
         ("-,wb,cg,cs,wt - -", f"local,param,param::func,{_SHARED}"),
     ),
     operands={"a": memory(also="output"), "b": _stored(), "cache_policy": _policy()},
+    effects=(Access("write", "a", "b"),),
     source="PTX ISA 9.7.9.11",
 )
 
@@ -221,6 +226,7 @@ ST_ORDERED = Form(
         sem=True,
     ),
     operands={"a": memory(also="output"), "b": _stored(), "cache_policy": _policy()},
+    effects=(Access("write", "a", "b", order="sem", scope="scope"),),
     source="PTX ISA 9.7.9.11",
 )
 
@@ -229,6 +235,7 @@ ST_VOLATILE = Form(
     syntax="st.volatile{.ss}{.level2::eviction_priority}{.vec}.type  [a], b;",
     rows=_table("", ("", _CACHED), ("", _SHARED), ("", "local")),
     operands={"a": memory(also="output"), "b": _stored()},
+    effects=(Access("write", "a", "b", order="volatile"),),
     source="PTX ISA 9.7.9.11",
 )
 
@@ -241,13 +248,14 @@ ST_MMIO = Form(
         -,global  b128               8.4 sm_70
     """,
     operands={"a": memory(), "b": inp("type", accepts="wide", also="braces", eased="function")},
+    effects=(Access("write", "a", "b", order="mmio", scope="sys"),),
     source="PTX ISA 9.7.9.11",
 )
 
 
-@ST.meaning
-@ST_ORDERED.meaning
-@ST_VOLATILE.meaning
+@ST.execute
+@ST_ORDERED.execute
+@ST_VOLATILE.execute
 def store(warps: Warps, i: Bound) -> None:
     # READ
     values = warps.read_vector(i.b) if i.vec else warps.read(i.b)[np.newaxis]
@@ -255,7 +263,7 @@ def store(warps: Warps, i: Bound) -> None:
     warps.store(i.ss, warps.addresses(i.a), i.type, values)
 
 
-@ST_MMIO.meaning
+@ST_MMIO.execute
 def store_one(warps: Warps, i: Bound) -> None:
     # READ
     value = warps.read(i.b)[np.newaxis]
@@ -286,7 +294,7 @@ ST_ASYNC = Form(
         "b": inp("type", "vec", also="braces integers", eased="function"),
         "mbar": address(barred=barred_barrier),
     },
-    touches="async",
+    effects=(Issue(mbarrier="mbar"), Access("write", "a", "b", scope="cluster", proxy="async")),
     source="PTX ISA 9.7.9.12",
 )
 
@@ -308,12 +316,12 @@ ST_ASYNC_RELEASE = Form(
         "a": address(barred=NARROW, eased="special"),
         "b": replace(inp("type", eased="function"), by=_by_width),
     },
-    touches="async",
+    effects=(Issue(), Access("write", "a", "b", order="release", scope="scope", proxy="async")),
     source="PTX ISA 9.7.9.12",
 )
 
 
-@ST_ASYNC.meaning
+@ST_ASYNC.execute
 def store_async(warps: Warps, i: Bound) -> None:
     # READ
     values = warps.read_vector(i.b) if i.vec else spread(warps, warps.read(i.b))[np.newaxis]
@@ -326,7 +334,7 @@ def _store_now(space: str, type: str, warps: Warps, where: Array, captured: Mapp
     warps.store(space, where, type, np.moveaxis(captured["values"], -1, 0))
 
 
-@ST_ASYNC_RELEASE.meaning
+@ST_ASYNC_RELEASE.execute
 def store_release(warps: Warps, i: Bound) -> None:
     # READ
     value = warps.read(i.b)[np.newaxis]
@@ -352,11 +360,12 @@ CVTA = Form(
     syntax="cvta.space.size  p, a;",
     rows=_WINDOWS,
     operands={"p": out("size"), "a": inp("size", also="symbol")},
+    effects=(Flow(address=("a",)),),
     source="PTX ISA 9.7.9.20",
 )
 
 
-@CVTA.meaning
+@CVTA.execute
 def to_generic(warps: Warps, i: Bound) -> None:
     # READ
     a = warps.read(i.a)
@@ -371,11 +380,12 @@ CVTA_TO = Form(
     syntax="cvta.to.space.size  p, a;",
     rows=_WINDOWS,
     operands={"p": out("size"), "a": arg("size")},
+    effects=(Flow(address=("a",)),),
     source="PTX ISA 9.7.9.20",
 )
 
 
-@CVTA_TO.meaning
+@CVTA_TO.execute
 def from_generic(warps: Warps, i: Bound) -> None:
     # READ
     a = warps.read(i.a)
@@ -412,8 +422,8 @@ ISSPACEP_NARROW = Form(
 )
 
 
-@ISSPACEP.meaning
-@ISSPACEP_NARROW.meaning
+@ISSPACEP.execute
+@ISSPACEP_NARROW.execute
 def is_space(warps: Warps, i: Bound) -> None:
     # READ
     a = warps.read(i.a)
@@ -439,7 +449,7 @@ MAPA = Form(
 )
 
 
-@MAPA.meaning
+@MAPA.execute
 def map_address(warps: Warps, i: Bound) -> None:
     # READ
     a, b = warps.read(i.a), warps.read(i.b)
@@ -461,7 +471,7 @@ GETCTARANK = Form(
 )
 
 
-@GETCTARANK.meaning
+@GETCTARANK.execute
 def rank_of(warps: Warps, i: Bound) -> None:
     # READ
     a = warps.read(i.a)
@@ -520,10 +530,10 @@ DISCARD = Form(
     source="PTX ISA 9.7.9.17",
 )
 
-PREFETCH.meaning(no_effect)
-PREFETCHU.meaning(no_effect)
-APPLYPRIORITY.meaning(no_effect)
-DISCARD.meaning(no_effect)
+PREFETCH.execute(no_effect)
+PREFETCHU.execute(no_effect)
+APPLYPRIORITY.execute(no_effect)
+DISCARD.execute(no_effect)
 
 _PRIMARY = "L2::evict_last,L2::evict_normal,L2::evict_first,L2::evict_unchanged"
 
@@ -566,9 +576,9 @@ CREATEPOLICY_CVT = Form(
 )
 
 
-@CREATEPOLICY.meaning
-@CREATEPOLICY_RANGE.meaning
-@CREATEPOLICY_CVT.meaning
+@CREATEPOLICY.execute
+@CREATEPOLICY_RANGE.execute
+@CREATEPOLICY_CVT.execute
 def create_policy(warps: Warps, i: Bound) -> None:
     # WRITE: a policy is opaque, and no policy has an effect
     policy: Array = np.zeros((1, 1), np.uint64)

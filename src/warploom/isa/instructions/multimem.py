@@ -6,6 +6,7 @@ The abstract machine is one device, so nothing here is executed.
 from __future__ import annotations
 
 from warploom.isa.instructions.bulk import SIZES
+from warploom.isa.model.effects import Access, Issue
 from warploom.isa.model.form import Form
 from warploom.isa.model.operands import Slots, address, inp, out
 from warploom.isa.model.types import TYPES
@@ -36,6 +37,7 @@ LD_REDUCE = Form(
         for sem, scope in (("-,weak", "-"), ("relaxed,acquire", _SCOPES))
     ),
     operands={"d": out("type"), "a": _ADDRESS},
+    effects=(Access("read", "a", "d", order="sem", scope="scope"),),
     source="PTX ISA 9.7.9.14",
 )
 
@@ -61,6 +63,7 @@ LD_REDUCE_FLOAT = Form(
         for sem, scope in (("-,weak", "-"), ("relaxed,acquire", _SCOPES))
     ),
     operands={"d": out(_held, "vec", also="braces integers"), "a": _ADDRESS},
+    effects=(Access("read", "a", "d", order="sem", scope="scope"),),
     source="PTX ISA 9.7.9.14",
 )
 
@@ -73,6 +76,7 @@ ST = Form(
         relaxed,release  {_SCOPES}  -,global  b32,b64,u32,u64,s32,s64  8.1 sm_90
     """,
     operands={"a": _ADDRESS, "b": inp("type", eased="function")},
+    effects=(Access("write", "a", "b", order="sem", scope="scope"),),
     source="PTX ISA 9.7.9.14",
 )
 
@@ -93,6 +97,7 @@ ST_FLOAT = Form(
         for sem, scope in (("-,weak", "-"), ("relaxed,release", _SCOPES))
     ),
     operands={"a": _ADDRESS, "b": inp(_held, "vec", also="braces integers", eased="function")},
+    effects=(Access("write", "a", "b", order="sem", scope="scope"),),
     source="PTX ISA 9.7.9.14",
 )
 
@@ -113,6 +118,7 @@ RED = Form(
         for sem, scope in (("-", "-"), ("relaxed,release", _SCOPES))
     ),
     operands={"a": address(barred=(8, 16, 32)), "b": inp(_held, "vec", also="integers", eased="function")},
+    effects=(Access("update", "a", "b", order="sem", scope="scope"),),
     source="PTX ISA 9.7.9.14",
 )
 
@@ -130,7 +136,11 @@ COPY = Form(
         "size": inp("u32", values=SIZES, bits=32),
         "byteMask": inp("u16", when="cp_mask", eased="vector"),
     },
-    touches="async",
+    effects=(
+        Issue("bulk"),
+        Access("read", "srcMem", proxy="async"),
+        Access("write", "dstMem", proxy="async"),
+    ),
     source="PTX ISA 9.7.9.25.7",
 )
 
@@ -150,6 +160,10 @@ REDUCE = Form(
         "srcMem": address(space="shared"),
         "size": inp("u32", values=SIZES, bits=32),
     },
-    touches="async",
+    effects=(
+        Issue("bulk"),
+        Access("read", "srcMem", proxy="async"),
+        Access("update", "dstMem", proxy="async"),
+    ),
     source="PTX ISA 9.7.9.25.8",
 )

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from warploom.diagnostics import UsageError
+from warploom.isa.model.effects import Access, Issue, Multiply
 from warploom.isa.model.form import Form
 from warploom.isa.model.operand_layout import Given, Lying
 from warploom.isa.model.operands import Place, Slots, immediate, inp, pred_in, tensor_address
@@ -160,7 +161,7 @@ MMA = Form(
         -,sp   {_GROUPS}  kind::i8                         {_KEPT}          8.6  {_INTEGER}
     """,
     operands=_operands(*_PLAIN, tensor=False),
-    touches="tensor async",
+    effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
     source=_SOURCE,
 )
 
@@ -178,7 +179,7 @@ MMA_TENSOR = Form(
     """,
     operands=_operands(*_PLAIN, tensor=True),
     spellings=("tcgen05.mma{.sp}.cta_group.kind{.collector_usage}{.ashift}",),
-    touches="tensor async",
+    effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
     source=_SOURCE,
 )
 
@@ -203,7 +204,7 @@ BLOCK = Form(
     "  [d-tmem], a-desc, b-desc{, [sp-meta-tmem]}, idesc, [scale-A-tmem], [scale-B-tmem], enable-input-d;",
     rows=_BLOCK_ROWS,
     operands=_operands(*_BLOCK, tensor=False),
-    touches="tensor async",
+    effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
     source=_SOURCE,
 )
 
@@ -213,7 +214,7 @@ BLOCK_TENSOR = Form(
     "  [d-tmem], [a-tmem], b-desc{, [sp-meta-tmem]}, idesc, [scale-A-tmem], [scale-B-tmem], enable-input-d;",
     rows=_BLOCK_ROWS,
     operands=_operands(*_BLOCK, tensor=True),
-    touches="tensor async",
+    effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
     source=_SOURCE,
 )
 
@@ -229,7 +230,7 @@ STATIONARY = Form(
     "  [d-tmem], a-desc, b-desc{, [sp-meta-tmem]}, idesc, enable-input-d{, zero-column-mask-desc};",
     rows=_STATIONARY_ROWS,
     operands=_operands(*_WEIGHTS, tensor=False),
-    touches="tensor async",
+    effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
     source=_SOURCE,
 )
 
@@ -239,7 +240,7 @@ STATIONARY_TENSOR = Form(
     "  [d-tmem], [a-tmem], b-desc{, [sp-meta-tmem]}, idesc, enable-input-d{, zero-column-mask-desc};",
     rows=_STATIONARY_ROWS,
     operands=_operands(*_WEIGHTS, tensor=True),
-    touches="tensor async",
+    effects=(Issue(), Multiply(keeps="enable_input_d"), Access("update", "d_tmem", proxy="async")),
     source=_SOURCE,
 )
 

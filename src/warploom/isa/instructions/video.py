@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from warploom.isa.model.effects import Flow
 from warploom.isa.model.form import Form
+from warploom.isa.model.lanewise import Word
 from warploom.isa.model.operands import Place, Slots, inp, out
-from warploom.isa.model.semantics import Bound, Warps
 from warploom.numerics import integers
+from warploom.numerics.lanes import Lane
 
 _PART = "b[0-3]|h[01]"
 _MASKS = {"2": "h(?!$)1?0?", "4": "b(?!$)3?2?1?0?"}
@@ -49,6 +51,7 @@ ARITHMETIC = Form(
         vadd,vsub,vabsdiff,vmin,vmax  u32,s32  u32,s32  u32,s32  2.0  sm_20
     """,
     operands={"d": out("dtype"), "a": _source("atype"), "b": _source("btype")},
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.1.1",
 )
 
@@ -65,6 +68,7 @@ ARITHMETIC_MERGED = Form(
         "b": _source("btype"),
         "c": inp("dtype", eased="function"),
     },
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.1.1",
 )
 
@@ -76,6 +80,7 @@ SHIFT = Form(
         vshl,vshr  u32,s32  u32,s32  u32    clamp,wrap  2.0  sm_20
     """,
     operands={"d": out("dtype"), "a": _source("atype"), "b": _source("btype")},
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.1.2",
 )
 
@@ -92,6 +97,7 @@ SHIFT_MERGED = Form(
         "b": _source("btype"),
         "c": inp("dtype", eased="function"),
     },
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.1.2",
 )
 
@@ -110,6 +116,7 @@ MAD = Form(
         u32,s32  u32,s32  u32,s32  -,shr7,shr15  2.0  sm_20
     """,
     operands=_FACTORS,
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.1.3",
 )
 
@@ -126,6 +133,7 @@ MAD_NEGATED = Form(
         "b": _source("btype"),
         "c": inp("dtype", also="minus", eased="function"),
     },
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.1.3",
 )
 
@@ -142,6 +150,7 @@ MAD_PLUS_ONE = Form(
         "b": _source("btype"),
         "c": inp("dtype", eased="function"),
     },
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.1.3",
 )
 
@@ -153,6 +162,7 @@ SET = Form(
         u32,s32  u32,s32  eq,ne,lt,le,gt,ge  2.0  sm_20
     """,
     operands={"d": out("u32"), "a": _source("atype"), "b": _source("btype")},
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.1.4",
 )
 
@@ -169,6 +179,7 @@ SET_MERGED = Form(
         "b": _source("btype"),
         "c": inp("u32"),
     },
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.1.4",
 )
 
@@ -180,6 +191,7 @@ PAIR = Form(
         vadd2,vsub2,vavrg2,vabsdiff2,vmin2,vmax2  u32,s32  u32,s32  u32,s32  -,sat,add  3.0  sm_30
     """,
     operands={"d": out("dtype", parts=_mask), **_LANES, "c": inp("dtype", values=())},
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.2.1",
 )
 
@@ -191,20 +203,17 @@ QUAD = Form(
         vadd4,vsub4,vabsdiff4,vmin4,vmax4  u32,s32  u32,s32  u32,s32  -,sat,add  3.0  sm_30
     """,
     operands={"d": out("dtype", parts=_mask), **_LANES, "c": inp("dtype", values=())},
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.2.3",
 )
 
 
-@QUAD.meaning
-def quad(warps: Warps, i: Bound) -> None:
-    # READ
-    a, b, c = warps.read(i.a), warps.read(i.b), warps.read(i.c)
-    # COMPUTE
-    d = integers.quarters(i.vop[1:-1], a, b, i.dtype == "s32", i.second == "sat")
-    if i.second == "add":
-        d = integers.sum_quarters(d, i.dtype == "s32") + c.view(np.uint32)
-    # WRITE
-    warps.write(i.d, d)
+@QUAD.semantics
+def quad(vop: Word, dtype: Word, second: Word, a: Lane, b: Lane, c: Lane) -> Lane:
+    d = integers.quarters(vop[1:-1], a, b, dtype == "s32", second == "sat")
+    if second == "add":
+        d = integers.sum_quarters(d, dtype == "s32") + c.view(np.uint32)
+    return d
 
 
 QUAD_AVERAGE = Form(
@@ -215,6 +224,7 @@ QUAD_AVERAGE = Form(
         vavrg4  u32,s32  u32,s32  u32,s32  -,sat,add  3.0  sm_30
     """,
     operands={"d": out("dtype", parts=_mask), **_LANES, "c": inp("dtype", values=())},
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.2.3",
 )
 
@@ -226,5 +236,6 @@ LANES_SET = Form(
         vset2,vset4  u32,s32  u32,s32  eq,ne,lt,le,gt,ge  3.0  sm_30
     """,
     operands={"d": out("u32", parts=_mask), **_LANES, "c": inp("u32", values=())},
+    effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.2.2",
 )

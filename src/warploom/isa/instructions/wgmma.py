@@ -20,6 +20,7 @@ from warploom.isa.instructions.fragments import (
     variant,
 )
 from warploom.isa.instructions.sparse import lying_metadata, selectors
+from warploom.isa.model.effects import Collective, Commit, Fence, Issue, Multiply, Wait
 from warploom.isa.model.form import Form
 from warploom.isa.model.operand_layout import Given, Lying
 from warploom.isa.model.operands import Place, Slots, immediate, inp, pred_in
@@ -134,8 +135,8 @@ HALF = Form(
     rows=_HALF_ROWS,
     words=_SHAPE,
     operands=_SHARED | _SIGNS | _TRANSPOSE_A | _TRANSPOSE_B,
-    touches="warpgroup tensor async",
     limit=has_arithmetic("wgmma"),
+    effects=(Collective("warpgroup"), Issue("multiplication"), Multiply(keeps="scale_d")),
     source="PTX ISA 9.7.15.5.2",
 )
 
@@ -146,8 +147,8 @@ HALF_REGISTERS = Form(
     rows=_HALF_ROWS,
     words=_SHAPE,
     operands=_REGISTERS | _SIGNS | _TRANSPOSE_B,
-    touches="warpgroup tensor async",
     limit=has_arithmetic("wgmma"),
+    effects=(Collective("warpgroup"), Issue("multiplication"), Multiply(keeps="scale_d")),
     source="PTX ISA 9.7.15.5.2",
 )
 
@@ -158,8 +159,8 @@ FLOAT = Form(
     rows=_FLOAT_ROWS,
     words=_SHAPE,
     operands=_SHARED | _SIGNS,
-    touches="warpgroup tensor async",
     limit=has_arithmetic("wgmma"),
+    effects=(Collective("warpgroup"), Issue("multiplication"), Multiply(keeps="scale_d")),
     source="PTX ISA 9.7.15.5.2",
 )
 
@@ -170,8 +171,8 @@ FLOAT_REGISTERS = Form(
     rows=_FLOAT_ROWS,
     words=_SHAPE,
     operands=_REGISTERS | _SIGNS,
-    touches="warpgroup tensor async",
     limit=has_arithmetic("wgmma"),
+    effects=(Collective("warpgroup"), Issue("multiplication"), Multiply(keeps="scale_d")),
     source="PTX ISA 9.7.15.5.2",
 )
 
@@ -182,8 +183,8 @@ INTEGER = Form(
     words=_SHAPE,
     operands=_SHARED,
     spellings=("wgmma.mma_async.sync.aligned.shape.dtype.atype.btype{.satfinite}",),
-    touches="warpgroup tensor async",
     limit=has_arithmetic("wgmma"),
+    effects=(Collective("warpgroup"), Issue("multiplication"), Multiply(keeps="scale_d")),
     source="PTX ISA 9.7.15.5.2",
 )
 
@@ -194,8 +195,8 @@ INTEGER_REGISTERS = Form(
     words=_SHAPE,
     operands=_INTEGER_REGISTERS,
     spellings=("wgmma.mma_async.sync.aligned.shape.dtype.atype.btype{.satfinite}",),
-    touches="warpgroup tensor async",
     limit=has_arithmetic("wgmma"),
+    effects=(Collective("warpgroup"), Issue("multiplication"), Multiply(keeps="scale_d")),
     source="PTX ISA 9.7.15.5.2",
 )
 
@@ -205,8 +206,8 @@ BIT = Form(
     rows=_BIT_ROWS,
     words=_SHAPE,
     operands=_SHARED,
-    touches="warpgroup tensor async",
     limit=has_arithmetic("wgmma"),
+    effects=(Collective("warpgroup"), Issue("multiplication"), Multiply(keeps="scale_d")),
     source="PTX ISA 9.7.15.5.2",
 )
 
@@ -216,8 +217,8 @@ BIT_REGISTERS = Form(
     rows=_BIT_ROWS,
     words=_SHAPE,
     operands=_INTEGER_REGISTERS,
-    touches="warpgroup tensor async",
     limit=has_arithmetic("wgmma"),
+    effects=(Collective("warpgroup"), Issue("multiplication"), Multiply(keeps="scale_d")),
     source="PTX ISA 9.7.15.5.2",
 )
 
@@ -228,8 +229,8 @@ SPARSE_HALF = Form(
     rows=_SPARSE_HALF_ROWS,
     words=_SHAPE,
     operands=_SPARSE_SHARED | _SIGNS | _TRANSPOSE_A | _TRANSPOSE_B,
-    touches="warpgroup tensor async",
     limit=has_arithmetic("wgmma"),
+    effects=(Collective("warpgroup"), Issue("multiplication"), Multiply(keeps="scale_d")),
     source="PTX ISA 9.7.15.6.2",
 )
 
@@ -240,8 +241,8 @@ SPARSE_HALF_REGISTERS = Form(
     rows=_SPARSE_HALF_ROWS,
     words=_SHAPE,
     operands=_SPARSE_REGISTERS | _SIGNS | _TRANSPOSE_B,
-    touches="warpgroup tensor async",
     limit=has_arithmetic("wgmma"),
+    effects=(Collective("warpgroup"), Issue("multiplication"), Multiply(keeps="scale_d")),
     source="PTX ISA 9.7.15.6.2",
 )
 
@@ -252,8 +253,8 @@ SPARSE_FLOAT = Form(
     rows=_SPARSE_FLOAT_ROWS,
     words=_SHAPE,
     operands=_SPARSE_SHARED | _SIGNS,
-    touches="warpgroup tensor async",
     limit=has_arithmetic("wgmma"),
+    effects=(Collective("warpgroup"), Issue("multiplication"), Multiply(keeps="scale_d")),
     source="PTX ISA 9.7.15.6.2",
 )
 
@@ -264,8 +265,8 @@ SPARSE_FLOAT_REGISTERS = Form(
     rows=_SPARSE_FLOAT_ROWS,
     words=_SHAPE,
     operands=_SPARSE_REGISTERS | _SIGNS,
-    touches="warpgroup tensor async",
     limit=has_arithmetic("wgmma"),
+    effects=(Collective("warpgroup"), Issue("multiplication"), Multiply(keeps="scale_d")),
     source="PTX ISA 9.7.15.6.2",
 )
 
@@ -277,8 +278,8 @@ SPARSE_INTEGER = Form(
     words=_SHAPE,
     operands=_SPARSE_SHARED,
     spellings=("wgmma.mma_async.sp.sync.aligned.shape.dtype.atype.btype{.satfinite}",),
-    touches="warpgroup tensor async",
     limit=has_arithmetic("wgmma"),
+    effects=(Collective("warpgroup"), Issue("multiplication"), Multiply(keeps="scale_d")),
     source="PTX ISA 9.7.15.6.2",
 )
 
@@ -290,44 +291,44 @@ SPARSE_INTEGER_REGISTERS = Form(
     words=_SHAPE,
     operands=_SPARSE_INTEGER_REGISTERS,
     spellings=("wgmma.mma_async.sp.sync.aligned.shape.dtype.atype.btype{.satfinite}",),
-    touches="warpgroup tensor async",
     limit=has_arithmetic("wgmma"),
+    effects=(Collective("warpgroup"), Issue("multiplication"), Multiply(keeps="scale_d")),
     source="PTX ISA 9.7.15.6.2",
 )
 
 
-@HALF.meaning
-@HALF_REGISTERS.meaning
-@FLOAT.meaning
-@FLOAT_REGISTERS.meaning
-@INTEGER.meaning
-@INTEGER_REGISTERS.meaning
-@BIT.meaning
-@BIT_REGISTERS.meaning
-@SPARSE_HALF.meaning
-@SPARSE_HALF_REGISTERS.meaning
-@SPARSE_FLOAT.meaning
-@SPARSE_FLOAT_REGISTERS.meaning
-@SPARSE_INTEGER.meaning
-@SPARSE_INTEGER_REGISTERS.meaning
+@HALF.execute
+@HALF_REGISTERS.execute
+@FLOAT.execute
+@FLOAT_REGISTERS.execute
+@INTEGER.execute
+@INTEGER_REGISTERS.execute
+@BIT.execute
+@BIT_REGISTERS.execute
+@SPARSE_HALF.execute
+@SPARSE_HALF_REGISTERS.execute
+@SPARSE_FLOAT.execute
+@SPARSE_FLOAT_REGISTERS.execute
+@SPARSE_INTEGER.execute
+@SPARSE_INTEGER_REGISTERS.execute
 def issue(warps: Warps, i: Bound) -> None:
     issue_several(warps, (i,))
 
 
-@HALF.meaning_of_run
-@HALF_REGISTERS.meaning_of_run
-@FLOAT.meaning_of_run
-@FLOAT_REGISTERS.meaning_of_run
-@INTEGER.meaning_of_run
-@INTEGER_REGISTERS.meaning_of_run
-@BIT.meaning_of_run
-@BIT_REGISTERS.meaning_of_run
-@SPARSE_HALF.meaning_of_run
-@SPARSE_HALF_REGISTERS.meaning_of_run
-@SPARSE_FLOAT.meaning_of_run
-@SPARSE_FLOAT_REGISTERS.meaning_of_run
-@SPARSE_INTEGER.meaning_of_run
-@SPARSE_INTEGER_REGISTERS.meaning_of_run
+@HALF.execute_run
+@HALF_REGISTERS.execute_run
+@FLOAT.execute_run
+@FLOAT_REGISTERS.execute_run
+@INTEGER.execute_run
+@INTEGER_REGISTERS.execute_run
+@BIT.execute_run
+@BIT_REGISTERS.execute_run
+@SPARSE_HALF.execute_run
+@SPARSE_HALF_REGISTERS.execute_run
+@SPARSE_FLOAT.execute_run
+@SPARSE_FLOAT_REGISTERS.execute_run
+@SPARSE_INTEGER.execute_run
+@SPARSE_INTEGER_REGISTERS.execute_run
 def issue_several(warps: Warps, run: Sequence[Bound]) -> None:
     # READ
     everywhere = (warps.count, 32)
@@ -514,12 +515,12 @@ FENCE = Form(
     syntax="wgmma.fence.sync.aligned;",
     rows="ptx target\n8.0 sm_90a",
     operands={},
-    touches="warpgroup",
+    effects=(Collective("warpgroup"), Fence("registers")),
     source="PTX ISA 9.7.15.7.1",
 )
 
 
-@FENCE.meaning
+@FENCE.execute
 def fence(warps: Warps, i: Bound) -> None:
     """Registers are read and written where the schedule says; there is nothing left to order."""
 
@@ -529,12 +530,12 @@ COMMIT = Form(
     syntax="wgmma.commit_group.sync.aligned;",
     rows="ptx target\n8.0 sm_90a",
     operands={},
-    touches="warpgroup async",
+    effects=(Collective("warpgroup"), Commit("multiplication")),
     source="PTX ISA 9.7.15.7.2",
 )
 
 
-@COMMIT.meaning
+@COMMIT.execute
 def commit(warps: Warps, i: Bound) -> None:
     # WRITE
     warps.commit("wgmma")
@@ -545,12 +546,12 @@ WAIT = Form(
     syntax="wgmma.wait_group.sync.aligned  N;",
     rows="ptx target\n8.0 sm_90a",
     operands={"N": immediate(values=range(1 << 63))},
-    touches="warpgroup async",
+    effects=(Collective("warpgroup"), Wait("multiplication", pending="N")),
     source="PTX ISA 9.7.15.7.3",
 )
 
 
-@WAIT.meaning
+@WAIT.execute
 def wait(warps: Warps, i: Bound) -> None:
     # READ
     pending = i.N

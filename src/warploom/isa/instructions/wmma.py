@@ -18,6 +18,7 @@ from warploom.isa.instructions.fragments import (
     write_result,
 )
 from warploom.isa.model import register_constraints as holds
+from warploom.isa.model.effects import Access, Collective, Multiply
 from warploom.isa.model.form import Form
 from warploom.isa.model.operand_layout import Lying
 from warploom.isa.model.operands import NARROW, Slots, address, inp, out
@@ -78,12 +79,12 @@ LOAD = Form(
         "wmma.load.matrix.sync{.aligned}.shape.layout{.ss}.type",
         "wmma.load.matrix.sync{.aligned}.shape{.ss}.layout.type",
     ),
-    touches="warp",
+    effects=(Collective("warp"), Access("read", "p", "r")),
     source="PTX ISA 9.7.14.4.3",
 )
 
 
-@LOAD.meaning
+@LOAD.execute
 def load_matrix(warps: Warps, i: Bound) -> None:
     # READ
     found = _map(i.matrix, i.shape, i.type)
@@ -154,12 +155,12 @@ STORE = Form(
         "wmma.store.d.sync{.aligned}.shape.layout{.ss}.type",
         "wmma.store.d.sync{.aligned}.shape{.ss}.layout.type",
     ),
-    touches="warp",
+    effects=(Collective("warp"), Access("write", "p", "r")),
     source="PTX ISA 9.7.14.4.4",
 )
 
 
-@STORE.meaning
+@STORE.execute
 def store_matrix(warps: Warps, i: Bound) -> None:
     # READ
     found = _map("d", i.shape, i.type)
@@ -197,8 +198,8 @@ HALF = Form(
     """,
     operands=_OPERANDS,
     spellings=("wmma.mma.sync{.aligned}.shape.alayout.blayout.dtype.ctype{.satfinite}",),
-    touches="warp tensor",
     limit=_saturates,
+    effects=(Collective("warp"), Multiply()),
     source="PTX ISA 9.7.14.4.5",
 )
 
@@ -216,8 +217,8 @@ FLOAT = Form(
         "wmma.mma.sync.aligned.alayout.blayout.shape.dtype.atype.btype.ctype{.rnd}",
         "wmma.mma.sync.aligned.shape.alayout.blayout.dtype.atype.btype.ctype{.rnd}",
     ),
-    touches="warp tensor",
     limit=has_arithmetic("wmma"),
+    effects=(Collective("warp"), Multiply()),
     source="PTX ISA 9.7.14.4.5",
 )
 
@@ -233,8 +234,8 @@ INTEGER = Form(
     """,
     operands=_OPERANDS,
     spellings=("wmma.mma.sync.aligned.shape.alayout.blayout.dtype.atype.btype.ctype{.satfinite}",),
-    touches="warp tensor",
     limit=has_arithmetic("wmma"),
+    effects=(Collective("warp"), Multiply()),
     source="PTX ISA 9.7.14.4.5",
 )
 
@@ -248,16 +249,16 @@ BIT = Form(
     """,
     operands=_OPERANDS,
     spellings=("wmma.mma.bitOp.popc.sync.aligned.shape.alayout.blayout.dtype.atype.btype.ctype",),
-    touches="warp tensor",
     limit=has_arithmetic("wmma"),
+    effects=(Collective("warp"), Multiply()),
     source="PTX ISA 9.7.14.4.5",
 )
 
 
-@HALF.meaning
-@FLOAT.meaning
-@INTEGER.meaning
-@BIT.meaning
+@HALF.execute
+@FLOAT.execute
+@INTEGER.execute
+@BIT.execute
 def multiply(warps: Warps, i: Bound) -> None:
     # READ
     a, b, c = read_operands(warps, i, "wmma")

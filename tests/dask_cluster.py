@@ -1,4 +1,4 @@
-"""One cluster for all tests of this folder, as starting one takes seconds."""
+"""Fixture of a Dask cluster that tests share, because starting one takes seconds."""
 
 from __future__ import annotations
 
