@@ -1,4 +1,4 @@
-"""The journal of a campaign: what any end of a process leaves of it, and what it refuses."""
+"""Checkpoint of a campaign: interrupted writes, and files that are refused."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from warploom_lab.work.checkpoint import Checkpoint
 
 ABOUT = {"campaign": "a test", "seed": 1, "tasks": 9}
 NAMED = "j.jsonl"
-PLAIN = st.recursive(
+JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=6,
 )
 RESULTS = st.permutations(range(9)).flatmap(
-    lambda order: st.lists(PLAIN, max_size=9).map(lambda values: list(zip(order, values, strict=False)))
+    lambda order: st.lists(JSON, max_size=9).map(lambda values: list(zip(order, values, strict=False)))
 )
 
 
 def written(path: Path, results: list[tuple[int, Any]]) -> bytes:
-    with Checkpoint(path, ABOUT) as journal:
-        journal.add(results[:2])
+    with Checkpoint(path, ABOUT) as checkpoint:
+        checkpoint.add(results[:2])
         for each in results[2:]:
-            journal.add([each])
+            checkpoint.add([each])
     return path.read_bytes()
 
 
 def refusal(path: Path, about: dict[str, Any] | None = None) -> str:
-    """What is said of a journal that is refused, which is left as it was."""
+    """Return the message about a refused file, which must stay unchanged."""
     before = path.read_bytes() if path.is_file() else b""
     with pytest.raises(UsageError) as caught:
         Checkpoint(path, about or ABOUT)
@@ -50,52 +50,50 @@ def refusal(path: Path, about: dict[str, Any] | None = None) -> str:
 
 @settings(max_examples=50)
 @given(RESULTS, st.data())
-def test_what_is_cut_anywhere_is_a_prefix_and_can_be_gone_on_with(
+def test_a_truncated_checkpoint_is_continued(
     tmp_path_factory: pytest.TempPathFactory, results: list[tuple[int, Any]], data: st.DataObject
 ) -> None:
     path = tmp_path_factory.mktemp("cut") / NAMED
     whole = written(path, results)
     path.write_bytes(whole[: data.draw(st.integers(0, len(whole)), label="cut")])
-    with Checkpoint(path, ABOUT) as journal:
-        known = len(journal.results)
-        assert list(journal.results.items()) == results[:known]
-        for each in reversed(
-            results[known:]
-        ):  # in another order, so that what was cut is not what comes there
-            journal.add([each])
+    with Checkpoint(path, ABOUT) as checkpoint:
+        known = len(checkpoint.results)
+        assert list(checkpoint.results.items()) == results[:known]
+        for each in reversed(results[known:]):  # in another order than before the cut
+            checkpoint.add([each])
             assert path.read_bytes().endswith(b"}\n")
     assert sorted(path.read_bytes().splitlines()) == sorted(whole.splitlines())
-    with Checkpoint(path, ABOUT) as journal:
-        assert journal.results == dict(results)
+    with Checkpoint(path, ABOUT) as checkpoint:
+        assert checkpoint.results == dict(results)
 
 
-def test_a_line_is_json_of_its_own(tmp_path: Path) -> None:
+def test_each_line_is_json(tmp_path: Path) -> None:
     first, *lines = written(tmp_path / NAMED, [(3, [1, "é"]), (0, None)]).splitlines()
     assert json.loads(first)["about"] == ABOUT
     assert [(each["task"], each["result"]) for each in map(json.loads, lines)] == [(3, [1, "é"]), (0, None)]
 
 
-def test_what_another_campaign_wrote_is_refused(tmp_path: Path) -> None:
+def test_a_checkpoint_of_another_campaign_is_refused(tmp_path: Path) -> None:
     path = tmp_path / NAMED
     written(path, [(1, 2)])
-    hint = "ask for the same as then, or name another file"
+    hint = "repeat the earlier options, or name another file"
     assert refusal(path, {**ABOUT, "seed": 2}) == (
-        f"j.jsonl is the checkpoint of another campaign: seed is 1 there, and 2 here | {hint}"
+        f"j.jsonl is the checkpoint of another campaign: seed is 1, expected 2 | {hint}"
     )
     assert refusal(path, {**ABOUT, "names": ["mma"]}) == (
-        f'j.jsonl is the checkpoint of another campaign: names is nothing there, and ["mma"] here | {hint}'
+        f'j.jsonl is the checkpoint of another campaign: names is missing, expected ["mma"] | {hint}'
     )
 
 
-def test_what_is_no_journal_is_refused(tmp_path: Path) -> None:
+def test_another_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / NAMED
-    no = "j.jsonl is no checkpoint of a campaign | name a file that is not there yet, or remove it"
+    no = "j.jsonl is not a checkpoint of a campaign | name a new file, or remove this one"
     for text in (b"notes of mine\n", b"notes of mine", b"\0" * 4096, b"{}\n", b"[" * 100_000):
         path.write_bytes(text)
         assert refusal(path) == no
     path.unlink()
     os.mkfifo(tmp_path / "fifo")
-    assert refusal(tmp_path / "fifo") == "j.jsonl cannot be a checkpoint: it is no ordinary file | "
+    assert refusal(tmp_path / "fifo") == "j.jsonl cannot be a checkpoint: it is not a regular file | "
     path.mkdir()
     assert refusal(path) == "j.jsonl cannot be a checkpoint: is a directory | "
     assert (
@@ -103,7 +101,7 @@ def test_what_is_no_journal_is_refused(tmp_path: Path) -> None:
     )
 
 
-def test_a_journal_that_is_damaged_is_refused(tmp_path: Path) -> None:
+def test_a_damaged_checkpoint_is_refused(tmp_path: Path) -> None:
     path = tmp_path / NAMED
     first, second, third = written(path, [(1, "one"), (2, "two")]).splitlines(keepends=True)
     for damaged, line in (
@@ -121,12 +119,12 @@ def test_a_journal_that_is_damaged_is_refused(tmp_path: Path) -> None:
     assert refusal(path, short) == "j.jsonl is damaged at line 2 | remove it to begin anew"
 
 
-def test_two_processes_do_not_write_one_journal(tmp_path: Path) -> None:
+def test_two_processes_cannot_share_a_checkpoint(tmp_path: Path) -> None:
     path = tmp_path / NAMED
     written(path, [(1, 2)])
     program = (
         "import json, pathlib, sys; from warploom_lab.work.checkpoint import Checkpoint; "
-        "journal = Checkpoint(pathlib.Path(sys.argv[1]), json.loads(sys.argv[2])); "
+        "checkpoint = Checkpoint(pathlib.Path(sys.argv[1]), json.loads(sys.argv[2])); "
         "print('held', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(
@@ -137,12 +135,12 @@ def test_two_processes_do_not_write_one_journal(tmp_path: Path) -> None:
         assert other.stdout is not None
         assert other.stdout.readline() == b"held\n"
         said = refusal(path)
-    assert said == "j.jsonl is the checkpoint of a campaign that goes on now, in another process | "
-    with Checkpoint(path, ABOUT) as journal:
-        assert journal.results == {1: 2}
+    assert said == "j.jsonl is the checkpoint of a campaign that is running in another process | "
+    with Checkpoint(path, ABOUT) as checkpoint:
+        assert checkpoint.results == {1: 2}
 
 
-def test_a_full_disk_is_a_sentence_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_reported_and_loses_no_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / NAMED
     real = os.pwrite
     before = written(path, [(1, 2)])
@@ -152,14 +150,14 @@ def test_a_full_disk_is_a_sentence_and_loses_nothing(tmp_path: Path, monkeypatch
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         return real(file, data[:20], at)
 
-    with Checkpoint(path, ABOUT) as journal:
+    with Checkpoint(path, ABOUT) as checkpoint:
         monkeypatch.setattr(os, "pwrite", full)
         with pytest.raises(UsageError) as caught:
-            journal.add([(3, "a result of some length")])
+            checkpoint.add([(3, "a result of some length")])
         (said,) = caught.value.diagnostics
         assert (said.code, said.message, said.hint) == (
-            "farm.disk",
-            f"{path} cannot be written: no space left on device; it has 1 of 9 results",
-            "free some space, and start the same command again",
+            "checkpoint.disk",
+            f"{path} cannot be written: no space left on device; it holds 1 of 9 results",
+            "free some space and start the same command again",
         )
         assert path.read_bytes() == before

@@ -1,4 +1,4 @@
-"""What comes of a task, as plain data: JSON gives back the same, and nothing else is taken for it."""
+"""JSON data of results: decoding restores the value and refuses other data."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import pytest
 from warploom.kernels.plan import Tile
 from warploom_lab.campaign import Difference
 from warploom_lab.campaign import Outcome as Experimented
-from warploom_lab.campaign.small_kernels import Disagreement
+from warploom_lab.campaign.small_kernels import Mismatch
 from warploom_lab.campaign.tensor_cases import tensor_cases
 from warploom_lab.campaign.tensor_copy import Answer, TensorOutcome
-from warploom_lab.gemm import Outcome, Way, cases
+from warploom_lab.gemm import Outcome, Partition, cases
 from warploom_lab.json_data import decode, encode
 from warploom_lab.nvcc.compiler import Answer as Said
 from warploom_lab.ptxas.assembler import Verdict
@@ -24,8 +24,8 @@ LEFT = Answer("done", (0, 3), np.arange(6, dtype=np.uint8).reshape(2, 3), np.zer
 RESULTS: list[tuple[Any, Any]] = [
     (Experimented, Experimented("mma.half", "m", 4, 8, 1, Difference(1, "raw", "d", 2, 3, 4, 5, 32))),
     (Experimented, Experimented("mma.half", "m", 4, 8, 0, failure="no")),
-    (Disagreement | None, Disagreement("warp/vote", "lazy", "a word differs")),
-    (Disagreement | None, None),
+    (Mismatch | None, Mismatch("warp/vote", "lazy", "a word differs")),
+    (Mismatch | None, None),
     (tuple[str, str] | None, ("done", "")),
     (list[Said], [Said("x;"), Said("", ("no", "never"))]),
     (list[Verdict], []),
@@ -33,7 +33,7 @@ RESULTS: list[tuple[Any, Any]] = [
         (TensorOutcome, TensorOutcome(case, LEFT, Answer("trapped"), 2**64 - 1, False))
         for case in tensor_cases(40, 1)
     ),
-    *((Outcome, Outcome(case, 0.1, True, Way(Tile(), 3, 1), "a", "b")) for case in cases(1, 40)),
+    *((Outcome, Outcome(case, 0.1, True, Partition(Tile(), 3, 1), "a", "b")) for case in cases(1, 40)),
     (Outcome, Outcome(next(cases(1, 1)), float("inf"), wrong="far")),
 ]
 
@@ -47,7 +47,7 @@ def same(a: Any, b: Any) -> bool:
 
 
 @pytest.mark.parametrize(("kind", "value"), RESULTS)
-def test_json_gives_back_the_same(kind: Any, value: Any) -> None:
+def test_decoding_restores_the_value(kind: Any, value: Any) -> None:
     assert same(decode(kind, json.loads(json.dumps(encode(value)))), value)
 
 
@@ -72,12 +72,12 @@ ARRAY = encode(LEFT)["shared"]
         (Answer, {**encode(LEFT), "steps": [0, "3"]}),
     ],
 )
-def test_what_says_no_such_thing_is_refused(kind: Any, data: Any) -> None:
+def test_other_data_is_refused(kind: Any, data: Any) -> None:
     with pytest.raises((TypeError, ValueError, KeyError)):
         decode(kind, data)
 
 
-def test_a_word_is_one_of_those_there_are() -> None:
+def test_an_unknown_literal_is_refused() -> None:
     case = next(iter(tensor_cases(1, 1)))
     assert decode(type(case), encode(case)) == case
     with pytest.raises(ValueError, match="found 'jump'"):

@@ -18,25 +18,25 @@ from warploom_lab.ptxas.random_cases import random_cases
 
 
 class Agreeing(CachedAssemblers):
-    """An assembler that says what `check` says, but to the first question if it is `contrary`."""
+    """Assembler with the verdicts of `check`; if `contrary`, the first verdict is inverted."""
 
     contrary = False
     message = "a reason"
     asked: ClassVar[list[Question]] = []
 
-    def ask(self, questions: Sequence[Question], progress: Progress | None = None) -> list[Verdict]:
+    def judge_all(self, questions: Sequence[Question], progress: Progress | None = None) -> list[Verdict]:
         self.asked[:] = questions
-        said = [check(probe.module(at.target, at.version)).ok for probe, at in questions]
-        said[0] ^= self.contrary
-        return [Verdict(ok, "" if ok else self.message) for ok in said]
+        results = [check(probe.module(at.target, at.version)).ok for probe, at in questions]
+        results[0] ^= self.contrary
+        return [Verdict(ok, "" if ok else self.message) for ok in results]
 
 
-def test_a_seed_gives_the_same_probes_again() -> None:
+def test_probes_depend_on_the_seed() -> None:
     one, again, other = (random_cases(50, seed, ["logic"]) for seed in (1, 1, 2))
     assert one == again != other
 
 
-def test_probes_are_of_the_families_and_none_is_known() -> None:
+def test_probes_are_from_the_families_and_new() -> None:
     cases = random_cases(200, 3, ["logic", "move"])
     assert {case.family for case in cases} == {"logic", "move"}
     assert len({(case.probe.key, case.points) for case in cases}) == 200
@@ -48,7 +48,7 @@ def test_probes_are_of_the_families_and_none_is_known() -> None:
     assert known.isdisjoint((case.probe.key, case.points[0]) for case in others)
 
 
-def test_every_form_is_asked_about() -> None:
+def test_every_family_has_probes() -> None:
     cases = random_cases(3000, 4)
     assert {case.family for case in cases} == {form.family for form in forms()}
     assert {case.change.count(" and ") for case in cases} >= {0, 1}
@@ -56,18 +56,18 @@ def test_every_form_is_asked_about() -> None:
     assert 300 < len(legal) < 900
 
 
-def test_no_family_of_that_name_is_a_mistake() -> None:
-    with pytest.raises(UsageError, match="no family of instructions is named nothing"):
+def test_an_unknown_family_is_refused() -> None:
+    with pytest.raises(UsageError, match="unknown family 'nothing'"):
         random_cases(1, 1, ["nothing"])
 
 
-def test_the_verb_prints_what_differs(
+def test_the_command_prints_differences(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(warploom_lab.ptxas, "CachedAssemblers", Agreeing)
     command = ["evidence", "legality", "--fresh", "5", "--seed", "9", "--family", "logic"]
     assert main(command) == 0
-    assert "0 of 5 fresh probes of seed 9 are judged otherwise" in capsys.readouterr().out
+    assert "on 0 of 5 fresh probes of seed 9" in capsys.readouterr().out
     monkeypatch.setattr(Agreeing, "contrary", True)
     assert main(command) == 1
     printed = capsys.readouterr().out
@@ -77,7 +77,7 @@ def test_the_verb_prints_what_differs(
     assert "1 of 5 fresh probes" in printed
 
 
-def test_no_answer_is_no_difference(
+def test_a_missing_answer_is_not_a_difference(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(warploom_lab.ptxas, "CachedAssemblers", Agreeing)
@@ -88,6 +88,6 @@ def test_no_answer_is_no_difference(
     assert "0 of 5" in capsys.readouterr().out
 
 
-def test_a_count_below_one_is_a_mistake(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_count_below_one_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evidence", "legality", "--fresh", "0"]) == 2
     assert "--fresh is 0; expected 1 or more" in capsys.readouterr().err
