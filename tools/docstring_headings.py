@@ -1,4 +1,4 @@
-"""An extension of Griffe: the headings of the docstrings (`Units:`, `Errors:` …) begin paragraphs of their own."""
+"""Griffe extension that turns docstring headings (`Units:`, `Errors:` …) into bold paragraphs."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import griffe
 HEADING = re.compile(r"^(Shapes|Units|Errors|Source): ", re.MULTILINE)
 
 
-class DocstringWords(griffe.Extension):
-    """Makes the headings bold."""
+class DocstringHeadings(griffe.Extension):
+    """Extension that makes the headings bold."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         """Change the docstring of one function, class, module or attribute."""

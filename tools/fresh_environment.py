@@ -1,4 +1,4 @@
-"""A fresh environment: an empty home, an empty folder, a shell of its own; and the distributions to install there."""
+"""Empty environment for release tests: home, folder and shell, and the built distributions."""
 
 from __future__ import annotations
 
@@ -9,18 +9,21 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 _KEPT = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
-_MARK = "=end of a command="
+_MARK = "=end of command="
 
 
 def build(into: Path) -> tuple[Path, Path]:
-    """Build the wheel and the source distribution of the tree. Errors: CalledProcessError."""
+    """Build the wheel and the source distribution and return their paths.
+
+    Errors: CalledProcessError.
+    """
     command = [sys.executable, "-m", "hatchling", "build", "-d", str(into)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)  # noqa: S603
     return next(into.glob("*.whl")), next(into.glob("*.tar.gz"))
 
 
 def environment(home: Path) -> dict[str, str]:
-    """The variables of somebody who has just logged in for the first time."""
+    """Return the environment variables of a new user."""
     python = Path(getattr(sys, "_base_executable", sys.executable)).resolve().parent
     kept = {name: os.environ[key] for name in _KEPT for key in (name, name.lower()) if key in os.environ}
     return kept | {
@@ -34,7 +37,7 @@ def environment(home: Path) -> dict[str, str]:
 
 
 class Shell:
-    """A bash in an empty folder with an empty home; what a command sets is there for the next."""
+    """Bash session in an empty folder with an empty home; variables persist between commands."""
 
     def __init__(self, folder: Path) -> None:
         home, self.folder = folder / "home", folder / "work"
@@ -52,7 +55,7 @@ class Shell:
         )
 
     def run(self, command: str) -> tuple[str, int]:
-        """Run a command: what it prints, and its exit status."""
+        """Run a command and return its output and exit status."""
         assert self._bash.stdin
         assert self._bash.stdout
         self._bash.stdin.write(f"{command}\nprintf '\\n%s %s\\n' '{_MARK}' $?\n")
@@ -62,10 +65,10 @@ class Shell:
             if line.startswith(_MARK):
                 return "".join(printed).removesuffix("\n"), int(line.split()[-1])
             printed.append(line)
-        raise ChildProcessError(f"the shell has ended: {''.join(printed)}")
+        raise ChildProcessError(f"the shell ended: {''.join(printed)}")
 
     def close(self) -> None:
-        """End it."""
+        """End the session."""
         assert self._bash.stdin
         self._bash.stdin.close()
         self._bash.wait()
