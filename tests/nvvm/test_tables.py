@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -17,13 +16,12 @@ from warploom.nvvm.builtins.registry import table_of
 from warploom.nvvm.builtins.source import read_call
 from warploom.nvvm.builtins.tokens import BuiltinError
 from warploom.nvvm.identifiers import describe, identify
-from warploom.nvvm.texts import Table, pages, tables
+from warploom.nvvm.texts import Table, tables
 from warploom.nvvm.words import WORDS
 from warploom.nvvm.words.enums import BITS, SHAPES, TYPES, first_targets
 from warploom.nvvm.words.tcgen05 import COLLECTORS, KINDS, SCALED
 from warploom.nvvm.words.warp import MMA, MOVE
 
-DOCS = Path(__file__).parents[2] / "docs"
 CICC = tables()
 SM_90A = read_target("sm_90a")
 
@@ -48,11 +46,6 @@ def choice_of(text: str):
 
 
 # Pages --------------------------------------------------------------------------------------------------------------
-
-
-def test_the_pages_are_what_the_tables_say() -> None:
-    for name, text in pages().items():
-        assert (DOCS / name).read_text(encoding="utf-8") == text
 
 
 def test_every_correction_corrects_and_shows() -> None:

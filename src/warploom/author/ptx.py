@@ -1,6 +1,6 @@
 """Every instruction of the language as a function: `ptx.mad_lo(a, b, c, type="u32")` (see `instructions`).
 
-`ptx.pyi` beside this file, which editors read, is made from the Forms by `tools/make_stubs.py`.
+`ptx.pyi` beside this file, which editors read, is made from the Forms by `warploom-lab pages`.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from pathlib import Path
 OK = 0
 SHELLS = ("bash", "zsh", "fish", "tcsh")
 FOLDER = Path(__file__).with_name("completions")
-"""The scripts, which `tools/make_completions.py` writes by shtab."""
+"""Folder of the completion scripts, which `warploom-lab pages` writes."""
 
 
 def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
