@@ -23,9 +23,9 @@ from hypothesis import strategies as st
 
 from warploom.cli import _workers
 from warploom.diagnostics import UsageError
-from warploom.integrations.dask.census import census
-from warploom.integrations.dask.crew import Crew
-from warploom.integrations.dask.work import Ledger
+from warploom.integrations.dask.compatibility import describe_worker
+from warploom.integrations.dask.worker_pool import WorkerPool
+from warploom.runtime.distribution import WorkReport
 from warploom_lab.campaign import Experiment
 from warploom_lab.campaign.jobs import Selection
 from warploom_lab.campaign.sample import Sample
@@ -320,7 +320,7 @@ def test_experiments_run_on_the_gpus_of_dask_workers(
         return {name: array ^ (device == "cuda" and self.instruction == odd) for name, array in found.items()}
 
     monkeypatch.setattr(Experiment, "run", stand_in)
-    monkeypatch.setattr(Crew, "inspect", lambda _: None)  # there is no GPU
+    monkeypatch.setattr(WorkerPool, "check_workers", lambda _: None)  # there is no GPU
     reports: list[str] = []
     for workers in ("1", scheduler):
         kept = tmp_path / f"{len(workers)}"
@@ -407,21 +407,21 @@ def test_workers_are_a_number_or_a_cluster(capsys: pytest.CaptureFixture[str]) -
         main(["compare", "mma", "--workers", "dusk"])
     assert left.value.code == 2
     assert (
-        "argument --workers: workers is 'dusk'; expected a number of threads, 'dask', 'dask:N' for N workers here,"
-        " or the address of a Dask scheduler, such as 'tcp://host:8786'"
+        "argument --workers: workers is 'dusk'; expected a number of threads, 'dask', 'dask:N' for N workers on "
+        "this host, or the address of a Dask scheduler, such as 'tcp://host:8786'"
         in " ".join(capsys.readouterr().err.split())
     )
 
 
 def test_a_module_of_a_missing_package_is_reported() -> None:
-    assert census(["nowhere.at_all", "json.decoder"], [])["extras"] == ["json.decoder"]
+    assert describe_worker(["nowhere.at_all", "json.decoder"], [])["extras"] == ["json.decoder"]
 
 
 def test_the_table_lists_each_worker(capsys: pytest.CaptureFixture[str]) -> None:
-    _workers.table(Ledger())
+    _workers.table(WorkReport())
     assert capsys.readouterr().err == ""
-    ledger = Ledger()
-    first, second = ledger.share("tcp://b"), ledger.share("tcp://a")
+    ledger = WorkReport()
+    first, second = ledger.worker("tcp://b"), ledger.worker("tcp://a")
     first.tasks, first.seconds, first.lost = 1200, 3.25, 1
     second.tasks, second.seconds = 3, 1.0
     _workers.table(ledger)

@@ -20,7 +20,7 @@ from warploom.diagnostics import UsageError
 from warploom.isa.binding.layouts import operands_of
 from warploom.isa.instructions.mma import BIT, DOUBLE, FLOAT, HALF, INTEGER, SCALED
 from warploom.isa.model.form import Form
-from warploom.isa.model.operand_layout import Given, LayoutMap
+from warploom.isa.model.operand_layout import LayoutInputs, LayoutMap
 from warploom.layout import (
     InstructionDescriptor,
     SharedMap,
@@ -401,6 +401,6 @@ def test_what_is_too_large_for_a_picture_is_refused(picture: Any) -> None:
 
 
 def test_operands_of_text_have_grids_too() -> None:
-    known = {each.name: each.map(Given()) for each in operands_of(GROUP)}
+    known = {each.name: each.map(LayoutInputs()) for each in operands_of(GROUP)}
     assert grid_of("D", known["D"]).holder == "lane"
     assert grid_of("B", known["B"]).holder == "bank"

@@ -124,7 +124,7 @@ def _misplaced(
 
 def _expected(candidate: Candidate, slots: Mapping[str, str], name: str, value: Any) -> str:
     """What belongs in a place; of an address that would do elsewhere, in which state spaces."""
-    place = candidate.form.operands[name].at(slots)
+    place = candidate.form.operands[name]
     if place.kind == "address" and isinstance(value, Location) and not place.registers(slots):
         slot = next((each for each in ("ss", "space") if each in candidate.form.columns), "")
         spaces = candidate.form.vocabulary.get(slot, {place.space_word(slots)}) - {"", "?"}

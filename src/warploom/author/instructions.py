@@ -17,7 +17,9 @@ from warploom.author.catalogue import Candidate, catalogue
 from warploom.author.complaints import complaint, open_word, usage
 from warploom.author.readings import NEVER, arranged, choices, is_many, misfit
 from warploom.author.values import DYNAMIC, Location, Register, operand_of
-from warploom.isa.model.operands import Place
+from warploom.isa.model.effects import Access
+from warploom.isa.model.form import Form
+from warploom.isa.model.operands import OperandSpec
 from warploom.isa.model.syntax import PlaceName
 from warploom.isa.model.types import TYPES
 from warploom.ptx import Operand, Pair, Vector
@@ -139,7 +141,7 @@ def spelled(
             )
         elif where.names[0] in values:
             value = values[where.names[0]]
-            _aligned(name, place, slots, value)
+            _aligned(name, form, where.names[0], slots, value)
             operands.append(operand_of(value, place.type_word(slots)))
     if out is not None and given:
         count = f"{len(results)} result{'s' if len(results) != 1 else ''}"
@@ -152,10 +154,11 @@ def results_of(name: PlaceName) -> tuple[str, ...]:
     return name.names[:1] if name.second_optional else name.names
 
 
-def _aligned(name: str, place: Place, slots: Mapping[str, str], value: Any) -> None:
-    """Refuse an access to a byte of shared memory that is known not to be aligned to it."""
+def _aligned(name: str, form: Form, operand: str, slots: Mapping[str, str], value: Any) -> None:
+    """Refuse an access of a single lane to shared memory at an offset that is known to be misaligned."""
+    accesses = form.effects_of(Access) if not form.collective else ()
     if (
-        not place.barred
+        all(access.address != operand or access.proxy != "generic" for access in accesses)
         or not isinstance(value, Location)
         or not isinstance(value.base, str)
         or value.base != DYNAMIC
@@ -170,7 +173,7 @@ def _aligned(name: str, place: Place, slots: Mapping[str, str], value: Any) -> N
         )
 
 
-def _result(place: Place, slots: Mapping[str, str], given: list[Any]) -> Any:
+def _result(place: OperandSpec, slots: Mapping[str, str], given: list[Any]) -> Any:
     """The registers of a result: the next that were given, or new ones."""
     chosen = given.pop(0) if given else None
     if chosen is not None:
@@ -180,7 +183,7 @@ def _result(place: Place, slots: Mapping[str, str], given: list[Any]) -> Any:
     return tuple(new(type_word) for _ in range(count)) if count else new(type_word)
 
 
-def result_type(place: Place, slots: Mapping[str, str]) -> str:
+def result_type(place: OperandSpec, slots: Mapping[str, str]) -> str:
     """The type of the registers that are made for a result: what is narrower than any is held in 32 bits."""
     type_word = place.type_word(slots)
     kind = TYPES[type_word]

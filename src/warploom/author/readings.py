@@ -9,7 +9,7 @@ from typing import Any, TypeGuard
 from warploom.author.catalogue import Candidate, python_name
 from warploom.author.values import Location, Register, type_of
 from warploom.isa.model.form import IMPLIED, Form
-from warploom.isa.model.operands import Place
+from warploom.isa.model.operands import OperandSpec
 from warploom.isa.model.syntax import PlaceName
 from warploom.isa.model.types import TYPES
 
@@ -220,7 +220,7 @@ def value_misfit(candidate: Candidate, slots: Mapping[str, str], name: str, valu
     return sum(_type_misfit(place, slots, each) for each in flat((value,)))
 
 
-def _type_misfit(place: Place, slots: Mapping[str, str], value: Any) -> int:
+def _type_misfit(place: OperandSpec, slots: Mapping[str, str], value: Any) -> int:
     own = type_of(value)
     if place.kind == "predicate":
         return 0 if own == "pred" or isinstance(value, int) else NEVER

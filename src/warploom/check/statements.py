@@ -192,7 +192,7 @@ class Statements:
         """How far a match carries: 0 all the way, 1 but for availability, 2 but for operands, 3 not to
         its places, 4 to another number of places.
         """
-        bound = place_operands(match, instruction.operands, lenient=judge.lenient)
+        bound = place_operands(match, instruction.operands, judge.extensions(match))
         lack = self._lack(match, instruction)
         missing = [] if lack is None else [lack]
         if isinstance(bound, list):

@@ -12,7 +12,7 @@ from warploom.diagnostics import UsageError
 
 if TYPE_CHECKING:
     from warploom.isa.binding.layouts import Operand
-    from warploom.isa.model.operand_layout import Given
+    from warploom.isa.model.operand_layout import LayoutInputs
     from warploom.view.grid import Grid
 
 OK = 0
@@ -99,8 +99,8 @@ def run(options: argparse.Namespace) -> int:
     return OK
 
 
-def _given(options: argparse.Namespace) -> Given:
-    from warploom.isa.model.operand_layout import Given
+def _given(options: argparse.Namespace) -> LayoutInputs:
+    from warploom.isa.model.operand_layout import LayoutInputs
     from warploom.layout import box_fields
 
     tensor_map, swizzle = None, options.swizzle
@@ -124,7 +124,7 @@ def _given(options: argparse.Namespace) -> Given:
             if getattr(options, name) is not None:
                 raise UsageError(f"--{name} is for a --box")
     own = {name: getattr(options, name) for name in ("selector", "byte_id", "thread_id", "major")}
-    return Given(
+    return LayoutInputs(
         **{name: value for name, value in own.items() if value is not None},
         descriptor=_number("descriptor", options.descriptor, "0x4000004000010000"),
         swizzle=swizzle or 0,

@@ -192,7 +192,7 @@ class Linker:
         match bound.place.kind:
             case "immediate":
                 assert isinstance(operand, Integer)
-                return bound.place.as_read(operand.value, step.binding.slots)
+                return bound.place.legal.examined(operand.value, step.binding.slots)
             case "label":
                 assert isinstance(operand, Name)
                 return self._label(scope, operand.text)

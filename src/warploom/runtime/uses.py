@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from warploom.isa.binding.bind import Binding, bind
 from warploom.isa.binding.operands import BoundOperand
-from warploom.isa.model.operands import Place
+from warploom.isa.model.operands import OperandSpec
 from warploom.isa.model.types import TYPES
 from warploom.ptx import (
     Address,
@@ -228,7 +228,7 @@ class _Reading:
             for key in keys[1:]:
                 self._join(keys[0], key)
         for bound in binding.operands.values():
-            lying = bound.place.lying
+            lying = bound.place.layout
             if lying is None or not binding.form.multiplies:
                 continue
             if lying.operand in _MULTIPLICANDS:
@@ -437,10 +437,10 @@ def _moved(part: Part, binding: Binding) -> Part:
     return Part(part.parameter, part.offset + sum(constant.value for constant in constants))
 
 
-def _element_of(word: str, place: Place, binding: Binding) -> str:
+def _element_of(word: str, place: OperandSpec, binding: Binding) -> str:
     """The type of elements that an operand of a type holds; "" where its type says nothing of them."""
-    if place.lying is not None and place.is_fragment:
-        return binding.slots.get(f"{place.lying.operand.lower()}type", "")
+    if place.layout is not None and place.is_fragment:
+        return binding.slots.get(f"{place.layout.operand.lower()}type", "")
     if word not in TYPES or TYPES[word].kind not in ("float", "packed") or binding.form.name in _CARRIES:
         return ""
     return word.removesuffix("x2").removesuffix("x4")

@@ -10,7 +10,7 @@ import numpy as np
 from warploom.isa.model.availability import available, read_target
 from warploom.isa.model.effects import Collective, Flow, Multiply
 from warploom.isa.model.form import Form
-from warploom.isa.model.operands import Place
+from warploom.isa.model.operands import OperandSpec
 from warploom.isa.model.types import TYPES, bits_of
 from warploom.layout import metadata as metadata_map
 from warploom_lab.campaign import patterns
@@ -91,7 +91,7 @@ def metadata(form: Form, slots: Slots) -> Callable[[str, patterns.Raw], Array]:
 
 
 def filler(
-    place: Place, element_word: str, slots: Slots
+    place: OperandSpec, element_word: str, slots: Slots
 ) -> tuple[tuple[int, ...], Callable[[str, patterns.Raw], Array]]:
     """Return the shape of the random words for one register, and the maker of its bits."""
     if place.type_word(slots) == "pred":

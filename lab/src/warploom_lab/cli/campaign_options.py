@@ -13,8 +13,8 @@ from warploom.cli._progress import counting
 from warploom.diagnostics import UsageError
 
 if TYPE_CHECKING:
-    from warploom.integrations.dask.census import Needs
-    from warploom.integrations.dask.work import Job
+    from warploom.integrations.dask.compatibility import Requirements
+    from warploom.integrations.dask.tasks import TaskFunction
     from warploom_lab.work.campaign import Campaign, Executor, Progress
 
 Task = TypeVar("Task")
@@ -53,11 +53,11 @@ def require_positive_workers(options: argparse.Namespace) -> None:
 def file_digest(path: Path) -> dict[str, str]:
     """Return the entry of a checkpoint header that identifies an input file.
 
-    Errors: UsageError farm.file.
+    Errors: UsageError dask.file.
     """
-    from warploom.integrations.dask.census import files
+    from warploom.integrations.dask.compatibility import file_digests
 
-    return {"file": next(iter(files([path]).values()))}
+    return {"file": next(iter(file_digests([path]).values()))}
 
 
 def run_campaign(
@@ -66,11 +66,11 @@ def run_campaign(
     options: argparse.Namespace,
     local: Callable[[int], Executor[Task, Result]],
     *,
-    needs: Needs | None = None,
+    needs: Requirements | None = None,
 ) -> list[Result]:
     """Return every result, computed by `local(workers)` or on the Dask workers that --workers names.
 
-    Errors: UsageError farm.*; the errors of the tasks.
+    Errors: UsageError dask.*; the errors of the tasks.
     """
     executor = (
         local(options.workers)
@@ -95,7 +95,7 @@ def run_with_progress(
 
 
 def on_dask(
-    campaign: Campaign[Task, Result], workers: str, needs: Needs | None = None
+    campaign: Campaign[Task, Result], workers: str, needs: Requirements | None = None
 ) -> Executor[Task, Result]:
     """Return an executor that starts Dask workers for the first task and prints their table at the end."""
 
@@ -108,18 +108,18 @@ def on_dask(
 
 @contextmanager
 def dask_pool(
-    workers: str, needs: Needs | None = None
+    workers: str, needs: Requirements | None = None
 ) -> Generator[Callable[[Campaign[Any, Any]], Executor[Any, Any]]]:
     """Start Dask workers and yield a function from campaign to executor.
 
     The table of the workers is printed at the end.
     """
-    from warploom.integrations.dask.crew import Crew
-    from warploom.integrations.dask.work import Ledger
+    from warploom.integrations.dask.worker_pool import WorkerPool
+    from warploom.runtime.distribution import WorkReport
     from warploom_lab.work.executors import dask_workers
 
-    ledger = Ledger()
-    with Crew(workers, needs) as pool:
+    ledger = WorkReport()
+    with WorkerPool(workers, needs) as pool:
         _workers.say(str(pool))
         try:
             yield lambda campaign: dask_workers(campaign, pool, ledger)
@@ -127,7 +127,7 @@ def dask_pool(
             _workers.table(ledger)
 
 
-def map_on_dask(job: Job, workers: str, tasks: Sequence[Task]) -> Iterator[tuple[int, Any]]:
+def map_on_dask(job: TaskFunction, workers: str, tasks: Sequence[Task]) -> Iterator[tuple[int, Any]]:
     """Run tasks without shared data on Dask workers and yield (task number, result) as they finish."""
     from warploom_lab.work.campaign import Campaign
 

@@ -91,7 +91,7 @@ def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace) -> int:
     """Compare and return the exit status.
 
-    Errors: UsageError compare.*, farm.*; the errors of a launch on a GPU.
+    Errors: UsageError compare.*, dask.*; the errors of a launch on a GPU.
     """
     from warploom_lab.campaign.jobs import Selection
 
@@ -230,7 +230,7 @@ def _run_small_kernels(options: argparse.Namespace) -> int:
 
 
 def _compare_with_gpu(options: argparse.Namespace, selection: Selection) -> int:
-    from warploom.integrations.dask.census import Needs
+    from warploom.integrations.dask.compatibility import Requirements
     from warploom_lab.campaign import Outcome
     from warploom_lab.campaign.jobs import Inputs, experiment_on_gpu
     from warploom_lab.json_data import decode, encode
@@ -249,7 +249,9 @@ def _compare_with_gpu(options: argparse.Namespace, selection: Selection) -> int:
     if isinstance(options.workers, int):
         executor = processes(campaign, options.workers)
     else:
-        executor = campaign_options.on_dask(campaign, options.workers, Needs(extras={"cuda.core": "gpu"}))
+        executor = campaign_options.on_dask(
+            campaign, options.workers, Requirements(extras={"cuda.core": "gpu"})
+        )
     return _report(
         campaign_options.run_with_progress("comparing", campaign, options, _fail_without_gpu(executor))
     )

@@ -28,7 +28,7 @@ _REPORT_EVERY = 200  # cases between two lines of progress without a terminal
 def run(options: argparse.Namespace, device: Literal["cpu", "cuda"] = "cuda") -> int:
     """Compare and return the exit status; with the device "cpu" the emulator stands in for the GPU.
 
-    Errors: UsageError compare.*, gpu.*, farm.*.
+    Errors: UsageError compare.*, gpu.*, dask.*.
     """
     if options.against is not None:
         return _compare_with_record(options)

@@ -25,7 +25,7 @@ _SLICE = 256  # cases that the GPU runs before the Dask workers receive them
 def run(options: argparse.Namespace, device: str = "cuda") -> int:
     """Compare and return the exit status; with the device "cpu" the emulator stands in for the GPU.
 
-    Errors: UsageError compare.*, farm.*.
+    Errors: UsageError compare.*, dask.*.
     """
     if options.against is not None:
         return _compare_with_sample(options)

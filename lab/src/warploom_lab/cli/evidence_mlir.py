@@ -82,14 +82,14 @@ def run(options: argparse.Namespace) -> int:
 
 def _query(options: argparse.Namespace, tools: Tools, assemblers: list[str]) -> list[Answer]:
     """Return the answers of the tools and the assemblers for every operation."""
-    from warploom.integrations.dask.census import Needs, files
+    from warploom.integrations.dask.compatibility import Requirements, file_digests
     from warploom_lab.json_data import decode, encode
     from warploom_lab.mlir.cases import cases
     from warploom_lab.mlir.record import Answer, batches, query
     from warploom_lab.work.campaign import Campaign
     from warploom_lab.work.executors import threads
 
-    used = files([tools.opt, tools.translate, tools.llc, *(Path(name) for name in assemblers[1:])])
+    used = file_digests([tools.opt, tools.translate, tools.llc, *(Path(name) for name in assemblers[1:])])
     campaign = Campaign(
         {
             "campaign": "evidence mlir",
@@ -103,7 +103,7 @@ def _query(options: argparse.Namespace, tools: Tools, assemblers: list[str]) -> 
         encode,
         partial(decode, list[Answer]),
     )
-    needs = Needs(extras={"xdsl": "mlir"}, files=used)
+    needs = Requirements(extras={"xdsl": "mlir"}, files=used)
     results = campaign_options.run_campaign(
         "querying", campaign, options, partial(threads, campaign), needs=needs
     )

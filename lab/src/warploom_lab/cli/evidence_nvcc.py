@@ -78,14 +78,14 @@ def run(options: argparse.Namespace) -> int:
 
 def _query(options: argparse.Namespace, nvcc: Nvcc, calls: list[Case]) -> list[tuple[Case, Answer]]:
     """Return each call with the answer of the compiler."""
-    from warploom.integrations.dask.census import Needs, files
+    from warploom.integrations.dask.compatibility import Requirements, file_digests
     from warploom_lab.json_data import decode, encode
     from warploom_lab.nvcc.compiler import Answer
     from warploom_lab.nvcc.record import PROBES, batches, in_order, query
     from warploom_lab.work.campaign import Campaign
     from warploom_lab.work.executors import threads
 
-    compilers = files([nvcc.path])
+    compilers = file_digests([nvcc.path])
     sources = batches(calls)
     campaign = Campaign(
         {
@@ -101,6 +101,6 @@ def _query(options: argparse.Namespace, nvcc: Nvcc, calls: list[Case]) -> list[t
         group=4,
     )
     answers = campaign_options.run_campaign(
-        "querying", campaign, options, partial(threads, campaign), needs=Needs(files=compilers)
+        "querying", campaign, options, partial(threads, campaign), needs=Requirements(files=compilers)
     )
     return in_order(calls, sources, answers)

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import ceil
-from typing import Any, cast
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -134,9 +134,10 @@ def instance(plan: AnyPlan, seed: int = 1) -> Instance:
 
 def _exact(plan: AnyPlan, arrays: Arrays, k: int) -> Any:
     """Return D before rounding, in float64, which is exact for all intermediate results."""
-    a, b = arrays.a.astype(np.float64), arrays.b.astype(np.float64)
-    epilogue, ends = plan.epilogue, cast("NDArray[Any] | None", arrays.ends)
-    group = None if ends is None else np.searchsorted(ends, np.arange(a.shape[0]), side="right")
+    a: NDArray[Any] = arrays.a.astype(np.float64)
+    b: NDArray[Any] = arrays.b.astype(np.float64)
+    epilogue, ends = plan.epilogue, arrays.ends
+    group = None if ends is None else np.searchsorted(ends, np.arange(len(a)), side="right")
     found: Any = 0.0
     for begin in range(0, k, SCALED):
         here = slice(begin, begin + SCALED)

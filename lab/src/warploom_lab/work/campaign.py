@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from warploom.diagnostics import UsageError
-from warploom.integrations.dask.census import version
-from warploom.integrations.dask.work import Job
+from warploom.integrations.dask.compatibility import source_version
+from warploom.integrations.dask.tasks import TaskFunction
 from warploom_lab.work.checkpoint import Checkpoint
 
 Task = TypeVar("Task")
@@ -30,7 +30,7 @@ Executor = Callable[[Sequence[Task], Progress], Iterator[Sequence[tuple[int, Res
 
 @dataclass(frozen=True)
 class Campaign(Generic[Task, Result]):
-    """Job that runs once for each task, with data that all tasks share.
+    """Function that runs once for each task, with data that all tasks share.
 
     `about` describes in JSON data everything that the results depend on. `encode` turns a result into JSON data and
     `decode` reverses it; both run in this process. A Dask worker receives `group` tasks at a time; a group should take
@@ -38,7 +38,7 @@ class Campaign(Generic[Task, Result]):
     """
 
     about: Mapping[str, Any]
-    job: Job
+    job: TaskFunction
     shared: Any
     tasks: Sequence[Task]
     encode: Callable[[Result], Any]
@@ -48,7 +48,7 @@ class Campaign(Generic[Task, Result]):
     @property
     def header(self) -> dict[str, Any]:
         """Description in the checkpoint, with the release, because another release may give other results."""
-        return {**self.about, "tasks": len(self.tasks), "warploom": version()}
+        return {**self.about, "tasks": len(self.tasks), "warploom": source_version()}
 
 
 def run(

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from warploom.diagnostics import UsageError, WarploomError
-from warploom.integrations.dask.crew import Crew
-from warploom.integrations.dask.work import Job, Ledger, Tell, results
+from warploom.integrations.dask.tasks import ProgressCallback, TaskFunction, run_tasks
+from warploom.integrations.dask.worker_pool import WorkerPool
+from warploom.runtime.distribution import WorkReport
 from warploom_lab.work.campaign import Campaign, Executor, Progress
 from warploom_lab.work.isolated import IsolatedProcesses
 
@@ -66,7 +67,7 @@ def processes(
             progress(at + 1)
             yield [(at, result)]
         pool = IsolatedProcesses(
-            _TaskFunction(campaign.job, campaign.shared),
+            _PicklableTask(campaign.job, campaign.shared),
             workers=wanted,
             timeout=timeout,
             is_reusable=lambda result: isinstance(result, _Failure) or is_reusable(result),
@@ -82,11 +83,11 @@ def processes(
 
 
 def dask_workers(
-    campaign: Campaign[Task, Result], workers: Crew, ledger: Ledger | None = None
+    campaign: Campaign[Task, Result], workers: WorkerPool, ledger: WorkReport | None = None
 ) -> Executor[Task, Result]:
     """Return an executor that sends groups of tasks to Dask workers.
 
-    Errors: the errors of `integrations.dask.work.results`.
+    Errors: the errors of `integrations.dask.tasks.run_tasks`.
     """
 
     def execute(tasks: Sequence[Task], progress: Progress) -> Iterator[Sequence[tuple[int, Result]]]:
@@ -100,7 +101,7 @@ def dask_workers(
             progress(done + sum(partial_counts.values()))
 
         shared = campaign.job, campaign.shared
-        for number, values in results(workers, run_group, shared, groups, on_progress, ledger):
+        for number, values in run_tasks(workers, run_group, shared, groups, on_progress, ledger):
             partial_counts.pop(number, None)
             done += len(values)
             progress(done + sum(partial_counts.values()))
@@ -109,7 +110,7 @@ def dask_workers(
     return execute
 
 
-def run_group(shared: tuple[Job, Any], tasks: Sequence[Any], report: Tell) -> list[Any]:
+def run_group(shared: tuple[TaskFunction, Any], tasks: Sequence[Any], report: ProgressCallback) -> list[Any]:
     """Run a group of tasks on a Dask worker and report how many are done after each."""
     job, data = shared
     found: list[Any] = []
@@ -127,10 +128,10 @@ class _Failure:
 
 
 @dataclass(frozen=True)
-class _TaskFunction:
+class _PicklableTask:
     """Picklable function of one task; `func` names the module that the other process preloads."""
 
-    func: Job
+    func: TaskFunction
     shared: Any
 
     def __call__(self, task: Any) -> Any:

@@ -5,28 +5,14 @@ Source: ptxas 12.9 to 13.5, asked
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from warploom.isa.instructions.bulk import SIZES
 from warploom.isa.instructions.fragments import fragment
 from warploom.isa.instructions.matrix import ROWS
 from warploom.isa.instructions.multimem import EIGHTS
 from warploom.isa.instructions.sparse import METADATA
 from warploom.isa.instructions.tensor import FOUR_ROWS, SOURCE
-from warploom.isa.model import register_constraints as holds
 from warploom.isa.model.form import Form
-from warploom.isa.model.operands import (
-    NARROW,
-    Place,
-    Slots,
-    address,
-    arg,
-    immediate,
-    inp,
-    out,
-    pred_in,
-    pred_out,
-)
+from warploom.isa.model.operands import OperandSpec, Slots, address, immediate, inp, out, pred_in, pred_out
 
 
 def _eighth(slots: Slots) -> int:
@@ -34,8 +20,8 @@ def _eighth(slots: Slots) -> int:
     return 4 if slots["atype"] == "tf32" else 2
 
 
-def _loaded(count: int) -> Place:
-    return replace(out("b32", count, eased="predicate"), hold=holds.loaded)
+def _loaded(count: int) -> OperandSpec:
+    return out("b32", count)
 
 
 def _depth(slots: Slots) -> int:
@@ -50,7 +36,7 @@ CARRY_ADD = Form(
         addc,subc  -    u16,s16
         addc,subc  sat  s32
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     lenient=True,
     source="PTX ISA 9.7.2.1",
 )
@@ -63,7 +49,7 @@ CARRY_MAD = Form(
         hi,lo  -    u16,s16
         hi     sat  s32
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type"), "c": arg("type")},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type"), "c": inp("type")},
     lenient=True,
     source="PTX ISA 9.7.2.5",
 )
@@ -156,7 +142,7 @@ WIDE_SUBBYTE_LOAD = Form(
         layout   shape             ss                           ptx  target
         row,col  m8n8k32,m8n8k128  -,global,shared,shared::cta  6.3  sm_75
     """,
-    operands={"r": out("f32", 2), "p": address(barred=NARROW), "stride": inp("u32")},
+    operands={"r": out("f32", 2), "p": address(), "stride": inp("u32")},
     lenient=True,
     source="PTX ISA 9.7.14.4.3",
 )
@@ -168,7 +154,7 @@ WIDE_SUBBYTE_STORE = Form(
         layout   shape             ss                           ptx  target
         row,col  m8n8k32,m8n8k128  -,global,shared,shared::cta  6.3  sm_75
     """,
-    operands={"p": address(barred=NARROW), "r": inp("f32", 2), "stride": inp("u32")},
+    operands={"p": address(), "r": inp("f32", 2), "stride": inp("u32")},
     lenient=True,
     source="PTX ISA 9.7.14.4.4",
 )
@@ -182,7 +168,7 @@ LOAD_UNTYPED = Form(
         a,b     -        row,col  m8n32k16,m32n8k16            -,global,shared              6.1  sm_70   6.3@sm_70
         a,b     aligned  row,col  m16n16k16,m8n32k16,m32n8k16  -,global,shared,shared::cta  6.3  sm_70   1.0@sm_75
     """,
-    operands={"r": out("f16x2", 8), "p": address(barred=NARROW), "stride": inp("u32")},
+    operands={"r": out("f16x2", 8), "p": address(), "stride": inp("u32")},
     lenient=True,
     source="PTX ISA 9.7.14.4.3",
 )
@@ -228,7 +214,7 @@ MANY_STORED = tuple(
             m8n8   x8,x16,x32,x64,x128  -,trans  -,shared,shared::cta  b16   7.8  sm_90
             m16n8  x8,x16,x32,x64,x128  trans    -,shared,shared::cta  b8    8.6  sm_100a,sm_100f,sm_110a,sm_110f,sm_120a,sm_120f
         """,  # noqa: E501
-        operands={"p": ROWS, "r": replace(inp("b32", count), hold=holds.stored)},
+        operands={"p": ROWS, "r": inp("b32", count)},
         lenient=True,
         source="PTX ISA 9.7.14.5.16",
     )
@@ -242,7 +228,7 @@ WITHOUT_PROPERTY = Form(
         type     ptx
         f32,f64  2.0
     """,
-    operands={"p": pred_out(also=""), "a": arg("type")},
+    operands={"p": pred_out(sink=False), "a": inp("type")},
     lenient=True,
     source="PTX ISA 9.7.3.1",
 )
@@ -255,7 +241,7 @@ WITHOUT_PAIR = Form(
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -,ftz  f16x2   4.2  sm_53
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      bf16x2  7.8  sm_90
     """,
-    operands={"p": pred_out(), "a": arg("type"), "b": arg("type"), "c": pred_in(when="BoolOp")},
+    operands={"p": pred_out(), "a": inp("type"), "b": inp("type"), "c": pred_in(when="BoolOp")},
     lenient=True,
     source="PTX ISA 9.7.7.2",
 )
@@ -269,7 +255,7 @@ ROW_FMA = Form(
         rz,rm,rp  -    oob  -,relu  bf16,bf16x2  8.1  sm_90
         rn        sat  oob  -       f16,f16x2    8.1  sm_90
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type"), "c": arg("type")},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type"), "c": inp("type")},
     lenient=True,
     source="PTX ISA 9.7.4.4",
 )
@@ -281,14 +267,10 @@ WITH_FLUSH = Form(
         rnd          ptx
         rn,rz,rm,rp  2.0
     """,
-    operands={"d": out("f64"), "a": arg("f64")},
+    operands={"d": out("f64"), "a": inp("f64")},
     lenient=True,
     source="PTX ISA 9.7.3.13",
 )
-
-
-def _by_source(slots: Slots) -> dict[str, str]:
-    return {"eased": "function"} if slots["atype"] == "bf16x2" else {}
 
 
 WITH_SCALE = Form(
@@ -300,7 +282,7 @@ WITH_SCALE = Form(
         rn     -            -       bf16x2                       ue8m0x2  8.6  sm_100f,sm_110f,sm_120f
         rn     satfinite    -,relu  e4m3x2,e5m2x2,e2m3x2,e3m2x2  bf16x2   9.1  sm_100f,sm_110f,sm_120f
     """,
-    operands={"d": out("dtype"), "a": replace(inp("atype"), by=_by_source), "scale": inp("u16")},
+    operands={"d": out("dtype"), "a": inp("atype"), "scale": inp("u16")},
     lenient=True,
     source="PTX ISA 9.7.9.21",
 )
@@ -397,8 +379,7 @@ COPY_MASKED = Form(
         shared::cluster  global       -,L2::cache_hint   8.0 sm_90
         shared::cluster  shared::cta  -                  8.0 sm_90
     """,
-    operands=_COPIED
-    | {"cache_policy": inp("u64", when="level::cache_hint"), "byteMask": inp("u16", eased="vector")},
+    operands=_COPIED | {"cache_policy": inp("u64", when="level::cache_hint"), "byteMask": inp("u16")},
     lenient=True,
     source="PTX ISA 9.7.9.25.5.2",
 )
@@ -458,9 +439,9 @@ ROW_FIFTH_STRIDE = Form(
         -,global,shared::cta  b64   8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
     """,
     operands={
-        "addr": address(barred=NARROW),
+        "addr": address(),
         "ord": immediate(values=(4,)),
-        "new_val": inp("type", eased="function"),
+        "new_val": inp("type"),
     },
     lenient=True,
     source="PTX ISA 9.7.9.26.1",
@@ -476,7 +457,7 @@ ROW_MULTIMEM = Form(
         relaxed,release  cta,cluster,gpu,sys  -,global  min,max  v2,v4,v8  f16,bf16      8.1 sm_90
         relaxed,release  cta,cluster,gpu,sys  -,global  min,max  v2,v4     f16x2,bf16x2  8.1 sm_90
     """,
-    operands={"a": address(barred=(8, 16, 32)), "b": inp("type", "vec", also="integers")},
+    operands={"a": address(), "b": inp("type", "vec", allows=("integers",))},
     lenient=True,
     source="PTX ISA 9.7.9.14",
 )
@@ -492,7 +473,7 @@ ROW_PREDICATE = Form(
         """
         for sem, scope in (("-,weak", "-"), ("relaxed,acquire", "cta,cluster,gpu,sys"))
     ),
-    operands={"d": out("pred", "vec"), "a": address(barred=(32,))},
+    operands={"d": out("pred", "vec"), "a": address()},
     lenient=True,
     source="PTX ISA 9.7.9.14",
 )

@@ -6,9 +6,8 @@ Source: ptxas 12.9 to 13.5, asked
 from __future__ import annotations
 
 from warploom.isa.instructions.atomic import of_integers
-from warploom.isa.instructions.memory import barred_barrier
 from warploom.isa.model.form import Form
-from warploom.isa.model.operands import NARROW, Place, address, inp, memory, out
+from warploom.isa.model.operands import OperandSpec, address, inp, out
 
 _SMALL = "b8,b16,u8,u16,s8,s16"
 _FIRST_LEVEL = "L1::evict_normal,L1::evict_unchanged,L1::evict_first,L1::evict_last,L1::no_allocate"
@@ -37,8 +36,8 @@ NARROW_EIGHT_LOADED = Form(
         -,weak           -   -             -          -         {_SMALL}  -          {_UNSHARED}  1.0  -
     """,
     operands={
-        "d": out("type", 8, "wide"),
-        "a": memory(),
+        "d": out("type", 8, accepts="wide"),
+        "a": address(),
         "cache_policy": inp("u64", when="level::cache_hint"),
     },
     lenient=True,
@@ -61,7 +60,7 @@ NARROW_EIGHT_STORED = Form(
         -,weak           -             -          {_SMALL}  -          local,{_APART}  1.0  -
     """,
     operands={
-        "a": memory(),
+        "a": address(),
         "b": inp("type", 8, accepts="wide"),
         "cache_policy": inp("u64", when="level::cache_hint"),
     },
@@ -90,9 +89,9 @@ ASYNC_STORE = Form(
     syntax=f"st.async{{.weak}}{{.scope}}{{.ss}}{{.{_COMPLETION}}}{{.vec}}.type  [a], b, [mbar];",
     rows=_UNFINISHED,
     operands={
-        "a": address(barred=NARROW),
-        "b": inp("type", "vec", also="braces integers", eased="function"),
-        "mbar": address(barred=barred_barrier),
+        "a": address(),
+        "b": inp("type", "vec", allows=("braces", "integers")),
+        "mbar": address(),
     },
     lenient=True,
     source="PTX ISA 9.7.9.12",
@@ -103,9 +102,9 @@ ASYNC_STORE_ONE = Form(
     syntax=f"st.async{{.weak}}{{.scope}}{{.ss}}{{.{_COMPLETION}}}{{.vec}}.type  [a], b, [mbar];",
     rows=_UNFINISHED,
     operands={
-        "a": address(barred=NARROW),
-        "b": inp("type", eased="function"),
-        "mbar": address(barred=barred_barrier),
+        "a": address(),
+        "b": inp("type"),
+        "mbar": address(),
     },
     lenient=True,
     source="PTX ISA 9.7.9.12",
@@ -121,9 +120,9 @@ ASYNC_STORE_MANY = Form(
         -,weak  -        shared,shared::cta  -              u32,s32,f32,u64,s64,f64  8.1  sm_90
     """,
     operands={
-        "a": address(barred=NARROW),
-        "b": inp("type", -1, also="integers"),
-        "mbar": address(barred=barred_barrier),
+        "a": address(),
+        "b": inp("type", -1, allows=("integers",)),
+        "mbar": address(),
     },
     lenient=True,
     source="PTX ISA 9.7.9.12",
@@ -138,7 +137,7 @@ ASYNC_STORE_ALONE = Form(
         -       cluster  {_FAR}              {_COMPLETION}  {_WORDS},{_DOUBLES}  8.1  sm_90
         -,weak  -        shared,shared::cta  -              {_WORDS},{_DOUBLES}  8.1  sm_90
     """,
-    operands={"a": address(barred=NARROW), "b": inp("type", eased="function")},
+    operands={"a": address(), "b": inp("type")},
     lenient=True,
     source="PTX ISA 9.7.9.12",
 )
@@ -151,7 +150,7 @@ ASYNC_STORE_GLOBAL = Form(
         -,weak  -          -,global  {_SMALL},{_WORDS},{_DOUBLES}  8.7  sm_100
         -       gpu,sys    -,global  {_SMALL},{_WORDS},{_DOUBLES}  8.7  sm_100
     """,
-    operands={"a": address(barred=NARROW), "b": inp("type", eased="function")},
+    operands={"a": address(), "b": inp("type")},
     lenient=True,
     source="PTX ISA 9.7.9.12",
 )
@@ -164,7 +163,7 @@ ASYNC_RED = Form(
     rows="\n".join(
         ("ss op type ptx target", *(f"-,shared::cluster {op} {kind} 8.1 sm_90" for op, kind in _REDUCTIONS))
     ),
-    operands={"a": address(barred=NARROW), "b": inp("type", eased="function")},
+    operands={"a": address(), "b": inp("type")},
     lenient=True,
     source="PTX ISA 9.7.13.7",
 )
@@ -178,7 +177,7 @@ ASYNC_RED_GLOBAL = Form(
             *(f"gpu,sys -,global {op} {kind} 8.7 sm_100" for op, kind in _REDUCTIONS),
         )
     ),
-    operands={"a": address(barred=NARROW), "b": inp(of_integers)},
+    operands={"a": address(), "b": inp(of_integers)},
     lenient=True,
     source="PTX ISA 9.7.13.7",
 )
@@ -194,10 +193,10 @@ ATOM_THIRD = Form(
         {_ORDERS}  -,{_SCOPED}  -,global,{_APART}  exch             b128  8.3  sm_90
     """,
     operands={
-        "d": out("type", also="sink"),
-        "a": memory(),
-        "b": inp("type", eased="function"),
-        "c": Place("register", "both", "type"),
+        "d": out("type", allows=("sink",)),
+        "a": address(),
+        "b": inp("type"),
+        "c": OperandSpec("register", "both", "type"),
     },
     lenient=True,
     source="PTX ISA 9.7.13.5",
@@ -211,7 +210,7 @@ VECTOR_MOVE = Form(
         v2   b16,b32,b64,u16,u32,u64,s16,s32,s64,f32,f64
         v4   b16,b32,u16,u32,s16,s32,f32
     """,
-    operands={"d": out("type", "vec", also="integers"), "a": inp("type", "vec", also="integers")},
+    operands={"d": out("type", "vec", allows=("integers",)), "a": inp("type", "vec", allows=("integers",))},
     lenient=True,
     source="PTX ISA 9.7.9.3",
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from warploom.isa.model.form import Form
 from warploom.isa.model.lanewise import Word
-from warploom.isa.model.operands import arg, out
+from warploom.isa.model.operands import inp, out
 from warploom.numerics import approximate
 from warploom.numerics.formats import FORMATS
 from warploom.numerics.lanes import Lane
@@ -17,7 +17,7 @@ FUNCTION = Form(
         ex2,lg2,sin,cos,rcp,sqrt,rsqrt  -,ftz  f32   1.0
         rsqrt                           -,ftz  f64   1.4
     """,
-    operands={"d": out("type"), "a": arg("type")},
+    operands={"d": out("type"), "a": inp("type")},
     source="PTX ISA 9.7.3.21",
 )
 
@@ -41,7 +41,7 @@ RCP64 = Form(
     name="approximate.rcp64",
     syntax="rcp.approx.ftz.f64  d, a;",
     rows="ptx target\n2.1 sm_20",
-    operands={"d": out("f64"), "a": arg("f64")},
+    operands={"d": out("f64"), "a": inp("f64")},
     source="PTX ISA 9.7.3.14",
 )
 
@@ -58,7 +58,7 @@ TANH = Form(
         type  ptx  target
         f32   7.0  sm_75
     """,
-    operands={"d": out("f32"), "a": arg("f32")},
+    operands={"d": out("f32"), "a": inp("f32")},
     source="PTX ISA 9.7.3.22",
 )
 
@@ -78,7 +78,7 @@ HALF = Form(
         tanh  -    f16,f16x2    7.0  sm_75
         tanh  -    bf16,bf16x2  7.8  sm_90
     """,
-    operands={"d": out("type"), "a": arg("type")},
+    operands={"d": out("type"), "a": inp("type")},
     source="PTX ISA 9.7.4.10",
 )
 
@@ -96,7 +96,7 @@ DIV = Form(
         ftz    ptx
         -,ftz  1.4
     """,
-    operands={"d": out("f32"), "a": arg("f32"), "b": arg("f32")},
+    operands={"d": out("f32"), "a": inp("f32"), "b": inp("f32")},
     source="PTX ISA 9.7.3.8",
 )
 
@@ -113,7 +113,7 @@ DIV_FULL = Form(
         ftz    ptx
         -,ftz  1.4
     """,
-    operands={"d": out("f32"), "a": arg("f32"), "b": arg("f32")},
+    operands={"d": out("f32"), "a": inp("f32"), "b": inp("f32")},
     source="PTX ISA 9.7.3.8",
 )
 

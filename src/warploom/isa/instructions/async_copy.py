@@ -10,7 +10,7 @@ import numpy as np
 from warploom.isa.instructions.lanes import spread
 from warploom.isa.model.effects import Access, Arrive, Commit, Issue, Wait
 from warploom.isa.model.form import Form
-from warploom.isa.model.operands import NARROW, Slots, address, amount_or_predicate, immediate, inp
+from warploom.isa.model.operands import Slots, address, amount_or_predicate, immediate, inp
 from warploom.isa.model.semantics import Array, Bound, Warps
 
 
@@ -119,10 +119,6 @@ def wait_all(warps: Warps, i: Bound) -> None:
     warps.wait("copy", 0)
 
 
-def _barred(slots: Slots, target: int) -> tuple[int, ...]:
-    return () if slots["space"] else NARROW
-
-
 ARRIVE = Form(
     name="async_copy.mbarrier_arrive",
     syntax="cp.async.mbarrier.arrive{.noinc}{.space}.b64  [addr];",
@@ -130,7 +126,7 @@ ARRIVE = Form(
         space                 ptx target
         -,shared,shared::cta  7.0 sm_80
     """,
-    operands={"addr": address(barred=_barred)},
+    operands={"addr": address()},
     effects=(Arrive("addr", after="copy"),),
     source="PTX ISA 9.7.13.15.14",
 )

@@ -17,7 +17,7 @@ from warploom.isa.instructions.lanes import spread
 from warploom.isa.instructions.remote import later
 from warploom.isa.model.effects import Access, Issue, slot_or
 from warploom.isa.model.form import Form
-from warploom.isa.model.operands import NARROW, Slots, address, arg, inp, memory, out
+from warploom.isa.model.operands import Slots, address, inp, out
 from warploom.isa.model.semantics import Array, Bound, Warps
 from warploom.isa.model.types import TYPES
 
@@ -70,9 +70,9 @@ ATOM = Form(
     spellings=_spellings("atom{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.type"),
     rows=_table("-,relaxed,acquire,release,acq_rel", "exch - b32,b64 1.1 sm_20\nexch - b128 8.3 sm_90"),
     operands={
-        "d": out("type", also="sink"),
-        "a": memory(also="unified"),
-        "b": arg("type"),
+        "d": out("type", allows=("sink",)),
+        "a": address(allows=("unified",)),
+        "b": inp("type"),
         "cache_policy": inp("u64", when="level::cache_hint"),
     },
     effects=(Access("update", "a", "d", order=slot_or("sem", "relaxed"), scope=slot_or("scope", "gpu")),),
@@ -101,7 +101,12 @@ CAS = Form(
         -,relaxed,acquire,release,acq_rel  {_WITHIN}  {_GLOBAL},{_SHARED}  b128     8.3 sm_90
         -,relaxed,acquire,release,acq_rel  sys        {_GLOBAL},{_SHARED}  b128     8.4 sm_90
     """,
-    operands={"d": out("type", also="sink"), "a": memory(also="unified"), "b": arg("type"), "c": arg("type")},
+    operands={
+        "d": out("type", allows=("sink",)),
+        "a": address(allows=("unified",)),
+        "b": inp("type"),
+        "c": inp("type"),
+    },
     effects=(
         Access(
             "update", "a", "d", order=slot_or("sem", "relaxed"), scope=slot_or("scope", "gpu"), compared="b"
@@ -126,7 +131,7 @@ RED = Form(
     syntax="red{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.type  [a], b{, cache-policy};",
     spellings=_spellings("red{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.type"),
     rows=_table("-,relaxed,release"),
-    operands={"a": memory(), "b": arg("type"), "cache_policy": inp("u64", when="level::cache_hint")},
+    operands={"a": address(), "b": inp("type"), "cache_policy": inp("u64", when="level::cache_hint")},
     effects=(Access("update", "a", order=slot_or("sem", "relaxed"), scope=slot_or("scope", "gpu")),),
     source="PTX ISA 9.7.13.6",
 )
@@ -146,9 +151,9 @@ ATOM_VECTOR = Form(
     spellings=_spellings("atom{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.vec.type"),
     rows=_VECTOR.format(sem="-,relaxed,acquire,release,acq_rel"),
     operands={
-        "d": out("type", "vec", also="sink integers"),
-        "a": memory(also="unified"),
-        "b": inp("type", "vec", also="integers"),
+        "d": out("type", "vec", allows=("sink", "integers")),
+        "a": address(allows=("unified",)),
+        "b": inp("type", "vec", allows=("integers",)),
         "cache_policy": inp("u64", when="level::cache_hint"),
     },
     effects=(Access("update", "a", "d", order=slot_or("sem", "relaxed"), scope=slot_or("scope", "gpu")),),
@@ -161,8 +166,8 @@ RED_VECTOR = Form(
     spellings=_spellings("red{.sem}{.scope}{.space}.op{.noftz}{.level::cache_hint}.vec.type"),
     rows=_VECTOR.format(sem="-,relaxed,release"),
     operands={
-        "a": memory(),
-        "b": inp("type", "vec", also="integers"),
+        "a": address(),
+        "b": inp("type", "vec", allows=("integers",)),
         "cache_policy": inp("u64", when="level::cache_hint"),
     },
     effects=(Access("update", "a", order=slot_or("sem", "relaxed"), scope=slot_or("scope", "gpu")),),
@@ -216,9 +221,9 @@ RED_ASYNC = Form(
     syntax="red.async.relaxed.cluster{.ss}.mbarrier::complete_tx::bytes.op.type  [a], b, [mbar];",
     rows=_async_table("ss", "-,shared::cluster | 8.1 sm_90"),
     operands={
-        "a": address(barred=NARROW),
-        "b": arg("type"),
-        "mbar": address(barred=NARROW),
+        "a": address(),
+        "b": inp("type"),
+        "mbar": address(),
     },
     effects=(
         Issue(mbarrier="mbar"),
@@ -239,7 +244,7 @@ RED_ASYNC_RELEASE = Form(
     rows=_async_table(
         "mmio scope space", "- gpu,sys -,global | 8.7 sm_100", "mmio sys -,global | 8.7 sm_100"
     ),
-    operands={"a": address(barred=NARROW), "b": inp(of_integers)},
+    operands={"a": address(), "b": inp(of_integers)},
     effects=(Issue(), Access("update", "a", "b", order="release", scope="scope", proxy="async")),
     source="PTX ISA 9.7.13.7",
 )

@@ -6,8 +6,6 @@ proxy they go through.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from warploom.isa.model.effects import Barrier, Fence, Slots, slot_or
 from warploom.isa.model.form import Form, no_effect
 from warploom.isa.model.operands import address, immediate, inp, out, pred_in
@@ -104,7 +102,7 @@ BARRIER_RED = Form(
         barrier  cta  and,or  -,aligned  pred  7.8
     """,
     operands={
-        "d": out("type", eased="packed"),
+        "d": out("type"),
         "a": _NUMBER,
         "b": _THREADS,
         "c": pred_in(),
@@ -230,7 +228,7 @@ FENCE_PROXY_TENSORMAP = Form(
         scope                ptx target
         cta,cluster,gpu,sys  8.3 sm_90
     """,
-    operands={"addr": replace(address(), eased="base"), "size": immediate(values=(128,), bits=32)},
+    operands={"addr": address(), "size": immediate(values=(128,), bits=32)},
     effects=(Fence("proxy", order="acquire", scope="scope", proxy="tensormap", address="addr"),),
     source="PTX ISA 9.7.13.4",
 )

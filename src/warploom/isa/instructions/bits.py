@@ -5,7 +5,7 @@ from __future__ import annotations
 from warploom.isa.model.effects import Flow
 from warploom.isa.model.form import Form
 from warploom.isa.model.lanewise import Word
-from warploom.isa.model.operands import arg, inp, out
+from warploom.isa.model.operands import inp, out
 from warploom.numerics import bits
 from warploom.numerics.lanes import Lane
 
@@ -20,7 +20,7 @@ SHIFT = Form(
         shl  b16,b32,b64
         shr  b16,b32,b64,u16,u32,u64,s16,s32,s64
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": inp("u32")},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("u32")},
     effects=(Flow(numbers=frozenset({"scaled"}), unwritten="ignore"),),
     source="PTX ISA 9.7.8.8",
 )
@@ -40,7 +40,7 @@ FUNNEL = Form(
         side  mode        ptx
         l,r   clamp,wrap  3.1
     """,
-    operands={"d": out("b32"), "a": arg("b32"), "b": arg("b32"), "c": inp("u32")},
+    operands={"d": out("b32"), "a": inp("b32"), "b": inp("b32"), "c": inp("u32")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.8.7",
 )
@@ -58,7 +58,7 @@ COUNT = Form(
         op        type     ptx
         popc,clz  b32,b64  2.0
     """,
-    operands={"d": out("u32"), "a": arg("type")},
+    operands={"d": out("u32"), "a": inp("type")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.1.14",
 )
@@ -78,7 +78,7 @@ BFIND = Form(
         type             ptx
         u32,u64,s32,s64  2.0
     """,
-    operands={"d": out("u32"), "a": arg("type")},
+    operands={"d": out("u32"), "a": inp("type")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.1.16",
 )
@@ -93,7 +93,7 @@ FNS = Form(
     name="bits.fns",
     syntax="fns.b32  d, mask, base, offset;",
     rows="ptx target\n6.0 sm_30",
-    operands={"d": out("b32"), "mask": arg("b32"), "base": arg("b32"), "offset": arg("b32")},
+    operands={"d": out("b32"), "mask": inp("b32"), "base": inp("b32"), "offset": inp("b32")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.1.17",
 )
@@ -111,7 +111,7 @@ BREV = Form(
         type     ptx
         b32,b64  2.0
     """,
-    operands={"d": out("type"), "a": arg("type")},
+    operands={"d": out("type"), "a": inp("type")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.1.18",
 )
@@ -131,7 +131,7 @@ BFE = Form(
     """,
     operands={
         "d": out("type"),
-        "a": arg("type"),
+        "a": inp("type"),
         "b": inp("u32", values=_FIELD),
         "c": inp("u32", values=_FIELD),
     },
@@ -154,8 +154,8 @@ BFI = Form(
     """,
     operands={
         "f": out("type"),
-        "a": arg("type"),
-        "b": arg("type"),
+        "a": inp("type"),
+        "b": inp("type"),
         "c": inp("u32", values=_FIELD),
         "d": inp("u32", values=_FIELD),
     },
@@ -176,7 +176,7 @@ SZEXT = Form(
         mode        type     ptx  target
         clamp,wrap  u32,s32  7.6  sm_70
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": inp("u32")},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("u32")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.1.21",
 )
@@ -212,7 +212,7 @@ PRMT = Form(
         mode                        ptx
         -,f4e,b4e,rc8,ecl,ecr,rc16  2.0
     """,
-    operands={"d": out("b32"), "a": arg("b32"), "b": arg("b32"), "c": arg("b32")},
+    operands={"d": out("b32"), "a": inp("b32"), "b": inp("b32"), "c": inp("b32")},
     effects=(Flow(elements=("a", "b"), unwritten="ignore"),),
     source="PTX ISA 9.7.9.7",
 )

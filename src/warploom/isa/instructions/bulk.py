@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from warploom.isa.instructions.lanes import spread
 from warploom.isa.model.effects import Access, Commit, Issue, Wait
 from warploom.isa.model.form import Form, no_effect
-from warploom.isa.model.operands import NARROW, Slots, address, immediate, inp
+from warploom.isa.model.operands import Slots, address, immediate, inp
 from warploom.isa.model.semantics import Bound, Value, Warps
 
 SIZES = range(0, 1 << 20, 16)
@@ -107,16 +107,6 @@ def mask_of(warps: Warps, operand: Value | None) -> NDArray[np.uint16] | None:
 # Copies ---------------------------------------------------------------------------------------------------
 
 
-def barred_in_cluster(slots: Slots, target: int) -> tuple[int, ...]:
-    """Widths of bases that loads into a cluster do not have where assemblers write out what they do."""
-    return NARROW if slots["dst"] == "shared::cluster" and target >= 120 else ()
-
-
-def _barred_barrier(slots: Slots, target: int) -> tuple[int, ...]:
-    is_last = not slots["multicast"] and not slots["level::cache_hint"]
-    return NARROW if is_last else barred_in_cluster(slots, target)
-
-
 LOAD = Form(
     name="bulk.load",
     syntax=(
@@ -129,10 +119,10 @@ LOAD = Form(
         shared::cluster  -,multicast::cluster  -,L2::cache_hint   8.0 sm_90
     """,
     operands={
-        "dstMem": address(space="shared", barred=barred_in_cluster),
-        "srcMem": address(space="global", barred=barred_in_cluster),
+        "dstMem": address(space="shared"),
+        "srcMem": address(space="global"),
         "size": inp("u32", values=SIZES, bits=32),
-        "mbar": address(space="shared", barred=_barred_barrier),
+        "mbar": address(space="shared"),
         "ctaMask": inp("u16", when="multicast"),
         "cache_policy": inp("u64", when="level::cache_hint"),
     },
@@ -172,7 +162,7 @@ COPY_IN_CLUSTER = Form(
         "dstMem": address(space="shared"),
         "srcMem": address(space="shared"),
         "size": inp("u32", values=SIZES, bits=32),
-        "mbar": address(space="shared", barred=NARROW),
+        "mbar": address(space="shared"),
     },
     effects=(
         Issue(mbarrier="mbar"),
@@ -214,7 +204,7 @@ STORE = Form(
         "srcMem": address(space="shared"),
         "size": inp("u32", values=SIZES, bits=32),
         "cache_policy": inp("u64", when="level::cache_hint"),
-        "byteMask": inp("u16", when="cp_mask", eased="vector"),
+        "byteMask": inp("u16", when="cp_mask"),
     },
     effects=(
         Issue("bulk"),
@@ -388,7 +378,7 @@ def _space(slots: Slots) -> str:
     return "register" if slots["ss"] else ""  # assemblers add to a shared address
 
 
-_STARTS = address(space=_space, barred=NARROW)
+_STARTS = address(space=_space)
 
 ZERO = Form(
     name="bulk.zero",

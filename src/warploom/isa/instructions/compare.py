@@ -5,7 +5,7 @@ from __future__ import annotations
 from warploom.isa.model.effects import Flow
 from warploom.isa.model.form import Form
 from warploom.isa.model.lanewise import Word
-from warploom.isa.model.operands import Slots, arg, out, pred_in, pred_out
+from warploom.isa.model.operands import Slots, inp, out, pred_in, pred_out
 from warploom.isa.model.types import TYPES
 from warploom.numerics import compare, lanes
 from warploom.numerics.formats import FORMATS
@@ -50,8 +50,8 @@ SETP = Form(
     operands={
         "p": pred_out(),
         "q": pred_out(),
-        "a": arg("type"),
-        "b": arg("type"),
+        "a": inp("type"),
+        "b": inp("type"),
         "c": pred_in(_constants, when="BoolOp"),
     },
     effects=(Flow(numbers=frozenset({"compared"})),),
@@ -66,7 +66,7 @@ SETP_HALF = Form(
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -,ftz  f16   4.2  sm_53
         eq,ne,lt,le,gt,ge,equ,neu,ltu,leu,gtu,geu,num,nan  -,and,or,xor  -      bf16  7.8  sm_90
     """,
-    operands={"p": pred_out(), "a": arg("type"), "b": arg("type"), "c": pred_in(_constants, when="BoolOp")},
+    operands={"p": pred_out(), "a": inp("type"), "b": inp("type"), "c": pred_in(_constants, when="BoolOp")},
     source="PTX ISA 9.7.7.2",
 )
 
@@ -81,8 +81,8 @@ SETP_PAIR = Form(
     operands={
         "p": pred_out(),
         "q": pred_out(),
-        "a": arg("type"),
-        "b": arg("type"),
+        "a": inp("type"),
+        "b": inp("type"),
         "c": pred_in(_constants, when="BoolOp"),
     },
     source="PTX ISA 9.7.7.2",
@@ -139,8 +139,8 @@ SET = Form(
     """,  # noqa: E501
     operands={
         "d": out("dtype"),
-        "a": arg("stype"),
-        "b": arg("stype"),
+        "a": inp("stype"),
+        "b": inp("stype"),
         "c": pred_in(_constants, when="BoolOp"),
     },
     effects=(Flow(numbers=frozenset({"compared"})),),
@@ -174,7 +174,7 @@ SELP = Form(
         type
         b16,b32,b64,u16,u32,u64,s16,s32,s64,f32,f64
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type"), "c": pred_in()},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type"), "c": pred_in()},
     effects=(Flow(elements=("a", "b"), address=("a", "b"), selects="c"),),
     source="PTX ISA 9.7.6.3",
 )
@@ -193,7 +193,7 @@ SLCT = Form(
         -      b16,b32,b64,u16,u32,u64,s16,s32,s64,f32,f64  s32
         -,ftz  b16,b32,b64,u16,u32,u64,s16,s32,s64,f32,f64  f32
     """,
-    operands={"d": out("dtype"), "a": arg("dtype"), "b": arg("dtype"), "c": arg("stype")},
+    operands={"d": out("dtype"), "a": inp("dtype"), "b": inp("dtype"), "c": inp("stype")},
     source="PTX ISA 9.7.6.4",
 )
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from warploom.isa.model.effects import Flow
 from warploom.isa.model.form import Form
 from warploom.isa.model.lanewise import Word
-from warploom.isa.model.operands import Place, Slots, arg, inp, out
+from warploom.isa.model.operands import Accepts, Slots, inp, out
 from warploom.numerics import convert, lanes
 from warploom.numerics.formats import FORMATS, Format
 from warploom.numerics.lanes import Lane
@@ -18,31 +16,14 @@ def _format(word: str) -> Format:
     return FORMATS[word.removesuffix("x2")]
 
 
-def _by_format(slots: Slots) -> dict[str, str]:
-    """Registers wider than the type may hold what is converted, except beside bf16.
-
-    Assemblers take the address of a function beside bf16, and fail at it elsewhere.
-    """
-    halves = any(word.startswith("bf16") for word in slots.values())
-    return {"accepts": "same", "eased": "function"} if halves else {"accepts": "wide"}
+def _wide_or_same(slots: Slots) -> Accepts:
+    """Accept registers wider than the type, except in conversions from or to bf16."""
+    return "same" if any(word.startswith("bf16") for word in slots.values()) else "wide"
 
 
-def _by_rounding(slots: Slots) -> dict[str, str]:
-    """Rounding away begins with a move of the bits."""
-    return {"accepts": "coded"} if slots["rnd"] == "rna" else {}
-
-
-def _converted(type: str) -> Place:
-    return replace(inp(type), by=_by_format)
-
-
-def _result(type: str) -> Place:
-    return replace(out(type), by=_by_format)
-
-
-def _lower() -> Place:
-    """The second of two numbers: assemblers take the address of a function for it always."""
-    return replace(arg("f32", "wide"), by=_by_format)
+def _coded_or_same(slots: Slots) -> Accepts:
+    """Accept floating-point constants as bit patterns only if rounding away, which starts from the bits."""
+    return "coded" if slots["rnd"] == "rna" else "same"
 
 
 INTEGER = Form(
@@ -60,7 +41,7 @@ INTEGER = Form(
         sat    u8,u16,u32,u64,s8,s16            s32
         sat    u8,u16,u32,u64,s8,s16,s32        s64
     """,
-    operands={"d": out("dtype", accepts="wide"), "a": inp("atype", accepts="wide", also="special")},
+    operands={"d": out("dtype", accepts="wide"), "a": inp("atype", accepts="wide", allows=("special",))},
     effects=(Flow(address=("a",)),),
     source="PTX ISA 9.7.9.21",
 )
@@ -94,7 +75,7 @@ CVT = Form(
         -,rn,rz,rm,rp      -      -      f16                              bf16                             7.8  sm_90
         -,rn,rz,rm,rp      -      -      bf16                             f16                              7.8  sm_90
     """,
-    operands={"d": _result("dtype"), "a": _converted("atype")},
+    operands={"d": out("dtype", accepts=_wide_or_same), "a": inp("atype", accepts=_wide_or_same)},
     source="PTX ISA 9.7.9.21",
 )
 
@@ -119,7 +100,7 @@ HALF = Form(
         rn,rz  -       satfinite  bf16      8.1  sm_80
         rn,rz  relu    satfinite  f16,bf16  8.1  sm_80
     """,
-    operands={"d": _result("dtype"), "a": _converted("f32")},
+    operands={"d": out("dtype", accepts=_wide_or_same), "a": inp("f32", accepts=_wide_or_same)},
     source="PTX ISA 9.7.9.21",
 )
 
@@ -138,9 +119,9 @@ HALVES = Form(
         rn,rz  -,relu  satfinite  f16x2,bf16x2  8.1  sm_80
     """,
     operands={
-        "d": _result("dtype"),
-        "a": _converted("f32"),
-        "b": _lower(),
+        "d": out("dtype", accepts=_wide_or_same),
+        "a": inp("f32", accepts=_wide_or_same),
+        "b": inp("f32", accepts=_wide_or_same),
     },
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
@@ -161,9 +142,9 @@ HALVES_STOCHASTIC = Form(
         -,relu  -,satfinite  f16x2,bf16x2  8.7  sm_100a,sm_103a
     """,
     operands={
-        "d": _result("dtype"),
-        "a": _converted("f32"),
-        "b": _lower(),
+        "d": out("dtype", accepts=_wide_or_same),
+        "a": inp("f32", accepts=_wide_or_same),
+        "b": inp("f32", accepts=_wide_or_same),
         "rbits": inp("b32", accepts="bits"),
     },
     effects=(Flow(unwritten="ignore"),),
@@ -181,7 +162,7 @@ TF32 = Form(
         rn,rz  -          -,relu  7.8  sm_90
         rn,rz  satfinite  -,relu  8.6  sm_100
     """,
-    operands={"d": out("b32", accepts="bits"), "a": replace(arg("f32"), by=_by_rounding)},
+    operands={"d": out("b32", accepts="bits"), "a": inp("f32", accepts=_coded_or_same)},
     source="PTX ISA 9.7.9.21",
 )
 
@@ -201,7 +182,7 @@ NARROW = Form(
         rn     satfinite    -,relu  e2m3x2,e3m2x2,e2m1x2  8.6  sm_100f,sm_110f,sm_120f
         rz,rp  -,satfinite  -       ue8m0x2               8.6  sm_100f,sm_110f,sm_120f
     """,
-    operands={"d": out("dtype"), "a": arg("f32"), "b": arg("f32")},
+    operands={"d": out("dtype"), "a": inp("f32"), "b": inp("f32")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
@@ -210,11 +191,6 @@ NARROW = Form(
 @NARROW.semantics
 def narrow(rnd: Word, relu: Word, dtype: Word, a: Lane, b: Lane) -> Lane:
     return convert.narrow_pair(a, b, _format(dtype), rnd, relu=bool(relu))
-
-
-def _by_pair(slots: Slots) -> dict[str, str]:
-    """Assemblers take the address of a function for every pair but that of bf16 that becomes e2m1x2."""
-    return {} if (slots["dtype"], slots["atype"]) == ("e2m1x2", "bf16x2") else {"eased": "function"}
 
 
 NARROW_HALVES = Form(
@@ -228,7 +204,7 @@ NARROW_HALVES = Form(
         rn     satfinite    -,relu  e2m3x2,e3m2x2,e2m1x2  f16x2,bf16x2  9.1  sm_100f,sm_110f,sm_120f
         rz,rp  -,satfinite  -       ue8m0x2               bf16x2        8.6  sm_100f,sm_110f,sm_120f
     """,
-    operands={"d": out("dtype"), "a": replace(inp("atype"), by=_by_pair)},
+    operands={"d": out("dtype"), "a": inp("atype")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.21",
 )
@@ -253,11 +229,6 @@ FOUR_STOCHASTIC = Form(
 )
 
 
-def _by_scaling(slots: Slots) -> dict[str, str]:
-    """Assemblers take a vector where nothing is scaled."""
-    return {} if slots["scaling"] else {"eased": "vector"}
-
-
 FIXED = Form(
     name="convert.fixed",
     syntax="cvt.rn.satfinite{.scaling}{.relu}.s2f6x2.f32  d, a, b{, scale-factor};",
@@ -266,9 +237,9 @@ FIXED = Form(
         -,scaled::n2::ue8m0  -,relu  9.1  sm_100a,sm_103a,sm_110a,sm_120a,sm_121a
     """,
     operands={
-        "d": replace(out("b16"), by=_by_scaling),
-        "a": arg("f32"),
-        "b": arg("f32"),
+        "d": out("b16"),
+        "a": inp("f32"),
+        "b": inp("f32"),
         "scale_factor": inp("b16", when="scaling", accepts="bits"),
     },
     effects=(Flow(unwritten="ignore"),),
@@ -284,7 +255,7 @@ FIXED_HALVES = Form(
     """,
     operands={
         "d": out("b16"),
-        "a": arg("bf16x2"),
+        "a": inp("bf16x2"),
         "scale_factor": inp("b16", when="scaling", accepts="bits"),
     },
     effects=(Flow(unwritten="ignore"),),
@@ -344,7 +315,11 @@ PACK = Form(
         dtype    ptx  target
         u16,s16  6.5  sm_72
     """,
-    operands={"d": out("u32", accepts="wide"), "a": arg("s32", "wide"), "b": arg("s32", "wide")},
+    operands={
+        "d": out("u32", accepts="wide"),
+        "a": inp("s32", accepts="wide"),
+        "b": inp("s32", accepts="wide"),
+    },
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.22",
 )
@@ -365,9 +340,9 @@ PACK_ONTO = Form(
     """,
     operands={
         "d": out("u32", accepts="wide"),
-        "a": arg("s32", "wide"),
-        "b": arg("s32", "wide"),
-        "c": arg("b32", "wide"),
+        "a": inp("s32", accepts="wide"),
+        "b": inp("s32", accepts="wide"),
+        "c": inp("b32", accepts="wide"),
     },
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.9.22",

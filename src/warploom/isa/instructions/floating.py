@@ -5,12 +5,11 @@ The approximations of 9.7.3 are in `approximate`, the half-precision instruction
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 from warploom.isa.model.form import Form
 from warploom.isa.model.lanewise import Word
-from warploom.isa.model.operands import Slots, arg, out, pred_out
+from warploom.isa.model.operands import inp, out, pred_out
 from warploom.numerics import floats, packed
 from warploom.numerics.lanes import Lane
 
@@ -22,7 +21,7 @@ ADD = Form(
         add,sub,mul  -,rn,rz,rm,rp  -,ftz  -,sat  f32
         add,sub,mul  -,rn,rz,rm,rp  -      -      f64
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     source="PTX ISA 9.7.3.3",
 )
 
@@ -42,7 +41,7 @@ FMA = Form(
         fma,mad  rn,rz,rm,rp  -,ftz  -,sat  f32   2.0
         fma,mad  rn,rz,rm,rp  -      -      f64   1.4
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type"), "c": arg("type")},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type"), "c": inp("type")},
     source="PTX ISA 9.7.3.6",
 )
 
@@ -59,7 +58,7 @@ ADD2 = Form(
         op           rnd            ftz    ptx  target
         add,sub,mul  -,rn,rz,rm,rp  -,ftz  8.6  sm_100
     """,
-    operands={"d": out("f32x2"), "a": arg("f32x2"), "b": arg("f32x2")},
+    operands={"d": out("f32x2"), "a": inp("f32x2"), "b": inp("f32x2")},
     source="PTX ISA 9.7.3.3",
 )
 
@@ -76,7 +75,7 @@ FMA2 = Form(
         rnd          ftz    ptx  target
         rn,rz,rm,rp  -,ftz  8.6  sm_100
     """,
-    operands={"d": out("f32x2"), "a": arg("f32x2"), "b": arg("f32x2"), "c": arg("f32x2")},
+    operands={"d": out("f32x2"), "a": inp("f32x2"), "b": inp("f32x2"), "c": inp("f32x2")},
     source="PTX ISA 9.7.3.6",
 )
 
@@ -86,14 +85,6 @@ def fma2(rnd: Word, ftz: Word, a: Lane, b: Lane, c: Lane) -> Lane:
     return packed.f32x2(floats.fma, a, b, c, rounding=rnd, ftz=bool(ftz))
 
 
-def _by_rounding(slots: Slots) -> dict[str, str]:
-    """Where assemblers write a call for the instruction, they take no address of a function."""
-    called = slots["rnd"] != "rn" and (slots.get("op") is None or slots["type"] == "f64")
-    return {"eased": ""} if called else {}
-
-
-_ROUNDED = replace(arg("type"), by=_by_rounding)
-
 DIV = Form(
     name="floating.div",
     syntax="div.rnd{.ftz}.type  d, a, b;",
@@ -102,7 +93,7 @@ DIV = Form(
         rn,rz,rm,rp  -,ftz  f32   2.0
         rn,rz,rm,rp  -      f64   1.4
     """,
-    operands={"d": out("type"), "a": _ROUNDED, "b": _ROUNDED},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     source="PTX ISA 9.7.3.8",
 )
 
@@ -120,7 +111,7 @@ ROOT = Form(
         rcp,sqrt  rn,rz,rm,rp  -,ftz  f32   2.0
         rcp,sqrt  rn,rz,rm,rp  -      f64   1.4
     """,
-    operands={"d": out("type"), "a": _ROUNDED},
+    operands={"d": out("type"), "a": inp("type")},
     source="PTX ISA 9.7.3.13",
 )
 
@@ -140,7 +131,7 @@ ABS = Form(
         abs,neg  -,ftz  f32
         abs,neg  -      f64
     """,
-    operands={"d": out("type"), "a": arg("type")},
+    operands={"d": out("type"), "a": inp("type")},
     source="PTX ISA 9.7.3.9",
 )
 
@@ -162,7 +153,7 @@ MIN = Form(
         min,max  -,ftz  -,NaN  xorsign  abs  f32   7.2  sm_86
         min,max  -      -      -        -    f64   1.0  -
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     source="PTX ISA 9.7.3.11",
 )
 
@@ -181,7 +172,7 @@ MIN3 = Form(
         op       ftz    NaN    abs    ptx  target
         min,max  -,ftz  -,NaN  -,abs  8.8  sm_100
     """,
-    operands={"d": out("f32"), "a": arg("f32"), "b": arg("f32"), "c": arg("f32")},
+    operands={"d": out("f32"), "a": inp("f32"), "b": inp("f32"), "c": inp("f32")},
     source="PTX ISA 9.7.3.11",
 )
 
@@ -201,7 +192,7 @@ COPYSIGN = Form(
         type     ptx
         f32,f64  2.0
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     source="PTX ISA 9.7.3.2",
 )
 
@@ -218,7 +209,7 @@ TESTP = Form(
         property                                             type     ptx
         finite,infinite,number,notanumber,normal,subnormal  f32,f64  2.0
     """,
-    operands={"p": pred_out(also=""), "a": arg("type")},
+    operands={"p": pred_out(sink=False), "a": inp("type")},
     source="PTX ISA 9.7.3.1",
 )
 

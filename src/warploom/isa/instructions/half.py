@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from warploom.isa.model.form import Form
 from warploom.isa.model.lanewise import Word
-from warploom.isa.model.operands import arg, out
+from warploom.isa.model.operands import inp, out
 from warploom.numerics import convert, floats, packed
 from warploom.numerics.formats import FORMATS, Format
 from warploom.numerics.lanes import Lane
@@ -23,7 +23,7 @@ ADD = Form(
         add,sub,mul  -,rn  -,ftz  -,sat  f16,f16x2    4.2  sm_53
         add,sub,mul  -,rn  -      -      bf16,bf16x2  7.8  sm_90
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     source="PTX ISA 9.7.4.1",
 )
 
@@ -44,7 +44,7 @@ FMA = Form(
         -,ftz  -      relu    f16,f16x2    7.0  sm_80
         -      -      -,relu  bf16,bf16x2  7.0  sm_80
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type"), "c": arg("type")},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type"), "c": inp("type")},
     source="PTX ISA 9.7.4.4",
 )
 
@@ -61,7 +61,7 @@ FMA_OOB = Form(
         relu    type                   ptx  target
         -,relu  f16,f16x2,bf16,bf16x2  8.1  sm_90
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type"), "c": arg("type")},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type"), "c": inp("type")},
     source="PTX ISA 9.7.4.4",
 )
 
@@ -75,7 +75,7 @@ ABS = Form(
         abs      -,ftz  f16,f16x2    6.5  sm_53
         abs,neg  -      bf16,bf16x2  7.0  sm_80
     """,
-    operands={"d": out("type"), "a": arg("type")},
+    operands={"d": out("type"), "a": inp("type")},
     source="PTX ISA 9.7.4.6",
 )
 
@@ -97,7 +97,7 @@ MIN = Form(
         min,max  -      -,NaN  -        -    bf16,bf16x2  7.0  sm_80
         min,max  -      -,NaN  xorsign  abs  bf16,bf16x2  7.2  sm_86
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     source="PTX ISA 9.7.4.7",
 )
 
@@ -117,7 +117,7 @@ MIXED_ADD = Form(
         op       rnd            sat    atype     ptx  target
         add,sub  -,rn,rz,rm,rp  -,sat  f16,bf16  8.6  sm_100
     """,
-    operands={"d": out("f32"), "a": arg("atype"), "c": arg("f32")},
+    operands={"d": out("f32"), "a": inp("atype"), "c": inp("f32")},
     source="PTX ISA 9.7.5.1",
 )
 
@@ -136,7 +136,7 @@ MIXED_FMA = Form(
         rnd          sat    abtype    ptx  target
         rn,rz,rm,rp  -,sat  f16,bf16  8.6  sm_100
     """,
-    operands={"d": out("f32"), "a": arg("abtype"), "b": arg("abtype"), "c": arg("f32")},
+    operands={"d": out("f32"), "a": inp("abtype"), "b": inp("abtype"), "c": inp("f32")},
     source="PTX ISA 9.7.5.3",
 )
 

@@ -5,15 +5,12 @@ The bit-field instructions of 9.7.1 are in `bits`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-
 import numpy as np
 
 from warploom.isa.model.effects import Flow
 from warploom.isa.model.form import Form
 from warploom.isa.model.lanewise import Word
-from warploom.isa.model.operands import Slots, arg, inp, out
+from warploom.isa.model.operands import Slots, inp, out
 from warploom.isa.model.types import TYPES
 from warploom.numerics import integers
 from warploom.numerics.lanes import Lane
@@ -34,7 +31,7 @@ ADD = Form(
         add,sub  sat    s32                      1.0  -
         add      -      u16x2,s16x2              8.0  sm_90
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     effects=(Flow(address=("a", "b"), offset=True),),
     source="PTX ISA 9.7.1.1",
 )
@@ -64,7 +61,7 @@ MUL = Form(
         hi,lo  u16,u32,u64,s16,s32,s64
         wide   u16,u32,s16,s32
     """,
-    operands={"d": out(_wide), "a": arg("type"), "b": arg("type")},
+    operands={"d": out(_wide), "a": inp("type"), "b": inp("type")},
     effects=(Flow(numbers=frozenset({"scaled"})),),
     source="PTX ISA 9.7.1.3",
 )
@@ -86,7 +83,7 @@ MAD = Form(
         wide   -    u16,u32,s16,s32
         hi     sat  s32
     """,
-    operands={"d": out(_wide), "a": arg("type"), "b": arg("type"), "c": arg(_wide)},
+    operands={"d": out(_wide), "a": inp("type"), "b": inp("type"), "c": inp(_wide)},
     effects=(Flow(address=("c",), numbers=frozenset({"scaled"})),),
     source="PTX ISA 9.7.1.4",
 )
@@ -104,7 +101,7 @@ MUL24 = Form(
         mode   type
         hi,lo  u32,s32
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     source="PTX ISA 9.7.1.5",
 )
 
@@ -122,7 +119,7 @@ MAD24 = Form(
         hi,lo  -    u32,s32
         hi     sat  s32
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type"), "c": arg("type")},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type"), "c": inp("type")},
     source="PTX ISA 9.7.1.6",
 )
 
@@ -139,7 +136,7 @@ SAD = Form(
         type
         u16,u32,u64,s16,s32,s64
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type"), "c": arg("type")},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type"), "c": inp("type")},
     source="PTX ISA 9.7.1.7",
 )
 
@@ -149,13 +146,6 @@ def sad(a: Lane, b: Lane, c: Lane) -> Lane:
     return integers.sad(a, b, c)
 
 
-def _by_width(slots: Slots) -> Mapping[str, str]:
-    """Assemblers divide by routines, which take the address of a function in 32 bits alone."""
-    return {} if TYPES[slots["type"]].bits == 32 else {"eased": ""}
-
-
-_DIVIDED = replace(arg("type"), by=_by_width)
-
 DIV = Form(
     name="integer.div",
     syntax="op.type  d, a, b;",
@@ -163,7 +153,7 @@ DIV = Form(
         op       type
         div,rem  u16,u32,u64,s16,s32,s64
     """,
-    operands={"d": out("type"), "a": _DIVIDED, "b": _DIVIDED},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     source="PTX ISA 9.7.1.8",
 )
 
@@ -182,7 +172,7 @@ ABS = Form(
         op       type
         abs,neg  s16,s32,s64
     """,
-    operands={"d": out("type"), "a": arg("type")},
+    operands={"d": out("type"), "a": inp("type")},
     source="PTX ISA 9.7.1.10",
 )
 
@@ -203,7 +193,7 @@ MIN = Form(
         min,max  -     u16x2,s16x2              8.0  sm_90
         min,max  relu  s16x2,s32                8.0  sm_90
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     effects=(Flow(address=("a", "b"), numbers=frozenset({"compared"})),),
     source="PTX ISA 9.7.1.12",
 )
@@ -227,7 +217,7 @@ DP4A = Form(
         atype    btype    ptx  target
         u32,s32  u32,s32  5.0  sm_61
     """,
-    operands={"d": out("s32"), "a": arg("atype"), "b": arg("btype"), "c": inp("s32")},
+    operands={"d": out("s32"), "a": inp("atype"), "b": inp("btype"), "c": inp("s32")},
     source="PTX ISA 9.7.1.23",
 )
 
@@ -244,7 +234,7 @@ DP2A = Form(
         mode   atype    btype    ptx  target
         lo,hi  u32,s32  u32,s32  5.0  sm_61
     """,
-    operands={"d": out("s32"), "a": arg("atype"), "b": arg("btype"), "c": inp("s32")},
+    operands={"d": out("s32"), "a": inp("atype"), "b": inp("btype"), "c": inp("s32")},
     source="PTX ISA 9.7.1.24",
 )
 
@@ -266,7 +256,7 @@ ADD_CARRY = Form(
         add,sub    cc    u64,s64  4.3
         addc,subc  -,cc  u64,s64  4.3
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type")},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     effects=(Flow(address=("a", "b")),),
     source="PTX ISA 9.7.2.1",
 )
@@ -297,7 +287,7 @@ MAD_CARRY = Form(
         mad   hi,lo  cc    u64,s64  4.3
         madc  hi,lo  -,cc  u64,s64  4.3
     """,
-    operands={"d": out("type"), "a": arg("type"), "b": arg("type"), "c": arg("type")},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type"), "c": inp("type")},
     effects=(Flow(address=("c",), numbers=frozenset({"scaled"})),),
     source="PTX ISA 9.7.2.5",
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from warploom.isa.model.effects import Flow
 from warploom.isa.model.form import Form
 from warploom.isa.model.lanewise import Word
-from warploom.isa.model.operands import arg, immediate, out, pred_in, pred_out
+from warploom.isa.model.operands import immediate, inp, out, pred_in, pred_out
 from warploom.numerics import bits, lanes
 from warploom.numerics.lanes import Lane
 
@@ -16,7 +16,7 @@ BITWISE = Form(
         op          type             ptx
         and,or,xor  pred,b16,b32,b64 1.0
     """,
-    operands={"d": out("type", eased="packed"), "a": arg("type"), "b": arg("type")},
+    operands={"d": out("type"), "a": inp("type"), "b": inp("type")},
     effects=(Flow(address=("a", "b"), unwritten="ignore"),),
     source="PTX ISA 9.7.8.1",
 )
@@ -34,7 +34,7 @@ NOT = Form(
         type
         pred,b16,b32,b64
     """,
-    operands={"d": out("type", eased="packed"), "a": arg("type")},
+    operands={"d": out("type"), "a": inp("type")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.8.4",
 )
@@ -52,7 +52,7 @@ CNOT = Form(
         type
         b16,b32,b64
     """,
-    operands={"d": out("type"), "a": arg("type")},
+    operands={"d": out("type"), "a": inp("type")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.8.5",
 )
@@ -68,10 +68,10 @@ LOP3 = Form(
     syntax="lop3.b32  d, a, b, c, immLut;",
     rows="ptx target\n4.3 sm_50",
     operands={
-        "d": out("b32", also="sink"),
-        "a": arg("b32"),
-        "b": arg("b32"),
-        "c": arg("b32"),
+        "d": out("b32", allows=("sink",)),
+        "a": inp("b32"),
+        "b": inp("b32"),
+        "c": inp("b32"),
         "immLut": immediate(),
     },
     effects=(Flow(unwritten="ignore"),),
@@ -92,11 +92,11 @@ LOP3_BOOL = Form(
         or,and  8.2  sm_70
     """,
     operands={
-        "d": out("b32", also="sink"),
-        "p": pred_out(also=""),
-        "a": arg("b32"),
-        "b": arg("b32"),
-        "c": arg("b32"),
+        "d": out("b32", allows=("sink",)),
+        "p": pred_out(sink=False),
+        "a": inp("b32"),
+        "b": inp("b32"),
+        "c": inp("b32"),
         "immLut": immediate(),
         "q": pred_in(),
     },

@@ -11,13 +11,8 @@ _LOCAL = "-,shared,shared::cta"
 _ANYWHERE = "-,shared,shared::cta,shared::cluster"
 
 
-def _barred(slots: Slots, target: int) -> tuple[int, ...]:
-    """A generic address has 64 bits; half a word is widened, and so stands for one."""
-    return () if slots["space"] else (32,)
-
-
-_OBJECT = address(space="shared", barred=_barred)
-_COUNT = inp("u32", values=range(1, 1 << 63), eased="vector")
+_OBJECT = address(space="shared")
+_COUNT = inp("u32", values=range(1, 1 << 63))
 
 INIT = Form(
     name="mbarrier.init",
@@ -121,7 +116,7 @@ ARRIVE_COUNT = Form(
     name="mbarrier.arrive_count",
     syntax="mbarrier.op{.sem}{.scope}{.space}.b64  state, [addr], count;",
     rows=_arrivals(_LOCAL, "sm_90", "7.8", "7.8"),
-    operands={"state": out("u64", also="sink"), "addr": _OBJECT, "count": _COUNT},
+    operands={"state": out("u64", allows=("sink",)), "addr": _OBJECT, "count": _COUNT},
     effects=(Arrive("addr", "op", order=slot_or("sem", "release"), scope=slot_or("scope", "cta")),),
     source="PTX ISA 9.7.13.15.13",
 )
@@ -202,7 +197,7 @@ ARRIVE_EXPECT = Form(
     name="mbarrier.arrive_expect_tx",
     syntax="mbarrier.op.expect_tx{.sem}{.scope}{.space}.b64  state, [addr], txCount;",
     rows=_expecting(_LOCAL),
-    operands={"state": out("u64", also="sink"), "addr": _OBJECT, "txCount": inp("u32")},
+    operands={"state": out("u64", allows=("sink",)), "addr": _OBJECT, "txCount": inp("u32")},
     effects=(Arrive("addr", "op", order=slot_or("sem", "release"), scope=slot_or("scope", "cta")),),
     source="PTX ISA 9.7.13.15.13",
 )
@@ -246,13 +241,13 @@ def _phase_type(slots: Slots) -> str:
     return "u32" if slots["parity"] else "u64"
 
 
-_PHASE = inp(_phase_type, values=lambda slots: (0, 1) if slots["parity"] else None, accepts="own", plain=True)
+_PHASE = inp(_phase_type, values=lambda slots: (0, 1) if slots["parity"] else None, accepts="own")
 
 TEST_WAIT = Form(
     name="mbarrier.test_wait",
     syntax="mbarrier.op{.parity}{.sem}{.scope}{.space}.b64  waitComplete, [addr], phase;",
     rows=_waits("test_wait", "7.0", "7.1", "sm_80"),
-    operands={"waitComplete": pred_out(also=""), "addr": _OBJECT, "phase": _PHASE},
+    operands={"waitComplete": pred_out(sink=False), "addr": _OBJECT, "phase": _PHASE},
     effects=(Wait("mbarrier", address="addr"),),
     source="PTX ISA 9.7.13.15.16",
 )
@@ -262,7 +257,7 @@ TRY_WAIT = Form(
     syntax="mbarrier.op{.parity}{.sem}{.scope}{.space}.b64  waitComplete, [addr], phase{, suspendTimeHint};",
     rows=_waits("try_wait", "7.8", "7.8", "sm_90"),
     operands={
-        "waitComplete": pred_out(also=""),
+        "waitComplete": pred_out(sink=False),
         "addr": _OBJECT,
         "phase": _PHASE,
         "suspendTimeHint": inp("u32"),
@@ -292,7 +287,7 @@ PENDING_COUNT = Form(
     name="mbarrier.pending_count",
     syntax="mbarrier.pending_count.b64  count, state;",
     rows="ptx target\n7.0 sm_80",
-    operands={"count": out("u32"), "state": inp("u64", plain=True)},
+    operands={"count": out("u32"), "state": inp("u64")},
     source="PTX ISA 9.7.13.15.17",
 )
 

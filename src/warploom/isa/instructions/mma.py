@@ -19,8 +19,8 @@ from warploom.isa.instructions.fragments import (
 )
 from warploom.isa.model.effects import Collective, Multiply
 from warploom.isa.model.form import Form
-from warploom.isa.model.operand_layout import Given, Lying
-from warploom.isa.model.operands import Place, Slots, inp
+from warploom.isa.model.operand_layout import LayoutInputs, OperandLayout
+from warploom.isa.model.operands import OperandSpec, Slots, inp
 from warploom.isa.model.semantics import Bound, Value, Warps
 from warploom.layout import FragmentMap, scale_factors
 from warploom.numerics import fused
@@ -156,15 +156,15 @@ def _vectors(kind: str, scale_vec: str) -> int:
     return int(scale_vec[-2]) if scale_vec else 1 if kind == "kind::mxf8f6f4" else 2
 
 
-def _scales(operand: str) -> Place:
+def _scales(operand: str) -> OperandSpec:
     """The register of the scale factors of A or B."""
 
-    def held(slots: Slots, given: Given) -> FragmentMap:
+    def held(slots: Slots, given: LayoutInputs) -> FragmentMap:
         vectors = _vectors(slots["kind"], slots["scale_vec"])
         return scale_factors(operand, vectors, given.byte_id, given.thread_id).fragment()
 
-    lying = Lying(f"scale {operand}", held, ("byte_id", "thread_id"))
-    return replace(inp("b32", values=(), eased="vectors predicate"), lying=lying)
+    lying = OperandLayout(f"scale {operand}", held, ("byte_id", "thread_id"))
+    return replace(inp("b32", values=()), layout=lying)
 
 
 SCALES = {

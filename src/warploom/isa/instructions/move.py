@@ -5,7 +5,7 @@ from __future__ import annotations
 from warploom.isa.model.effects import Flow
 from warploom.isa.model.form import Form
 from warploom.isa.model.lanewise import Word
-from warploom.isa.model.operands import Place, Slots, inp, out
+from warploom.isa.model.operands import Allowance, OperandSpec, Slots, inp, out
 from warploom.isa.model.types import TYPES, bits_of
 from warploom.numerics import lanes
 from warploom.numerics.lanes import Lane
@@ -19,9 +19,9 @@ def _quarter(slots: Slots) -> str:
     return f"b{bits_of(slots['type']) // 4}"
 
 
-def _with_gaps(slots: Slots) -> dict[str, str]:
-    """In 32 bits `_` may stand for a part, whatever is then in its bits."""
-    return {"also": "gap"} if slots["type"] == "b32" else {}
+def _with_gaps(slots: Slots) -> tuple[Allowance, ...]:
+    """Allow `_` for parts of 32 bits, whose bits are then undefined."""
+    return ("gap",) if slots["type"] == "b32" else ()
 
 
 MOV = Form(
@@ -32,7 +32,7 @@ MOV = Form(
         b16,b32,b64,u16,u32,u64,s16,s32,s64,f32,f64      1.0 -
         b128                                             8.3 sm_70
     """,
-    operands={"d": out("type"), "a": inp("type", also="special symbol", eased="function")},
+    operands={"d": out("type"), "a": inp("type", allows=("special", "symbol"))},
     effects=(Flow(elements=("a",), address=("a",)),),
     source="PTX ISA 9.7.9.3",
 )
@@ -42,8 +42,8 @@ MOV_PREDICATE = Form(
     syntax="mov.type  d, {!}a;",
     rows="type\npred",
     operands={
-        "d": Place("predicate", "write", "type", eased="packed"),
-        "a": Place("predicate", "read", "type", also="special", eased="function packed"),
+        "d": OperandSpec("predicate", "write", "type"),
+        "a": OperandSpec("predicate", "read", "type", allows=("special",)),
     },
     source="PTX ISA 9.7.9.3",
 )
@@ -76,7 +76,7 @@ PACK2 = Form(
         b16,b32,b64  1.0 -
         b128         8.3 sm_70
     """,
-    operands={"d": out("type"), "a": inp(_half, 2, by=_with_gaps)},
+    operands={"d": out("type"), "a": inp(_half, 2, allows=_with_gaps)},
     effects=(Flow(elements=("a",), unwritten="ignore"),),
     source="PTX ISA 9.7.9.4",
 )
@@ -89,7 +89,7 @@ PACK4 = Form(
         b32,b64  1.0 -
         b128     8.3 sm_70
     """,
-    operands={"d": out("type"), "a": inp(_quarter, 4, by=_with_gaps)},
+    operands={"d": out("type"), "a": inp(_quarter, 4, allows=_with_gaps)},
     effects=(Flow(elements=("a",), unwritten="ignore"),),
     source="PTX ISA 9.7.9.4",
 )
@@ -103,7 +103,7 @@ def pack(type: Word, a: Lane) -> Lane:
     return lanes.concatenate(a, TYPES[type].bits)
 
 
-_PACKED = inp("type", also="special symbol", eased="function")
+_PACKED = inp("type", allows=("special", "symbol"))
 
 UNPACK1 = Form(
     name="move.unpack1",

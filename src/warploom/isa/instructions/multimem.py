@@ -15,7 +15,7 @@ _SCOPES = "cta,cluster,gpu,sys"
 EIGHTS = "sm_100f,sm_110f,sm_120a,sm_121a"
 """The targets that have floats of 8 bits here."""
 
-_ADDRESS = address(barred=(32,))  # of 64 bits, or assemblers refuse the module
+_ADDRESS = address()  # of 64 bits, or assemblers refuse the module
 
 
 def _held(slots: Slots) -> str:
@@ -62,7 +62,7 @@ LD_REDUCE_FLOAT = Form(
         """
         for sem, scope in (("-,weak", "-"), ("relaxed,acquire", _SCOPES))
     ),
-    operands={"d": out(_held, "vec", also="braces integers"), "a": _ADDRESS},
+    operands={"d": out(_held, "vec", allows=("braces", "integers")), "a": _ADDRESS},
     effects=(Access("read", "a", "d", order="sem", scope="scope"),),
     source="PTX ISA 9.7.9.14",
 )
@@ -75,7 +75,7 @@ ST = Form(
         -,weak           -          -,global  b32,b64,u32,u64,s32,s64  8.1 sm_90
         relaxed,release  {_SCOPES}  -,global  b32,b64,u32,u64,s32,s64  8.1 sm_90
     """,
-    operands={"a": _ADDRESS, "b": inp("type", eased="function")},
+    operands={"a": _ADDRESS, "b": inp("type")},
     effects=(Access("write", "a", "b", order="sem", scope="scope"),),
     source="PTX ISA 9.7.9.14",
 )
@@ -96,7 +96,7 @@ ST_FLOAT = Form(
         """
         for sem, scope in (("-,weak", "-"), ("relaxed,release", _SCOPES))
     ),
-    operands={"a": _ADDRESS, "b": inp(_held, "vec", also="braces integers", eased="function")},
+    operands={"a": _ADDRESS, "b": inp(_held, "vec", allows=("braces", "integers"))},
     effects=(Access("write", "a", "b", order="sem", scope="scope"),),
     source="PTX ISA 9.7.9.14",
 )
@@ -117,7 +117,7 @@ RED = Form(
         """
         for sem, scope in (("-", "-"), ("relaxed,release", _SCOPES))
     ),
-    operands={"a": address(barred=(8, 16, 32)), "b": inp(_held, "vec", also="integers", eased="function")},
+    operands={"a": address(), "b": inp(_held, "vec", allows=("integers",))},
     effects=(Access("update", "a", "b", order="sem", scope="scope"),),
     source="PTX ISA 9.7.9.14",
 )
@@ -134,7 +134,7 @@ COPY = Form(
         "dstMem": address(space="global"),
         "srcMem": address(space="shared"),
         "size": inp("u32", values=SIZES, bits=32),
-        "byteMask": inp("u16", when="cp_mask", eased="vector"),
+        "byteMask": inp("u16", when="cp_mask"),
     },
     effects=(
         Issue("bulk"),

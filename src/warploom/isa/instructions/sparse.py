@@ -16,10 +16,9 @@ from warploom.isa.instructions.fragments import (
     write_result,
 )
 from warploom.isa.instructions.mma import SCALES
-from warploom.isa.model import register_constraints as holds
 from warploom.isa.model.effects import Collective, Multiply
 from warploom.isa.model.form import Form
-from warploom.isa.model.operand_layout import Given, Lying
+from warploom.isa.model.operand_layout import LayoutInputs, OperandLayout
 from warploom.isa.model.operands import Slots, immediate, inp
 from warploom.isa.model.semantics import Bound, Warps
 from warploom.layout import FragmentMap
@@ -48,18 +47,16 @@ def _selector_bits(slots: Slots) -> int:
     return 32 if slots["dtype"] != "s32" and TYPE_BITS[slots["atype"]] <= 8 else 0
 
 
-def lying_metadata(family: str) -> Lying:
+def lying_metadata(family: str) -> OperandLayout:
     """How the metadata of a sparse A lie."""
 
-    def held(slots: Slots, given: Given) -> FragmentMap:
+    def held(slots: Slots, given: LayoutInputs) -> FragmentMap:
         return metadata_map(family, slots["shape"], slots["atype"], given.selector).fragment()
 
-    return Lying("metadata", held, ("selector",))
+    return OperandLayout("metadata", held, ("selector",))
 
 
-METADATA = replace(
-    inp("b32", values=(), eased="vectors predicate"), hold=holds.metadata, lying=lying_metadata("mma")
-)
+METADATA = replace(inp("b32", values=()), layout=lying_metadata("mma"))
 
 _OPERANDS = {operand.lower(): fragment(operand, "mma", sparse=True) for operand in "ABCD"} | {
     "e": METADATA,

@@ -14,8 +14,8 @@ from math import prod
 
 from warploom.isa.model.effects import Access, Allocate, Collective, Fence, Issue, Wait
 from warploom.isa.model.form import Form
-from warploom.isa.model.operand_layout import Given, Lying
-from warploom.isa.model.operands import NARROW, Slots, address, immediate, inp, out, tensor_address
+from warploom.isa.model.operand_layout import LayoutInputs, OperandLayout
+from warploom.isa.model.operands import Slots, address, immediate, inp, out, tensor_address
 from warploom.layout import FragmentMap
 from warploom.layout.tensor_memory import moved
 
@@ -40,7 +40,7 @@ ALLOC = Form(
         cta_group                  ss            ptx  target
         cta_group::1,cta_group::2  -,shared::cta  8.6  {_TARGETS}
     """,
-    operands={"dst": address(barred=NARROW), "nCols": inp("u32", values=_COLUMNS, bits=32)},
+    operands={"dst": address(), "nCols": inp("u32", values=_COLUMNS, bits=32)},
     effects=(Collective("warp"), Allocate("tensor memory"), Access("write", "dst")),
     source="PTX ISA 9.7.16.7.1",
 )
@@ -89,15 +89,15 @@ def _reduced_rows(shape: str) -> str:
     """
 
 
-def _held(slots: Slots, _: Given) -> FragmentMap:
+def _held(slots: Slots, _: LayoutInputs) -> FragmentMap:
     packed = bool(slots.get("pack", "") or slots.get("unpack", ""))
     return moved(slots["shape"], int(slots["num"][1:]), packed=packed)
 
 
-_LYING = Lying("R", _held)
-_LOADED = replace(out("b32", _registers, plain=True), lying=_LYING)
-_STORED = replace(inp("b32", _registers, plain=True), lying=_LYING)
-_REDUCED = {"r": _LOADED, "redval": out("b32", also="braces"), "taddr": tensor_address()}
+_LYING = OperandLayout("R", _held)
+_LOADED = replace(out("b32", _registers), layout=_LYING)
+_STORED = replace(inp("b32", _registers), layout=_LYING)
+_REDUCED = {"r": _LOADED, "redval": out("b32", allows=("braces",)), "taddr": tensor_address()}
 _SPLIT_OFF = {"immHalfSplitoff": immediate()}
 
 LD = Form(
@@ -179,7 +179,7 @@ CP = Form(
         cta_group::1,cta_group::2  32x128b                   warpx4                        -        -                    8.6  {_TARGETS}
         cta_group::1,cta_group::2  32x128b                   warpx4                        b8x16    b6x16_p32,b4x16_p64  8.6  {_TARGETS}
     """,  # noqa: E501 - a table is as wide as it is
-    operands={"taddr": tensor_address(), "s_desc": inp("u64", plain=True)},
+    operands={"taddr": tensor_address(), "s_desc": inp("u64")},
     effects=(Issue(), Access("write", "taddr", proxy="async")),
     source="PTX ISA 9.7.16.9.2",
 )
@@ -211,7 +211,7 @@ COMMIT = Form(
         cta_group                  ss                 multicast             ptx  target
         cta_group::1,cta_group::2  -,shared::cluster  -,multicast::cluster  8.6  {_TARGETS}
     """,
-    operands={"mbar": address(barred=NARROW), "ctaMask": inp("u16", when="multicast", values=(), plain=True)},
+    operands={"mbar": address(), "ctaMask": inp("u16", when="multicast", values=())},
     effects=(Issue(mbarrier="mbar"),),
     source="PTX ISA 9.7.16.12.1",
 )

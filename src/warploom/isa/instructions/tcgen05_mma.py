@@ -15,8 +15,8 @@ from dataclasses import replace
 from warploom.diagnostics import UsageError
 from warploom.isa.model.effects import Access, Issue, Multiply
 from warploom.isa.model.form import Form
-from warploom.isa.model.operand_layout import Given, Lying
-from warploom.isa.model.operands import Place, Slots, immediate, inp, pred_in, tensor_address
+from warploom.isa.model.operand_layout import LayoutInputs, OperandLayout
+from warploom.isa.model.operands import OperandSpec, Slots, immediate, inp, pred_in, tensor_address
 from warploom.layout import InstructionDescriptor, SharedMap, TensorMemoryMap, UmmaDescriptor
 from warploom.layout.tensor_memory import accumulator, data_path, multiplicand, refuse_k96, scales, sparsity
 
@@ -42,7 +42,7 @@ def _scales(slots: Slots) -> range:
     return range(16 if slots["kind"] in ("kind::f16", "kind::tf32") else 0)
 
 
-def _fields(slots: Slots, given: Given) -> InstructionDescriptor:
+def _fields(slots: Slots, given: LayoutInputs) -> InstructionDescriptor:
     """The instruction descriptor that is given, as this multiplication reads it."""
     kind = slots["kind"].removeprefix("kind::")
     found = given.idesc
@@ -70,20 +70,20 @@ def _ctas(slots: Slots) -> int:
 
 
 def _in_tensor(
-    operand: str, found: Callable[..., TensorMemoryMap], place: Place, *, stationary: bool
-) -> Place:
+    operand: str, found: Callable[..., TensorMemoryMap], place: OperandSpec, *, stationary: bool
+) -> OperandSpec:
     """An operand in tensor memory, and the formula of where it lies."""
 
-    def held(slots: Slots, given: Given) -> TensorMemoryMap:
+    def held(slots: Slots, given: LayoutInputs) -> TensorMemoryMap:
         return found(_fields(slots, given), _ctas(slots), stationary=stationary)
 
-    return replace(place, lying=Lying(operand, held, ("idesc",)))
+    return replace(place, layout=OperandLayout(operand, held, ("idesc",)))
 
 
-def _behind_descriptor(operand: str, *, stationary: bool) -> Place:
+def _behind_descriptor(operand: str, *, stationary: bool) -> OperandSpec:
     """The descriptor of A or B in shared memory: of a pair of CTAs each has half of the rows."""
 
-    def read(slots: Slots, given: Given) -> SharedMap:
+    def read(slots: Slots, given: LayoutInputs) -> SharedMap:
         fields, ctas = _fields(slots, given), _ctas(slots)
         data_path(fields, ctas, stationary=stationary)  # refuses what is no shape
         refuse_k96(fields, operand)
@@ -99,7 +99,7 @@ def _behind_descriptor(operand: str, *, stationary: bool) -> Place:
         name = f"tcgen05{' sparse' if fields.sparse else ''} {shape} {element} {operand}"
         return replace(tile, name=f"{name}{' of each CTA of a pair' if ctas == 2 else ''}")
 
-    return replace(inp("u64", plain=True), lying=Lying(operand, read, ("idesc", "descriptor", "swizzle")))
+    return replace(inp("u64"), layout=OperandLayout(operand, read, ("idesc", "descriptor", "swizzle")))
 
 
 def _factors(slots: Slots) -> int:
@@ -110,18 +110,18 @@ def _factors(slots: Slots) -> int:
     return 4 if word == "block16" else 1 if slots["kind"] == "kind::mxf8f6f4" else 2
 
 
-def _scale(operand: str) -> Place:
+def _scale(operand: str) -> OperandSpec:
     """The scale factors of A or B in tensor memory."""
 
-    def held(slots: Slots, given: Given) -> TensorMemoryMap:
+    def held(slots: Slots, given: LayoutInputs) -> TensorMemoryMap:
         return scales(_fields(slots, given), operand, _factors(slots), _ctas(slots))
 
-    return replace(tensor_address("bits"), lying=Lying(f"scale {operand}", held, ("idesc",)))
+    return replace(tensor_address("bits"), layout=OperandLayout(f"scale {operand}", held, ("idesc",)))
 
 
-def _operands(*more: str, tensor: bool) -> dict[str, Place]:
+def _operands(*more: str, tensor: bool) -> dict[str, OperandSpec]:
     """The operands of every multiplication, and more of them."""
-    taddr, descriptor = tensor_address("bits"), inp("u64", plain=True)
+    taddr, descriptor = tensor_address("bits"), inp("u64")
     stationary = "zero_column_mask_desc" in more
     places = {
         "d_tmem": _in_tensor("D", accumulator, taddr, stationary=stationary),
@@ -132,11 +132,11 @@ def _operands(*more: str, tensor: bool) -> dict[str, Place]:
         "sp_meta_tmem": _in_tensor(
             "metadata", sparsity, tensor_address("bits", when="sp"), stationary=stationary
         ),
-        "idesc": inp("u32", plain=True),
+        "idesc": inp("u32"),
     }
     others = {
         "enable_input_d": pred_in(),
-        "disable_output_lane": inp("b32", _lane_masks, eased="special", plain=True),
+        "disable_output_lane": inp("b32", _lane_masks),
         "scale_input_d": immediate(values=_scales, bits=32, target="sm_100f"),
         "scale_A_tmem": _scale("A"),
         "scale_B_tmem": _scale("B"),

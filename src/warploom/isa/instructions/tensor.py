@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warploom.diagnostics import UsageError
-from warploom.isa.instructions.bulk import TensorCopy, address_of, barred_in_cluster, mask_of
+from warploom.isa.instructions.bulk import TensorCopy, address_of, mask_of
 from warploom.isa.instructions.lanes import spread
 from warploom.isa.model.effects import Access, Issue
 from warploom.isa.model.form import Form, no_effect
-from warploom.isa.model.operand_layout import Given, Lying
+from warploom.isa.model.operand_layout import LayoutInputs, OperandLayout
 from warploom.isa.model.operands import Slots, address, inp
 from warploom.isa.model.semantics import Address, Bound, Warps
 from warploom.layout import SharedMap, box_map
@@ -42,7 +42,7 @@ def _coordinates(warps: Warps, tensor: Address) -> NDArray[np.int32]:
     return warps.read_vector(tensor.extra[0]).astype(np.int32)
 
 
-def _box(slots: Slots, given: Given) -> SharedMap:
+def _box(slots: Slots, given: LayoutInputs) -> SharedMap:
     if given.tensor_map is None:
         raise UsageError("a box lies in shared memory as its tensor map says; expected the fields of one")
     if given.tensor_map.rank != _rank(slots):
@@ -53,23 +53,23 @@ def _box(slots: Slots, given: Given) -> SharedMap:
     return box_map(given.tensor_map)
 
 
-_BOX = Lying("box", _box, ("tensor_map",))
-_IN_SHARED = address(space="shared", eased="bare", barred=barred_in_cluster)
-_FROM_SHARED = address(space="shared", eased="bare")
+_BOX = OperandLayout("box", _box, ("tensor_map",))
+_IN_SHARED = address(space="shared")
+_FROM_SHARED = address(space="shared")
 DESTINATION = {
-    "dstMem": replace(_IN_SHARED, lying=_BOX),
-    "tensorMap": address(_rank, space="global", eased="untyped", barred=barred_in_cluster),
+    "dstMem": replace(_IN_SHARED, layout=_BOX),
+    "tensorMap": address(_rank, space="global"),
     "mbar": _IN_SHARED,
     "ctaMask": inp("u16", when="multicast"),
     "cache_policy": inp("u64", when="level::cache_hint"),
 }
 SOURCE = {
-    "tensorMap": address(_rank, space="global", eased="untyped"),
-    "srcMem": replace(_FROM_SHARED, lying=_BOX),
+    "tensorMap": address(_rank, space="global"),
+    "srcMem": replace(_FROM_SHARED, layout=_BOX),
     "cache_policy": inp("u64", when="level::cache_hint"),
 }
 PREFETCHED = {
-    "tensorMap": address(_rank, space="global", eased="untyped"),
+    "tensorMap": address(_rank, space="global"),
     "cache_policy": inp("u64", when="level::cache_hint"),
 }
 OFFSETS = {"im2colInfo": inp("u16", _offsets)}
@@ -231,7 +231,7 @@ def prefetch(warps: Warps, i: Bound) -> None:
 
 # Four rows at once ------------------------------------------------------------------------------------------
 
-FOUR_ROWS = address(_rows_of_four, space="global", eased="untyped")
+FOUR_ROWS = address(_rows_of_four, space="global")
 
 GATHER = Form(
     name="tensor.gather",
@@ -248,7 +248,7 @@ GATHER = Form(
     operands=DESTINATION
     | {
         "dstMem": _IN_SHARED,
-        "tensorMap": address(_rows_of_four, space="global", eased="untyped", barred=barred_in_cluster),
+        "tensorMap": address(_rows_of_four, space="global"),
     },
     spellings=(
         (

@@ -8,7 +8,7 @@ import numpy as np
 
 from warploom.isa.model.effects import Access, Barrier, Collective, Fence
 from warploom.isa.model.form import Form
-from warploom.isa.model.operands import NARROW, Slots, address, immediate, inp
+from warploom.isa.model.operands import Slots, address, immediate, inp
 from warploom.isa.model.semantics import Array, Bound, Warps
 from warploom.layout.tensormap import PACKED, TENSOR_MAP_BYTES
 
@@ -53,7 +53,7 @@ REPLACE = Form(
         field           ss         type  ptx target
         global_address  {_SPACES}  b64   8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
     """,
-    operands={"addr": address(barred=NARROW), "new_val": inp("type")},
+    operands={"addr": address(), "new_val": inp("type")},
     effects=(Access("update", "addr", "new_val"),),
     source="PTX ISA 9.7.9.26.1",
 )
@@ -65,7 +65,7 @@ REPLACE_RANK = Form(
         field  ss         type  ptx target
         rank   {_SPACES}  b32   8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
     """,
-    operands={"addr": address(barred=NARROW), "new_val": inp("type", eased="function")},
+    operands={"addr": address(), "new_val": inp("type")},
     effects=(Access("update", "addr", "new_val"),),
     source="PTX ISA 9.7.9.26.1",
 )
@@ -94,9 +94,9 @@ REPLACE_ENTRY = Form(
         global_stride                      {_SPACES}  b64   8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
     """,
     operands={
-        "addr": address(barred=NARROW),
+        "addr": address(),
         "ord": immediate(values=lambda slots: range(_ORDINALS[slots["field"]])),
-        "new_val": inp(_integer, eased="function"),
+        "new_val": inp(_integer),
     },
     effects=(Access("update", "addr", "new_val"),),
     source="PTX ISA 9.7.9.26.1",
@@ -128,7 +128,7 @@ REPLACE_CODE = Form(
         elemtype,interleave_layout,swizzle_mode,fill_mode  {_SPACES}  8.3 sm_90a,sm_100f,sm_103f,sm_110f,sm_120f
         swizzle_atomicity                                  {_SPACES}  8.6 sm_100a,sm_100f,sm_110f,sm_120f
     """,
-    operands={"addr": address(barred=NARROW), "new_val": immediate(values=_codes)},
+    operands={"addr": address(), "new_val": immediate(values=_codes)},
     effects=(Access("update", "addr", "new_val"),),
     source="PTX ISA 9.7.9.26.1",
 )
@@ -148,7 +148,7 @@ REPLACE_NEW_CODE = Form(
         elemtype      {_SPACES}  8.7 sm_100f,sm_110f,sm_120f
         swizzle_mode  {_SPACES}  8.8 sm_103a
     """,
-    operands={"addr": address(barred=NARROW), "new_val": immediate(values=_new_codes)},
+    operands={"addr": address(), "new_val": immediate(values=_new_codes)},
     effects=(Access("update", "addr", "new_val"),),
     source="PTX ISA 9.7.9.26.1",
 )

@@ -11,7 +11,7 @@ import numpy as np
 from warploom.isa.model.effects import Flow
 from warploom.isa.model.form import Form
 from warploom.isa.model.lanewise import Word
-from warploom.isa.model.operands import Place, Slots, inp, out
+from warploom.isa.model.operands import OperandSpec, Slots, inp, out
 from warploom.numerics import integers
 from warploom.numerics.lanes import Lane
 
@@ -20,9 +20,9 @@ _MASKS = {"2": "h(?!$)1?0?", "4": "b(?!$)3?2?1?0?"}
 _SHUFFLES = {"2": "h[0-3]{2}", "4": "b[0-7]{4}"}
 
 
-def _source(type: str) -> Place:
+def _source(type: str) -> OperandSpec:
     """A source of which a byte or half may be chosen; assemblers take the address of a function too."""
-    return inp(type, parts=_PART, eased="function")
+    return inp(type, selector=_PART)
 
 
 def _merged(slots: Slots) -> str:
@@ -39,8 +39,8 @@ def _shuffle(slots: Slots) -> str:
 
 
 _LANES = {
-    "a": inp("atype", values=(), parts=_shuffle),
-    "b": inp("btype", values=(), parts=_shuffle),
+    "a": inp("atype", values=(), selector=_shuffle),
+    "b": inp("btype", values=(), selector=_shuffle),
 }
 
 ARITHMETIC = Form(
@@ -63,10 +63,10 @@ ARITHMETIC_MERGED = Form(
         vadd,vsub,vabsdiff,vmin,vmax  u32,s32  u32,s32  u32,s32  -,add,min,max  2.0  sm_20
     """,
     operands={
-        "d": out("dtype", parts=_merged),
+        "d": out("dtype", selector=_merged),
         "a": _source("atype"),
         "b": _source("btype"),
-        "c": inp("dtype", eased="function"),
+        "c": inp("dtype"),
     },
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.1.1",
@@ -92,10 +92,10 @@ SHIFT_MERGED = Form(
         vshl,vshr  u32,s32  u32,s32  u32    clamp,wrap  -,add,min,max  2.0  sm_20
     """,
     operands={
-        "d": out("dtype", parts=_merged),
+        "d": out("dtype", selector=_merged),
         "a": _source("atype"),
         "b": _source("btype"),
-        "c": inp("dtype", eased="function"),
+        "c": inp("dtype"),
     },
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.1.2",
@@ -103,9 +103,9 @@ SHIFT_MERGED = Form(
 
 _FACTORS = {
     "d": out("dtype"),
-    "a": inp("atype", also="minus", parts=_PART, eased="function"),
-    "b": inp("btype", also="minus", parts=_PART, eased="function"),
-    "c": inp("dtype", eased="function"),
+    "a": inp("atype", allows=("minus",), selector=_PART),
+    "b": inp("btype", allows=("minus",), selector=_PART),
+    "c": inp("dtype"),
 }
 
 MAD = Form(
@@ -131,7 +131,7 @@ MAD_NEGATED = Form(
         "d": out("dtype"),
         "a": _source("atype"),
         "b": _source("btype"),
-        "c": inp("dtype", also="minus", eased="function"),
+        "c": inp("dtype", allows=("minus",)),
     },
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.1.3",
@@ -148,7 +148,7 @@ MAD_PLUS_ONE = Form(
         "d": out("dtype"),
         "a": _source("atype"),
         "b": _source("btype"),
-        "c": inp("dtype", eased="function"),
+        "c": inp("dtype"),
     },
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.1.3",
@@ -174,7 +174,7 @@ SET_MERGED = Form(
         u32,s32  u32,s32  eq,ne,lt,le,gt,ge  -,add,min,max  2.0  sm_20
     """,
     operands={
-        "d": out("u32", parts=_merged),
+        "d": out("u32", selector=_merged),
         "a": _source("atype"),
         "b": _source("btype"),
         "c": inp("u32"),
@@ -190,7 +190,7 @@ PAIR = Form(
         vop                                      dtype    atype    btype    second     ptx  target
         vadd2,vsub2,vavrg2,vabsdiff2,vmin2,vmax2  u32,s32  u32,s32  u32,s32  -,sat,add  3.0  sm_30
     """,
-    operands={"d": out("dtype", parts=_mask), **_LANES, "c": inp("dtype", values=())},
+    operands={"d": out("dtype", selector=_mask), **_LANES, "c": inp("dtype", values=())},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.2.1",
 )
@@ -202,7 +202,7 @@ QUAD = Form(
         vop                                dtype    atype    btype    second     ptx  target
         vadd4,vsub4,vabsdiff4,vmin4,vmax4  u32,s32  u32,s32  u32,s32  -,sat,add  3.0  sm_30
     """,
-    operands={"d": out("dtype", parts=_mask), **_LANES, "c": inp("dtype", values=())},
+    operands={"d": out("dtype", selector=_mask), **_LANES, "c": inp("dtype", values=())},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.2.3",
 )
@@ -223,7 +223,7 @@ QUAD_AVERAGE = Form(
         vop     dtype    atype    btype    second     ptx  target
         vavrg4  u32,s32  u32,s32  u32,s32  -,sat,add  3.0  sm_30
     """,
-    operands={"d": out("dtype", parts=_mask), **_LANES, "c": inp("dtype", values=())},
+    operands={"d": out("dtype", selector=_mask), **_LANES, "c": inp("dtype", values=())},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.2.3",
 )
@@ -235,7 +235,7 @@ LANES_SET = Form(
         vop          atype    btype    cmp                ptx  target
         vset2,vset4  u32,s32  u32,s32  eq,ne,lt,le,gt,ge  3.0  sm_30
     """,
-    operands={"d": out("u32", parts=_mask), **_LANES, "c": inp("u32", values=())},
+    operands={"d": out("u32", selector=_mask), **_LANES, "c": inp("u32", values=())},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.18.2.2",
 )

@@ -84,9 +84,9 @@ SHFL_SYNC = Form(
     operands={
         "d": out("b32"),
         "p": pred_out(),
-        "a": inp("b32", eased="function@sm_90"),
-        "b": inp("b32", eased="function@sm_90"),
-        "c": inp("b32", eased="function@sm_90"),
+        "a": inp("b32"),
+        "b": inp("b32"),
+        "c": inp("b32"),
         "membermask": inp("u32"),
     },
     effects=(Flow(elements=("a",), unwritten="ignore"),),
@@ -145,8 +145,8 @@ VOTE_SYNC = Form(
         any,all,uni  6.0 sm_30
     """,
     operands={
-        "d": out("pred", eased="packed@sm_90"),
-        "a": pred_in(eased="packed@sm_90 function@sm_90"),
+        "d": out("pred"),
+        "a": pred_in(),
         "membermask": inp("u32"),
     },
     effects=(Flow(unwritten="ignore"),),
@@ -218,7 +218,7 @@ MATCH_ANY = Form(
         type     ptx target
         b32,b64  6.0 sm_70
     """,
-    operands={"d": out("u32"), "a": inp("type", eased="function@sm_90"), "membermask": inp("u32")},
+    operands={"d": out("u32"), "a": inp("type"), "membermask": inp("u32")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.13.10",
 )
@@ -243,9 +243,9 @@ MATCH_ALL = Form(
         b32,b64  6.0 sm_70
     """,
     operands={
-        "d": out("u32", also="sink"),
+        "d": out("u32", allows=("sink",)),
         "p": pred_out(),
-        "a": inp("type", eased="function@sm_90"),
+        "a": inp("type"),
         "membermask": inp("u32"),
     },
     effects=(Flow(unwritten="ignore"),),
@@ -299,7 +299,7 @@ REDUX_FLOAT = Form(
         min,max  -,abs  -,NaN  f32   8.6 sm_100a
         min,max  -,abs  -,NaN  f32   8.8 sm_100f
     """,
-    operands={"d": out("type"), "a": inp("type", eased="function"), "membermask": inp("u32")},
+    operands={"d": out("type"), "a": inp("type"), "membermask": inp("u32")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.13.12",
 )
@@ -350,7 +350,7 @@ ELECT = Form(
     name="warp.elect",
     syntax="elect.sync  d|p, membermask;",
     rows="ptx target\n8.0 sm_90",
-    operands={"d": out("u32", also="sink"), "p": pred_out(also=""), "membermask": inp("u32")},
+    operands={"d": out("u32", allows=("sink",)), "p": pred_out(sink=False), "membermask": inp("u32")},
     effects=(Flow(unwritten="ignore"),),
     source="PTX ISA 9.7.13.14",
 )

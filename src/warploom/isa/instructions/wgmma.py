@@ -22,8 +22,8 @@ from warploom.isa.instructions.fragments import (
 from warploom.isa.instructions.sparse import lying_metadata, selectors
 from warploom.isa.model.effects import Collective, Commit, Fence, Issue, Multiply, Wait
 from warploom.isa.model.form import Form
-from warploom.isa.model.operand_layout import Given, Lying
-from warploom.isa.model.operands import Place, Slots, immediate, inp, pred_in
+from warploom.isa.model.operand_layout import LayoutInputs, OperandLayout
+from warploom.isa.model.operands import OperandSpec, RegisterConstraint, Slots, immediate, inp, pred_in
 from warploom.isa.model.semantics import Array, Bound, Warps
 from warploom.layout import Descriptor, SharedMap, descriptor, maps, matrix_addresses
 from warploom.layout import metadata as metadata_map
@@ -43,13 +43,13 @@ def _selector_bits(slots: Slots) -> int:
     return 32 if len(selectors(slots)) == 1 else 0
 
 
-_METADATA = replace(inp("b32", values=(), eased="vectors predicate"), lying=lying_metadata("wgmma"))
+_METADATA = replace(inp("b32", values=()), layout=lying_metadata("wgmma"))
 
 
-def _behind_descriptor(operand: str, *, sparse: bool) -> Place:
+def _behind_descriptor(operand: str, *, sparse: bool) -> OperandSpec:
     """The descriptor of A or B in shared memory."""
 
-    def read(slots: Slots, given: Given) -> SharedMap:
+    def read(slots: Slots, given: LayoutInputs) -> SharedMap:
         rows, k = (64 if operand == "A" else int(slots["n"])), k_of(slots["shape"])
         stored = k // 2 if sparse and operand == "A" else k
         element = slots[f"{operand.lower()}type"]
@@ -59,16 +59,16 @@ def _behind_descriptor(operand: str, *, sparse: bool) -> Place:
         tile = found.tile(rows, stored, element, given.major)
         return replace(tile, name=f"wgmma{' sparse' if sparse else ''} {slots['shape']} {element} {operand}")
 
-    return replace(inp("u64", plain=True), lying=Lying(operand, read, ("descriptor", "swizzle", "major")))
+    return replace(inp("u64"), layout=OperandLayout(operand, read, ("descriptor", "swizzle", "major")))
 
 
-def _registers_of_a(*, sparse: bool, integer: bool) -> Place:
+def _registers_of_a(*, sparse: bool, integer: bool) -> OperandSpec:
     """Registers of A: those of integers and bits are any of 32 bits, those of floats hold pairs."""
     place = fragment("A", "wgmma", sparse=sparse)
-    return replace(place, type="b32", eased="predicate") if integer else replace(place, type="f16x2")
+    return replace(place, type="b32") if integer else replace(place, type="f16x2")
 
 
-def _operands(*, registers: bool, sparse: bool, integer: bool = False) -> dict[str, Place]:
+def _operands(*, registers: bool, sparse: bool, integer: bool = False) -> dict[str, OperandSpec]:
     """What every multiplication has: D, A in registers or behind a descriptor, B behind one, scale-d."""
     a = (
         {"a": _registers_of_a(sparse=sparse, integer=integer)}
@@ -79,7 +79,12 @@ def _operands(*, registers: bool, sparse: bool, integer: bool = False) -> dict[s
         {"sp_meta": _METADATA, "sp_sel": immediate(values=selectors, bits=_selector_bits)} if sparse else {}
     )
     shared = {"b_desc": _behind_descriptor("B", sparse=sparse), "scale_d": pred_in(values=(0, 1))}
-    return {"d": replace(fragment("D", "wgmma", updated=True), accepts="own")} | a | shared | metadata
+    return (
+        {"d": replace(fragment("D", "wgmma", updated=True), constraint=RegisterConstraint("own"))}
+        | a
+        | shared
+        | metadata
+    )
 
 
 _SHARED = _operands(registers=False, sparse=False)

@@ -17,11 +17,10 @@ from warploom.isa.instructions.fragments import (
     variant,
     write_result,
 )
-from warploom.isa.model import register_constraints as holds
 from warploom.isa.model.effects import Access, Collective, Multiply
 from warploom.isa.model.form import Form
-from warploom.isa.model.operand_layout import Lying
-from warploom.isa.model.operands import NARROW, Slots, address, inp, out
+from warploom.isa.model.operand_layout import OperandLayout
+from warploom.isa.model.operands import Slots, address, inp, out
 from warploom.isa.model.semantics import Array, Bound, Lanes, Warps
 from warploom.isa.model.types import TYPES, bits_of
 from warploom.layout import FragmentMap, maps
@@ -40,7 +39,7 @@ def _moved_count(slots: Slots) -> int:
     return _moved_map(slots).registers
 
 
-_MOVED = Lying("R", lambda slots, _: _moved_map(slots))
+_MOVED = OperandLayout("R", lambda slots, _: _moved_map(slots))
 
 
 def _moved_type(slots: Slots) -> str:
@@ -71,8 +70,8 @@ LOAD = Form(
         c       aligned  row,col  m8n8k32,m8n8k128             -,global,shared,shared::cta  s32      6.3  sm_75   -
     """,  # noqa: E501
     operands={
-        "r": replace(out(_moved_type, _moved_count, eased="predicate"), hold=holds.opaque_load, lying=_MOVED),
-        "p": address(barred=NARROW),
+        "r": replace(out(_moved_type, _moved_count), layout=_MOVED),
+        "p": address(),
         "stride": inp("u32"),
     },
     spellings=(
@@ -147,8 +146,8 @@ STORE = Form(
         aligned  row,col  m8n8k4                       -,global,shared,shared::cta  f64      7.0  sm_80   -
     """,
     operands={
-        "p": address(barred=NARROW),
-        "r": replace(inp(_moved_type, _moved_count), hold=holds.opaque_store, lying=_MOVED),
+        "p": address(),
+        "r": replace(inp(_moved_type, _moved_count), layout=_MOVED),
         "stride": inp("u32"),
     },
     spellings=(

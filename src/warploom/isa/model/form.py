@@ -44,7 +44,7 @@ from warploom.isa.model.effects import (
     Wait,
 )
 from warploom.isa.model.lanewise import LaneFunction, evaluate_lanes
-from warploom.isa.model.operands import Place
+from warploom.isa.model.operands import OperandSpec
 from warploom.isa.model.syntax import PlaceName, Syntax, Word, match_words, read_syntax
 from warploom.isa.model.table import FormError, Row, read_rows
 from warploom.isa.model.types import TYPES
@@ -88,7 +88,7 @@ class Form(Displayed):
         *,
         name: str,
         syntax: str,
-        operands: Mapping[str, Place],
+        operands: Mapping[str, OperandSpec],
         rows: str = "",
         words: Mapping[str, str] | None = None,
         effects: tuple[Effect, ...] = (),

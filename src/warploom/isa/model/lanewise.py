@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from inspect import signature
 from typing import Any
 
-from warploom.isa.model.operands import Place
+from warploom.isa.model.operands import OperandSpec
 
 LaneFunction = Callable[..., Any]
 
@@ -18,7 +18,7 @@ Word = Any
 
 
 def evaluate_lanes(
-    form: str, function: LaneFunction, operands: Mapping[str, Place]
+    form: str, function: LaneFunction, operands: Mapping[str, OperandSpec]
 ) -> Callable[[Any, Any], None]:
     """Return the execution of a pure function: read its operands, evaluate it, and write its results.
 
@@ -47,7 +47,7 @@ def evaluate_lanes(
     return execution
 
 
-def _reader(name: str, operands: Mapping[str, Place]) -> Callable[[Any, Any], Any]:
+def _reader(name: str, operands: Mapping[str, OperandSpec]) -> Callable[[Any, Any], Any]:
     """Return the function that reads the argument of a parameter."""
     place = operands.get(name)
     if name == "carry":

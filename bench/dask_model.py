@@ -1,11 +1,11 @@
-"""What a launch takes on many workers, from a few costs that can be measured on any two.
+"""Model of the time of a launch on many workers, from a few costs that two workers suffice to measure.
 
-Four things bound it, and the largest of them is what it takes:
+The initial memory reaches the workers in a tree, in which each worker forwards it to two others. Then the launch takes
+the maximum of three times:
 
-- the workers' own time: the waves of a launch are cut into tasks, and the worker that has most of them is waited for;
-- the scheduler, which one after the other handles all tasks;
-- the caller's link, through which all results come back, one after the other;
-- what goes before: the memory that the launch starts from reaches all workers in a tree, each handing it on to two.
+- workers: the tasks of the worker with the most tasks;
+- scheduler: the handling of all tasks, one after the other;
+- caller's link: the transfer of all results, one after the other.
 """
 
 from __future__ import annotations
@@ -13,13 +13,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from warploom.integrations.dask.grids import TASKS
+from warploom.integrations.dask.grid import TASKS_PER_WORKER
 
 
 @dataclass(frozen=True)
 class Costs:
-    """Measured. Units: seconds for a task beside its waves on a worker, seconds of the scheduler for each task, bytes a
-    second to a worker and back to the caller.
+    """Measured costs.
+
+    Units: `task` seconds of a task without its waves, `handled` seconds of the scheduler for each task, `there` and
+    `back` bytes per second to the workers and to the caller.
     """
 
     task: float
@@ -30,7 +32,10 @@ class Costs:
 
 @dataclass(frozen=True)
 class Work:
-    """A launch. Units: seconds of a wave on one worker, bytes that it starts from and that it leaves."""
+    """Launch.
+
+    Units: `wave` seconds of a wave on one worker, `image` bytes of initial memory, `result` bytes of results.
+    """
 
     name: str
     waves: int
@@ -41,7 +46,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a launch takes, and what each bound would alone. Units: seconds."""
+    """Predicted times of a launch and of its parts. Units: seconds."""
 
     workers: int
     before: float
@@ -51,19 +56,19 @@ class Prediction:
 
     @property
     def seconds(self) -> float:
-        """In all."""
+        """Time of the launch."""
         return self.before + max(self.working, self.scheduling, self.returning)
 
     @property
     def bound(self) -> str:
-        """What it waits for."""
+        """Part that takes longest."""
         parts = {"workers": self.working, "scheduler": self.scheduling, "caller's link": self.returning}
         return max(parts, key=lambda name: parts[name])
 
 
 def predict(costs: Costs, work: Work, workers: int) -> Prediction:
-    """What a launch takes on so many workers."""
-    each = math.ceil(work.waves / (TASKS * workers))
+    """Predict the time of a launch on a number of workers."""
+    each = math.ceil(work.waves / (TASKS_PER_WORKER * workers))
     tasks = math.ceil(work.waves / each)
     last = math.ceil(tasks / workers)
     return Prediction(
@@ -76,11 +81,11 @@ def predict(costs: Costs, work: Work, workers: int) -> Prediction:
 
 
 def efficiency(costs: Costs, work: Work, workers: int) -> float:
-    """The share of the workers' time that a launch alone on one of them would take."""
+    """Return the time on one worker, divided by the time on all workers and their number."""
     return work.waves * work.wave / (workers * predict(costs, work, workers).seconds)
 
 
 def saturation(costs: Costs, work: Work) -> tuple[int, int]:
-    """Workers beyond which the scheduler, and beyond which the caller's link, is what a launch waits for."""
+    """Return the numbers of workers that saturate the scheduler and the caller's link."""
     per_task = work.wave + costs.task
     return int(per_task / costs.handled), int(work.waves * per_task / (work.result / costs.back))

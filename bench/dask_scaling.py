@@ -1,12 +1,11 @@
-"""GEMMs on two workers of Dask beside one worker, and beside this process alone, taking turns in one run.
+"""Time GEMMs on one and two Dask workers and in this process, alternately in one run.
 
-    python bench/farm.py [--size 2048] [--rounds 5] [--seconds 60] [--only WORD]
+    python bench/dask_scaling.py [--size 2048] [--rounds 5] [--seconds 60] [--only WORD]
 
-Starting the workers is not counted. Beside them, two plain processes do the whole GEMM each at the same time: what this
-machine makes of two busy cores is the limit, which on a shared host is not 1. Short kernels get more rounds, as two
-tasks of the same work may differ by some percent, and the longer one counts. Results are compared byte for byte. Then
-what tasks and bytes cost is measured, and the model of `farm_model.py` says what to expect of more workers. The exit
-status says whether two workers have at least 0.9 of the speed of two times one.
+The start of the workers is not counted. Two independent processes that each do the whole GEMM at the same time show the
+limit of the host, which is less than 1 on a shared host. Results are compared byte for byte. Then the cost of tasks and
+bytes is measured, and `dask_model.py` predicts the time with more workers. The exit status is 0 if two workers reach at
+least 0.9 of the speed of two times one worker.
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ from typing import Any
 
 import numpy as np
 from corpus_gemms import Array, Gemm, corpus_gemms
-from farm_model import Costs, Work, efficiency, predict, saturation
+from dask_model import Costs, Work, efficiency, predict, saturation
 from mma import processor
 from rich.console import Console
 from rich.table import Table
 
-from warploom.integrations.dask.crew import Crew
-from warploom.integrations.dask.work import Tell, results
+from warploom.integrations.dask.tasks import ProgressCallback, run_tasks
+from warploom.integrations.dask.worker_pool import WorkerPool
 
 EFFICIENCY = 0.9
 KERNELS = ("gemm_f16_nn_sm80", "gemm_f16_tma_hostdesc", "gluon_gemm_f16_ws")
@@ -40,25 +39,25 @@ MEGABYTES = 64
 TASKS = 1000
 
 
-def nothing(shared: Any, task: Any, tell: Tell) -> None:
-    """A task that does nothing."""
+def do_nothing(shared: Any, task: Any, progress: ProgressCallback) -> None:
+    """Do nothing."""
 
 
-def returned(shared: Any, task: int, tell: Tell) -> Any:
-    """A task that returns so many bytes."""
+def return_bytes(shared: Any, task: int, progress: ProgressCallback) -> Any:
+    """Return an array of `task` bytes."""
     return np.ones(task, np.uint8)
 
 
 def timed(call: Callable[[], Any]) -> float:
-    """Seconds of a call."""
+    """Return the seconds of a call."""
     start = time.perf_counter()
     call()
     return time.perf_counter() - start
 
 
 @dataclass(frozen=True)
-class Spent:
-    """Median seconds of each side, and of two plain processes that do the whole GEMM each at the same time."""
+class Times:
+    """Median seconds of each side, and of two independent processes at the same time (`both`)."""
 
     rounds: int
     alone: float
@@ -68,28 +67,31 @@ class Spent:
 
     @property
     def reached(self) -> float:
-        """Two workers beside one."""
+        """Speed of two workers over two times the speed of one."""
         return self.one / 2 / self.two
 
     @property
     def limit(self) -> float:
-        """Two processes beside one."""
+        """Speed of two independent processes over two times the speed of one."""
         return self.alone / self.both
 
 
-def again(gemm: Gemm, size: int) -> None:
-    """Run a GEMM in a process of its own, which keeps the operands."""
+def run_alone(gemm: Gemm, size: int) -> None:
+    """Run a GEMM in a separate process, which keeps the operands."""
     gemm.run(*operands(gemm, size), 1)
 
 
 @cache
 def operands(gemm: Gemm, size: int) -> tuple[Array, Array]:
-    """A and B, made once in a process."""
+    """Return A and B, created once in each process."""
     return gemm.operands(size)
 
 
-def compare(gemm: Gemm, size: int, rounds: int, seconds: float) -> Spent:
-    """Time each side in turns, so many times and for so many seconds; raises AssertionError where a byte differs."""
+def compare(gemm: Gemm, size: int, rounds: int, seconds: float) -> Times:
+    """Time all sides alternately, for at least some rounds and seconds.
+
+    Errors: AssertionError if a byte of the results differs.
+    """
     a, b = operands(gemm, size)
     expected = [gemm.run(a, b, workers).tobytes() for _, workers in SIDES]
     assert len(set(expected)) == 1, gemm.file
@@ -97,32 +99,35 @@ def compare(gemm: Gemm, size: int, rounds: int, seconds: float) -> Spent:
     with ProcessPoolExecutor(2, get_context("spawn")) as processes:
 
         def both() -> None:
-            list(processes.map(again, [gemm] * 2, [size] * 2))
+            list(processes.map(run_alone, [gemm] * 2, [size] * 2))
 
         both()
         sides = [partial(gemm.run, a, b, workers) for _, workers in SIDES]
         while len(spent[0]) < rounds or sum(map(sum, spent)) < seconds:
             for times, side in zip(spent, (*sides, both), strict=True):
                 times.append(timed(side))
-    return Spent(len(spent[0]), *map(statistics.median, spent))
+    return Times(len(spent[0]), *map(statistics.median, spent))
 
 
 def costs() -> Costs:
-    """What tasks and bytes cost on two workers that are called as others elsewhere would be."""
-    with Crew("dask:2") as here:
-        address = here.client.scheduler.address
-    with Crew(address) as crew:
-        list(results(crew, nothing, None, range(8)))
-        handled = timed(lambda: list(results(crew, nothing, None, range(TASKS)))) / TASKS
+    """Measure the cost of tasks and bytes on two workers that are reached through their scheduler."""
+    with WorkerPool("dask:2") as local:
+        address = local.client.scheduler.address
+    with WorkerPool(address) as pool:
+        list(run_tasks(pool, do_nothing, None, range(8)))
+        handled = timed(lambda: list(run_tasks(pool, do_nothing, None, range(TASKS)))) / TASKS
         image = np.ones(MEGABYTES << 20, np.uint8)
-        empty = min(timed(lambda: list(results(crew, nothing, None, [0]))) for _ in range(5))
-        there = min(timed(lambda: list(results(crew, nothing, image, [0]))) for _ in range(5)) - empty
-        back = min(timed(lambda: list(results(crew, returned, None, [len(image)]))) for _ in range(5)) - empty
-    return Costs(empty, handled, 2 * len(image) / there, len(image) / back)  # it goes to both workers
+        empty = min(timed(lambda: list(run_tasks(pool, do_nothing, None, [0]))) for _ in range(5))
+        there = min(timed(lambda: list(run_tasks(pool, do_nothing, image, [0]))) for _ in range(5)) - empty
+        back = (
+            min(timed(lambda: list(run_tasks(pool, return_bytes, None, [len(image)]))) for _ in range(5))
+            - empty
+        )
+    return Costs(empty, handled, 2 * len(image) / there, len(image) / back)  # both workers receive it
 
 
 def main() -> None:
-    """Print the tables."""
+    """Print the tables and set the exit status."""
     parser = argparse.ArgumentParser(description="Time GEMMs on workers of Dask.")
     parser.add_argument("--size", type=int, default=2048, help="M, N and K, a multiple of 256")
     parser.add_argument("--rounds", type=int, default=5, help="the least for each kernel")
@@ -132,9 +137,7 @@ def main() -> None:
     console = Console(width=130)
     for _, workers in SIDES[1:]:
         assert isinstance(workers, str)
-        print(
-            f"{workers} started in {timed(lambda workers=workers: Crew(workers).__exit__(None, None, None)):.1f} s"
-        )
+        print(f"{workers} started in {timed(partial(WorkerPool, workers)):.1f} s")
     cores = f"{len(os.sched_getaffinity(0))} cores of {processor()}"
     table = Table(title=f"{options.size} cubed, median seconds ({cores})")
     for heading in (
@@ -161,7 +164,7 @@ def main() -> None:
 
 
 def predicted(found: Costs, wave: float) -> Table:
-    """What the model says of larger launches, whose waves take as long as the last one's that was measured."""
+    """Return the model's predictions for larger launches with waves of `wave` seconds."""
     table = Table(title="predicted")
     for heading in (
         "launch",
@@ -178,8 +181,12 @@ def predicted(found: Costs, wave: float) -> Table:
         work = Work(f"f16 GEMM, {size} x {size} x 2048", waves, wave, 2 * 2 * size * 2048, 2 * size**2)
         limits = saturation(found, work)
         for workers in (2, 8, 64, 1000):
-            said = predict(found, work, workers)
-            cells = (f"{said.seconds:,.1f}", f"{efficiency(found, work, workers):.2f}", said.bound)
+            prediction = predict(found, work, workers)
+            cells = (
+                f"{prediction.seconds:,.1f}",
+                f"{efficiency(found, work, workers):.2f}",
+                prediction.bound,
+            )
             table.add_row(work.name, f"{workers:,}", *cells, *(f"{limit:,}" for limit in limits))
     return table
 

@@ -10,11 +10,30 @@ Source: ptxas 12.9 and 13.1, asked for each form, operand and target
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from warploom.isa.model.operands import Hold, Slots
+from warploom.isa.model.operands import Slots
 
-Holding = Callable[[Slots, int], Hold]
+
+@dataclass(frozen=True, slots=True)
+class FragmentRegisters:
+    """Registers that ptxas accepts in the vector of a fragment: those of a type, and what `words` names.
+
+    "predicate": one among registers of 32 bits; "special": special registers; "integer", "float" and "coded" (of 32
+    bits): constants among registers; "constants": constants alone; "sink": an unwanted result. `extensions` are kinds
+    of syntax beyond the manual. The registers are judged together, and again in groups of `group` (0: no groups), up
+    to the first `judged` (0: all).
+    """
+
+    type: str
+    words: frozenset[str]
+    extensions: frozenset[str] = frozenset()
+    group: int = 0
+    judged: int = 0
+
+
+FragmentRule = Callable[[Slots, int], FragmentRegisters]
+"""Function of the slots and the number of the target."""
 
 _INTEGERS = frozenset({"u8", "s8", "u4", "s4", "b1"})
 _FEW_BITS = frozenset({"u4", "s4", "b1"})
@@ -30,36 +49,43 @@ _DOUBLES = _CONSTANTS | {"constants"}
 _NOTHING = frozenset[str]()
 
 
-def _hold(held: str, words: frozenset[str], eased: str = "", letter: str = "") -> Hold:
+def _hold(held: str, words: frozenset[str], letter: str = "", *, bare: bool = False) -> FragmentRegisters:
     """Where predicates go for bits they may stand alone, and constants where integers are added."""
     if held == "s32" and letter == "c":
         words |= {"constants"}
-    return Hold(held, words, f"predicate {eased}" if held == "b32" and "predicate" in words else "")
+    extensions = {"predicate", "bare"} if bare else {"predicate"}
+    is_extended = held == "b32" and "predicate" in words
+    return FragmentRegisters(held, words, frozenset(extensions if is_extended else ()))
 
 
 # Products of whole fragments --------------------------------------------------------------------------------
 
 
-def product(letter: str, *, sparse: bool = False) -> Holding:
+def product(letter: str, *, sparse: bool = False) -> FragmentRule:
     """What holds operand "a", "b", "c" or "d" of a multiplication whose fragments are documented."""
 
-    def hold(slots: Slots, target: int) -> Hold:
+    def hold(slots: Slots, target: int) -> FragmentRegisters:
         if slots["atype"] == "f64":
             return _double(letter, slots, target)
         words = _within(letter, slots, target, sparse)
         pair = int(slots["shape"].rpartition("k")[2]) <= (64 if slots["atype"] in _FEW_BITS else 32)
         bare = sparse and letter == "a" and slots["atype"] in _INTEGERS and (pair or target < 90)
-        whole = _hold(_held(letter, slots, target, sparse), words, "bare" if bare else "", letter)
+        whole = _hold(_held(letter, slots, target, sparse), words, letter, bare=bare)
         return replace(whole, group=1) if _is_apart(letter, slots, target, sparse) else whole
 
     return hold
 
 
-def metadata(slots: Slots, target: int) -> Hold:
+def sparse_product(letter: str) -> FragmentRule:
+    """Return the rule for operand "a", "b", "c" or "d" of a multiplication with a sparse A."""
+    return product(letter, sparse=True)
+
+
+def metadata(slots: Slots, target: int) -> FragmentRegisters:
     """What holds the metadata of a sparse A."""
     if not _in_software(slots, target, sparse=True):
-        return Hold("b32", _SOURCE, "predicate vectors")
-    return Hold("u32" if slots["atype"] in _EIGHT_BITS else "b32", _NOTHING)
+        return FragmentRegisters("b32", _SOURCE, frozenset({"predicate", "vectors"}))
+    return FragmentRegisters("u32" if slots["atype"] in _EIGHT_BITS else "b32", _NOTHING)
 
 
 def _in_software(slots: Slots, target: int, *, sparse: bool) -> bool:
@@ -121,30 +147,30 @@ def _within(letter: str, slots: Slots, target: int, sparse: bool) -> frozenset[s
     return _CONSTANTS
 
 
-def _double(letter: str, slots: Slots, target: int) -> Hold:
+def _double(letter: str, slots: Slots, target: int) -> FragmentRegisters:
     if letter != "d":
-        return Hold("b64", _DOUBLES)
+        return FragmentRegisters("b64", _DOUBLES)
     if slots["shape"] != "m8n8k4" and target >= 100:
-        return Hold("f64", _NOTHING)
-    return Hold("b64", frozenset({"sink"}))
+        return FragmentRegisters("f64", _NOTHING)
+    return FragmentRegisters("b64", frozenset({"sink"}))
 
 
 # The older instructions, whose fragments are opaque ---------------------------------------------------------
 
 
-def opaque_product(letter: str) -> Holding:
+def opaque_product(letter: str) -> FragmentRule:
     """What holds operand "a", "b", "c" or "d" of a multiplication whose fragments are opaque."""
 
-    def hold(slots: Slots, target: int) -> Hold:
+    def hold(slots: Slots, target: int) -> FragmentRegisters:
         multiplied = slots.get("atype", "f16")
         if multiplied == "f64":
             if letter in "ab":
-                return Hold("f64", frozenset({"float", "constants"}))
-            return Hold("b64", _DOUBLES if letter == "c" else frozenset({"sink"}))
+                return FragmentRegisters("f64", frozenset({"float", "constants"}))
+            return FragmentRegisters("b64", _DOUBLES if letter == "c" else frozenset({"sink"}))
         element = slots.get(f"{letter}type", "f16")
         held = "s32" if multiplied in _INTEGERS else _TYPES[element]
         words = _of_integers if multiplied in _INTEGERS else _of_floats
-        whole = _hold(held, words(letter, slots, target), letter=letter)
+        whole = _hold(held, words(letter, slots, target), letter)
         group, judged = _groups(letter, slots, target)
         return replace(whole, group=group, judged=judged)
 
@@ -209,22 +235,22 @@ def _of_integers(letter: str, slots: Slots, target: int) -> frozenset[str]:
     return frozenset({"integer", "constants"}) if target >= 90 else _NOTHING
 
 
-def opaque_load(slots: Slots, target: int) -> Hold:
+def opaque_load(slots: Slots, target: int) -> FragmentRegisters:
     """What holds an opaque fragment that is loaded."""
     element = slots["type"]
     if element in ("f16", "f32") and target < 75:
         return _hold(_moved(element), _RESULT)
-    return Hold(_moved(element), frozenset({"sink"}), group=int(element == "f64"))
+    return FragmentRegisters(_moved(element), frozenset({"sink"}), group=int(element == "f64"))
 
 
-def opaque_store(slots: Slots, target: int) -> Hold:
+def opaque_store(slots: Slots, target: int) -> FragmentRegisters:
     """What holds an opaque fragment that is stored."""
     element = slots["type"]
     if element in ("f16", "f32") and target < 75:
         return _hold(_moved(element), _SOURCE)
     others = {"f64": frozenset({"float"}), "s32": frozenset({"integer", "coded", "constants"})}
     words = others.get(element, frozenset({"integer", "coded"}))
-    return Hold(_moved(element), words, group=int(element == "f64"))
+    return FragmentRegisters(_moved(element), words, group=int(element == "f64"))
 
 
 def _moved(element: str) -> str:
@@ -236,11 +262,11 @@ def _moved(element: str) -> str:
 # Matrices of shared memory ----------------------------------------------------------------------------------
 
 
-def loaded(slots: Slots, target: int) -> Hold:
+def loaded(slots: Slots, target: int) -> FragmentRegisters:
     """What holds matrices that are loaded from shared memory."""
-    return Hold("b32", _RESULT, "predicate")
+    return FragmentRegisters("b32", _RESULT, frozenset({"predicate"}))
 
 
-def stored(slots: Slots, target: int) -> Hold:
+def stored(slots: Slots, target: int) -> FragmentRegisters:
     """What holds matrices that are stored there."""
-    return Hold("b32", _CONSTANTS | {"special"})
+    return FragmentRegisters("b32", _CONSTANTS | {"special"})

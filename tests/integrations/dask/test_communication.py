@@ -1,4 +1,4 @@
-"""CTAs that speak to each other through global memory: what commutes is put together, the rest runs on one worker."""
+"""Communication of CTAs through global memory: commutative updates are merged, all else runs on one worker."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import pytest
 from emulator.texts import kernel
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from integrations.dask.shuffled import shuffled
+from integrations.dask.parts_in_process import in_process_parts
 
 import warploom as wl
 from warploom.runtime.api import execute
 
 CTAS = 6
-MINE = """
+PROLOGUE = """
     mov.u32 %r1, %ctaid.x;
     mad.wide.u32 %rd2, %r1, 4, %rd0;
     mad.lo.u32 %r2, %r1, 7, %r0;
@@ -23,9 +23,9 @@ MINE = """
 """  # %rd2: a word for each CTA; %r2: a number for each thread
 
 
-def launched(body: str, sanitize: bool = False, seed: int = 0, before: str = "") -> str:
-    """Run a kernel alone and in parts; why it ran together."""
-    text = kernel(MINE + body, before=before)
+def run_in_parts(body: str, sanitize: bool = False, seed: int = 0, before: str = "") -> str:
+    """Run a kernel in one process and in parts, compare the results, and return the single-worker reason."""
+    text = kernel(PROLOGUE + body, before=before)
     start = np.random.default_rng(seed).integers(0, 2**32, 64, dtype=np.uint32)
 
     def launch(workers: Any) -> tuple[Any, list[str]]:
@@ -33,16 +33,16 @@ def launched(body: str, sanitize: bool = False, seed: int = 0, before: str = "")
         done = wl.launch(text, grid=CTAS, block=32, args=[out], sanitize=sanitize, workers=workers)
         return out, [str(found) for found in done.findings]
 
-    with shuffled(seed, 1) as spread:
-        alone, said = launch(1)
-        parted, said_by_parts = launch("dask")
-    assert spread.parts == [CTAS]
+    with in_process_parts(seed, 1) as distributor:
+        alone, findings = launch(1)
+        parted, part_findings = launch("dask")
+    assert distributor.parts == [CTAS]
     assert parted.tolist() == alone.tolist()
-    assert said_by_parts == said
-    return spread.reasons[0]
+    assert part_findings == findings
+    return distributor.reasons[0]
 
 
-APART = {
+MERGED = {
     "a word for each CTA": "st.global.u32 [%rd2], %r2;",
     "in place": "ld.global.u32 %r3, [%rd2]; bar.warp.sync -1; add.u32 %r3, %r3, 5; st.global.u32 [%rd2], %r3;",
     "the last one wins": "st.global.u32 [%rd0], %r1;",
@@ -50,7 +50,7 @@ APART = {
         ld.global.u32 %r3, [%rd2+4];
         st.global.u32 [%rd2], %r3;
     """,
-    "an atomic whose result nobody reads": "atom.global.add.u32 %r9, [%rd0], %r2;",
+    "an atomic with an unused result": "atom.global.add.u32 %r9, [%rd0], %r2;",
     "an atomic of shared memory": """
         .shared .b32 s[1];
         st.shared.u32 [s], %r1;
@@ -69,18 +69,18 @@ APART = {
         cp.async.bulk.wait_group 0;
     """,
 }
-TOGETHER = {
+SINGLE_WORKER = {
     "a ticket": (
         "atom.global.add.u32 %r9, [%rd0], 1; st.global.u32 [%rd2+64], %r9;",
         "atom.global.add.u32 in line 15 returns what other CTAs may have left",
     ),
     "a sum of floats": (
         "red.global.add.f32 [%rd0], 0f3F800000;",
-        "depends on the order in which CTAs come to it",
+        "depends on the order of the CTAs",
     ),
     "an exchange": ("atom.global.exch.b32 %r9, [%rd0], %r2;", "depends on the order"),
     "a counter that wraps": ("red.global.inc.u32 [%rd0], 9;", "depends on the order"),
-    "a flag that is waited for": (
+    "a wait for a flag": (
         """
         setp.eq.u32 %p1, %r1, 0;
         @%p1 bra GO;
@@ -94,7 +94,7 @@ TOGETHER = {
         """,
         "ld.acquire.gpu.global.u32 in line 19 returns what other CTAs may have left",
     ),
-    "what an earlier CTA wrote": (
+    "a read of another CTA's write": (
         "st.global.u32 [%rd2+4], %r1; ld.global.u32 %r4, [%rd2]; st.global.u32 [%rd2+64], %r4;",
         "CTAs read what other CTAs write: argument 0 (out), byte 4",
     ),
@@ -102,7 +102,7 @@ TOGETHER = {
         "red.global.add.u32 [%rd0], %r2; red.global.max.u32 [%rd0], 77;",
         "CTAs read what other CTAs write",
     ),
-    "two kinds, each of some CTAs": (
+    "two kinds in different CTAs": (
         """
         and.b32 %r3, %r1, 1;
         setp.eq.u32 %p1, %r3, 0;
@@ -119,13 +119,13 @@ TOGETHER = {
         """,
         "change by atomics what other CTAs write",
     ),
-    "a look at what is added up": (
+    "a read of a reduction": (
         "red.global.add.u32 [%rd0], %r2; ld.global.u32 %r4, [%rd0]; st.global.u32 [%rd2+64], %r4;",
         "CTAs read what other CTAs write",
     ),
     "part of an element": (
         "red.global.add.u32 [%rd0], %r2; ld.global.u8 %r4, [%rd0];",
-        "parts are read or written",
+        "access parts of elements",
     ),
     "halves of floats added by a bulk copy": (
         """
@@ -141,54 +141,54 @@ TOGETHER = {
 }
 
 
-@pytest.mark.parametrize("body", APART.values(), ids=APART)
-def test_what_is_put_together(body: str) -> None:
-    assert launched(body) == ""
+@pytest.mark.parametrize("body", MERGED.values(), ids=MERGED)
+def test_results_that_are_merged(body: str) -> None:
+    assert run_in_parts(body) == ""
 
 
-@pytest.mark.parametrize(("body", "why"), TOGETHER.values(), ids=TOGETHER)
-def test_what_runs_together_and_why(body: str, why: str) -> None:
-    assert why in launched(body)
+@pytest.mark.parametrize(("body", "reason"), SINGLE_WORKER.values(), ids=SINGLE_WORKER)
+def test_launches_on_a_single_worker_state_the_reason(body: str, reason: str) -> None:
+    assert reason in run_in_parts(body)
 
 
-def test_a_race_between_ctas_is_found_where_both_are() -> None:
-    assert "CTAs write what other CTAs write: argument 0 (out), byte 0" in launched(
+def test_a_race_between_ctas_runs_on_a_single_worker() -> None:
+    assert "CTAs write what other CTAs write: argument 0 (out), byte 0" in run_in_parts(
         "st.global.u32 [%rd0], %r1;", sanitize=True
     )
-    assert launched("st.global.u32 [%rd2], %r1;", sanitize=True) == ""
-    assert launched("red.global.add.u32 [%rd0], %r1;", sanitize=True) == ""
+    assert run_in_parts("st.global.u32 [%rd2], %r1;", sanitize=True) == ""
+    assert run_in_parts("red.global.add.u32 [%rd0], %r1;", sanitize=True) == ""
 
 
-def test_a_trap_ends_a_launch_in_parts_with_the_words_of_one_alone() -> None:
+def test_a_trap_in_parts_has_the_message_of_one_process() -> None:
     body = "mul.wide.u32 %rd3, %r1, 100; add.u64 %rd3, %rd3, %rd2; st.global.u32 [%rd3], %r1;"
-    text = kernel(MINE + body)
-    said: list[str] = []
+    text = kernel(PROLOGUE + body)
+    messages: list[str] = []
     for workers in (1, "dask"):
-        with shuffled(3, 1), pytest.raises(wl.WarploomError) as ended:
+        with in_process_parts(3, 1), pytest.raises(wl.WarploomError) as ended:
             wl.launch(text, grid=CTAS, block=32, args=[np.zeros(64, np.uint32)], workers=workers)  # type: ignore[arg-type]
-        said.append(str(ended.value))
-    assert said[0] == said[1]
-    assert "CTA (3, 0, 0)" in said[0]
-    assert launched(body, sanitize=True) == ""  # to the sanitizer it is a finding, the last one
+        messages.append(str(ended.value))
+    assert messages[0] == messages[1]
+    assert "CTA (3, 0, 0)" in messages[0]
+    assert run_in_parts(body, sanitize=True) == ""  # the sanitizer reports the trap as its last finding
 
 
 @pytest.mark.parametrize("sanitize", [False, True])
-def test_the_step_budget_is_for_all_parts_together(sanitize: bool) -> None:
+def test_the_step_budget_holds_for_all_parts_together(sanitize: bool) -> None:
     text = kernel("mov.u32 %r3, 40; LOOP: sub.u32 %r3, %r3, 1; setp.ne.u32 %p1, %r3, 0; @%p1 bra LOOP;")
-    said: list[str] = []
+    messages: list[str] = []
     for workers in (1, "dask"):
-        with shuffled(3, 1) as spread:
+        with in_process_parts(3, 1) as distributor:
             try:
                 done = execute(
                     text, grid=CTAS, block=32, args=[np.zeros(64, np.uint32)], workers=workers, step_budget=6000,
                     sanitize=sanitize,
                 )  # fmt: skip
-                said.append("".join(map(str, done.findings)))
+                messages.append("".join(map(str, done.findings)))
             except wl.WarploomError as ended:
-                said.append(str(ended))
-    assert said[0] == said[1]
-    assert "the limit of this run" in said[0]
-    assert "step budget" in spread.reasons[0]
+                messages.append(str(ended))
+    assert messages[0] == messages[1]
+    assert "the limit of this run" in messages[0]
+    assert "step budget" in distributor.reasons[0]
 
 
 OPERATIONS = [
@@ -203,17 +203,15 @@ OPERATIONS = [
 
 
 @settings(max_examples=12)
-@given(operation=st.sampled_from(OPERATIONS), seed=st.integers(0, 2**16), spread=st.integers(0, 31))
-def test_reductions_that_commute_are_put_together_exactly(
-    operation: tuple[str, int], seed: int, spread: int
-) -> None:
+@given(operation=st.sampled_from(OPERATIONS), seed=st.integers(0, 2**16), mask=st.integers(0, 31))
+def test_commutative_reductions_are_merged_exactly(operation: tuple[str, int], seed: int, mask: int) -> None:
     word, size = operation
     value = "%r2" if size == 4 else "%rd5"
     body = f"""
-        and.b32 %r3, %r2, {spread};
+        and.b32 %r3, %r2, {mask};
         mul.wide.u32 %rd4, %r3, {size};
         add.u64 %rd4, %rd0, %rd4;
         mul.wide.u32 %rd5, %r2, %r2;
         red.global.{word} [%rd4], {value};
     """
-    assert launched(body, seed=seed) == ""
+    assert run_in_parts(body, seed=seed) == ""
