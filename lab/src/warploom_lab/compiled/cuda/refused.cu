@@ -1,4 +1,4 @@
-// What the machine does not run: each is refused by name before anything runs.
+// Kernels that the emulator refuses by name before anything runs.
 #include <cassert>
 #include <cstdio>
 #define KERNEL extern "C" __global__ void
