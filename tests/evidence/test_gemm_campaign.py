@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from warploom.kernels.plan import SUMS
+from warploom.kernels.plan import ACCUMULATORS
 from warploom_lab.gemm import Record
 
 RECORDS = sorted(Path(__file__).with_name("gemm").glob("*.json"))
-KINDS = [f"{a} by {b}, sums {sums}" for (a, b), each in SUMS.items() for sums in each]
+KINDS = [f"{a} by {b}, sums {sums}" for (a, b), each in ACCUMULATORS.items() for sums in each]
 
 
 def test_every_type_is_recorded() -> None:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from warploom.diagnostics import UsageError
-from warploom.kernels.plan import SUMS
+from warploom.kernels.plan import ACCUMULATORS
 from warploom_lab.cli import compare_gemm, main
 from warploom_lab.gemm import Outcome, Record, Task, case, cases, compare, comparison, select_small_cases
 from warploom_lab.gemm.expected import expected, ratio
@@ -22,7 +22,7 @@ from warploom_lab.gemm.inputs import make_inputs
 
 CASES = list(cases(1, 2000))
 FEATURES = {
-    *(f"{a} by {b}, sums {s}" for (a, b), each in SUMS.items() for s in each),
+    *(f"{a} by {b}, sums {s}" for (a, b), each in ACCUMULATORS.items() for s in each),
     *(f"result {word}" for word in ("f32", "f16", "bf16", "e4m3", "e5m2", "s32")),
     *(f"majors {a}{b}" for a, b in product("km", "kn")),
     *(f"{name} stored {how}" for name, how in product(("A", "B", "C", "out"), ("rows", "wide", "between"))),
@@ -131,16 +131,16 @@ def test_a_missing_product_exceeds_the_allowed_distance(kind: str) -> None:
 
 def altered(monkeypatch: pytest.MonkeyPatch, change: Any) -> None:
     """Change the result of the first run of each case, which stands for the GPU's run."""
-    perform, runs = comparison.perform, Counter[str]()
+    original, runs = comparison.run_gemm, Counter[str]()
 
     def changed(ask: Any, arrays: Any, *rest: Any) -> Any:
-        d = perform(ask, arrays, *rest)
+        d = original(ask, arrays, *rest)
         runs["all"] += 1
         if runs["all"] == 1:
             change(d, arrays)
         return d
 
-    monkeypatch.setattr(comparison, "perform", changed)
+    monkeypatch.setattr(comparison, "run_gemm", changed)
 
 
 def test_errors_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,7 +161,7 @@ def test_an_error_becomes_an_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any) -> Any:
         raise UsageError("no such GPU", code="gpu.none")
 
-    monkeypatch.setattr(comparison, "perform", refuse)
+    monkeypatch.setattr(comparison, "run_gemm", refuse)
     found = compare(Task(1, 0, "cpu"))
     assert found.lost
     assert found.wrong == "UsageError: no such GPU"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from warploom.kernels.plan import Tile
+from warploom.kernels.hopper.plan import Tile
 from warploom_lab.campaign import Difference
 from warploom_lab.campaign import Outcome as Experimented
 from warploom_lab.campaign.small_kernels import Mismatch

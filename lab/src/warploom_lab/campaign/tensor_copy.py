@@ -57,7 +57,7 @@ class _Unvalidated(TensorMap):
 
     def fields(self, global_address: int) -> TensorMapFields:
         """Return the fields of the map at a global address."""
-        return replace(self.unplaced, global_address=global_address)
+        return replace(self.template, global_address=global_address)
 
 
 def answer(case: TensorCase, device: str) -> Answer:
@@ -97,7 +97,7 @@ def _refusal(made: TensorMapFields, device: str) -> str:
     """Return the message with which a device refuses a tensor map, or "" if it accepts the map."""
     placed = replace(made, global_address=(1 << 32) + made.global_address)
     if device == "cpu":
-        return "; ".join((*placed.validate(), *placed.lacking(_SM)))
+        return "; ".join((*placed.validate(), *placed.unsupported_on(_SM)))
     try:
         with Gpu():
             encode_tensor_map(placed)

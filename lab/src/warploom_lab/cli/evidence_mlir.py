@@ -45,9 +45,9 @@ def run(options: argparse.Namespace) -> int:
 
     Errors: UsageError if the query cannot run.
     """
-    from warploom.nvvm.packages import need_xdsl
+    from warploom.nvvm.errors import require_xdsl
 
-    need_xdsl()  # the modules below import it
+    require_xdsl()  # the modules below import it
     from warploom_lab.mlir.record import differences, write
     from warploom_lab.mlir.tools import provide
     from warploom_lab.ptxas.assembler import provide as assembler

@@ -10,12 +10,13 @@ from dataclasses import fields, replace
 from typing import Any
 
 from warploom.diagnostics import UsageError
-from warploom.kernels import cost
-from warploom.kernels.plan import PROMOTED, SCALED, SPAN, SUMS, Blocks, Epilogue, Plan, Tile, size_of
-from warploom.kernels.warp_level import plan as warp_level
+from warploom.kernels.ampere.plan import TILES, WarpPlan
+from warploom.kernels.hopper.cost_model import tiled_plans
+from warploom.kernels.hopper.plan import PROMOTION_STAGES, SCALE_BLOCK, SPAN, BlockScales, Plan, Tile
+from warploom.kernels.plan import ACCUMULATORS, Epilogue, size_of
 from warploom_lab.configurations.covering_array import Space
 
-_TYPES = tuple((a, b, sums) for (a, b), each in SUMS.items() for sums in each)
+_TYPES = tuple((a, b, accumulator) for (a, b), each in ACCUMULATORS.items() for accumulator in each)
 _RESULTS = ("f32", "bf16", "f16", "e4m3", "e5m2", "s32")
 _MAJORS = ("kk", "kn", "mk", "mn")
 _EPILOGUE: dict[str, tuple[Any, ...]] = {
@@ -33,33 +34,35 @@ def _refusal(message: str) -> UsageError:
 
 
 def _hopper(
-    types: tuple[str, str, str], result: str, majors: str, planes: str, ragged: bool, sparse: bool,
-    blocks: tuple[bool, int], promoted: int, addend: str, rows: tuple[int, bool], columns: int, cluster: int,
+    types: tuple[str, str, str], result: str, majors: str, planes: str, unaligned: bool, sparse: bool,
+    block_scales: tuple[bool, int], promotion: int, addend: str, rows: tuple[int, bool], columns: int, cluster: int,
     buffers: int, stages: int, group: int, **epilogue: Any,
 ) -> Plan:  # fmt: skip
     """Return the plan that `gemm` or `grouped_gemm` makes.
 
     Errors: UsageError kernels.plan.
     """
-    a, b, sums = types
-    if promoted and (a not in ("e4m3", "e5m2") or blocks != (False, 0)):
-        raise _refusal("only sums of 8-bit floats without block factors can be promoted")
-    common = {"a": "a", "b": "b"}.get(planes, "")
+    a, b, accumulator = types
+    if promotion and (a not in ("e4m3", "e5m2") or block_scales != (False, 0)):
+        raise _refusal("only sums of 8-bit floats without block scales are promoted")
+    broadcast = {"a": "a", "b": "b"}.get(planes, "")
     batched = planes in ("batch", "a", "b")
     if addend == "common":
         if not batched:
-            raise _refusal("a shared C needs a batch")
-        common += "c"
+            raise _refusal("a broadcast C needs a batch")
+        broadcast += "c"
     if planes == "grouped" and epilogue["bias"] == "row":
         raise _refusal("groups need a bias along columns")
-    tall, alternate = rows
+    tall, pingpong = rows
+    if any(block_scales):
+        promotion = SCALE_BLOCK // (SPAN // size_of(a))
     plan = Plan(
-        a, b, sums, result, *majors, batched=batched, common=common, grouped=planes == "grouped", ragged=ragged,
-        sparse=sparse, blocks=Blocks(*blocks), promoted=SCALED // (SPAN // size_of(a)) if any(blocks) else promoted,
-        tile=Tile(tall, columns, stages or 2, cluster, group, alternate=alternate, buffers=buffers),
-        epilogue=Epilogue(addend=result if addend else "", **epilogue),
+        a, b, accumulator, result, majors[0], majors[1], unaligned, Epilogue(addend=result if addend else "", **epilogue),
+        batched=batched, broadcast=broadcast, grouped=planes == "grouped", promotion_stages=promotion, sparse=sparse,
+        block_scales=BlockScales(*block_scales),
+        tile=Tile(tall, columns, stages or 2, cluster, group, pingpong=pingpong, buffers=buffers),
     )  # fmt: skip
-    return plan if stages else plan.with_tile(replace(plan.tile, stages=min(9, plan.most_stages)))
+    return plan if stages else plan.with_tile(replace(plan.tile, stages=min(9, plan.max_stages)))
 
 
 HOPPER = Space(
@@ -69,10 +72,10 @@ HOPPER = Space(
         "result": _RESULTS,
         "majors": _MAJORS,
         "planes": ("", "batch", "a", "b", "grouped"),
-        "ragged": (False, True),
+        "unaligned": (False, True),
         "sparse": (False, True),
-        "blocks": ((False, 0), (True, 0), (False, 1), (False, 128), (True, 1), (True, 128)),
-        "promoted": (0, PROMOTED),
+        "block_scales": ((False, 0), (True, 0), (False, 1), (False, 128), (True, 1), (True, 128)),
+        "promotion": (0, PROMOTION_STAGES),
         "addend": ("", "own", "common"),
         "rows": ((64, False), (128, False), (192, False), (64, True)),
         "columns": (64, 80, 96, 128, 176, 192, 256),  # `chosen_tiles` has the others
@@ -88,19 +91,19 @@ HOPPER = Space(
 
 
 def _warp_level(
-    target: str, types: tuple[str, str, str], result: str, majors: str, ragged: bool, addend: str,
+    target: str, types: tuple[str, str, str], result: str, majors: str, unaligned: bool, addend: str,
     tile: tuple[int, int, int, int], span: int, stages: int, group: int, **epilogue: Any,
-) -> warp_level.Plan:  # fmt: skip
+) -> WarpPlan:  # fmt: skip
     """Return the plan of a warp-level kernel for a target.
 
     Errors: UsageError kernels.plan.
     """
     rows, columns, down, across = tile
     shape = replace(
-        warp_level.TILES[0], rows=rows, columns=columns, down=down, across=across, span=span, stages=stages, group=group
-    )  # fmt: skip
+        TILES[0], rows=rows, columns=columns, down=down, across=across, span=span, stages=stages, group=group
+    )
     ending = Epilogue(addend=result if addend else "", **epilogue)
-    return warp_level.Plan(target, *types, result, majors[0], majors[1], ragged, shape, ending)
+    return WarpPlan(*types, result, majors[0], majors[1], unaligned, ending, tile=shape, target=target)
 
 
 _WARPS = tuple((extent, extent // each) for extent in (64, 128, 256) for each in (64, 32))
@@ -125,7 +128,7 @@ WARP_LEVEL = Space(
         "types": _TYPES,
         "result": _RESULTS,
         "majors": _MAJORS,
-        "ragged": (False, True),
+        "unaligned": (False, True),
         "addend": ("", "own"),
         "tile": _TILES_OF_ARRAY,
         "span": (64, 128),
@@ -137,7 +140,7 @@ WARP_LEVEL = Space(
     ("types", "result", "target"),
 )
 
-AnyPlan = Plan | warp_level.Plan
+AnyPlan = Plan | WarpPlan
 
 _PLAIN = (
     Plan(tile=Tile(64, 64, 2)),
@@ -145,7 +148,7 @@ _PLAIN = (
     Plan("f16", "f16", "f16", "f16", tile=Tile(64, 64, 2)),
     Plan("tf32", "tf32", d="f32", tile=Tile(64, 64, 2)),
     Plan("e4m3", "e4m3", tile=Tile(64, 64, 2)),
-    Plan("e4m3", "e4m3", promoted=PROMOTED, tile=Tile(64, 64, 2)),
+    Plan("e4m3", "e4m3", promotion_stages=PROMOTION_STAGES, tile=Tile(64, 64, 2)),
     Plan("s8", "s8", "s32", "s32", tile=Tile(64, 64, 2)),
 )
 
@@ -153,11 +156,11 @@ _PLAIN = (
 def chosen_tiles() -> Iterator[tuple[bool, Plan]]:
     """Yield (runs, plan) for every tile that the cost model considers; each tile runs with one type."""
     for number, plan in enumerate(_PLAIN):
-        for index, tiled in enumerate(cost.tiles(plan)):
+        for index, tiled in enumerate(tiled_plans(plan)):
             yield index % len(_PLAIN) == number, tiled
 
 
-def warp_tiles() -> Iterator[warp_level.Plan]:
+def warp_tiles() -> Iterator[WarpPlan]:
     """Yield every warp-level tile with short and long stages, and promoted sums of all 8-bit floats."""
     plain = {name: values[0] for name, values in WARP_LEVEL.axes.items()} | {"result": "bf16"}
     for tile in _WARP_TILES:
@@ -175,7 +178,7 @@ def describe(plan: AnyPlan) -> str:
     for holder in (plan, plan.epilogue, plan.tile):
         for each in fields(holder):
             value = getattr(holder, each.name)
-            if isinstance(value, Blocks):
+            if isinstance(value, BlockScales):
                 shared = ("rows" * value.rows, f"{value.columns} columns" * bool(value.columns))
                 value = " and ".join(filter(None, shared))
             if value not in (False, "") and each.name not in ("epilogue", "tile"):

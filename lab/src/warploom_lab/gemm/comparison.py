@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from warploom.diagnostics import WarploomError
 from warploom.gpu import Gpu
 from warploom.kernels import api, grouped
-from warploom.kernels.api import Ask, Options, perform
-from warploom.kernels.cost import Share, shares, tiles
-from warploom.kernels.dispatch import Dispatch
-from warploom.kernels.plan import HOPPER, Plan, Tile
-from warploom.kernels.problem import Arrays
+from warploom.kernels.api import Options, Planner, run_gemm
+from warploom.kernels.hopper.cost_model import TileSchedule, schedules, tiled_plans
+from warploom.kernels.hopper.dispatch import HopperDispatch
+from warploom.kernels.hopper.plan import HOPPER, Plan, Tile
+from warploom.kernels.problem import Operands
 from warploom_lab.gemm.case import Case, case
 from warploom_lab.gemm.expected import expected, ratio
 from warploom_lab.gemm.inputs import Inputs, make_inputs
@@ -134,13 +134,13 @@ class Runner:
     def __init__(self, one: Case, partition: Partition | None = None) -> None:
         self.case = one
         self._partition = partition
-        self._dispatch: Dispatch | None = None
+        self._dispatch: HopperDispatch | None = None
 
     @property
     def partition(self) -> Partition | None:
         """Partition of the last run, or None before the first run."""
         last = self._dispatch
-        return None if last is None else Partition(last.plan.tile, last.share.ctas, last.share.split)
+        return None if last is None else Partition(last.plan.tile, last.schedule.ctas, last.schedule.split)
 
     def run(self, made: Inputs, device: Device) -> NDArray[Any]:
         """Run the case and return D.
@@ -153,54 +153,56 @@ class Runner:
             bias_along="row" if one.bias == "row" else "column",
             activation=one.activation,
             result="" if made.arrays.out is not None else one.result,
-            sums=one.sums,
+            accumulator=one.sums,
             fast=one.fast,
             tile=None,
             target=HOPPER,
             columns=one.k if one.sparse else 0,
         )
-        return perform(self._ask, tuple(made.arrays), tuple(options), one.alpha, one.beta, device)
+        return run_gemm(self._plan, tuple(made.arrays), tuple(options), one.alpha, one.beta, device)
 
-    def _ask(self, arrays: Arrays, options: Options, _gpu: Gpu | None) -> Dispatch:
+    def _plan(self, arrays: Operands, options: Options, _gpu: Gpu | None) -> HopperDispatch:
         """Return the dispatch of the first run; tuned partitions of a GPU are ignored."""
         if self._dispatch is None:
-            dispatch_of: Ask = grouped.dispatch_of if self.case.ends else api.dispatch_of
-            usual = dispatch_of(arrays, options, None)
-            assert isinstance(usual, Dispatch)
+            planner: Planner = grouped.plan_grouped if self.case.ends else api.plan_gemm
+            usual = planner(arrays, options, None)
+            assert isinstance(usual, HopperDispatch)
             self._dispatch = self._varied(usual)
         return self._dispatch
 
-    def _varied(self, usual: Dispatch) -> Dispatch:
-        """Return the dispatch with the tile and share of the given partition, or those that the case selects."""
+    def _varied(self, usual: HopperDispatch) -> HopperDispatch:
+        """Return the dispatch with the tile and schedule of the given partition, or those that the case selects."""
         one, problem, partition = self.case, usual.problem, self._partition
-        plan, choices = usual.plan, [usual.share]
+        plan, choices = usual.plan, [usual.schedule]
         if partition is not None:
             plan = plan.with_tile(partition.tile)
         elif one.tile >= 0:
-            plan = _at(list(tiles(plan)), one.tile)
+            plan = _at(list(tiled_plans(plan)), one.tile)
         if plan != usual.plan:
-            choices = [grouped.share_of(problem, plan)] if one.ends else list(shares(problem, plan))
+            choices = (
+                [grouped.grouped_schedule(problem, plan)] if one.ends else list(schedules(problem, plan))
+            )
         if partition is not None:
-            share = replace(choices[0], ctas=partition.ctas, split=partition.split)
-            return Dispatch(problem, plan, share)
+            schedule = replace(choices[0], ctas=partition.ctas, split=partition.split)
+            return HopperDispatch(problem, plan, schedule)
         if one.share >= 0:
-            choices = [*choices, *_unusual_shares(plan, choices[0], split=not one.ends)]
-        return Dispatch(problem, plan, _at(choices, one.share) if one.share >= 0 else choices[0])
+            choices = [*choices, *_unusual_schedules(plan, choices[0], split=not one.ends)]
+        return HopperDispatch(problem, plan, _at(choices, one.share) if one.share >= 0 else choices[0])
 
 
 def _at(choices: list[Any], place: float) -> Any:
     return choices[int(place * len(choices))]
 
 
-def _unusual_shares(plan: Plan, share: Share, *, split: bool) -> Iterator[Share]:
-    """Yield shares outside the cost model: few CTAs with many tiles each, and some or all tiles split."""
+def _unusual_schedules(plan: Plan, schedule: TileSchedule, *, split: bool) -> Iterator[TileSchedule]:
+    """Yield schedules outside the cost model: few CTAs with many tiles each, and some or all tiles split."""
     cluster = plan.tile.cluster
     for clusters in (1, 3):
-        if clusters * cluster <= share.ctas:
-            yield replace(share, ctas=clusters * cluster, split=0)
-    if split and share.stages > 1:
-        yield replace(share, ctas=5 * cluster, split=share.tiles)
-        yield replace(share, ctas=3 * cluster, split=(share.tiles + 1) // 2)
+        if clusters * cluster <= schedule.ctas:
+            yield replace(schedule, ctas=clusters * cluster, split=0)
+    if split and schedule.stages > 1:
+        yield replace(schedule, ctas=5 * cluster, split=schedule.tiles)
+        yield replace(schedule, ctas=3 * cluster, split=(schedule.tiles + 1) // 2)
 
 
 def digest(d: NDArray[Any]) -> str:

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warploom.kernels.compress import compress, prune
-from warploom.kernels.plan import DTYPES, SCALED
-from warploom.kernels.problem import Arrays
+from warploom.kernels.hopper.plan import SCALE_BLOCK
+from warploom.kernels.plan import DTYPES
+from warploom.kernels.problem import Operands
+from warploom.kernels.sparse import compress, prune
 from warploom_lab.gemm.case import Case
 
 Array = NDArray[Any]
@@ -35,7 +36,7 @@ class Inputs:
     `out`.
     """
 
-    arrays: Arrays
+    arrays: Operands
     a: Array
     memory: Array | None
     inside: NDArray[np.bool_] | None
@@ -44,7 +45,7 @@ class Inputs:
     def digest(self) -> str:
         """SHA-256 of the input arrays without the bytes around them."""
         content = sha256()
-        for name, array in zip(Arrays._fields, self.arrays, strict=True):
+        for name, array in zip(Operands._fields, self.arrays, strict=True):
             if array is not None and name != "out":
                 content.update(f"{name} {array.dtype} {array.shape} ".encode())
                 content.update(array.tobytes())
@@ -82,14 +83,14 @@ def make_inputs(case: Case) -> Inputs:
         counts = (case.groups, n) if case.ends else (m if case.bias == "row" else n,)
         bias = draw.standard_normal(counts, np.float32)
     ends = np.array(case.ends, np.int32) if case.ends else None
-    arrays = Arrays(values, b, c, out, scales[0], scales[1], bias=bias, metadata=metadata, ends=ends)
+    arrays = Operands(values, b, c, out, scales[0], scales[1], bias=bias, metadata=metadata, ends=ends)
     return Inputs(arrays, a, memory, inside)
 
 
 def _factors(draw: np.random.Generator, case: Case) -> tuple[Array | None, Array | None]:
     """Return the scale factors of rows and of columns, stored along a random axis."""
     planes = (case.batch,) if case.scales_batched else ()
-    blocks = ceil(case.k / SCALED)
+    blocks = ceil(case.k / SCALE_BLOCK)
 
     def made(shape: tuple[int, ...], transposed: bool) -> Array:
         values = draw.uniform(0.5, 2.0, shape).astype(np.float32) * draw.choice((-1, 1), shape).astype("f4")
@@ -102,7 +103,7 @@ def _factors(draw: np.random.Generator, case: Case) -> tuple[Array | None, Array
     if case.column_scales == "column":
         columns = made((case.groups, case.n) if case.ends else (case.n,), False)
     elif case.column_scales:
-        count = case.n if case.column_scales == "blocks" else ceil(case.n / SCALED)
+        count = case.n if case.column_scales == "blocks" else ceil(case.n / SCALE_BLOCK)
         columns = made((*planes, count, blocks), across)
     return rows, columns
 

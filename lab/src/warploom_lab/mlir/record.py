@@ -19,7 +19,7 @@ from pathlib import Path
 from warploom.check import check
 from warploom.diagnostics import Severity, WarploomError
 from warploom.nvvm import LowerError, lower
-from warploom.nvvm.reading import read as read_text
+from warploom.nvvm.mlir_text import parse_mlir
 from warploom.nvvm.to_ptx import to_ptx
 from warploom.ptx import parse
 from warploom_lab.mlir.cases import Case
@@ -135,7 +135,7 @@ KNOWN = {
 def differences(answer: Answer) -> Iterator[str]:
     """Yield the differences from MLIR in parsing, printing, PTX, and the diagnostics of `check`."""
     try:
-        reading = read_text(answer.text)
+        reading = parse_mlir(answer.text)
         module = to_ptx(reading, answer.target).module
     except WarploomError as error:
         yield f"refused: {error}"
@@ -143,7 +143,7 @@ def differences(answer: Answer) -> Iterator[str]:
     printed = str(reading.module)
     if tokens(printed) != tokens(answer.text):
         yield f"printed as: {printed}"
-    if answer.generic and not read_text(answer.generic).module.is_structurally_equivalent(reading.module):
+    if answer.generic and not parse_mlir(answer.generic).module.is_structurally_equivalent(reading.module):
         yield "the generic text is another operation"
     yield from (f"{found}" for found in check(module) if found.severity is not Severity.NOTE)
     ours = tuple(instructions(module))

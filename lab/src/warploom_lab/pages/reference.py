@@ -8,16 +8,16 @@ from pathlib import Path
 from warploom.check.pages import all_pages
 from warploom.emulator.traps import pages as trap_pages
 from warploom.gpu.rules import pages as gpu_pages
-from warploom.nvvm.pages import pages as dialect_pages
-from warploom.nvvm.texts import pages as text_pages
 from warploom.observe.sanitize.rules import pages as sanitizer_pages
+from warploom_lab.pages.cicc import pages as cicc_pages
+from warploom_lab.pages.nvvm import pages as dialect_pages
 
 _FOLDERS = ("docs/isa", "docs/rules", "docs/nvvm", "docs/nvvm/dialect")
 
 
 def texts() -> dict[str, str]:
     """Return the text of every page, by its path in the repository."""
-    pages = all_pages([*sanitizer_pages(), *trap_pages(), *gpu_pages()]) | dialect_pages() | text_pages()
+    pages = all_pages([*sanitizer_pages(), *trap_pages(), *gpu_pages()]) | dialect_pages() | cicc_pages()
     return {f"docs/{name}": text for name, text in pages.items()}
 
 
