@@ -57,7 +57,8 @@ def _hopper(
     if any(block_scales):
         promotion = SCALE_BLOCK // (SPAN // size_of(a))
     plan = Plan(
-        a, b, accumulator, result, majors[0], majors[1], unaligned, Epilogue(addend=result if addend else "", **epilogue),
+        a, b, accumulator, result, majors[0], majors[1], unaligned,
+        Epilogue(addend=result if addend else "", **epilogue),
         batched=batched, broadcast=broadcast, grouped=planes == "grouped", promotion_stages=promotion, sparse=sparse,
         block_scales=BlockScales(*block_scales),
         tile=Tile(tall, columns, stages or 2, cluster, group, pingpong=pingpong, buffers=buffers),
