@@ -1,11 +1,16 @@
 # Needs Python 3.11 or newer, pip and make; everything else comes from PyPI at the versions in uv.lock.
 #
-#   make run     set up, then run the warp-specialised GEMM of examples/
-#   make test    set up, then check style, floors and types, build the documentation, and run the tests
-#   make docs    set up, then build the documentation into build/site
-#   make bench   set up, then measure import time
-#   make format  let ruff rewrite what it can
-#   make clean   remove what the targets above made
+#   make run            run the warp-specialised GEMM of examples/
+#   make test           run the core tests
+#   make check          check style, layers and types
+#   make test-evidence  run the tests on recorded answers, the documentation, browsers, notebooks and fuzzing
+#   make test-gpu       run the tests that need a GPU
+#   make docs           build the documentation into build/site
+#   make bench          measure import time
+#   make format         let ruff rewrite what it can
+#   make clean          remove what the targets above made
+#
+# Every target sets up what it needs.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -28,13 +33,23 @@ PYTHON := $(shell for p in $(CANDIDATES); do \
     "$$p" -c '$(PROBE)' 2>/dev/null && exec "$$p" -c 'import sys; print(sys.executable)'; done)
 endif
 
-.PHONY: run test lint types docs tests bench format lock clean
+.PHONY: run test check lint types test-evidence test-gpu docs bench format lock clean
 .DELETE_ON_ERROR:
 
 run: .venv/run.stamp
 	$(BIN)/warploom run examples/gemm_warp_specialised.toml
 
-test: lint types docs tests
+# tests/tiers.py assigns the tests to the tiers.
+test: .venv/dev.stamp
+	$(BIN)/pytest -n 2 -m "not evidence and not gpu"
+
+test-evidence: .venv/dev.stamp docs
+	$(BIN)/pytest -n 2 -m evidence
+
+test-gpu: .venv/dev.stamp
+	$(BIN)/pytest -m "gpu or gpu_too"
+
+check: lint types
 
 lint: .venv/dev.stamp
 	$(BIN)/ruff check
@@ -46,9 +61,6 @@ types: .venv/dev.stamp
 
 docs: .venv/dev.stamp
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
-
-tests: .venv/dev.stamp
-	$(BIN)/pytest -n 2
 
 bench: .venv/dev.stamp
 	$(BIN)/python bench/import_time.py
@@ -78,4 +90,4 @@ $(UV):
 
 clean:
 	rm -rf .venv .tools build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
-	find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src lab tests tools bench -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,10 +1,10 @@
-"""Follow the tutorial as a newcomer does, from its first line to its last, in a fresh environment.
+"""Run every step of the tutorial in an empty environment.
 
     python tools/follow_tutorial.py [--gpu]
 
-An empty folder, an empty home, and what the pages say, in order: `pip install warploom` installs the wheel of this tree
-into a new virtual environment. A line for each step says how long it took. The first that fails, or that prints
-something else than its page shows, ends it. Steps that need a GPU are named and left out without `--gpu`.
+The steps run in an empty folder with an empty home. `pip install warploom` installs the wheel of this checkout into a
+new virtual environment. Each step prints its duration. The first step that fails or prints another output than its page
+shows ends the run. Steps that need a GPU are skipped without `--gpu`.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from doc_blocks import Step, agrees, steps_in
-from fresh import ROOT, Shell, build
+from fresh_environment import ROOT, Shell, build
+
+from warploom_lab.pages.code_blocks import Step, matches, steps_in
 
 TUTORIAL = ROOT / "docs" / "tutorial"
 NEEDS_GPU = "needs a GPU"
@@ -42,7 +43,7 @@ for line in sys.stdin:
 
 
 class Session:
-    """A Python that is typed into, of the environment that the shell is in."""
+    """Interactive Python session in the environment of the shell."""
 
     def __init__(self, shell: Shell) -> None:
         python, _ = shell.run("command -v python")
@@ -56,7 +57,7 @@ class Session:
         )
 
     def run(self, name: str, text: str) -> tuple[str, int]:
-        """Type a block: what it prints, and 1 where it raises."""
+        """Run a block and return its output, and 1 if it raises."""
         assert self._python.stdin
         assert self._python.stdout
         self._python.stdin.write(json.dumps([name, text]) + "\n")
@@ -65,14 +66,14 @@ class Session:
         return printed, int(failed)
 
     def close(self) -> None:
-        """End it."""
+        """End the session."""
         assert self._python.stdin
         self._python.stdin.close()
         self._python.wait()
 
 
-class Newcomer:
-    """Who follows the pages."""
+class Run:
+    """Run of the pages in one environment."""
 
     def __init__(self, folder: Path, wheel: Path, gpu: bool) -> None:
         self.shell = Shell(folder)
@@ -80,20 +81,20 @@ class Newcomer:
         self.gpu = gpu
 
     def page(self, path: Path) -> bool:
-        """Do what a page says; whether all of it went well."""
+        """Run the steps of a page and return True if all succeed."""
         session: Session | None = None
         for step in steps_in(path):
             place = f"{path.name}:{step.line}"
             if step.reason and not (self.gpu and step.reason == NEEDS_GPU):
-                print(f"left out         {place}  {step.title}  ({step.reason})")
+                print(f"skipped          {place}  {step.title}  ({step.reason})")
                 continue
             if step.kind == "python" and session is None:
                 session = Session(self.shell)
             begin = time.perf_counter()
-            printed, status = self._take(step, place, session)
+            printed, status = self._run_step(step, place, session)
             seconds = time.perf_counter() - begin
-            right = status == step.status and (step.output is None or agrees(step.output, printed))
-            print(f"{'well' if right else 'FAILED':6} {seconds:7.2f} s  {place}  {step.title}", flush=True)
+            right = status == step.status and (step.output is None or matches(step.output, printed))
+            print(f"{'ok' if right else 'FAILED':6} {seconds:7.2f} s  {place}  {step.title}", flush=True)
             if not right:
                 print(f"exit status {status}; expected {step.status}\n{printed}")
                 if step.output is not None:
@@ -103,41 +104,41 @@ class Newcomer:
             session.close()
         return True
 
-    def _take(self, step: Step, place: str, session: Session | None) -> tuple[str, int]:
+    def _run_step(self, step: Step, place: str, session: Session | None) -> tuple[str, int]:
         match step.kind:
             case "file":
                 (self.shell.folder / step.file).write_text(step.text, encoding="utf-8")
                 return "", 0
             case "command":
-                return self.shell.run(self._meant(step.text))
+                return self.shell.run(self._with_wheel(step.text))
             case "python":
                 assert session
                 return session.run(place, step.text)
             case "data":
                 return "", 0
 
-    def _meant(self, command: str) -> str:
-        """A command, where `pip install warploom` installs the wheel."""
+    def _with_wheel(self, command: str) -> str:
+        """Return a command in which `pip install warploom` installs the wheel."""
         if not command.startswith("pip install"):
             return command
         return re.sub(r"(?<= )'?warploom(\[[\w,]+\])?'?(?= |$)", rf"'{self.wheel}\1'", command)
 
 
 def main() -> int:
-    """Follow every page."""
+    """Run every page and return the exit status."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--gpu", action="store_true", help="do what needs a GPU too")
+    parser.add_argument("--gpu", action="store_true", help="also run the steps that need a GPU")
     options = parser.parse_args()
     begin = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="tutorial-") as name:
         folder = Path(name)
         wheel, _ = build(folder / "dist")
-        newcomer = Newcomer(folder, wheel, options.gpu)
+        run = Run(folder, wheel, options.gpu)
         pages = [TUTORIAL / "README.md", *sorted(TUTORIAL.glob("[0-9]*.md"))]
-        well = all(newcomer.page(page) for page in pages)
-        newcomer.shell.close()
-    print(f"{'followed' if well else 'broken off'} after {time.perf_counter() - begin:.0f} s")
-    return 0 if well else 1
+        ok = all(run.page(page) for page in pages)
+        run.shell.close()
+    print(f"{'completed' if ok else 'failed'} after {time.perf_counter() - begin:.0f} s")
+    return 0 if ok else 1
 
 
 if __name__ == "__main__":

@@ -1,15 +1,12 @@
-"""Run every mutant of the mutation suite with the sanitizer and write the table of docs/sanitizer.md.
+"""Run the mutation suite with the sanitizer and write the table of docs/sanitizer.md.
 
     python tools/mutation_table.py [--write] [--kernel WORD]... [--kind WORD]... [--list]
 
-A mutant counts as found when one of the rules it breaks is reported, as missed when nothing is, as misnamed when
-only other rules are; a mutant that the manual allows counts as silent or as wrongly reported. Verdicts are in
-tests/observe/sanitize/verdicts.py. --list prints every mutant with an unexpected outcome. Ends with status 1
-when there is one.
+A mutant is "found" if one of the rules that it breaks is reported, "misnamed" if only other rules are reported, and
+"missed" if nothing is reported. A mutant that the manual allows is "silent" or "wrongly reported". The expected rules
+are in tests/observe/sanitize/verdicts.py. --list prints every mutant with a wrong result. The exit status is 1 if there
+is one.
 """
-
-# This script prints.
-# ruff: noqa: T201
 
 from __future__ import annotations
 
@@ -27,18 +24,18 @@ COLUMNS = ("mutants", "found", "misnamed", "missed", "allowed", "silent", "wrong
 
 
 def main() -> int:
-    """Run the mutants; write or print the table."""
+    """Run the mutants, write or print the table, and return the exit status."""
     parser = argparse.ArgumentParser(description="Run the mutation suite with the sanitizer.")
     parser.add_argument("--write", action="store_true", help="write the table into docs/sanitizer.md")
-    parser.add_argument("--kernel", action="append", default=[], help="kernels whose names hold this")
-    parser.add_argument("--kind", action="append", default=[], help="kinds whose names hold this")
-    parser.add_argument("--list", action="store_true", help="print what came out otherwise than it should")
+    parser.add_argument("--kernel", action="append", default=[], help="kernels whose names contain WORD")
+    parser.add_argument("--kind", action="append", default=[], help="mutations whose names contain WORD")
+    parser.add_argument("--list", action="store_true", help="print every mutant with a wrong result")
     options = parser.parse_args()
     os.environ.setdefault("WARPLOOM_STEP_BUDGET", "2000000")
     sys.path.insert(0, str(ROOT / "tests"))
-    from sanitize.judging import outcome
-    from sanitize.mutations import KINDS, mutants
-    from sanitize.subjects import SUBJECTS
+    from observe.sanitize.judging import outcome
+    from observe.sanitize.mutations import KINDS, mutants
+    from observe.sanitize.subjects import SUBJECTS
 
     kinds = [kind for kind in KINDS if not options.kind or any(word in kind for word in options.kind)]
     counts: dict[str, Counter[str]] = {kind: Counter() for kind in kinds}
@@ -55,8 +52,8 @@ def main() -> int:
             if result not in ("found", "silent"):
                 wrong += 1
                 if options.list:
-                    where = f"{name}:{mutant.kind}:{mutant.place}"
-                    print(f"{where} line {mutant.line}: {result} {' '.join(codes)}", flush=True)
+                    place = f"{name}:{mutant.kind}:{mutant.place}"
+                    print(f"{place} line {mutant.line}: {result} {' '.join(codes)}", flush=True)
     table = _table(counts, len(SUBJECTS))
     if options.write:
         text = PAGE.read_text(encoding="utf-8")
@@ -64,11 +61,12 @@ def main() -> int:
         PAGE.write_text(before + BEGIN + table + END + rest.split(END)[1], encoding="utf-8")
     else:
         print(table, end="")
-    print(f"{wrong} mutants came out otherwise than they should; {time.perf_counter() - start:.0f} s")
+    print(f"{wrong} mutants have a wrong result; {time.perf_counter() - start:.0f} s")
     return bool(wrong)
 
 
 def _table(counts: dict[str, Counter[str]], kernels: int) -> str:
+    """Return the Markdown table of the counts by kind of mutation."""
     total = sum(counts.values(), Counter[str]())
     lines = [
         f"{total['mutants']} mutants of {len(counts)} kinds, made from {kernels} kernels.",

@@ -1,7 +1,7 @@
-"""A hook of MkDocs: pages of the site that stand outside `docs/`.
+"""MkDocs hook that adds pages for files outside `docs/`.
 
-`README.md` is the front page, `CHANGELOG.md` with the fragments of `changelog.d` the page on changes, and a file that a
-page leads to beyond `docs/` gets a page of its own, so that every link holds on the site as it does in the repository.
+`README.md` becomes the front page. `CHANGELOG.md` and the fragments of `changelog.d` become the page on changes. Each
+other file outside `docs/` that a page links to gets a page of its own, so that all links work on the site.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ KINDS = {"added": "Added", "changed": "Changed", "fixed": "Fixed", "removed": "R
 
 
 def page_of(target: str) -> str:
-    """Where on the site a file of the repository is: `docs/` is its root."""
+    """Return the path on the site of a file in the repository."""
     if target == "README.md":
         return "index.md"
     if target.startswith("docs/"):
@@ -29,20 +29,20 @@ def page_of(target: str) -> str:
     return f"files/{target}" if target.endswith(".md") else f"files/{target}.md"
 
 
-def leads_to(source: str, link: str) -> str | None:
-    """The file of the repository that a link of one of its files leads to, if it does so."""
+def link_target(source: str, link: str) -> str | None:
+    """Return the repository file to which a link in a repository file points, or None for other links."""
     if re.match(r"[a-z]+:", link):
         return None
     target = normpath((PurePosixPath(source).parent / link).as_posix())
     return target if (ROOT / target).is_file() else None
 
 
-def moved(source: str, text: str) -> str:
-    """The Markdown of a file with its links as they are on the site."""
+def with_site_links(source: str, text: str) -> str:
+    """Return the Markdown of a file with its links changed to paths on the site."""
     here = PurePosixPath(page_of(source)).parent.as_posix()
 
     def link(found: re.Match[str]) -> str:
-        target = leads_to(source, found[2])
+        target = link_target(source, found[2])
         to = relpath(page_of(target), here) if target else found[2]
         return f"{found[1]}{to}{found[3] or ''}{found[4]}"
 
@@ -50,15 +50,15 @@ def moved(source: str, text: str) -> str:
 
 
 def page_text(path: str) -> str:
-    """A file of the repository as Markdown."""
+    """Return a file of the repository as Markdown."""
     text = (ROOT / path).read_text(encoding="utf-8")
     if path.endswith(".md"):
-        return moved(path, text)
+        return with_site_links(path, text)
     return f"# {path}\n\n````{LANGUAGES.get(Path(path).suffix, 'text')}\n{text}````\n"
 
 
 def unreleased() -> str:
-    """What `changelog.d` says, as the next version's part of the changelog will."""
+    """Return the fragments of `changelog.d` as the section of the next version."""
     parts: list[str] = []
     for kind, title in KINDS.items():
         items = [
@@ -72,18 +72,18 @@ def unreleased() -> str:
 
 
 def changes() -> str:
-    """The changelog with what is not yet released."""
+    """Return the changelog with a section of unreleased changes."""
     head, mark, rest = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").partition("<!-- towncrier")
-    return moved("CHANGELOG.md", f"{head}{unreleased()}\n{mark}{rest}")
+    return with_site_links("CHANGELOG.md", f"{head}{unreleased()}\n{mark}{rest}")
 
 
 def outside(files: Files) -> dict[str, str]:
-    """Files beyond `docs/` that its pages lead to, and those that these lead to: page to file."""
+    """Return the files outside `docs/` that are reachable through links, by their page on the site."""
     sources = ["README.md", *(f"docs/{file.src_uri}" for file in files.documentation_pages())]
     found: dict[str, str] = {}
     for source in sources:
         for _, link, _, _ in LINK.findall((ROOT / source).read_text(encoding="utf-8")):
-            target = leads_to(source, link)
+            target = link_target(source, link)
             if target and not target.startswith("docs/") and page_of(target) not in found:
                 found[page_of(target)] = target
                 if target.endswith(".md") and target not in sources:
@@ -92,7 +92,7 @@ def outside(files: Files) -> dict[str, str]:
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the pages that are not in `docs/`."""
+    """Add the pages for files outside `docs/`."""
     pages = {page: page_text(source) for page, source in outside(files).items()}
     pages |= {"index.md": page_text("README.md"), "changelog.md": changes()}
     for page, text in pages.items():
@@ -101,7 +101,7 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Lead links beyond `docs/` to their pages."""
+    """Change the links to files outside `docs/` to their pages."""
     if page.file.generated_by:
         return markdown
-    return moved(f"docs/{page.file.src_uri}", markdown)
+    return with_site_links(f"docs/{page.file.src_uri}", markdown)

@@ -1,10 +1,10 @@
-"""Build the distributions and try them where the repository is not.
+"""Build the distributions and try them outside the repository.
 
     python tools/try_release.py [--extras]
 
-The wheel goes into a new virtual environment with an empty home: the package is imported, a kernel runs, and what needs
-an extra refuses in one sentence. The source distribution is built and installed in another. With `--extras` each extra
-goes into an environment of its own, for it to work alone: `gpu` and `oracle` bring packages of NVIDIA's, a gigabyte.
+The wheel is installed into a new virtual environment with an empty home. A kernel is checked, run and sanitized there,
+and features that need an extra must refuse with a clear message. The source distribution is built and installed in
+another environment. With `--extras` each extra is tried in an environment of its own; `gpu` downloads about 1 GB.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from fresh import Shell, build
+from fresh_environment import Shell, build
 
 KERNEL = """\
 .version 8.0
@@ -42,19 +42,14 @@ GPU = (
 REFUSED = {
     "warploom lsp": "pip install 'warploom[lsp]'",
     "warploom lower k.ptx --to nvvm": "pip install 'warploom[mlir]'",
-    "warploom evidence mlir": "pip install 'warploom[mlir]'",
     "warploom tune --all": "pip install 'warploom[gpu]'",
     "warploom run k.ptx --grid 1 --block 32 --arg zeros:int32:32 --workers dask": "pip install 'warploom[farm]'",
 }
-"""What a command says where its extra is not."""
+"""Commands that need an extra, and the hint in their message without it."""
 
 ALONE = {
     "lsp": ('python -c "import warploom.lsp.server"', ""),
     "mlir": ("warploom lower k.ptx --to nvvm", "llvm.func @count"),
-    "oracle": (
-        "python -c \"from warploom_lab.ptxas.assembler import provide; print(provide('newest'))\"",
-        "site-packages/nvidia",
-    ),
     "triton": ('python -c "import triton, warploom.integrations.triton"', ""),
     "farm": (
         "warploom run k.ptx --grid 2 --block 32 --arg zeros:int32:32 --workers dask:2 2>&1",
@@ -62,73 +57,73 @@ ALONE = {
     ),
     "gpu": (GPU, "there is no GPU|^528$"),
 }
-"""A command that an extra is for, and a pattern of its answer; a machine without a GPU is told so."""
+"""A command for each extra, and a pattern of its output, with or without a GPU."""
 
 
 class Trial:
-    """Steps in one environment."""
+    """Sequence of commands in one environment."""
 
     def __init__(self, folder: Path, package: str) -> None:
         self.shell = Shell(folder)
         (self.shell.folder / "k.ptx").write_text(KERNEL, encoding="utf-8")
-        self.well = True
+        self.ok = True
         self.step("python -m venv venv && . venv/bin/activate")
         self.step(f"pip install '{package}'")
 
-    def step(self, command: str, *, says: str = "", status: int = 0) -> None:
-        """Run a command; the pattern `says` is found in what it prints, and nothing of a traceback."""
+    def step(self, command: str, *, output: str = "", status: int = 0) -> None:
+        """Run a command; its output must match a pattern and contain no traceback."""
         begin = time.perf_counter()
         printed, ended = self.shell.run(command)
-        said = re.search(says, printed, re.MULTILINE) and "Traceback" not in printed
-        right = ended == status and bool(said)
+        matches = re.search(output, printed, re.MULTILINE) and "Traceback" not in printed
+        right = ended == status and bool(matches)
         seconds = time.perf_counter() - begin
-        print(f"{'well' if right else 'FAILED':6} {seconds:7.2f} s  {command[:110]}", flush=True)
+        print(f"{'ok' if right else 'FAILED':6} {seconds:7.2f} s  {command[:110]}", flush=True)
         if not right:
-            print(f"exit status {ended}; expected {status} and {says!r}\n{printed}")
-        self.well = self.well and right
+            print(f"exit status {ended}; expected {status} and {output!r}\n{printed}")
+        self.ok = self.ok and right
 
     def close(self) -> bool:
-        """End it; whether all went well."""
+        """End the session and return True if every step succeeded."""
         self.shell.close()
-        return self.well
+        return self.ok
 
 
 def try_wheel(folder: Path, wheel: Path) -> bool:
-    """The package alone."""
+    """Try the wheel without extras."""
     trial = Trial(folder, str(wheel))
-    trial.step("warploom --version", says="warploom")
+    trial.step("warploom --version", output="warploom")
     trial.step("warploom check k.ptx")
     trial.step("warploom run k.ptx --grid 1 --block 32 --arg zeros:int32:32 --save arg0=x.npy")
-    trial.step("python -c \"import numpy; print(numpy.load('x.npy').sum())\"", says="528")
-    trial.step("warploom sanitize k.ptx --grid 1 --block 32 --arg zeros:int32:32", says="nothing to report")
+    trial.step("python -c \"import numpy; print(numpy.load('x.npy').sum())\"", output="528")
+    trial.step("warploom sanitize k.ptx --grid 1 --block 32 --arg zeros:int32:32", output="nothing to report")
     trial.step("warploom layout mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 --html -o page.html")
-    trial.step("warploom explain sanitize.wgmma/wait", says="## Good")
-    trial.step("warploom author k.ptx", says="def count")
-    trial.step("warploom completion bash", says="complete")
+    trial.step("warploom explain sanitize.wgmma/wait", output="## Good")
+    trial.step("warploom author k.ptx", output="def count")
+    trial.step("warploom completion bash", output="complete")
     for command, hint in REFUSED.items():
-        trial.step(command, says=re.escape(hint), status=2)
-    trial.step(GPU, says="needs NVIDIA's Python packages")
+        trial.step(command, output=re.escape(hint), status=2)
+    trial.step(GPU, output="needs NVIDIA's Python packages")
     return trial.close()
 
 
 def main() -> int:
-    """Try everything."""
+    """Build and try the distributions and return the exit status."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--extras", action="store_true", help="try each extra alone too")
+    parser.add_argument("--extras", action="store_true", help="also try each extra alone")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="release-") as name:
         folder = Path(name)
         wheel, source = build(folder / "dist")
-        well = [try_wheel(folder / "wheel", wheel)]
+        ok = [try_wheel(folder / "wheel", wheel)]
         trial = Trial(folder / "source", str(source))
-        trial.step("warploom --version", says="warploom")
-        well.append(trial.close())
-        for extra, (command, says) in ALONE.items() if options.extras else ():
+        trial.step("warploom --version", output="warploom")
+        ok.append(trial.close())
+        for extra, (command, output) in ALONE.items() if options.extras else ():
             trial = Trial(folder / extra, f"{wheel}[{extra}]")
-            trial.step(command, says=says)
-            well.append(trial.close())
-    print("all is well" if all(well) else "not all is well")
-    return 0 if all(well) else 1
+            trial.step(command, output=output)
+            ok.append(trial.close())
+    print("all steps succeeded" if all(ok) else "some steps failed")
+    return 0 if all(ok) else 1
 
 
 if __name__ == "__main__":

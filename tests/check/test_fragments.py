@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from warploom_lab.ptxas.probe import Probe
 
 import warploom as wl
+from warploom_lab.ptxas.probe import Probe
 
 
 def verdict(statement: str, target: str = "sm_90a", version: tuple[int, int] = (9, 1)) -> str:

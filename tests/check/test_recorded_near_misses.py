@@ -8,13 +8,13 @@ import random
 from pathlib import Path
 
 import pytest
-from warploom_lab.ptxas.cases import LEGAL, Case
-from warploom_lab.ptxas.points import Point
-from warploom_lab.ptxas.record import families, read
 
 import warploom as wl
 from warploom.diagnostics import Diagnostic
 from warploom.isa.model.form import Form, forms, forms_of
+from warploom_lab.ptxas.cases import LEGAL, Case
+from warploom_lab.ptxas.points import Point
+from warploom_lab.ptxas.record import families, read
 
 RECORD = Path(__file__).parents[1] / "evidence" / "ptxas"
 FAMILIES = [family for family in families(RECORD) if family != "off-table"]

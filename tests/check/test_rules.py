@@ -6,16 +6,12 @@ import re
 from pathlib import Path
 
 import pytest
-from warploom_lab.pages.reference import reference_pages
 
 import warploom as wl
 from warploom.check.pages import rule_page
 from warploom.check.ptxas.tolerated import TOLERATED
 from warploom.check.rules import Rule, rule_of, rules
-from warploom.emulator.traps import pages as emulator_pages
-from warploom.gpu.rules import pages as gpu_pages
 from warploom.isa.model.form import forms
-from warploom.observe.sanitize.rules import pages as sanitizer_pages
 from warploom.ptx import PtxSyntaxError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,21 +57,6 @@ def test_the_tolerated_list_is_short() -> None:
     listed = text[text.index("TOLERATED = (") :].splitlines()
     assert len(listed) < 40
     assert all(tolerance.reason and tolerance.evidence for tolerance in TOLERATED)
-
-
-PAGES = reference_pages([*sanitizer_pages(), *emulator_pages(), *gpu_pages()])
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_the_page_is_not_stale(name: str) -> None:
-    assert (ROOT / "docs" / name).read_text(encoding="utf-8") == PAGES[name], "run python tools/make_docs.py"
-
-
-def test_no_page_is_left_over() -> None:
-    there = {
-        f"{folder}/{path.name}" for folder in ("isa", "rules") for path in (ROOT / "docs" / folder).iterdir()
-    }
-    assert there == set(PAGES)
 
 
 @pytest.mark.parametrize("rule", rules().values(), ids=lambda rule: rule.code)

@@ -8,7 +8,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
-from lab.numpy_peer import Clock, NumPy
+from kernels.numpy_peer import Clock, NumPy
 
 import warploom as wl
 from warploom.cli import bench, main

@@ -60,7 +60,7 @@ def feed(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(text))
 
 
-@pytest.mark.parametrize("words", COMMANDS.keys() - WITHOUT_ARGUMENTS, ids=" ".join)
+@pytest.mark.parametrize("words", sorted(COMMANDS.keys() - WITHOUT_ARGUMENTS), ids=" ".join)
 def test_a_bare_command_prints_its_help(words: tuple[str, ...], capsys: Captured) -> None:
     with pytest.raises(SystemExit) as caught:
         main(words)

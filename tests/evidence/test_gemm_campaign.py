@@ -1,6 +1,6 @@
-"""Multiplications leave on the machine what an H200 left, bit for bit.
+"""Matrix multiplications on the emulator return the bits of an H200.
 
-All of a record: `warploom compare gemm --against FILE`.
+`warploom-lab compare gemm --against FILE` compares all cases of a record.
 """
 
 from __future__ import annotations
@@ -8,15 +8,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from warploom_lab.gemm import Record
 
 from warploom.kernels.plan import ACCUMULATORS
+from warploom_lab.gemm import Record
 
 RECORDS = sorted(Path(__file__).with_name("gemm").glob("*.json"))
 KINDS = [f"{a} by {b}, sums {sums}" for (a, b), each in ACCUMULATORS.items() for sums in each]
 
 
-def test_there_is_a_record_of_every_type() -> None:
+def test_every_type_is_recorded() -> None:
     assert RECORDS
     for path in RECORDS:
         record = Record.read(path)
@@ -27,8 +27,8 @@ def test_there_is_a_record_of_every_type() -> None:
 
 @pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_machine_returns_what_the_gpu_returned(path: Path, kind: str) -> None:
-    """The shortest case of each type."""
+def test_the_emulator_returns_the_bits_of_the_gpu(path: Path, kind: str) -> None:
+    """Compare the shortest case of each type."""
     record = Record.read(path)
     those = [
         (one.work, each) for one, each in zip(record.cases, record.recorded, strict=True) if one.kind == kind

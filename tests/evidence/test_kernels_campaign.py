@@ -1,11 +1,12 @@
-"""Small kernels leave on the machine, under every schedule, what an H200 left. See `campaign/README.md`."""
+"""Small kernels return the words of an H200 under every schedule; see `campaign/README.md`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from warploom_lab.campaign.small import AREAS, SCHEDULES, Record, disagreements, kernels
+
+from warploom_lab.campaign.small_kernels import AREAS, SCHEDULES, Record, kernels, mismatches
 
 RECORD = Path(__file__).with_name("campaign") / "kernels-h200.npz"
 
@@ -15,6 +16,6 @@ def test_every_kernel_is_recorded() -> None:
 
 
 @pytest.mark.parametrize("area", AREAS)
-def test_the_machine_leaves_what_the_gpu_left(area: str) -> None:
-    found = disagreements(Record.read(RECORD), kernels([area]), SCHEDULES)
+def test_the_emulator_returns_the_words_of_the_gpu(area: str) -> None:
+    found = mismatches(Record.read(RECORD), kernels([area]), SCHEDULES)
     assert [str(each) for each in found] == []

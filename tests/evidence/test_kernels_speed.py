@@ -1,4 +1,4 @@
-"""The cost model of the GEMM kernels beside times that an H200 took (`kernels_speed/h200.json`)."""
+"""Cost model of the GEMM kernels, compared with the times of an H200 (`kernels_speed/h200.json`)."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ TYPES = {
 }
 
 
-def told(row: list[Any]) -> tuple[float, float]:
-    """The model's microseconds and the GPU's: the geometric mean of both regimes."""
+def times(row: list[Any]) -> tuple[float, float]:
+    """Return the microseconds of the model and of the GPU (geometric mean of both regimes)."""
     kind, m, n, k, rows, columns, cluster, alternate, split, steady, rested, *_ = row
     operand, sums, d, promoted = TYPES[kind]
     problem = Problem(m, n, k, 1, operand, operand, "k", "k")
@@ -38,18 +38,18 @@ def told(row: list[Any]) -> tuple[float, float]:
     return microseconds(problem, plan, share), sqrt(steady * rested)
 
 
-def test_the_model_is_near_the_record() -> None:
-    errors = [abs(log(model / found)) for model, found in map(told, RECORD["times"])]
+def test_the_model_is_close_to_the_record() -> None:
+    errors = [abs(log(model / found)) for model, found in map(times, RECORD["times"])]
     assert len(errors) > 1300
     assert mean(errors) < 0.08
 
 
-def test_what_the_model_prefers_is_quick() -> None:
-    """In the geometric mean over kinds and sizes, 2 % from the quickest at most."""
+def test_the_choices_of_the_model_are_fast() -> None:
+    """The geometric mean over kinds and sizes is at most 2 % above the fastest choices."""
     by_problem: dict[tuple[Any, ...], list[tuple[float, float]]] = defaultdict(list)
     for row in RECORD["times"]:
         if row[6] > 1 and row[1] <= row[4]:
-            continue  # clusters that `ways` leaves out
-        by_problem[tuple(row[:4])].append(told(row))
+            continue  # clusters that the model does not consider
+        by_problem[tuple(row[:4])].append(times(row))
     losses = [min(pairs)[1] / min(found for _, found in pairs) for pairs in by_problem.values()]
     assert exp(mean(map(log, losses))) < 1.02

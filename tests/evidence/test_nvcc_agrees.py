@@ -1,4 +1,4 @@
-"""What nvcc made of calls of builtins, recorded, and what `lower` makes of them."""
+"""Results of `lower` for calls of builtins, compared with the recorded results of nvcc."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ import json
 from pathlib import Path
 
 import pytest
-from warploom_lab.nvcc.compiler import Answer, counted, kernel
-from warploom_lab.nvcc.record import HEADER, PROBES, Case, agrees, cases, disagreements, ours, read
 
 from warploom.diagnostics import WarploomError
 from warploom.nvvm import lower
 from warploom.nvvm.builtins import BUILTINS
+from warploom_lab.nvcc.compiler import Answer, counted, kernel
+from warploom_lab.nvcc.record import HEADER, PROBES, Case, agrees, cases, disagreements, lowered, read
 
 RECORD = Path(__file__).parent / "nvcc"
 RECORDED = read(RECORD)
 
 
-def test_every_recorded_call_is_lowered_as_the_compiler_lowers_it() -> None:
+def test_recorded_calls_are_lowered_as_nvcc_lowers_them() -> None:
     assert [(case, recorded, made) for case, recorded, made in disagreements(RECORDED)] == []
 
 
-def test_the_record_is_of_what_would_be_asked() -> None:
+def test_the_record_contains_every_call() -> None:
     assert {case for case, _ in RECORDED} == set(cases((RECORD / PROBES).read_text()))
     header = json.loads((RECORD / HEADER).read_text())
     assert header["calls"] == len(RECORDED)
     assert header["accepted"] == sum(bool(answer.instruction) for _, answer in RECORDED)
 
 
-def test_every_builtin_is_in_the_record_and_is_taken() -> None:
+def test_nvcc_accepts_a_call_of_every_builtin() -> None:
     taken = [case.call for case, answer in RECORDED if answer.instruction]
     for builtin in BUILTINS:
         assert any(f"{builtin.name}(" in call for call in taken)
@@ -43,12 +43,12 @@ COMPUTED = [case for case in ACCEPTED if "?" in case.call]
 )
 def test_the_instruction_is_in_the_lowered_kernel(case: Case) -> None:
     ptx = lower(kernel(case.call), source="builtin")
-    recorded = ours(case).instruction
+    recorded = lowered(case).instruction
     assert [line for line in map(counted, ptx.splitlines()) if line == recorded]
 
 
 @pytest.mark.parametrize("case", COMPUTED[::9], ids=lambda case: case.call)
-def test_an_argument_that_has_to_be_computed_is_refused_in_one_sentence(case: Case) -> None:
+def test_an_argument_that_is_not_constant_is_refused(case: Case) -> None:
     with pytest.raises(
         WarploomError, match="an argument that has to be computed; expected a constant"
     ) as found:
@@ -56,7 +56,7 @@ def test_an_argument_that_has_to_be_computed_is_refused_in_one_sentence(case: Ca
     assert [each.code for each in found.value.diagnostics] == ["builtin.computed"]
 
 
-def test_another_instruction_or_another_message_is_a_disagreement() -> None:
+def test_a_different_instruction_or_message_is_a_disagreement() -> None:
     taken = Answer("wmma.store.d.sync.aligned.row.m8n8k4.f64 [%], {2}, %;")
     assert agrees(taken, taken)
     assert not agrees(taken, Answer("", ("'rowcol' operand can be 0 or 1 only",)))

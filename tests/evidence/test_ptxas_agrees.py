@@ -1,31 +1,31 @@
-"""`check` against the record: the verdicts of ptxas 12.9 and 13.1, and no disagreement."""
+"""Verdicts of `check`, compared with the recorded verdicts of ptxas 12.9 and 13.1."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from warploom_lab.ptxas.judging import Checker
+
+from warploom.check import check
+from warploom_lab.ptxas.checker import Checker
 from warploom_lab.ptxas.points import Version
 from warploom_lab.ptxas.record import by_text, disagreements, families, read
 
-from warploom.check import check
-
 RECORD = Path(__file__).with_name("ptxas")
-EVERY = 4  # probes; `warploom evidence legality --judge` compares them all
-SOME = 40
+EVERY = 4  # every Nth probe; `warploom-lab evidence legality --judge` compares all
+SAMPLE = 40
 
 
 @pytest.mark.parametrize("family", families(RECORD))
-def test_check_says_what_ptxas_says(family: str) -> None:
+def test_check_agrees_with_ptxas(family: str) -> None:
     found = [str(each) for each in disagreements(RECORD, Checker(), [family], every=EVERY)]
     assert found[:10] == [], f"{len(found)} verdicts differ"
 
 
 @pytest.mark.parametrize("family", families(RECORD))
-def test_together_is_as_alone(family: str) -> None:
+def test_a_batch_gives_the_verdicts_of_single_probes(family: str) -> None:
     cases = [case for case, _ in read(RECORD, [family])]
-    probes = [case.probe for case in cases[:: max(1, len(cases) // SOME)]]
+    probes = [case.probe for case in cases[:: max(1, len(cases) // SAMPLE)]]
     together, alone = Checker(), by_text(is_legal)
     for target, version in (("sm_90a", (9, 1)), ("sm_75", (7, 0))):
         assert together(probes, target, version) == alone(probes, target, version)

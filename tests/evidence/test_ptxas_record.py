@@ -1,4 +1,4 @@
-"""The recorded verdicts of ptxas: many, of both kinds, and as the hand-written probes say."""
+"""Record of ptxas verdicts: its header, both verdicts in every family, and the hand-written probes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+
 from warploom_lab.ptxas.cases import OFF_TABLE, off_table
 from warploom_lab.ptxas.points import TARGETS, VERSIONS, Point
 from warploom_lab.ptxas.record import HEADER, Verdicts, families, read
@@ -20,7 +21,7 @@ def recorded() -> list[tuple[str, Verdicts]]:
     return [(case.family, verdicts) for case, verdicts in read(RECORD)]
 
 
-def test_the_header_counts_what_is_there(recorded: list[tuple[str, Verdicts]]) -> None:
+def test_the_header_counts_the_verdicts(recorded: list[tuple[str, Verdicts]]) -> None:
     counts: Counter[Point] = Counter()
     for _, verdicts in recorded:
         counts.update(verdicts.keys())
@@ -39,9 +40,9 @@ def test_every_family_has_both_verdicts(recorded: list[tuple[str, Verdicts]]) ->
     assert {family for family, kinds in seen.items() if kinds != {True, False}} == set()
 
 
-def test_hand_written_probes_are_judged_as_they_say() -> None:
-    believed = {case.probe: case for case in off_table((RECORD / "off-table.txt").read_text())}
+def test_hand_written_probes_have_the_expected_verdicts() -> None:
+    expected = {case.probe: case for case in off_table((RECORD / "off-table.txt").read_text())}
     judged = {case.probe: verdicts for case, verdicts in read(RECORD, [OFF_TABLE])}
-    assert judged.keys() == believed.keys()
-    for probe, case in believed.items():
+    assert judged.keys() == expected.keys()
+    for probe, case in expected.items():
         assert judged[probe][case.points[0]] is (case.change == "accept"), probe.key

@@ -1,13 +1,14 @@
-"""Mutated inputs: no exception, no hang, no memory beyond the limit, and what parses prints itself."""
+"""Mutated inputs: no exception, no hang, no excess memory, and exact round trips."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from fuzzing.hunt import MEMORY, hunt
-from fuzzing.inputs import Inputs
-from fuzzing.trial import Fault, minimised, tried
+
+from warploom_lab.fuzz.campaign import MEMORY, fuzz
+from warploom_lab.fuzz.inputs import Inputs
+from warploom_lab.fuzz.trial import Fault, find_fault, minimize
 
 CORPUS = Path(__file__).with_name("corpus")
 FILES = sorted(CORPUS.rglob("*.ptx"))
@@ -16,7 +17,7 @@ PARTS, PART = 4, 5_000
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_mutated_inputs(part: int) -> None:
-    outcome = hunt(CORPUS, seed=1, numbers=range(part * PART, (part + 1) * PART))
+    outcome = fuzz(CORPUS, seed=1, numbers=range(part * PART, (part + 1) * PART))
     assert outcome.tried == PART
     assert outcome.memory < MEMORY
     assert {kind: faults[0].text for kind, faults in outcome.faults.items()} == {}
@@ -25,15 +26,15 @@ def test_mutated_inputs(part: int) -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_file_of_the_corpus_has_no_fault(path: Path) -> None:
     text = path.read_bytes().decode(errors="surrogatepass")
-    assert tried(text) is None
+    assert find_fault(text) is None
 
 
-def test_an_input_follows_from_seed_and_number() -> None:
+def test_an_input_depends_on_seed_and_number() -> None:
     one, again, other = Inputs(CORPUS, 5), Inputs(CORPUS, 5), Inputs(CORPUS, 6)
     assert [one[k] for k in range(20)] == [again[k] for k in range(20)] != [other[k] for k in range(20)]
 
 
-def test_a_fault_is_found_and_made_short(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_is_found_and_minimized(monkeypatch: pytest.MonkeyPatch) -> None:
     class Broken:
         def __getattr__(self, name: str) -> object:
             return self.fails
@@ -41,9 +42,9 @@ def test_a_fault_is_found_and_made_short(monkeypatch: pytest.MonkeyPatch) -> Non
         def fails(self, text: str) -> None:
             raise ZeroDivisionError(text.index("needle"))
 
-    monkeypatch.setattr("fuzzing.trial.wl", Broken())
+    monkeypatch.setattr("warploom_lab.fuzz.trial.wl", Broken())
     hay = "hay\n" * 20
-    fault = tried(f"{hay}needle{hay}")
+    fault = find_fault(f"{hay}needle{hay}")
     assert fault is not None
     assert fault.kind == "ZeroDivisionError"
-    assert minimised(Fault("ZeroDivisionError", fault.text)).strip() == "needle"
+    assert minimize(Fault("ZeroDivisionError", fault.text)).strip() == "needle"

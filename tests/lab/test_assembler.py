@@ -1,4 +1,4 @@
-"""What is asked together must be answered as if it had been asked alone, whatever an assembler does."""
+"""Verdicts on probes in one module must equal the verdicts on single probes."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+from warploom.diagnostics import UsageError
 from warploom_lab.ptxas.assembler import NO_ANSWER, WHEELS, Assembler, provide
 from warploom_lab.ptxas.probe import Probe
 
-from warploom.diagnostics import UsageError
-
-# What the assembler below makes of a statement, alone in its module.
-MEANINGS = {
+# Verdict of the fake assembler on a statement in a module of its own.
+VERDICTS = {
     "good;": True,
     "good; good;": True,
     "bad;": False,
@@ -32,35 +32,39 @@ MEANINGS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Pretended(Assembler):
-    """An assembler that knows the statements above, and complains as ptxas does."""
+class Fake(Assembler):
+    """Assembler of the statements above with messages in the form of ptxas."""
 
     def run(self, text: str, target: str, options: Sequence[str] = ("-O0",)) -> tuple[int, str]:
-        said: list[str] = []
+        messages: list[str] = []
         depth = 0
         poisoned = False
         for number, line in enumerate(text.splitlines(), 1):
             if "crash" in line:
-                return -11, "\n".join(said)
+                return -11, "\n".join(messages)
             if "unreadable" in line or '"' in line or (".entry" in line and depth):
-                said.append(f"ptxas /tmp/x, line {number}; fatal   : Parsing error near 'x': syntax error")
-                return 255, "\n".join([*said, "ptxas fatal   : Ptx assembly aborted due to errors"])
+                messages.append(
+                    f"ptxas /tmp/x, line {number}; fatal   : Parsing error near 'x': syntax error"
+                )
+                return 255, "\n".join([*messages, "ptxas fatal   : Ptx assembly aborted due to errors"])
             depth += line.count("{") - line.count("}")
             if depth < 0:
-                said.append(f"ptxas /tmp/x, line {number}; fatal   : Parsing error near '}}': syntax error")
-                return 255, "\n".join(said)
+                messages.append(
+                    f"ptxas /tmp/x, line {number}; fatal   : Parsing error near '}}': syntax error"
+                )
+                return 255, "\n".join(messages)
             if line.startswith("bad"):
-                said.append(f"ptxas /tmp/x, line {number}; error   : Unknown modifier")
+                messages.append(f"ptxas /tmp/x, line {number}; error   : Unknown modifier")
             elif line.startswith("poison") or (poisoned and line.startswith("good")):
-                said.append(
+                messages.append(
                     f"ptxas /tmp/x, line {number}; error   : Illegal modifier for instruction 'poison'"
                 )
             if ".entry" not in line and line != "ret; }":
                 poisoned = line.startswith("poison")
         if depth:
             return 255, f"ptxas /tmp/x, line {number}; fatal   : Parsing error near '': syntax error"
-        if said:
-            return 255, "\n".join([*said, "ptxas fatal   : Ptx assembly aborted due to errors"])
+        if messages:
+            return 255, "\n".join([*messages, "ptxas fatal   : Ptx assembly aborted due to errors"])
         if "late;" in text:
             return 255, "ptxas fatal   : something is wrong somewhere"
         if "broken;" in text and "-O0" in options:
@@ -68,31 +72,31 @@ class Pretended(Assembler):
         return 0, ""
 
 
-PRETENDED = Pretended(Path("ptxas"), "0.0.0")
+FAKE = Fake(Path("ptxas"), "0.0.0")
 
 
-@given(st.lists(st.sampled_from(sorted(MEANINGS)), max_size=12))
-def test_together_is_as_alone(statements: list[str]) -> None:
-    verdicts = PRETENDED.judge([Probe(text) for text in statements], "sm_90a", (9, 1))
-    assert [verdict.ok for verdict in verdicts] == [MEANINGS[text] for text in statements]
+@given(st.lists(st.sampled_from(sorted(VERDICTS)), max_size=12))
+def test_a_batch_gives_the_verdicts_of_single_probes(statements: list[str]) -> None:
+    verdicts = FAKE.judge([Probe(text) for text in statements], "sm_90a", (9, 1))
+    assert [verdict.ok for verdict in verdicts] == [VERDICTS[text] for text in statements]
 
 
-def test_a_crash_is_no_verdict() -> None:
+def test_a_crash_gives_no_verdict() -> None:
     assert [
-        verdict.message for verdict in PRETENDED.judge([Probe("good;"), Probe("crash;")], "sm_90a", (9, 1))
+        verdict.message for verdict in FAKE.judge([Probe("good;"), Probe("crash;")], "sm_90a", (9, 1))
     ] == [
         "",
         NO_ANSWER,
     ]
 
 
-def test_a_path_that_is_no_assembler_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="not a ptxas that runs here"):
+def test_a_path_without_an_assembler_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is not an executable ptxas"):
         provide(str(tmp_path / "ptxas"))
 
 
-def test_a_wheel_that_cannot_be_installed_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_installation_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WARPLOOM_CACHE", str(tmp_path))
     monkeypatch.setitem(WHEELS, "0.0", "./there-is-no-such-wheel.whl")
-    with pytest.raises(UsageError, match="the path of a ptxas can be given instead"):
+    with pytest.raises(UsageError, match="cannot install"):
         provide("0.0")

@@ -1,4 +1,4 @@
-"""The campaign: its inputs, its experiments, what it says of a difference, its samples."""
+"""Instruction experiments: inputs, comparison, reported differences and samples."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+import warploom as wl
+from warploom.layout import metadata as metadata_map
+from warploom.runtime.api import launch
 from warploom_lab.campaign import (
     FAMILIES,
     Sample,
@@ -19,12 +23,8 @@ from warploom_lab.campaign import (
 )
 from warploom_lab.cli import main
 
-import warploom as wl
-from warploom.layout import metadata as metadata_map
-from warploom.runtime.api import launch
-
-# Taken from what these formats are, not from the code that makes the inputs.
-LEAST_AND_MOST = {
+# Bits of mantissa and exponent, from the definitions of the formats.
+FORMAT_BITS = {
     "f16": (10, 5),
     "bf16": (7, 8),
     "e4m3": (3, 4),
@@ -36,7 +36,7 @@ LEAST_AND_MOST = {
 
 @pytest.fixture
 def gpu(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """The abstract machine for a GPU, on which each of the given changes is made to the arrays it returns."""
+    """Emulator in place of the GPU; each change in the list is applied to the arrays that it returns."""
     changes: list[Any] = []
 
     def launched(kernel: str, *, device: str, args: list[Any], **options: Any) -> None:
@@ -48,7 +48,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return changes
 
 
-def test_inputs_are_the_same_everywhere() -> None:
+def test_inputs_are_reproducible() -> None:
     assert [hex(int(word)) for word in patterns.draw(7, 3)] == [
         "0xa00641a9f1e54a8b",
         "0xe5afcdbcaf266a95",
@@ -56,10 +56,10 @@ def test_inputs_are_the_same_everywhere() -> None:
     ]
 
 
-@pytest.mark.parametrize("element", LEAST_AND_MOST)
+@pytest.mark.parametrize("element", FORMAT_BITS)
 @pytest.mark.parametrize("kind", patterns.KINDS)
-def test_a_kind_keeps_to_its_exponents(element: str, kind: str) -> None:
-    mantissa, exponent = LEAST_AND_MOST[element]
+def test_exponents_of_each_kind(element: str, kind: str) -> None:
+    mantissa, exponent = FORMAT_BITS[element]
     found = patterns.patterns(element, kind, patterns.draw(1, 4096))
     assert int(found.max()) < 1 << (mantissa + exponent + 1)
     fields = found >> np.uint64(mantissa) & np.uint64((1 << exponent) - 1)
@@ -80,7 +80,7 @@ def test_a_kind_keeps_to_its_exponents(element: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_every_family_runs(family: str, gpu: list[Any]) -> None:
+def test_experiments_of_every_family_run(family: str, gpu: list[Any]) -> None:
     found = list(experiments([family]))
     for each in found[:: max(1, len(found) // 8)]:
         outcome = compare(each, 8, seed=3)
@@ -88,7 +88,7 @@ def test_every_family_runs(family: str, gpu: list[Any]) -> None:
         assert outcome.outputs > 0
 
 
-def test_a_difference_is_shown_where_it_is(gpu: list[Any]) -> None:
+def test_a_difference_is_reported_with_its_location(gpu: list[Any]) -> None:
     each = next(experiments(["mma.half"]))
     assert each.outputs == ("d",)
 
@@ -100,11 +100,11 @@ def test_a_difference_is_shown_where_it_is(gpu: list[Any]) -> None:
     assert outcome.mismatches == 1
     said = str(outcome.first)
     assert said.startswith("case 9 (normal), d, thread 5, register 1: the GPU has 0x")
-    real, modelled = (int(word.strip(","), 16) for word in said.split() if word.startswith("0x"))
-    assert real ^ modelled == 0x0001_0000
+    real, emulated = (int(word.strip(","), 16) for word in said.split() if word.startswith("0x"))
+    assert real ^ emulated == 0x0001_0000
 
 
-def test_sparse_metadata_is_always_defined() -> None:
+def test_sparse_metadata_is_legal() -> None:
     for each in experiments(["sparse.float"]):
         words = each.operands["e"].make
         assert words is not None
@@ -115,7 +115,7 @@ def test_sparse_metadata_is_always_defined() -> None:
         assert found.meaningful(made, ordered="sp::ordered_metadata" in opcode).all()
 
 
-def test_a_sample_holds_what_was_returned(tmp_path: Path, gpu: list[Any]) -> None:
+def test_a_sample_is_read_back_and_compared(tmp_path: Path, gpu: list[Any]) -> None:
     chosen = list(experiments(["matrix.movmatrix", "mma.bit"]))
     taken = sample(chosen, "cuda", 5)
     taken.write(tmp_path / "s.npz")
@@ -130,10 +130,10 @@ def test_a_sample_holds_what_was_returned(tmp_path: Path, gpu: list[Any]) -> Non
     assert list(differing(again, chosen)) == [(name, 3)]
 
 
-def test_what_is_no_sample_is_refused(tmp_path: Path) -> None:
+def test_a_file_without_a_sample_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "s.npz"
     path.write_text("no")
-    with pytest.raises(wl.UsageError, match=r"s\.npz is no sample of a campaign"):
+    with pytest.raises(wl.UsageError, match=r"s\.npz is not a sample of a campaign"):
         Sample.read(path)
 
 
@@ -142,15 +142,15 @@ def test_what_is_no_sample_is_refused(tmp_path: Path) -> None:
     [
         (
             ["bulk"],
-            "'bulk' has nothing to compare: it does not run on sm_90a, or returns no bits by itself",
+            "no experiment on 'bulk': it does not run on sm_90a, or has no output",
         ),
-        (["mmma"], "'mmma' is no family, form or instruction of warploom.isa"),
+        (["mmma"], "unknown family, form or instruction 'mmma'"),
         (["mma", "--cases", "6"], "--cases is 6; expected a multiple of 4"),
         (["mma", "--every", "0"], "--every is 0; expected 1 or more"),
-        (["mma", "--against", "nowhere.npz"], "nowhere.npz is no sample of a campaign"),
+        (["mma", "--against", "nowhere.npz"], "nowhere.npz is not a sample of a campaign"),
     ],
 )
-def test_a_mistake_is_one_sentence(
+def test_wrong_arguments_are_refused(
     arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["compare", *arguments]) == 2
@@ -166,4 +166,4 @@ def test_the_command_compares_with_a_sample(
     gpu.append(lambda args: args[0].__setitem__((40, 0, 0), 1))
     assert main(["compare", "matrix.movmatrix", "--record", path]) == 0
     assert main(["compare", "matrix.movmatrix", "--against", path]) == 1
-    assert "case 40 is not what the GPU returned" in capsys.readouterr().out
+    assert "case 40 differs from the GPU's result" in capsys.readouterr().out

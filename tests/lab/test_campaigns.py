@@ -1,4 +1,4 @@
-"""Campaigns: the same report whoever does the tasks and whatever ends them meanwhile."""
+"""Campaigns: the report does not depend on the executor or on interruptions."""
 
 from __future__ import annotations
 
@@ -20,24 +20,25 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from warploom_lab.campaign import Experiment
-from warploom_lab.campaign.jobs import Choice
-from warploom_lab.campaign.sample import Sample
-from warploom_lab.campaign.small import Record
-from warploom_lab.campaign.tensor_record import TensorSample
-from warploom_lab.cli import _campaign, _compare_gemm, _compare_tensor, evidence, main
-from warploom_lab.gemm import Recorded
-from warploom_lab.ptxas import ask, assembler
-from warploom_lab.ptxas.ask import Chunk
-from warploom_lab.work.campaign import Campaign, Progress, run
 
 from warploom.cli import _workers
 from warploom.diagnostics import UsageError
 from warploom.integrations.dask.compatibility import describe_worker
 from warploom.integrations.dask.worker_pool import WorkerPool
 from warploom.runtime.distribution import WorkReport
+from warploom_lab.campaign import Experiment
+from warploom_lab.campaign.jobs import Selection
+from warploom_lab.campaign.sample import Sample
+from warploom_lab.campaign.small_kernels import Record
+from warploom_lab.campaign.tensor_record import TensorSample
+from warploom_lab.cli import campaign_options, compare_gemm, compare_tensor, evidence_legality, main
+from warploom_lab.gemm import Recorded
+from warploom_lab.ptxas import assembler, cached
+from warploom_lab.ptxas.cached import Chunk
+from warploom_lab.work import executors
+from warploom_lab.work.campaign import Campaign, Progress, run
+from warploom_lab.work.executors import processes, threads
 
-UNRECORDED = "a small kernel that is not compared with a record (--against)"
 RECORD = Path(__file__).parents[1] / "evidence" / "campaign" / "kernels-h200.npz"
 
 
@@ -51,73 +52,73 @@ def campaign_of(tasks: Sequence[int], group: int = 1) -> Campaign[int, int]:
     return Campaign({"campaign": "squares"}, square, 1, tasks, int, int, group)
 
 
-class Hands:
-    """They do so many tasks, in an order of their own, and are then interrupted; and know what they did."""
+class Interrupted:
+    """Executor that runs tasks in a given order, raises after some of them, and counts each task."""
 
     def __init__(self, campaign: Campaign[int, int]) -> None:
-        self.campaign, self.did = campaign, Counter[int]()
+        self.campaign, self.runs = campaign, Counter[int]()
 
-    def doing(self, most: int, order: Sequence[int] = ()) -> Any:
-        def do(tasks: Sequence[int], progress: Progress) -> Iterator[Sequence[tuple[int, int]]]:
+    def executor(self, most: int, order: Sequence[int] = ()) -> Any:
+        def execute(tasks: Sequence[int], progress: Progress) -> Iterator[Sequence[tuple[int, int]]]:
             places = [at for at in order if at < len(tasks)] or list(range(len(tasks)))
             for done, at in enumerate(places, 1):
                 if done > most:
                     raise KeyboardInterrupt
-                self.did[tasks[at]] += 1
+                self.runs[tasks[at]] += 1
                 progress(done)
                 yield [(at, square(1, tasks[at], None))]
 
-        return do
+        return execute
 
 
-# What is kept -----------------------------------------------------------------------------------------------
+# Checkpoints -----------------------------------------------------------------------------------------------
 
 
 @given(st.permutations(range(12)), st.lists(st.integers(0, 6), max_size=4))
-def test_however_often_it_is_interrupted_each_task_is_done_once(
+def test_each_task_runs_once_despite_interruptions(
     tmp_path_factory: pytest.TempPathFactory, order: list[int], ends: list[int]
 ) -> None:
     path = tmp_path_factory.mktemp("resumed") / "j.jsonl"
     campaign = campaign_of(range(12))
-    hands = Hands(campaign)
+    interrupted = Interrupted(campaign)
     seen: list[int] = []
-    heard: list[int] = []
+    received: list[int] = []
     for most in ends:
         try:
-            run(campaign, hands.doing(most, order), path, seen.append)
+            run(campaign, interrupted.executor(most, order), path, seen.append)
         except KeyboardInterrupt:
-            assert seen[-1] == sum(hands.did.values())
-    found = run(campaign, hands.doing(99), path, seen.append, heard.append)
+            assert seen[-1] == sum(interrupted.runs.values())
+    found = run(campaign, interrupted.executor(99), path, seen.append, received.append)
     assert found == [task * task + 1 for task in range(12)]
-    assert sorted(heard) == found
+    assert sorted(received) == found
     assert seen[-1] == 12
-    assert hands.did == Counter(range(12))
+    assert interrupted.runs == Counter(range(12))
 
 
-def test_what_is_done_before_a_task_fails_is_kept(tmp_path: Path) -> None:
+def test_results_before_a_failure_are_kept(tmp_path: Path) -> None:
     campaign, path = campaign_of([1, 2, 13, 4]), tmp_path / "j.jsonl"
     with pytest.raises(UsageError, match="13 is not squared"):
-        run(campaign, _campaign.processes(campaign, 1), path)
+        run(campaign, processes(campaign, 1), path)
     tasks = [json.loads(line).get("task") for line in path.read_text().splitlines()]
     assert tasks == [None, 0, 1]
 
 
-def test_a_result_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+def test_an_unreadable_result_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "j.jsonl"
     odd = Campaign({"campaign": "squares"}, square, 1, [1, 2], str, str)
-    run(odd, _campaign.processes(odd, 1), path)
+    run(odd, processes(odd, 1), path)
     text = Campaign({"campaign": "squares"}, square, 1, [1, 2], str, lambda data: data["value"])
     with pytest.raises(UsageError) as caught:
-        run(text, _campaign.processes(text, 1), path)
-    assert str(caught.value) == f"{path} has a result of task 0 that cannot be read"
+        run(text, processes(text, 1), path)
+    assert str(caught.value) == f"{path} has an unreadable result of task 0"
 
 
-# Hands ------------------------------------------------------------------------------------------------------
+# Executors --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("count", [1, 2])
-@pytest.mark.parametrize("make", [_campaign.processes, _campaign.threads])
-def test_hands_here_do_every_task(make: Any, count: int) -> None:
+@pytest.mark.parametrize("make", [processes, threads])
+def test_local_executors_run_every_task(make: Any, count: int) -> None:
     campaign = campaign_of(range(5, 12))
     assert run(campaign, make(campaign, count)) == [task * task + 1 for task in range(5, 12)]
     unlucky = campaign_of([1, 13])
@@ -131,17 +132,17 @@ def dies(_shared: None, task: int, _tell: Any) -> int:
     return task
 
 
-def test_a_process_that_ends_is_a_sentence() -> None:
+def test_a_lost_process_is_reported() -> None:
     campaign = Campaign({}, dies, None, [0, 1, 1], int, int)
-    with pytest.raises(UsageError, match="a process that did a part of the work ended before it"):
-        run(campaign, _campaign.processes(campaign, 2))
+    with pytest.raises(UsageError, match="a worker process ended before it finished its task"):
+        run(campaign, processes(campaign, 2))
 
 
 @pytest.mark.parametrize("group", [1, 3, 50])
-def test_a_crew_does_every_task(group: int, scheduler: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_dask_workers_run_every_task(group: int, scheduler: str, capsys: pytest.CaptureFixture[str]) -> None:
     campaign = campaign_of(range(20, 30), group)
     seen: list[int] = []
-    found = run(campaign, _campaign.crewed(campaign, scheduler), None, seen.append)
+    found = run(campaign, campaign_options.on_dask(campaign, scheduler), None, seen.append)
     assert found == [task * task + 1 for task in range(20, 30)]
     assert seen[-1] == 10
     said = capsys.readouterr().err
@@ -149,15 +150,15 @@ def test_a_crew_does_every_task(group: int, scheduler: str, capsys: pytest.Captu
     assert "worker" in said
     unlucky = campaign_of([1, 13], group)
     with pytest.raises(UsageError, match="13 is not squared"):
-        run(unlucky, _campaign.crewed(unlucky, scheduler))
+        run(unlucky, campaign_options.on_dask(unlucky, scheduler))
 
 
-def test_a_crew_goes_on_with_what_a_process_began(tmp_path: Path, scheduler: str) -> None:
+def test_dask_workers_continue_a_checkpoint(tmp_path: Path, scheduler: str) -> None:
     path, campaign = tmp_path / "j.jsonl", campaign_of(range(9), 2)
-    hands = Hands(campaign)
+    interrupted = Interrupted(campaign)
     with pytest.raises(KeyboardInterrupt):
-        run(campaign, hands.doing(4, [3, 1, 2, 8, 0]), path)
-    assert run(campaign, _campaign.crewed(campaign, scheduler), path) == [
+        run(campaign, interrupted.executor(4, [3, 1, 2, 8, 0]), path)
+    assert run(campaign, campaign_options.on_dask(campaign, scheduler), path) == [
         task * task + 1 for task in range(9)
     ]
     lines = [json.loads(line) for line in path.read_text().splitlines()[1:]]
@@ -165,10 +166,10 @@ def test_a_crew_goes_on_with_what_a_process_began(tmp_path: Path, scheduler: str
     assert sorted(each["task"] for each in lines) == list(range(9))
 
 
-def test_no_crew_is_called_for_nothing(tmp_path: Path) -> None:
+def test_no_worker_starts_if_the_checkpoint_is_complete(tmp_path: Path) -> None:
     path, campaign = tmp_path / "j.jsonl", campaign_of(range(3))
-    found = run(campaign, _campaign.processes(campaign, 1), path)
-    assert run(campaign, _campaign.crewed(campaign, "tcp://127.0.0.1:1"), path) == found
+    found = run(campaign, processes(campaign, 1), path)
+    assert run(campaign, campaign_options.on_dask(campaign, "tcp://127.0.0.1:1"), path) == found
 
 
 # Commands ---------------------------------------------------------------------------------------------------
@@ -176,7 +177,7 @@ def test_no_crew_is_called_for_nothing(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def wrong(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A record of small kernels of which some have other words, so that there is something to report."""
+    """Record of small kernels, some with changed words, so that the report has differences."""
     recorded = Record.read(RECORD)
     outputs = {
         name: words ^ np.uint32(number % 3 == 0)
@@ -193,7 +194,7 @@ def command(wrong: Path) -> list[str]:
 
 @pytest.fixture(scope="module")
 def report(wrong: Path) -> str:
-    """What the command prints when nothing ends it."""
+    """Output of the command without an interruption."""
     with redirect_stdout(StringIO()) as said:
         assert main(command(wrong)) == 1
     assert said.getvalue().count("\n") > 5
@@ -201,11 +202,13 @@ def report(wrong: Path) -> str:
 
 
 def killed(words: list[str], path: Path) -> bytes:
-    """What a command, killed at a random moment, has left of its 21 results."""
+    """Kill a command at a random moment and return its checkpoint of fewer than 21 results."""
     for _ in range(5):
         begun = int.from_bytes(os.urandom(2)) % 12 + 1  # lines, with the header, after which it is killed
         with subprocess.Popen(
-            [sys.executable, "-m", "warploom", *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            [sys.executable, "-m", "warploom_lab", *words],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         ) as first:
             while first.poll() is None and not (path.is_file() and path.read_bytes().count(b"\n") >= begun):
                 time.sleep(0.001)
@@ -214,11 +217,11 @@ def killed(words: list[str], path: Path) -> bytes:
         if before.count(b"\n") < 22:
             assert first.returncode == -signal.SIGKILL
             return before
-        path.unlink()  # it was done before it could be killed
-    raise AssertionError("it is never killed in time")
+        path.unlink()  # the command ended before the kill
+    raise AssertionError("the command always ended before the kill")
 
 
-def test_a_campaign_that_is_killed_goes_on_where_it_was(
+def test_a_killed_campaign_continues_from_its_checkpoint(
     report: str, wrong: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "j.jsonl"
@@ -231,7 +234,7 @@ def test_a_campaign_that_is_killed_goes_on_where_it_was(
     assert sorted(tasks) == list(range(21))
 
 
-def test_a_crew_reports_the_same(
+def test_dask_workers_give_the_same_report(
     report: str, wrong: Path, scheduler: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*command(wrong)[:-1], scheduler]) == 1
@@ -240,10 +243,10 @@ def test_a_crew_reports_the_same(
     assert "workers at" in said.err
 
 
-def test_every_record_is_compared_by_a_crew(
+def test_every_record_is_compared_by_dask_workers(
     scheduler: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    """Records of which some is wrong: the machine finds the same in this process and on workers."""
+    """The reports on partly wrong records are equal in this process and on workers."""
     taken = Sample.read(RECORD.parent / "h200.npz")
     wrong = {name: each ^ np.uint64(name.startswith("convert.half ")) for name, each in taken.digests.items()}
     Sample(taken.seed, wrong).write(tmp_path / "s.npz")
@@ -257,8 +260,8 @@ def test_every_record_is_compared_by_a_crew(
     ):
         reports: list[str] = []
         for workers in ("1", scheduler):
-            begun = ["compare", *words, "--against", str(path), "--workers", workers]
-            assert main([*begun, "--checkpoint", str(tmp_path / f"{words[0]} {len(workers)}")]) == int(
+            command = ["compare", *words, "--against", str(path), "--workers", workers]
+            assert main([*command, "--checkpoint", str(tmp_path / f"{words[0]} {len(workers)}")]) == int(
                 said[0]
             )
             reports.append(capsys.readouterr().out)
@@ -275,25 +278,25 @@ def usual(**others: Any) -> argparse.Namespace:
 
 
 @pytest.fixture
-def alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No process but this one: that others are isolated is tested with what isolates them."""
+def single_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Executor that uses this process only; other tests cover isolated processes."""
 
     def here(campaign: Campaign[Any, Any], _count: int, **_: Any) -> Any:
-        def do(tasks: Sequence[Any], _progress: Progress) -> Iterator[Sequence[tuple[int, Any]]]:
+        def execute(tasks: Sequence[Any], _progress: Progress) -> Iterator[Sequence[tuple[int, Any]]]:
             for at, task in enumerate(tasks):
                 yield [(at, campaign.job(campaign.shared, task, None))]
 
-        return do
+        return execute
 
-    monkeypatch.setattr(_campaign, "processes", here)
+    monkeypatch.setattr(executors, "processes", here)
 
 
-@pytest.mark.usefixtures("alone")
-@pytest.mark.parametrize(("verb", "count"), [(_compare_tensor, 2), (_compare_gemm, 1)])
-def test_the_device_is_here_and_the_crew_computes(
+@pytest.mark.usefixtures("single_process")
+@pytest.mark.parametrize(("verb", "count"), [(compare_tensor, 2), (compare_gemm, 1)])
+def test_the_device_is_local_and_the_emulator_runs_on_workers(
     verb: Any, count: int, scheduler: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The abstract machine stands in for the GPU."""
+    """The emulator stands in for the GPU."""
     said: list[str] = []
     for workers, name in ((1, "a"), (scheduler, "b")):
         options = usual(workers=workers, checkpoint=tmp_path / name)
@@ -304,13 +307,13 @@ def test_the_device_is_here_and_the_crew_computes(
     assert said[0] == said[1]
 
 
-@pytest.mark.usefixtures("alone")
-def test_experiments_on_gpus_by_a_crew(
+@pytest.mark.usefixtures("single_process")
+def test_experiments_run_on_the_gpus_of_dask_workers(
     scheduler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The abstract machine stands in for the GPUs; of one instruction its results are wrong."""
+    """The emulator stands in for the GPUs; its results for one instruction are changed."""
     real = Experiment.run
-    odd = Choice(("convert.half",)).experiments()[1].instruction
+    odd = Selection(("convert.half",)).experiments()[1].instruction
 
     def stand_in(self: Experiment, arrays: Any, device: str, workers: int = 1) -> Any:
         found = real(self, arrays, "cpu", workers)
@@ -326,11 +329,11 @@ def test_experiments_on_gpus_by_a_crew(
         reports.append(capsys.readouterr().out)
     assert reports[0] == reports[1]
     assert f"{odd} case 0" in reports[0]
-    assert main([*words[:-1], str(tmp_path / "1")]) == 1  # what the process has found is enough
+    assert main([*words[:-1], str(tmp_path / "1")]) == 1  # the checkpoint is complete
     assert capsys.readouterr() == (reports[0], "")
 
 
-def test_a_gpu_that_fails_at_the_first_experiment_ends_it(
+def test_a_failure_of_the_first_experiment_ends_the_campaign(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     def none(*_: Any) -> Any:
@@ -343,33 +346,31 @@ def test_a_gpu_that_fails_at_the_first_experiment_ends_it(
     assert path.read_bytes().count(b"\n") == 1
 
 
-@pytest.mark.usefixtures("alone")
-def test_what_a_crew_multiplies_otherwise_is_wrong(
+@pytest.mark.usefixtures("single_process")
+def test_a_different_product_on_a_worker_is_reported(
     scheduler: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(Recorded, "difference", lambda *_: "it is another")
-    assert _compare_gemm.run(usual(workers=scheduler), "cpu") == 1
+    monkeypatch.setattr(Recorded, "difference", lambda *_: "a difference")
+    assert compare_gemm.run(usual(workers=scheduler), "cpu") == 1
     said = capsys.readouterr().out
-    assert "it is another" in said
-    assert "one alone: warploom compare gemm --seed 1 --only 71" in said
+    assert "a difference" in said
+    assert "to run one case: warploom-lab compare gemm --seed 1 --only 71" in said
 
 
-def test_a_crew_judges_probes(scheduler: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_dask_workers_judge_probes(scheduler: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     class Fake(assembler.Assembler):
         def judge(self, probes: Sequence[Any], target: str, version: Any) -> list[assembler.Verdict]:
             return [assembler.Verdict(probe.text == "ret;", target) for probe in probes]
 
-    monkeypatch.setattr(ask, "provide", lambda _: Fake(Path("ptxas"), "13.1.115"))
-    monkeypatch.setattr(ask, "cache_directory", lambda: tmp_path)
-    at = ask.point("sm_90a", (9, 1))
-    probes = [ask.Probe("ret;"), ask.Probe("ret 1;")]
-    with evidence._oracle(argparse.Namespace(workers=scheduler)) as oracle:
-        found = oracle.ask([(probe, at) for probe in probes])
+    monkeypatch.setattr(cached, "provide", lambda _: Fake(Path("ptxas"), "13.1.115"))
+    monkeypatch.setattr(cached, "cache_directory", lambda: tmp_path)
+    at = cached.point("sm_90a", (9, 1))
+    probes = [cached.Probe("ret;"), cached.Probe("ret 1;")]
+    with evidence_legality._assemblers(argparse.Namespace(workers=scheduler)) as assemblers:
+        found = assemblers.judge_all([(probe, at) for probe in probes])
     assert [verdict.ok for verdict in found] == [True, False]
-    with pytest.raises(
-        UsageError, match=r"is ptxas 13\.1\.115; expected 12\.9\.86, as where it is asked from"
-    ):
-        ask.judge_chunk(None, Chunk("12.9.86", at, tuple(probes)), None)
+    with pytest.raises(UsageError, match=r"is ptxas 13\.1\.115; expected 12\.9\.86"):
+        cached.judge_chunk(None, Chunk("12.9.86", at, tuple(probes)), None)
 
 
 @pytest.mark.parametrize(
@@ -377,18 +378,20 @@ def test_a_crew_judges_probes(scheduler: str, monkeypatch: pytest.MonkeyPatch, t
     [
         (
             ["compare", "mma", "--record", "x.npz", "--workers", "dask"],
-            "--workers dask cannot be: what is recorded runs on the GPU of this process, at once",
+            "--workers dask is not supported: a sample is recorded in this process, on its GPU",
         ),
         (
             ["compare", "kernels", "warp", "--checkpoint", "j"],
-            f"--checkpoint j cannot be: {UNRECORDED} runs on the GPU of this process, at once",
+            "--checkpoint j is not supported: a comparison without --against runs in this process, on its GPU",
         ),
         (["compare", "mma", "--workers", "-1"], "--workers is -1; expected 0 or more"),
         (["evidence", "nvcc", "--workers", "0"], "--workers is 0; expected 1 or more"),
         (["evidence", "legality", "--workers", "0"], "--workers is 0; expected 1 or more"),
     ],
 )
-def test_what_cannot_be_spread(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unsupported_options_are_refused(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(words) == 2
     assert capsys.readouterr().err.splitlines()[0].partition(": ")[2] == said
 
@@ -396,7 +399,7 @@ def test_what_cannot_be_spread(words: list[str], said: str, capsys: pytest.Captu
 # Workers ----------------------------------------------------------------------------------------------------
 
 
-def test_workers_are_a_number_or_a_crew(capsys: pytest.CaptureFixture[str]) -> None:
+def test_workers_are_a_number_or_a_cluster(capsys: pytest.CaptureFixture[str]) -> None:
     assert [_workers.chosen(text) for text in ("0", "-3", "dask", "dask:4", "tcp://h:1")] == [
         0, -3, "dask", "dask:4", "tcp://h:1",
     ]  # fmt: skip
@@ -410,11 +413,11 @@ def test_workers_are_a_number_or_a_crew(capsys: pytest.CaptureFixture[str]) -> N
     )
 
 
-def test_an_extra_within_a_package_that_is_not_there_is_missing() -> None:
+def test_a_module_of_a_missing_package_is_reported() -> None:
     assert describe_worker(["nowhere.at_all", "json.decoder"], [])["extras"] == ["json.decoder"]
 
 
-def test_the_table_says_who_did_what(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_lists_each_worker(capsys: pytest.CaptureFixture[str]) -> None:
     _workers.table(WorkReport())
     assert capsys.readouterr().err == ""
     ledger = WorkReport()

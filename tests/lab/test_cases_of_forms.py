@@ -1,16 +1,18 @@
+"""Probes made from Forms."""
+
 from __future__ import annotations
 
 from itertools import combinations
 
 import pytest
-from warploom_lab.ptxas.cases import LEGAL, all_cases, cases_of, off_table
-from warploom_lab.ptxas.points import TARGETS, VERSIONS, Point, first_version
-from warploom_lab.ptxas.record import by_text
-from warploom_lab.ptxas.spell import combinations_of, opcode_words
 
 from warploom.diagnostics import UsageError
 from warploom.isa.model.form import forms
 from warploom.ptx import parse
+from warploom_lab.ptxas.cases import LEGAL, all_cases, cases_of, off_table
+from warploom_lab.ptxas.instruction_text import combinations_of, opcode_words
+from warploom_lab.ptxas.points import TARGETS, VERSIONS, Point, first_version
+from warploom_lab.ptxas.record import by_text
 
 
 def test_a_legal_opcode_matches_its_form() -> None:
@@ -38,7 +40,7 @@ def test_every_pair_of_words_is_covered() -> None:
             assert wanted <= seen, form.name
 
 
-def test_a_form_is_asked_with_one_thing_changed() -> None:
+def test_cases_of_a_form_have_one_change() -> None:
     form = next(form for form in forms() if form.name == "matrix.ldmatrix")
     texts: dict[str, str] = {}
     for case in cases_of(form):
@@ -64,7 +66,7 @@ def test_cases_are_many_and_distinct() -> None:
             assert Point.read(str(at)) == at
 
 
-def test_probes_are_readable_unless_that_is_their_point() -> None:
+def test_legal_probes_are_parsed() -> None:
     legal = [case.probe for case in all_cases() if case.change == LEGAL]
     assert len(legal) > 5_000
     read = by_text(lambda text, target, version: str(parse(text)) == text)
@@ -72,6 +74,6 @@ def test_probes_are_readable_unless_that_is_their_point() -> None:
 
 
 @pytest.mark.parametrize("line", ["sm_90a 9.1 ret;", "sm_91 9.1 accept ret;", "sm_90a 9.1 perhaps ret;"])
-def test_a_wrong_line_of_hand_written_probes_is_named(line: str) -> None:
+def test_a_wrong_line_of_hand_written_probes_is_refused(line: str) -> None:
     with pytest.raises(UsageError, match="line 2 of the hand-written probes"):
         list(off_table(f"# about\n{line}\n"))

@@ -1,4 +1,4 @@
-"""The campaign of multiplications: its cases, what it finds wrong, its records. The machine stands in for the GPU."""
+"""Comparison of matrix multiplications: cases, errors and records; the emulator stands in for the GPU."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from warploom_lab.cli import _compare_gemm, main
-from warploom_lab.gemm import Outcome, Record, Task, campaign, case, cases, compare, small_ones
-from warploom_lab.gemm.expected import expected, ratio
-from warploom_lab.gemm.given import given
 
 from warploom.diagnostics import UsageError
 from warploom.kernels.plan import ACCUMULATORS
+from warploom_lab.cli import compare_gemm, main
+from warploom_lab.gemm import Outcome, Record, Task, case, cases, compare, comparison, select_small_cases
+from warploom_lab.gemm.expected import expected, ratio
+from warploom_lab.gemm.inputs import make_inputs
 
 CASES = list(cases(1, 2000))
 FEATURES = {
     *(f"{a} by {b}, sums {s}" for (a, b), each in ACCUMULATORS.items() for s in each),
     *(f"result {word}" for word in ("f32", "f16", "bf16", "e4m3", "e5m2", "s32")),
     *(f"majors {a}{b}" for a, b in product("km", "kn")),
-    *(f"{name} lies {how}" for name, how in product(("A", "B", "C", "out"), ("rows", "wide", "between"))),
-    *(f"{name} for all of a batch" for name in "ABC"),
+    *(f"{name} stored {how}" for name, how in product(("A", "B", "C", "out"), ("rows", "wide", "between"))),
+    *(f"{name} shared by the batch" for name in "ABC"),
     *(f"row scales by {by}" for by in ("row", "block")),
     *(f"column scales by {by}" for by in ("column", "block", "blocks")),
     *(f"bias along {way}" for way in ("row", "column")),
@@ -59,33 +59,37 @@ def options(**others: Any) -> argparse.Namespace:
 # Cases ------------------------------------------------------------------------------------------------------
 
 
-def test_a_case_follows_from_seed_and_number() -> None:
+def test_a_case_depends_on_seed_and_number() -> None:
     assert [case(1, number) for number in (0, 7, 1999)] == [CASES[number] for number in (0, 7, 1999)]
     assert list(cases(2, 50)) != [replace(one, seed=2) for one in CASES[:50]]
-    assert given(CASES[7]).digest == given(CASES[7]).digest != given(replace(CASES[7], seed=2)).digest
+    assert (
+        make_inputs(CASES[7]).digest
+        == make_inputs(CASES[7]).digest
+        != make_inputs(replace(CASES[7], seed=2)).digest
+    )
 
 
-def test_2000_cases_have_everything() -> None:
+def test_2000_cases_cover_all_features() -> None:
     seen = Counter(feature for one in CASES for feature in one.features)
     assert set(seen) == FEATURES
     assert min(seen.values()) >= 10, seen.most_common()[-5:]
     for sizes in zip(*((one.m, one.n, one.k) for one in CASES), strict=True):
         assert min(sizes) == 1
         assert max(sizes) >= 1500
-    assert len(small_ones(1, range(2000), 100)) == 100
+    assert len(select_small_cases(1, range(2000), 100)) == 100
 
 
-def test_matrices_lie_as_the_case_says() -> None:
-    for feature, axes in (("A lies wide", -2), ("A lies rows", -2), ("A lies between", 0)):
+def test_matrices_are_stored_as_the_case_describes() -> None:
+    for feature, axes in (("A stored wide", -2), ("A stored rows", -2), ("A stored between", 0)):
         one = case(1, tiny(feature, "majors kk"))
-        a = given(one).arrays.a
+        a = make_inputs(one).arrays.a
         tight = -(-one.k * a.itemsize // 16) * 16
         assert a.shape[-2:] == (one.m, one.k)
         assert a.strides[axes] % 16 == 0
         assert (a.strides[0] == tight) if axes == 0 else (a.strides[-2] > tight)
 
 
-# What is found ----------------------------------------------------------------------------------------------
+# Comparison -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -94,27 +98,26 @@ def test_matrices_lie_as_the_case_says() -> None:
         ("groups", "rows of no group", "an empty group"),
         ("column scales by blocks", "row scales by block"),
         ("column scales by block", "batch", "scales of each batch"),
-        ("C for all of a batch", "bias along row", "activation gelu"),
+        ("C shared by the batch", "bias along row", "activation gelu"),
         ("fast", "a chosen share", "odd sizes"),
         ("sparse A", "batch", "a chosen tile"),
         ("s8 by u8, sums s32", "result s32", "out"),
     ],
 )
-def test_the_machine_is_right(features: tuple[str, ...]) -> None:
+def test_the_emulator_agrees_with_float64(features: tuple[str, ...]) -> None:
     found = compare(Task(1, tiny(*features), "cpu", bits=True))
     assert found.wrong == ""
     assert 0 <= found.ratio <= 1
-    assert found.way is not None
+    assert found.partition is not None
 
 
 @pytest.mark.parametrize("kind", ["bf16 by bf16, sums f32", "e4m3 by e4m3, sums f32", "f16 by f16, sums f16"])
-def test_a_product_that_is_missing_is_too_far(kind: str) -> None:
-    """In any element, of as many as a case has."""
+def test_a_missing_product_exceeds_the_allowed_distance(kind: str) -> None:
     one = next(one for one in CASES if one.kind == kind and one.k > 700 and not one.batch and not one.ends)
     one = replace(
         one, m=3, n=5, result="f32", activation="", row_scales="", column_scales="", added=False, bias=""
     )
-    made = given(one)
+    made = make_inputs(one)
     wanted, allowed = expected(one, made)
     assert ratio(wanted, wanted, allowed) == 0
     column = int(abs(made.arrays.b[:, 4].astype(float) * made.arrays.a[2].astype(float)).argmax())
@@ -127,8 +130,8 @@ def test_a_product_that_is_missing_is_too_far(kind: str) -> None:
 
 
 def altered(monkeypatch: pytest.MonkeyPatch, change: Any) -> None:
-    """Let the first run of each case, which is the GPU's, be changed."""
-    original, runs = campaign.run_gemm, Counter[str]()
+    """Change the result of the first run of each case, which stands for the GPU's run."""
+    original, runs = comparison.run_gemm, Counter[str]()
 
     def changed(ask: Any, arrays: Any, *rest: Any) -> Any:
         d = original(ask, arrays, *rest)
@@ -137,31 +140,28 @@ def altered(monkeypatch: pytest.MonkeyPatch, change: Any) -> None:
             change(d, arrays)
         return d
 
-    monkeypatch.setattr(campaign, "run_gemm", changed)
+    monkeypatch.setattr(comparison, "run_gemm", changed)
 
 
-def test_what_differs_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    number = tiny("out lies wide", "result f32")
+def test_errors_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    number = tiny("out stored wide", "result f32")
     with monkeypatch.context() as patch:
         altered(patch, lambda d, _: d.__setitem__((0,) * d.ndim, 1e9))
-        assert "times as far from float64's as it may be" in compare(Task(1, number, "cpu")).wrong
+        assert "times the allowed distance" in compare(Task(1, number, "cpu")).wrong
     with monkeypatch.context() as patch:
         altered(patch, lambda d, _: d.view("u4").__setitem__((0,) * d.ndim, d.view("u4")[(0,) * d.ndim] ^ 1))
         found = compare(Task(1, number, "cpu", bits=True))
-        assert (
-            f"1 of {expected(found.case, given(found.case))[0].size} elements are not the machine's"
-            in found.wrong
-        )
+        assert f"1 of {expected(found.case, make_inputs(found.case))[0].size} elements differ" in found.wrong
     with monkeypatch.context() as patch:
         altered(patch, lambda d, _: d.base.__setitem__((0,) * d.base.ndim, 3))
-        assert compare(Task(1, number, "cpu")).wrong == "1 elements beside D were written"
+        assert compare(Task(1, number, "cpu")).wrong == "1 elements outside D were written"
 
 
-def test_a_refusal_is_an_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_becomes_an_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any) -> Any:
         raise UsageError("no such GPU", code="gpu.none")
 
-    monkeypatch.setattr(campaign, "run_gemm", refuse)
+    monkeypatch.setattr(comparison, "run_gemm", refuse)
     found = compare(Task(1, 0, "cpu"))
     assert found.lost
     assert found.wrong == "UsageError: no such GPU"
@@ -170,14 +170,14 @@ def test_a_refusal_is_an_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
 # The command ------------------------------------------------------------------------------------------------
 
 
-def test_a_record_is_compared_without_the_gpu(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_record_is_compared_without_a_gpu(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     chosen = options(seed=104, cases=2, bits=2, record=tmp_path)
-    assert _compare_gemm.run(chosen, "cpu") == 0
+    assert compare_gemm.run(chosen, "cpu") == 0
     said = capsys.readouterr().out
     assert "2 cases in" in said
-    path = tmp_path / "the-abstract-machine-seed-104.json"
+    path = tmp_path / "the-emulator-seed-104.json"
     told = json.loads(path.read_text())
-    assert told["command"] == "warploom compare gemm --cases 2 --seed 104 --bits 2"
+    assert told["command"] == "warploom-lab compare gemm --cases 2 --seed 104 --bits 2"
     record = Record.read(path)
     assert [one.number for one in record.cases] == [0, 1]
     assert main(["compare", "gemm", "--against", str(path)]) == 0
@@ -187,35 +187,35 @@ def test_a_record_is_compared_without_the_gpu(tmp_path: Path, capsys: pytest.Cap
     path.write_text(json.dumps(told))
     assert main(["compare", "gemm", "--against", str(path)]) == 1
     said = capsys.readouterr().out
-    assert "the machine's result is not the GPU's" in said
-    assert "was recorded with other numbers; record it again" in said
+    assert "the emulator's result differs from the GPU's" in said
+    assert "the inputs differ from the recorded ones; record the case again" in said
 
 
 @pytest.mark.parametrize(
     "text", ["no", "[]", '{"seed": 1, "cases": [{"number": 1}]}', '{"seed": "1", "cases": []}']
 )
-def test_what_is_no_record_is_refused(tmp_path: Path, text: str) -> None:
+def test_a_file_without_a_record_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "r.json").write_text(text)
-    with pytest.raises(UsageError, match="is no record of multiplications"):
+    with pytest.raises(UsageError, match="is not a record of multiplications"):
         Record.read(tmp_path / "r.json")
 
 
-def test_a_wrong_case_is_named_so_that_it_runs_alone(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_report_names_the_command_for_a_wrong_case(capsys: pytest.CaptureFixture[str]) -> None:
     outcomes = [Outcome(CASES[0]), Outcome(CASES[3], 2.5, wrong="an element is 2.5 times too far")]
-    assert _compare_gemm.report(outcomes) == 1
+    assert compare_gemm.report(outcomes) == 1
     said = capsys.readouterr().out
-    assert "warploom compare gemm --seed 1 --only 3" in said
+    assert "warploom-lab compare gemm --seed 1 --only 3" in said
     assert "wrong: 3\n" in said
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["gemm", "mma"], "--only and 'gemm' go together"),
-        (["mma", "--only", "3"], "--only and 'gemm' go together"),
-        (["gemm", "--bits", "-1"], "--only and --bits are numbers from 0 on"),
+        (["gemm", "mma"], "--only needs the name 'gemm'"),
+        (["mma", "--only", "3"], "--only needs the name 'gemm'"),
+        (["gemm", "--bits", "-1"], "--only and --bits must be 0 or more"),
     ],
 )
-def test_what_cannot_be_compared(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_arguments_are_refused(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", *words]) == 2
     assert said in capsys.readouterr().err

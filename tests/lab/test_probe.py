@@ -1,17 +1,19 @@
+"""Modules around probes."""
+
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from warploom_lab.ptxas.probe import REGISTERS, Probe, write_module
 
 from warploom.ptx import Block, Instruction, Variable, parse
+from warploom_lab.ptxas.probe import REGISTERS, Probe, write_module
 
 
 def _variables(body: Block) -> list[Variable]:
     return [statement for statement in body.statements if isinstance(statement, Variable)]
 
 
-def test_a_probe_declares_what_it_uses() -> None:
+def test_a_probe_declares_the_names_that_it_uses() -> None:
     text = Probe("wide %rd3, {%f[0:4]}, [smem+4], %p0, L0, kparam;").module("sm_90a", (8, 0))
     module = parse(text)
     assert (module.version, module.target) == ((8, 0), ("sm_90a",))
@@ -28,14 +30,14 @@ def test_a_probe_declares_what_it_uses() -> None:
     assert "L0:" in text
 
 
-def test_directives_and_prelude_stand_where_they_belong() -> None:
+def test_directives_and_prelude_are_placed() -> None:
     probe = Probe("ret;", directives=".maxntid 128", prelude=".global .b32 g;")
     module = parse(probe.module("sm_90a", (8, 0)))
     assert "g" in module.variables
     assert [directive.name for directive in module.functions["e0"].directives] == [".maxntid"]
 
 
-def test_every_line_of_a_module_has_its_owner() -> None:
+def test_every_line_belongs_to_its_probe() -> None:
     probes = [Probe("one %r0;"), Probe("two %r0;\nthree %r1;"), Probe("bra L0;")]
     text, owners = write_module(probes, "sm_90a", (8, 0))
     lines = text.splitlines()
@@ -58,12 +60,12 @@ _TEXT = (
     st.sampled_from(["", ".maxntid 32", ".reqnctapercluster 2 .maxclusterrank 8"]),
     st.sampled_from(["", ".global .b32 g;"]),
 )
-def test_a_key_says_all_of_a_probe(text: str, directives: str, prelude: str) -> None:
+def test_a_probe_is_restored_from_its_key(text: str, directives: str, prelude: str) -> None:
     probe = Probe(text, directives, prelude)
     assert Probe.of_key(probe.key) == probe
 
 
-def test_register_prefixes_do_not_hide_each_other() -> None:
+def test_every_register_prefix_is_declared() -> None:
     statements = " ".join(f"use %{prefix}7;" for prefix in REGISTERS)
     body = parse(Probe(statements).module("sm_90a", (8, 3))).functions["e0"].body
     assert body is not None

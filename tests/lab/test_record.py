@@ -5,17 +5,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from warploom_lab import ptxas as oracle
+
+from warploom.diagnostics import UsageError
+from warploom_lab import ptxas
 from warploom_lab.cli import main
 from warploom_lab.ptxas import record as records
-from warploom_lab.ptxas.ask import Oracle, Progress, Question
 from warploom_lab.ptxas.assembler import NO_ANSWER, Assembler, Verdict
+from warploom_lab.ptxas.cached import CachedAssemblers, Progress, Question
 from warploom_lab.ptxas.cases import Case
 from warploom_lab.ptxas.points import NEWEST, Point, point
 from warploom_lab.ptxas.probe import Probe
 from warploom_lab.ptxas.record import by_lines, by_text, disagreements, grouped, read, record
-
-from warploom.diagnostics import UsageError
 
 OLD, NEW = point("sm_90a", (8, 0)), point("sm_90a", (9, 1))
 CASES = [
@@ -39,20 +39,20 @@ def _verdict(probe: Probe, at: Point) -> Verdict:
     return Verdict(word == "good" or (word == "since" and at.version >= (9, 0) and at.release != NEWEST))
 
 
-class Pretended(Oracle):
-    def ask(self, questions: Sequence[Question], progress: Progress | None = None) -> list[Verdict]:
+class Fake(CachedAssemblers):
+    def judge_all(self, questions: Sequence[Question], progress: Progress | None = None) -> list[Verdict]:
         return [_verdict(probe, at) for probe, at in questions]
 
 
 @pytest.fixture
 def written(tmp_path: Path) -> Path:
-    with Pretended(tmp_path / "cache.sqlite") as pretended:
-        counts = record(pretended, CASES, tmp_path / "record")
+    with Fake(tmp_path / "cache.sqlite") as fake:
+        counts = record(fake, CASES, tmp_path / "record")
     assert counts[NEW] == 4
     return tmp_path / "record"
 
 
-def test_what_is_recorded_is_read_back(written: Path) -> None:
+def test_a_record_is_read_back(written: Path) -> None:
     found = {case.probe: (case.form, case.slot, case.change, verdicts) for case, verdicts in read(written)}
     for case in CASES[:3]:
         expected = {at: _verdict(case.probe, at).ok for at in case.points}
@@ -61,14 +61,14 @@ def test_what_is_recorded_is_read_back(written: Path) -> None:
     assert [case.form for case, _ in read(written, ["second"])] == ["second.form", "second.form"]
 
 
-def test_the_bytes_are_the_same_again(written: Path, tmp_path: Path) -> None:
-    with Pretended(tmp_path / "cache.sqlite") as pretended:
-        record(pretended, CASES, tmp_path / "again")
+def test_equal_verdicts_give_equal_bytes(written: Path, tmp_path: Path) -> None:
+    with Fake(tmp_path / "cache.sqlite") as fake:
+        record(fake, CASES, tmp_path / "again")
     for path in written.iterdir():
         assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes()
 
 
-def test_a_judge_that_agrees_has_no_disagreements(written: Path) -> None:
+def test_an_agreeing_judge_has_no_disagreements(written: Path) -> None:
     def judge(probes: Sequence[Probe], target: str, version: tuple[int, int]) -> list[bool]:
         return [_verdict(probe, point(target, version)).ok for probe in probes]
 
@@ -90,7 +90,7 @@ def test_disagreements_name_case_and_point(written: Path) -> None:
     assert any(shown in str(each) for each in found)
 
 
-def test_lines_at_fault_are_probes_at_fault(written: Path) -> None:
+def test_lines_with_errors_belong_to_probes(written: Path) -> None:
     def check(text: str, target: str, version: tuple[int, int]) -> list[int]:
         lines = enumerate(text.splitlines(), 1)
         return [k for k, line in lines if "bad" in line or ("since" in line and version < (9, 0))]
@@ -103,12 +103,12 @@ def test_a_folder_without_a_record_is_refused(tmp_path: Path) -> None:
         list(records.read(tmp_path))
 
 
-def test_the_header_stays_true_when_a_family_is_recorded_again(
+def test_the_header_is_updated_when_a_family_is_recorded_again(
     written: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     released = Assembler(Path("ptxas"), "0.0.0")
     monkeypatch.setattr(records, "provide", lambda release: released)
-    monkeypatch.setattr(oracle, "Oracle", Pretended)
+    monkeypatch.setattr(ptxas, "CachedAssemblers", Fake)
     (written / "off-table.txt").write_text("")
     assert main(["evidence", "legality", "--record", str(written), "--family", "logic"]) == 0
     header = json.loads((written / records.HEADER).read_text())

@@ -1,4 +1,4 @@
-"""The campaign of tensor copies: its cases, its answers, its records, its processes."""
+"""Comparison of tensor copies: cases, answers, records and processes."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from at_work import act
+from misbehaving import act
+
+from warploom.diagnostics import UsageError
+from warploom.layout.tensormap import FILLS, INTERLEAVES
 from warploom_lab.campaign import tensor_copy
-from warploom_lab.campaign.isolated import Isolated
 from warploom_lab.campaign.tensor_case import TensorCase
 from warploom_lab.campaign.tensor_cases import tensor_cases
 from warploom_lab.campaign.tensor_copy import Answer, TensorOutcome, TensorTask, answer, compare_task
 from warploom_lab.campaign.tensor_record import TensorSample, read_differences, write_differences
-from warploom_lab.cli import _compare_tensor, main
-
-from warploom.diagnostics import UsageError
-from warploom.layout.tensormap import FILLS, INTERLEAVES
+from warploom_lab.cli import compare_tensor, main
+from warploom_lab.work.isolated import IsolatedProcesses
 
 CASES = list(tensor_cases(2000, 1))
 
@@ -27,17 +27,17 @@ def load_of(case: TensorCase) -> bool:
 
 
 def a_load() -> TensorCase:
-    """Some load that the machine carries out."""
+    """Return a load that the emulator executes."""
     return next(case for case in filter(load_of, CASES) if answer(case, "cpu").verdict == "done")
 
 
-def test_a_case_follows_from_seed_and_number() -> None:
+def test_a_case_depends_on_seed_and_number() -> None:
     assert list(tensor_cases(40, 1)) == CASES[:40]
     assert [case.number for case in CASES[:40]] == list(range(40))
     assert list(tensor_cases(40, 2)) != CASES[:40]
 
 
-def test_the_cases_cover_what_maps_can_be() -> None:
+def test_cases_cover_every_kind_of_map() -> None:
     copies = [case for case in CASES if case.action != "verdict"]
     assert len(CASES) - len(copies) == 500
     maps = {
@@ -57,12 +57,12 @@ def test_the_cases_cover_what_maps_can_be() -> None:
     assert {(case.cluster, case.mask) for case in copies if case.mask} >= {(2, 3), (4, 5)}
 
 
-def test_cases_survive_being_written() -> None:
+def test_cases_are_read_back() -> None:
     for case in CASES[:200]:
         assert TensorCase.of(case.record()) == case
 
 
-def test_an_answer_says_what_the_copy_left() -> None:
+def test_an_answer_has_the_memory_after_the_copy() -> None:
     case = a_load()
     found = answer(case, "cpu")
     assert (found.verdict, found.steps) == ("done", (1,))
@@ -72,12 +72,12 @@ def test_an_answer_says_what_the_copy_left() -> None:
     assert answer(replace(case, expected=case.expected + 32), "cpu").steps == (3,)
 
 
-def test_a_difference_is_told_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_difference_is_reported_and_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     case = a_load()
-    modelled = answer(case, "cpu")
-    changed = modelled.shared.copy()
+    emulated = answer(case, "cpu")
+    changed = emulated.shared.copy()
     changed[0, case.start + 5] ^= 1
-    real = replace(modelled, shared=changed)
+    real = replace(emulated, shared=changed)
     monkeypatch.setattr(
         tensor_copy, "answer", lambda case, device: real if device == "cuda" else answer(case, device)
     )
@@ -88,24 +88,24 @@ def test_a_difference_is_told_and_kept(tmp_path: Path, monkeypatch: pytest.Monke
     ((kept, before, after),) = read_differences(tmp_path / "d.npz")
     assert kept == case
     assert (before.shared == changed).all()
-    assert (after.shared == modelled.shared).all()
+    assert (after.shared == emulated.shared).all()
 
 
-def test_a_sample_is_compared_without_the_gpu(tmp_path: Path) -> None:
+def test_a_sample_is_compared_without_a_gpu(tmp_path: Path) -> None:
     case = a_load()
     right = compare_task(TensorTask(case, "cpu"))
     wrong = TensorOutcome(replace(case, number=case.number + 1), Answer("trapped"), Answer("done"), 1, False)
     TensorSample.of([wrong, right]).write(tmp_path / "s.npz")
     taken = TensorSample.read(tmp_path / "s.npz")
-    ((found, verdict, modelled),) = taken.differing()
-    assert (found, verdict, modelled.verdict) == (wrong.case, "trapped", "done")
+    ((found, verdict, emulated),) = taken.differing()
+    assert (found, verdict, emulated.verdict) == (wrong.case, "trapped", "done")
     assert main(["compare", "tensor", "--against", str(tmp_path / "s.npz")]) == 1
     (tmp_path / "bad.npz").write_text("no")
-    with pytest.raises(UsageError, match="is no sample of tensor copies"):
+    with pytest.raises(UsageError, match="is not a sample of tensor copies"):
         TensorSample.read(tmp_path / "bad.npz")
 
 
-def test_the_machine_agrees_with_itself_in_other_processes(
+def test_the_emulator_agrees_with_itself_in_other_processes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     options = argparse.Namespace(
@@ -118,29 +118,29 @@ def test_the_machine_agrees_with_itself_in_other_processes(
         differences=tmp_path / "d.npz",
         checkpoint=None,
     )
-    assert _compare_tensor.run(options, "cpu") == 0
+    assert compare_tensor.run(options, "cpu") == 0
     assert "4 cases in" in capsys.readouterr().out
     assert list(TensorSample.read(tmp_path / "r.npz").differing()) == []
     assert read_differences(tmp_path / "d.npz") == []
 
 
-def test_tensor_stands_alone(capsys: pytest.CaptureFixture[str]) -> None:
+def test_tensor_excludes_other_names(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", "tensor", "mma"]) == 2
-    assert "'tensor' go together" in capsys.readouterr().err
+    assert "needs the name 'tensor'" in capsys.readouterr().err
 
 
 # Processes --------------------------------------------------------------------------------------------------
 
 
-def test_a_process_that_dies_or_hangs_takes_no_other_work_along() -> None:
-    crew = Isolated(
+def test_a_crash_or_hang_affects_no_other_work() -> None:
+    pool = IsolatedProcesses(
         act,
         workers=2,
-        patience=6,
-        lasts=lambda result: result != "last done",
-        lost=lambda work: f"{work} lost",
+        timeout=6,
+        is_reusable=lambda result: result != "last done",
+        on_loss=lambda work: f"{work} lost",
     )
     work = ["a", "die", "b", "hang", "last", "c"]
-    found = dict(crew.results(work))
+    found = dict(pool.results(work))
     expected = ["a done", "die lost", "b done", "hang lost", "last done", "c done"]
     assert [found[at] for at in range(len(work))] == expected

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from warploom_lab.campaign import patterns
 
 from warploom.isa.instructions.reductions import HALVES, combine
 from warploom.isa.model.types import TYPES
 from warploom.numerics import atomics
+from warploom_lab.campaign import patterns
 
 Array = NDArray[Any]
 

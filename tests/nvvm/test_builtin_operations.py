@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 
 import pytest
-from warploom_lab.nvcc.compiler import kernel
-from warploom_lab.nvcc.record import Case, calls_of, ours
 
 from warploom.diagnostics import UsageError
 from warploom.isa.binding.bind import Binding, bind
@@ -16,6 +14,8 @@ from warploom.nvvm.builtins import BUILTINS, Builtin
 from warploom.nvvm.builtins.calls import Pointer, Variable
 from warploom.nvvm.builtins.lowering import lower_call, read_and_select
 from warploom.ptx import Instruction, parse
+from warploom_lab.nvcc.compiler import kernel
+from warploom_lab.nvcc.record import Case, calls_of, lowered
 
 SM_90A = read_target("sm_90a")
 OWN = ("wmma", "wgmma")
@@ -38,7 +38,9 @@ def binding_of(ptx: str) -> Binding:
 
 @pytest.mark.parametrize("builtin", BUILTINS, ids=lambda builtin: builtin.name)
 def test_every_builtin_lowers_to_an_operation(builtin: Builtin) -> None:
-    taken = [call for call in calls_of(builtin) if "?" not in call and ours(Case("sm_90a", call)).instruction]
+    taken = [
+        call for call in calls_of(builtin) if "?" not in call and lowered(Case("sm_90a", call)).instruction
+    ]
     for call in taken[:2]:
         text = kernel(call)
         choice = read_and_select(text, SM_90A)[1]

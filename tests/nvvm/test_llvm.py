@@ -8,14 +8,13 @@ import pytest
 
 pytest.importorskip("xdsl")
 
-from warploom_lab.mlir.ask import instructions
-from warploom_lab.mlir.record import Answer
-from warploom_lab.mlir.record import read as recorded
-
 import warploom as wl
 from warploom.nvvm import LowerError
 from warploom.nvvm.dialect import OPERATIONS
 from warploom.ptx import parse
+from warploom_lab.mlir.normalized import instructions
+from warploom_lab.mlir.record import Answer
+from warploom_lab.mlir.record import read as recorded
 
 ANSWERS = list(recorded(Path(__file__).parents[1] / "evidence" / "mlir"))
 CALLED = {

@@ -8,9 +8,6 @@ import pytest
 
 pytest.importorskip("xdsl")
 
-from warploom_lab.mlir.record import Answer
-from warploom_lab.mlir.record import read as recorded
-from warploom_lab.pages.nvvm import ALIASES
 from xdsl.dialects.builtin import ModuleOp, i1
 from xdsl.dialects.llvm import BitcastOp, IntToPtrOp
 from xdsl.ir import Attribute, BlockArgument, SSAValue
@@ -24,6 +21,9 @@ from warploom.nvvm.mlir_text import parse_mlir
 from warploom.nvvm.raise_to_nvvm import raise_to_nvvm
 from warploom.nvvm.to_ptx import to_ptx
 from warploom.ptx import Address, Module, Name, parse
+from warploom_lab.mlir.record import Answer
+from warploom_lab.mlir.record import read as recorded
+from warploom_lab.pages.nvvm import ALIASES
 
 TESTS = Path(__file__).parents[1]
 ANSWERS = list(recorded(TESTS / "evidence" / "mlir"))

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
-from warploom_lab.pages.cicc import Table, pages, tables
 
 from warploom.diagnostics import UsageError
 from warploom.isa.model.availability import read_target
@@ -23,8 +21,8 @@ from warploom.nvvm.packed import WORDS
 from warploom.nvvm.packed.enums import SHAPES, TYPES
 from warploom.nvvm.packed.matrix import MMA, MOVE
 from warploom.nvvm.packed.tcgen05 import COLLECTORS, KINDS, SCALED
+from warploom_lab.pages.cicc import Table, tables
 
-DOCS = Path(__file__).parents[2] / "docs"
 CICC = tables()
 SM_90A = read_target("sm_90a")
 
@@ -49,11 +47,6 @@ def choice_of(text: str):
 
 
 # Pages --------------------------------------------------------------------------------------------------------------
-
-
-def test_pages_are_current() -> None:
-    for name, text in pages().items():
-        assert (DOCS / name).read_text(encoding="utf-8") == text
 
 
 def test_corrections_are_shown() -> None:

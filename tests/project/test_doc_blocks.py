@@ -1,4 +1,4 @@
-"""Every block of code in the documentation does what its page says; `tools/doc_blocks.py` has the conventions."""
+"""Execution of the code blocks in the documentation; `warploom_lab/pages/code_blocks.py` has the conventions."""
 
 from __future__ import annotations
 
@@ -16,37 +16,37 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from doc_blocks import BadPage, Step, agrees, steps_in, steps_of
 
 from warploom.cli import main
-from warploom.cli._main import parser as command_line
+from warploom.cli._main import parser as product_parser
 from warploom.ptx import parse
+from warploom_lab.cli import parser as lab_parser
+from warploom_lab.pages.code_blocks import BadPage, Step, matches, steps_in, steps_of
 
 ROOT = Path(__file__).resolve().parents[2]
-MADE = (
-    "isa",
-    "rules",
-    "nvvm",
-)  # pages that tools/make_docs.py makes of data whose tests are those of their packages
+GENERATED = ("isa", "rules", "nvvm")
+"""Folders of generated pages, whose data the tests of their packages cover."""
 ELSEWHERE = {"docs/triton.md": "tests/integrations/test_triton_page.py"}
-"""Pages whose code another test runs, in files of their own."""
+"""Pages whose code another test runs."""
 
 PAGES = [
     ROOT / "README.md",
-    *sorted(p for p in (ROOT / "docs").rglob("*.md") if p.relative_to(ROOT / "docs").parts[0] not in MADE),
+    *sorted(
+        p for p in (ROOT / "docs").rglob("*.md") if p.relative_to(ROOT / "docs").parts[0] not in GENERATED
+    ),
 ]
 STEPS = {
     name: steps_in(page) for page in PAGES if (name := page.relative_to(ROOT).as_posix()) not in ELSEWHERE
 }
 RUN = {page: [step for step in steps if not step.reason] for page, steps in STEPS.items()}
 NOT_RUN = [(page, step) for page, steps in STEPS.items() for step in steps if step.reason]
-UNREAD = {"text", "lua", "elisp", "vim", "css", "html"}
-"""Languages of which nothing is known here."""
+OTHER_LANGUAGES = {"text", "lua", "elisp", "vim", "css", "html"}
+"""Languages of blocks that are not parsed."""
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Where a reader stands: the repository's examples are there for the pages that name them."""
+    """Working folder of a reader, with links to the folders that the pages name."""
     for name in ("examples", "tests", "docs"):
         (tmp_path / name).symlink_to(ROOT / name)
     monkeypatch.chdir(tmp_path)
@@ -54,7 +54,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("COLUMNS", "100")
     known = set(sys.modules)
     yield tmp_path
-    for name in set(sys.modules) - known:  # files that a page has saved and imported
+    for name in set(sys.modules) - known:  # modules that a page saved and imported
         if str(getattr(sys.modules[name], "__file__", "")).startswith(str(tmp_path)):
             del sys.modules[name]
 
@@ -67,7 +67,7 @@ def printing() -> Iterator[io.StringIO]:
 
 
 def compiled(page: str, step: Step) -> Any:
-    """The code of a block, whose lines are those of its page; tracebacks and `author` can read them."""
+    """Compile a block with the line numbers of its page, readable for tracebacks and `author`."""
     text = "\n" * (step.line - 1) + step.text
     name = f"<{page}:{step.line}>"
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
@@ -85,30 +85,31 @@ def read_data(step: Step, text: str) -> None:
         case "python":
             compile(text, step.file or "page", "exec")
         case language:
-            assert language in UNREAD, f"line {step.line}: blocks of {language!r} are not known"
+            assert language in OTHER_LANGUAGES, f"line {step.line}: unknown language {language!r}"
 
 
 def options_of(words: list[str]) -> set[str]:
-    """The options of a verb and of what it may be followed by."""
-    parser, options = command_line(), set[str]()
-    for word in words:
+    """Return the options of a command and of its verbs."""
+    parser = lab_parser() if words[0] == "warploom-lab" else product_parser()
+    options = set[str]()
+    for word in words[1:]:
         if parser._subparsers is None:
             break
         choices = parser._subparsers._group_actions[0].choices
-        assert word in choices, f"there is no verb {word}"
+        assert word in choices, f"unknown verb {word}"
         parser = choices[word]
         options |= set(parser._option_string_actions)
     return options
 
 
 def read_command(step: Step) -> None:
-    """A command that is not run: what it names is there."""
+    """Check that the options and files of a command exist."""
     words = step.words
     while "=" in words[0]:
         words = words[1:]
-    if words[0] == "warploom":
-        asked = set(re.findall(r"(?<![\w-])--[a-z][\w-]*", step.text))
-        assert asked <= options_of(words[1:]), f"line {step.line}: {words[1]} has no {asked}"
+    if words[0] in ("warploom", "warploom-lab"):
+        options = set(re.findall(r"(?<![\w-])--[a-z][\w-]*", step.text))
+        assert options <= options_of(words), f"line {step.line}: {words[1]} lacks one of {options}"
     elif words[0] == "make":
         assert re.search(rf"^{words[1]}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
     elif words[0] == "pip":
@@ -136,8 +137,8 @@ def run_file(words: list[str]) -> str:
     return printed.getvalue()
 
 
-def do(page: str, step: Step, names: dict[str, Any]) -> None:
-    """Take one step of a page."""
+def run_step(page: str, step: Step, names: dict[str, Any]) -> None:
+    """Run one step of a page."""
     if step.kind == "data":
         read_data(step, step.text)
         return
@@ -148,20 +149,22 @@ def do(page: str, step: Step, names: dict[str, Any]) -> None:
     if step.kind == "python":
         with printing() as printed:
             exec(compiled(page, step), names)
-        said = printed.getvalue()
+        output = printed.getvalue()
     elif step.words[0] == "warploom":
-        said = run_command(step)
+        output = run_command(step)
     elif step.words[0] == "python" and Path(step.words[1]).is_file():
-        said = run_file(step.words[1:])
+        output = run_file(step.words[1:])
     else:
         read_command(step)
         return
-    if step.output is not None and not agrees(step.output, said):
-        pytest.fail(f"line {step.line}: the page shows\n{step.output}\nprinted is\n{said}", pytrace=False)
+    if step.output is not None and not matches(step.output, output):
+        pytest.fail(
+            f"line {step.line}: the page shows\n{step.output}\nthe output is\n{output}", pytrace=False
+        )
 
 
 def pictures(page: str, folder: Path) -> Iterator[tuple[Path, Path]]:
-    """The pictures of a page whose commands stand beside them, drawn here, and as they are in the repository."""
+    """Yield (new picture, picture in the repository) for each picture of a page with its command."""
     text = (ROOT / page).read_text(encoding="utf-8")
     for command in re.findall(r"^<!-- (warploom layout .* -o docs/\S+) -->$", text, re.MULTILINE):
         *words, picture = shlex.split(command)
@@ -177,23 +180,22 @@ def pictures(page: str, folder: Path) -> Iterator[tuple[Path, Path]]:
 
 
 @pytest.mark.parametrize("page", [page for page, steps in RUN.items() if steps])
-def test_a_page_holds(page: str, folder: Path) -> None:
+def test_a_page_runs(page: str, folder: Path) -> None:
     names: dict[str, Any] = {"__name__": "__main__"}
     for step in RUN[page]:
-        do(page, step, names)
+        run_step(page, step, names)
     for drawn, kept in pictures(page, folder):
-        assert drawn.read_text() == kept.read_text(), f"{kept.name} is not what its command draws"
+        assert drawn.read_text() == kept.read_text(), f"{kept.name} is out of date"
 
 
-@pytest.mark.parametrize(
-    ("page", "step"), NOT_RUN, ids=[f"{page}:{step.line}: {step.reason}" for page, step in NOT_RUN]
-)
-def test_a_block_that_is_not_run_says_why_and_reads_well(page: str, step: Step) -> None:
-    assert len(step.reason) > 5
-    if step.kind == "command":
-        read_command(step)
-    else:
-        read_data(step, step.text)
+@pytest.mark.parametrize("page", sorted({page for page, _ in NOT_RUN}))
+def test_excluded_blocks_have_a_reason_and_are_valid(page: str) -> None:
+    for step in (step for other, step in NOT_RUN if other == page):
+        assert len(step.reason) > 5
+        if step.kind == "command":
+            read_command(step)
+        else:
+            read_data(step, step.text)
 
 
 PAGE = """\
@@ -221,7 +223,7 @@ $ warploom check k.ptx
 """
 
 
-def test_a_page_is_read_as_it_is_meant() -> None:
+def test_the_steps_of_a_page_are_read() -> None:
     steps = steps_of(PAGE)
     assert [(s.kind, s.line, s.words[:3] if s.kind == "command" else "", s.reason) for s in steps] == [
         ("python", 2, "", ""),
@@ -239,22 +241,22 @@ def test_a_page_is_read_as_it_is_meant() -> None:
     ("shown", "printed", "same"),
     [("a\n", "a  \n", True), ("a ... c", "a b\nb c", True), ("a", "ab", False), ("a...", "b", False)],
 )
-def test_an_output_agrees_or_not(shown: str, printed: str, same: bool) -> None:
-    assert agrees(shown, printed) is same
+def test_an_output_matches(shown: str, printed: str, same: bool) -> None:
+    assert matches(shown, printed) is same
 
 
 @pytest.mark.parametrize("text", ["```output\nx\n```\n", "<!-- not run: needs a GPU -->\n"])
-def test_a_page_whose_blocks_do_not_belong_together_is_refused(text: str) -> None:
+def test_a_page_with_misplaced_blocks_is_refused(text: str) -> None:
     with pytest.raises(BadPage):
         steps_of(text)
 
 
-@pytest.mark.parametrize(("page", "test"), ELSEWHERE.items())
-def test_a_page_that_is_run_elsewhere_is(page: str, test: str) -> None:
-    assert Path(page).name in (ROOT / test).read_text(encoding="utf-8")
+def test_other_tests_run_the_remaining_pages() -> None:
+    for page, test in ELSEWHERE.items():
+        assert Path(page).name in (ROOT / test).read_text(encoding="utf-8")
 
 
-def test_the_gemm_of_the_tutorial_is_the_example() -> None:
+def test_the_gemm_of_the_tutorial_equals_the_example() -> None:
     shown = next(step for step in STEPS["docs/tutorial/5-warp-specialised.md"] if step.kind == "file")
     assert shown.text == (ROOT / "examples" / "gemm_author.py").read_text(encoding="utf-8")
 
@@ -266,6 +268,6 @@ def test_the_gemm_of_the_tutorial_is_the_example() -> None:
         "raise ValueError\n```\n",
     ],
 )
-def test_a_block_that_does_otherwise_is_found(text: str) -> None:
+def test_a_failing_block_is_found(text: str) -> None:
     with pytest.raises((pytest.fail.Exception, ValueError)):
-        do("page.md", steps_of("```python\n" + text)[0], {})
+        run_step("page.md", steps_of("```python\n" + text)[0], {})

@@ -1,6 +1,6 @@
-"""What is built to be installed: nothing is missing from it, and it works where the repository is not.
+"""Wheel and source distribution: they are complete, and the wheel works outside the repository.
 
-`tools/try_release.py` installs it in fresh environments, with and without every extra.
+`tools/try_release.py` installs them in empty environments, with and without each extra.
 """
 
 from __future__ import annotations
@@ -14,30 +14,30 @@ import tomllib
 import zipfile
 from pathlib import Path
 
-import fresh
+import fresh_environment
 import pytest
 import try_release
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-MADE = {".pyc", ".nbi", ".nbc"}
+GENERATED = {".pyc", ".nbi", ".nbc"}
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """The wheel and the source distribution."""
-    return fresh.build(tmp_path_factory.mktemp("dist"))
+    return fresh_environment.build(tmp_path_factory.mktemp("dist"))
 
 
 def files(folder: str) -> set[str]:
     return {
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / folder).rglob("*")
-        if path.is_file() and path.suffix not in MADE
+        if path.is_file() and path.suffix not in GENERATED
     }
 
 
-def test_the_wheel_has_the_package_and_its_data(built: tuple[Path, Path]) -> None:
+def test_the_wheel_contains_the_package_and_its_data(built: tuple[Path, Path]) -> None:
     with zipfile.ZipFile(built[0]) as wheel:
         inside = {f"src/{name}" for name in wheel.namelist() if name.startswith("warploom/")}
         described = [name for name in wheel.namelist() if not name.startswith("warploom/")]
@@ -45,15 +45,15 @@ def test_the_wheel_has_the_package_and_its_data(built: tuple[Path, Path]) -> Non
     assert {name.rpartition("/")[2] for name in described} >= {"METADATA", "LICENSE", "entry_points.txt"}
 
 
-def test_the_source_has_what_tests_and_documentation_need(built: tuple[Path, Path]) -> None:
+def test_the_source_distribution_contains_tests_and_documentation(built: tuple[Path, Path]) -> None:
     with tarfile.open(built[1]) as source:
         inside = {name.partition("/")[2] for name in source.getnames()}
     assert {"pyproject.toml", "uv.lock", "mkdocs.yml", "CITATION.cff", "CHANGELOG.md", "Makefile"} <= inside
-    for folder in ("src", "docs", "tools", "examples"):
+    for folder in ("src", "lab", "docs", "tools", "examples"):
         assert files(folder) <= inside
 
 
-def test_the_wheel_works_where_the_repository_is_not(built: tuple[Path, Path], tmp_path: Path) -> None:
+def test_the_wheel_works_outside_the_repository(built: tuple[Path, Path], tmp_path: Path) -> None:
     with zipfile.ZipFile(built[0]) as wheel:
         wheel.extractall(tmp_path / "site")
     program = (
@@ -66,7 +66,7 @@ def test_the_wheel_works_where_the_repository_is_not(built: tuple[Path, Path], t
     done = subprocess.run(
         [sys.executable, "-I", "-c", program, str(tmp_path / "site"), *lines],
         cwd=tmp_path,
-        env=fresh.environment(tmp_path),
+        env=fresh_environment.environment(tmp_path),
         capture_output=True,
         text=True,
         check=False,
@@ -79,10 +79,10 @@ def test_every_extra_is_tried_alone() -> None:
     assert try_release.ALONE.keys() == PROJECT["project"]["optional-dependencies"].keys()
 
 
-def test_the_citation_is_of_this_version() -> None:
+def test_the_citation_names_this_version() -> None:
     text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     keys = dict(re.findall(r"^([a-z-]+): *(.*)$", text, re.MULTILINE))
-    assert {"cff-version", "message", "title", "authors"} <= keys.keys(), "the format asks for these"
+    assert {"cff-version", "message", "title", "authors"} <= keys.keys(), "required by the format"
     assert keys["version"] == PROJECT["project"]["version"]
     assert keys["license"] == PROJECT["project"]["license"]
     assert keys["type"] == "software"
@@ -91,7 +91,7 @@ def test_the_citation_is_of_this_version() -> None:
 @pytest.mark.parametrize(
     "package", ["warploom", "warploom.author", "warploom.kernels", "warploom.gpu", "warploom.diagnostics"]
 )
-def test_every_public_name_has_its_entry(package: str) -> None:
+def test_every_public_name_is_documented(package: str) -> None:
     pages = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "reference").glob("*.md"))
     entries = {name.rpartition(".")[2] for name in re.findall(r"^      heading: (\S+)$", pages, re.MULTILINE)}
     module = importlib.import_module(package)

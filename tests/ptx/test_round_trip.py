@@ -66,9 +66,19 @@ def test_corpus_is_there() -> None:
     assert len(CORPUS) == 24
 
 
-@settings(max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(modules())
 def test_any_module(text: str) -> None:
+    round_trip(text)
+
+
+@settings(max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(modules())
+def test_many_modules(text: str) -> None:
+    round_trip(text)
+
+
+def round_trip(text: str) -> None:
     module = parse(text)
     assert str(module) == text
     assert parse(str(without_origin(module))) == module

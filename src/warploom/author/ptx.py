@@ -1,6 +1,6 @@
 """The instructions of PTX as functions: `ptx.mad_lo(a, b, c, type="u32")` (see `instructions`).
 
-`tools/make_stubs.py` generates `ptx.pyi` beside this file from the Forms, for editors and type checkers.
+`ptx.pyi` beside this file, which editors read, is made from the Forms by `warploom-lab pages`.
 """
 
 from __future__ import annotations

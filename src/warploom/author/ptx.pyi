@@ -1,5 +1,5 @@
 # pyright: reportOverlappingOverload=false
-"""Made by tools/make_stubs.py from the Forms; do not edit."""
+"""Made by `warploom-lab pages stubs` from the Forms; do not edit."""
 
 from collections.abc import Sequence
 from typing import Any, Literal, overload

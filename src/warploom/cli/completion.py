@@ -9,7 +9,7 @@ from warploom.cli._options import OK, Add
 
 SHELLS = ("bash", "zsh", "fish", "tcsh")
 FOLDER = Path(__file__).with_name("completions")
-"""Folder of the scripts. `tools/make_completions.py` writes them with shtab."""
+"""Folder of the completion scripts, which `warploom-lab pages` writes."""
 
 
 def declare(add: Add) -> None:

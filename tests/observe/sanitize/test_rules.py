@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from warploom_lab.pages.reference import reference_pages
 
 import warploom as wl
 from warploom.diagnostics import Diagnostic
 from warploom.observe.sanitize.rules import Rule, pages, rules
+from warploom_lab.pages.reference import reference_pages
 
 ROOT = Path(__file__).resolve().parents[3]
 SCHEDULES = ("eager", "lazy", "random:1", "random:2")

@@ -1,15 +1,15 @@
-"""The campaign: every form that a GPU executes, run there and on the abstract machine, bit against bit.
+"""Comparison of instructions on a GPU and on the emulator, bit for bit.
 
 for experiment in experiments(["mma"]):
-compare(experiment, cases=1024, seed=1)                  # -> Outcome, with the first difference
-written = sample(experiments(["mma"]), "cuda", seed=1)       # what a GPU returned, to be compared without it
+    compare(experiment, cases=1024, seed=1)                  # -> Outcome, with the first difference
+recorded = sample(experiments(["mma"]), "cuda", seed=1)      # the GPU's results, for comparisons without the GPU
 """
 
 from __future__ import annotations
 
 from warploom_lab.campaign.experiment import Difference, Experiment, Outcome, compare
-from warploom_lab.campaign.forms import FAMILIES, experiments
 from warploom_lab.campaign.sample import Sample, differing, sample
+from warploom_lab.campaign.selection import FAMILIES, experiments
 
 __all__ = [
     "FAMILIES",

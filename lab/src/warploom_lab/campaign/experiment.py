@@ -1,4 +1,4 @@
-"""One instruction, many inputs: made from a seed, run on a GPU and on the abstract machine, and compared."""
+"""One instruction with many random inputs, run on a GPU and on the emulator and compared."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Arrays = dict[str, Array]
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """An array of an experiment: what each thread (or, of `memory`, each case) has of it.
+    """Array of an experiment; `shape` is the part of one thread, or of one case for `memory`.
 
-    `make` gives a case's values from a kind, by number, and random bits. Shapes: (cases, *shape).
+    `make` turns a kind of input and random bits into the values of the cases. Shapes: (cases, *shape).
     """
 
     dtype: str
@@ -32,10 +32,10 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """An instruction in its kernel. A case is what one warp, or one warpgroup, does with its inputs.
+    """Instruction inside a kernel; one warp or one warpgroup executes one case.
 
-    `inputs` and `outputs` name the arrays in the order of the kernel's parameters, `memory` among both where
-    an instruction writes shared memory.
+    `operands` are the arrays in the order of the kernel's parameters. `outputs` names the arrays to compare, which
+    include `memory` if the instruction writes shared memory.
     """
 
     form: str
@@ -49,11 +49,11 @@ class Experiment:
 
     @property
     def family(self) -> str:
-        """The family of its form."""
+        """Family of the form."""
         return self.form.partition(".")[0]
 
     def make(self, cases: int, seed: int) -> Arrays:
-        """Inputs of `cases` cases, kind by kind, and empty outputs. The same on every machine."""
+        """Return the inputs of the cases, which take turns at the kinds, and empty outputs."""
         arrays: Arrays = {}
         for number, (name, operand) in enumerate(self.operands.items()):
             array = np.zeros((cases, *operand.shape), operand.dtype)
@@ -70,25 +70,25 @@ class Experiment:
         return arrays
 
     def run(self, arrays: Arrays, device: str, workers: int = 1) -> Arrays:
-        """The outputs on a device: "cpu" or "cuda"."""
-        given = {name: array.copy() for name, array in arrays.items()}
-        cases = len(next(iter(given.values())))
+        """Run the kernel on the device "cpu" or "cuda" and return the outputs."""
+        copies = {name: array.copy() for name, array in arrays.items()}
+        cases = len(next(iter(copies.values())))
         launch(
             self.kernel,
             grid=cases // self.cases_of_block,
             block=self.threads * self.cases_of_block,
-            args=list(given.values()),
+            args=list(copies.values()),
             shared=self.shared,
             arch="sm_90a",
             device="cuda" if device == "cuda" else "cpu",
             workers=workers,
         )
-        return {name: given[name] for name in self.outputs}
+        return {name: copies[name] for name in self.outputs}
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The first output that differs: where it is, and what it is on either."""
+    """First output that differs, with its location and both values."""
 
     case: int
     kind: str
@@ -96,7 +96,7 @@ class Difference:
     thread: int
     register: int
     real: int
-    modelled: int
+    emulated: int
     width: int
 
     def __str__(self) -> str:
@@ -106,13 +106,13 @@ class Difference:
         )
         return (
             f"case {self.case} ({self.kind}), {self.output}, {where}:"
-            f" the GPU has 0x{self.real:0{digits}x}, the machine 0x{self.modelled:0{digits}x}"
+            f" the GPU has 0x{self.real:0{digits}x}, the emulator 0x{self.emulated:0{digits}x}"
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a comparison of one experiment found."""
+    """Result of the comparison of one experiment."""
 
     form: str
     instruction: str
@@ -124,28 +124,28 @@ class Outcome:
 
 
 def compare(experiment: Experiment, cases: int, seed: int) -> Outcome:
-    """Run an experiment on the GPU and on the machine.
+    """Run an experiment on the GPU and on the emulator and compare the outputs.
 
-    Errors: as `launch`.
+    Errors: the errors of `launch`.
     """
     arrays = experiment.make(cases, seed)
     real = experiment.run(arrays, "cuda")
-    modelled = experiment.run(arrays, "cpu")
+    emulated = experiment.run(arrays, "cpu")
     outputs = sum(array.size for array in real.values())
-    mismatches = sum(int((real[name] != modelled[name]).sum()) for name in real)
-    first = _first(real, modelled) if mismatches else None
+    mismatches = sum(int((real[name] != emulated[name]).sum()) for name in real)
+    first = _first(real, emulated) if mismatches else None
     return Outcome(experiment.form, experiment.instruction, cases, outputs, mismatches, first)
 
 
-def _first(real: Arrays, modelled: Arrays) -> Difference:
+def _first(real: Arrays, emulated: Arrays) -> Difference:
     found: list[Difference] = []
     for name, array in real.items():
-        differing = np.argwhere(array != modelled[name])
+        differing = np.argwhere(array != emulated[name])
         if len(differing):
             case, *rest = (int(index) for index in differing[0])
             at = (case, *rest)
             thread, register = (rest[0], rest[1]) if len(rest) == 2 else (-1, rest[0])
             kind = patterns.KINDS[case % len(patterns.KINDS)]
-            values = int(array[at]), int(modelled[name][at])
+            values = int(array[at]), int(emulated[name][at])
             found.append(Difference(case, kind, name, thread, register, *values, array.itemsize * 8))
     return min(found, key=lambda difference: difference.case)

@@ -1,4 +1,4 @@
-"""Kernels that put one instruction between memory and registers, written from the parts of `harness.ptx`."""
+"""Parts of kernels around one instruction, read from `harness.ptx`."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ def _parts() -> dict[str, Template]:
 
 
 def part(name: str, **words: object) -> str:
-    """A part with words in their places."""
+    """Return a part with its placeholders replaced."""
     return _parts()[name].substitute(words)

@@ -1,6 +1,6 @@
-"""The work of campaigns, a task at a time: functions that any process can be given, whoever spreads them.
+"""Jobs of the campaigns: module-level functions of one task, which any process can import.
 
-Each takes what all tasks share, a task, and whom to tell how far it is (none of these is long enough to say).
+Each job takes the shared data, a task, and a progress callback, which these short jobs do not use.
 """
 
 from __future__ import annotations
@@ -12,25 +12,30 @@ from typing import Any
 
 from warploom.diagnostics import WarploomError
 from warploom_lab.campaign.experiment import Experiment, Outcome, compare
-from warploom_lab.campaign.forms import FAMILIES, experiments
 from warploom_lab.campaign.sample import Sample, differing
-from warploom_lab.campaign.small import Disagreement, Record, disagreements, kernels
+from warploom_lab.campaign.selection import FAMILIES, experiments
+from warploom_lab.campaign.small_kernels import Mismatch, Record, kernels, mismatches
 from warploom_lab.campaign.tensor_case import TensorCase
-from warploom_lab.campaign.tensor_copy import TensorOutcome, TensorTask, compare_task, modelled_answer
+from warploom_lab.campaign.tensor_copy import TensorOutcome, TensorTask, compare_task, emulated_answer
 from warploom_lab.campaign.tensor_record import TensorSample
 
-Tell = Callable[[Any], None]
+Report = Callable[[Any], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """Which experiments: names of families, forms and instructions, and of those found every so manyth."""
+class Selection:
+    """Names of families, forms and instructions; every Nth of their experiments is selected."""
 
     names: tuple[str, ...] = ()
     every: int = 1
 
     def experiments(self) -> tuple[Experiment, ...]:
-        """They, by number: the same ones everywhere, since none can be sent. Errors: UsageError compare.form."""
+        """Return the selected experiments, in the same order in every process.
+
+        Processes exchange the numbers of experiments, because experiments cannot be pickled.
+
+        Errors: UsageError compare.form.
+        """
         return _experiments(self.names, self.every)
 
 
@@ -41,45 +46,47 @@ def _experiments(names: tuple[str, ...], every: int) -> tuple[Experiment, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """Experiments, and what they are given."""
+    """Selected experiments with the number of cases and the seed."""
 
-    choice: Choice
+    selection: Selection
     cases: int
     seed: int
 
 
-def experiment_on_gpu(shared: Inputs, number: int, _tell: Tell) -> Outcome:
-    """The experiment of a number, on the GPU of this process's machine and on the abstract machine."""
-    experiment = shared.choice.experiments()[number]
+def experiment_on_gpu(shared: Inputs, number: int, _report: Report) -> Outcome:
+    """Run an experiment, given by number, on the GPU of this machine and on the emulator."""
+    experiment = shared.selection.experiments()[number]
     try:
         return compare(experiment, shared.cases, shared.seed)
     except WarploomError as error:
         return Outcome(experiment.form, experiment.instruction, shared.cases, 0, 0, failure=f"{error}")
 
 
-def experiment_against(shared: tuple[Choice, Sample], number: int, _tell: Tell) -> int:
-    """The first case of an experiment that is not what a sample has of it; -1 where all are."""
-    choice, taken = shared
-    return next((case for _, case in differing(taken, [choice.experiments()[number]])), -1)
+def experiment_against_sample(shared: tuple[Selection, Sample], number: int, _report: Report) -> int:
+    """Return the first case of an experiment that differs from the sample, or -1."""
+    selection, recorded = shared
+    return next((case for _, case in differing(recorded, [selection.experiments()[number]])), -1)
 
 
-def kernel_against(shared: Record, key: str, _tell: Tell) -> Disagreement | None:
-    """How a small kernel leaves on the machine something else than is recorded."""
-    return next(disagreements(shared, kernels([key])), None)
+def kernel_against_record(shared: Record, key: str, _report: Report) -> Mismatch | None:
+    """Return the difference of a small kernel's output on the emulator from the record, or None."""
+    return next(mismatches(shared, kernels([key])), None)
 
 
-def tensor_copy(_shared: None, task: TensorTask, _tell: Tell) -> TensorOutcome:
-    """A tensor copy, on the device that the task names and on the machine."""
+def run_tensor_copy(_shared: None, task: TensorTask, _report: Report) -> TensorOutcome:
+    """Run a tensor copy on the device of the task and on the emulator."""
     return compare_task(task)
 
 
-def tensor_digest(_shared: None, case: TensorCase, _tell: Tell) -> int:
-    """A digest of what the machine does with a tensor copy."""
-    return modelled_answer(case).digest()
+def tensor_copy_digest(_shared: None, case: TensorCase, _report: Report) -> int:
+    """Return the digest of the emulator's answer to a tensor copy."""
+    return emulated_answer(case).digest()
 
 
-def tensor_against(_shared: None, task: tuple[TensorCase, int], _tell: Tell) -> tuple[str, str] | None:
-    """The machine's verdict on a tensor copy and its words, where a GPU answered something else."""
+def tensor_copy_against_sample(
+    _shared: None, task: tuple[TensorCase, int], _report: Report
+) -> tuple[str, str] | None:
+    """Return the emulator's verdict and message for a tensor copy that differs from the sample, or None."""
     case, digest = task
     found = TensorSample([case], [""], [digest]).differing()
-    return next(((modelled.verdict, modelled.words) for _, _, modelled in found), None)
+    return next(((emulated.verdict, emulated.words) for _, _, emulated in found), None)

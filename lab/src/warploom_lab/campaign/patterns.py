@@ -1,6 +1,6 @@
-"""Bit patterns to put into an instruction: of every kind that sums, conversions and limits can go wrong at.
+"""Bit patterns for operands, of kinds for which sums, conversions and limits often go wrong.
 
-The bits follow from the seed alone, on every machine and with every version of NumPy.
+The bits depend on the seed only, not on the machine or the version of NumPy.
 """
 
 from __future__ import annotations
@@ -17,30 +17,30 @@ Patterns = NDArray[Any]
 Raw = NDArray[np.uint64]
 
 KINDS = ("raw", "normal", "spread", "cancelling", "subnormal", "near overflow", "zeros", "near limits")
-"""What the operands of a case are like. Of integers, those of floats alone are raw bits."""
+"""Kinds of operand values; for integers, kinds that apply to floats only give raw bits."""
 
-_SPREAD = 24  # half the width of a spread, in binades
+_SPREAD = 24  # half the exponent range of the kind "spread"
 _PACKED = ("x2", "x4")
 
 
 def draw(seed: int, count: int) -> Raw:
-    """`count` words of 64 random bits."""
+    """Return `count` random 64-bit words."""
     return np.random.PCG64(seed).random_raw(count)
 
 
 def container_bits(element: str) -> int:
-    """The bits that an element takes in a register."""
+    """Return the number of bits of an element in a register."""
     return TYPES[element].bits
 
 
 def element_of(type_word: str) -> str:
-    """The element of a packed type: e4m3 of e4m3x2; a type that is not packed is its own."""
+    """Return the element type of a packed type, such as e4m3 for e4m3x2; other types are unchanged."""
     head = type_word[:-2]
     return head if type_word.endswith(_PACKED) and head in TYPES else type_word
 
 
 def patterns(element: str, kind: str, raw: Raw) -> Patterns:
-    """Patterns of an element type, one from each word of random bits, as unsigned integers."""
+    """Return patterns of an element type as unsigned integers, one for each random word."""
     number_format = F64 if element == "f64" else FORMATS.get(element)
     if number_format is not None:
         return _floats(number_format, kind, raw)
@@ -86,7 +86,7 @@ def _floats(number_format: Format, kind: str, raw: Raw) -> Patterns:
 
 
 def registers(element: str, kind: str, register_bits: int, raw: Raw) -> Patterns:
-    """Registers full of elements, in as many words of random bits as there are elements to them.
+    """Return registers filled with packed elements, one for each random word.
 
     Shapes: raw (…, elements of a register); the result is (…).
     """

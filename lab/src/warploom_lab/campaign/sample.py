@@ -1,6 +1,6 @@
-"""A sample of a campaign: what a GPU returned for a few cases of each experiment, as digests.
+"""Sample of a campaign: digests of a GPU's outputs for a few cases of each experiment.
 
-The inputs follow from the seed, so that the outputs alone are kept, eight bytes a case.
+The seed determines the inputs, so the sample holds the outputs only, eight bytes for each case.
 """
 
 from __future__ import annotations
@@ -25,37 +25,42 @@ Digests = NDArray[np.uint64]
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Digests by experiment, in order. Shapes: each (cases,)."""
+    """Digests by experiment, in order; each array has the shape (cases,)."""
 
     seed: int
     digests: Mapping[str, Digests]
 
     def write(self, path: Path) -> None:
-        """Write it as `.npz`."""
+        """Write the sample as an `.npz` file."""
         rows = np.stack(list(self.digests.values()))
         names = np.array("\n".join(self.digests).encode())
         np.savez_compressed(path, seed=np.array(self.seed), names=names, digests=rows)
 
     @classmethod
     def read(cls, path: Path) -> Sample:
-        """Read what was written. Errors: UsageError compare.sample where it is no sample."""
+        """Read a sample.
+
+        Errors: UsageError compare.sample if the file is not a sample.
+        """
         try:
-            with np.load(path, allow_pickle=False) as held:
-                names = held["names"].item().decode().split("\n")
-                return cls(int(held["seed"]), dict(zip(names, held["digests"], strict=True)))
+            with np.load(path, allow_pickle=False) as arrays:
+                names = arrays["names"].item().decode().split("\n")
+                return cls(int(arrays["seed"]), dict(zip(names, arrays["digests"], strict=True)))
         except (OSError, ValueError, KeyError) as error:
-            raise UsageError(f"{path} is no sample of a campaign: {error}", code="compare.sample") from None
+            raise UsageError(
+                f"{path} is not a sample of a campaign: {error}", code="compare.sample"
+            ) from None
 
 
 def key(experiment: Experiment) -> str:
-    """What a sample calls an experiment: its instruction, after its form's name."""
+    """Return the name of an experiment in a sample: the form and the instruction."""
     return f"{experiment.form} {experiment.instruction}"
 
 
 def sample(
     experiments: Iterable[Experiment], device: str, seed: int, progress: Callable[[str], Any] | None = None
 ) -> Sample:
-    """Digests of what a device returns for the first cases of each experiment."""
+    """Run the first cases of each experiment on a device and return the digests of the outputs."""
     found: dict[str, Digests] = {}
     for experiment in experiments:
         name = key(experiment)
@@ -65,19 +70,19 @@ def sample(
     return Sample(seed, found)
 
 
-def differing(taken: Sample, experiments: Iterable[Experiment]) -> Iterator[tuple[str, int]]:
-    """Experiments whose outputs on the machine are not the sample's, with the first case that differs."""
+def differing(recorded: Sample, experiments: Iterable[Experiment]) -> Iterator[tuple[str, int]]:
+    """Yield experiments whose outputs on the emulator differ from the sample, with the first such case."""
     for experiment in experiments:
-        recorded = taken.digests.get(key(experiment))
-        if recorded is None:
+        expected = recorded.digests.get(key(experiment))
+        if expected is None:
             continue
-        modelled = _digests(experiment.run(experiment.make(len(recorded), taken.seed), "cpu"))
-        if (modelled != recorded).any():
-            yield key(experiment), int(np.argmax(modelled != recorded))
+        emulated = _digests(experiment.run(experiment.make(len(expected), recorded.seed), "cpu"))
+        if (emulated != expected).any():
+            yield key(experiment), int(np.argmax(emulated != expected))
 
 
 def _digests(outputs: Arrays) -> Digests:
-    """Eight bytes that stand for the outputs of each case. Shapes: (cases,)."""
+    """Return an eight-byte digest of the outputs of each case, as an array of shape (cases,)."""
     cases = len(next(iter(outputs.values())))
     words = (
         blake2b(b"".join(array[case].tobytes() for array in outputs.values()), digest_size=_BYTES).digest()

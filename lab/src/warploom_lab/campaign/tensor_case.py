@@ -1,4 +1,4 @@
-"""One tensor copy of the campaign: a map, what is asked of it, and what memory holds before."""
+"""One tensor copy of the campaign: a tensor map, an action, and the initial memory."""
 
 from __future__ import annotations
 
@@ -21,10 +21,12 @@ _SHARED_TAG = 0x8000_0000
 
 @dataclass(frozen=True, slots=True)
 class TensorCase:
-    """A tensor copy, or with the action "verdict" a map that is only made.
+    """Tensor copy; the action "verdict" encodes the tensor map and copies nothing.
 
-    Units: bytes; `map.global_address` counts from the beginning of the memory, `start` from that of shared
-        memory, of which the copy's CTAs have `extent`. A `mask` other than 0 asks for a multicast.
+    `map.global_address` is an offset into the global memory and `start` an offset into the shared memory. Each CTA has
+    `extent` bytes of shared memory. A `mask` other than 0 selects a multicast.
+
+    Units: bytes.
     """
 
     number: int
@@ -47,22 +49,22 @@ class TensorCase:
         return f"case {self.number}: {name}{spread} at {self.coordinates} {self.offsets or ''} through {self.map}"
 
     def record(self) -> dict[str, Any]:
-        """The case as plain data."""
+        """Return the case as JSON data."""
         return asdict(self)
 
     @classmethod
     def of(cls, record: dict[str, Any]) -> TensorCase:
-        """The case that plain data says."""
+        """Return the case that JSON data describes."""
         values = {name: _frozen(value) for name, value in record.items()}
         values["map"] = TensorMapFields(**{name: _frozen(value) for name, value in record["map"].items()})
         return cls(**values)
 
     def global_memory(self) -> Array:
-        """What global memory holds before: numbers of the map's type, or words that tell where they stand."""
+        """Return the initial global memory: numbers of the map's type, or words that contain their own index."""
         return self._contents(self.memory, 0, _GLOBAL_TAG)
 
     def shared_memory(self) -> Array:
-        """What shared memory holds before."""
+        """Return the initial shared memory."""
         return self._contents(self.extent, 1, _SHARED_TAG)
 
     def _contents(self, size: int, salt: int, tag: int) -> Array:
@@ -79,7 +81,7 @@ class TensorCase:
 
 
 def _special(kind: str, bits: int, word: str, raw: patterns.Raw) -> Array:
-    """Elements halfway between two numbers of tf32, or infinities, NaNs and numbers that are neither."""
+    """Return elements near a tie of two tf32 numbers, or a mixture of infinities, NaNs and finite numbers."""
     found = patterns.patterns(word, "normal", raw)
     if kind == "ties":
         found = found & np.uint64(0xFFFF_E000) | np.uint64(0x0FFF) + raw % np.uint64(3)
@@ -94,5 +96,5 @@ def _special(kind: str, bits: int, word: str, raw: patterns.Raw) -> Array:
 
 
 def _frozen(value: Any) -> Any:
-    """Lists as tuples."""
+    """Return a tuple if the value is a list, otherwise the value."""
     return tuple(cast("list[Any]", value)) if isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""Random tensor copies: maps of every kind, at the border of legality and far from it, and copies through them."""
+"""Random tensor copies, and random tensor maps that are legal or nearly legal."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from warploom.layout.tensormap import ELEMENT_TYPES, INTERLEAVES, SWIZZLE_SPANS,
 from warploom_lab.campaign.patterns import KINDS
 from warploom_lab.campaign.tensor_case import Action, TensorCase
 
-_ON_HOPPER = 13  # element types, of all that there are
+_HOPPER_TYPES = 13  # element types of Hopper; Blackwell has more
 _FLOATS = [code for code, (word, _, _) in enumerate(ELEMENT_TYPES) if word[0] in "ft" or word == "bf16"]
 _CONVERTED = ("f32.ftz", "tf32", "tf32.ftz")
 _REDUCTIONS = ("add", "min", "max", "inc", "dec", "and", "or", "xor")
 _CORNER_BITS = {3: 16, 4: 8, 5: 5}
 _LONGEST_SPAN = 1 << 18
-_MARGIN = 1 << 14  # bytes of memory before and after a tensor that show what leaves it
+_MARGIN = 1 << 14  # bytes before and after a tensor, which reveal accesses outside it
 _SHARED = 200 * 1024
 
 
 def tensor_cases(count: int, seed: int) -> Iterator[TensorCase]:
-    """`count` cases. A case follows from the seed and its number alone."""
+    """Yield cases; each depends on the seed and its number only."""
     for number in range(count):
         rng = Random(f"{seed} {number}")
-        yield _border(rng, number) if number % 4 == 3 else _copy(rng, number)
+        yield _verdict(rng, number) if number % 4 == 3 else _copy(rng, number)
 
 
 # Maps -------------------------------------------------------------------------------------------------------
@@ -35,7 +35,7 @@ def tensor_cases(count: int, seed: int) -> Iterator[TensorCase]:
 def _map(rng: Random, *, im2col: bool) -> TensorMapFields:
     interleave = rng.choice((0, 0, 0, 0, 0, 1, 2))
     rank = rng.choice((3, 4, 5)) if im2col or interleave else rng.choice((1, 2, 2, 3, 3, 4, 5))
-    elemtype = rng.randrange(_ON_HOPPER)
+    elemtype = rng.randrange(_HOPPER_TYPES)
     swizzle = 1 if interleave == 2 else rng.choice((0, 0, 1, 2, 3))
     size = ELEMENT_TYPES[elemtype][1] // 8
     unit = INTERLEAVES[interleave] or size
@@ -79,7 +79,7 @@ def _map(rng: Random, *, im2col: bool) -> TensorMapFields:
         fill=int(elemtype in _FLOATS and rng.random() < 0.5),
         l2_promotion=rng.randrange(4),
     )
-    return _columns(rng, made, inner) if im2col else made
+    return _im2col(rng, made, inner) if im2col else made
 
 
 def _rows(box: list[int], steps: list[int], rank: int) -> int:
@@ -93,8 +93,8 @@ def _row(inner: int, unit: int, swizzle: int) -> int:
     return max(inner * unit, SWIZZLE_SPANS[swizzle])
 
 
-def _columns(rng: Random, tiled: TensorMapFields, channels: int) -> TensorMapFields:
-    """The map for convolutions over the same tensor."""
+def _im2col(rng: Random, tiled: TensorMapFields, channels: int) -> TensorMapFields:
+    """Return the im2col map over the tensor of a tiled map."""
     half = 1 << (_CORNER_BITS[tiled.rank] - 1)
     spatial = tiled.rank - 2
     first = 0 if tiled.interleave else 1
@@ -127,7 +127,7 @@ def _copy(rng: Random, number: int) -> TensorCase:
     action: Action = rng.choice(
         ("load", "load", "load", "load", "store", "store", "reduce", "reduce", "prefetch")
     )
-    stored = action in ("store", "reduce") and rng.random() < 0.8  # these begin at no negative coordinate
+    stored = action in ("store", "reduce") and rng.random() < 0.8  # without negative coordinates
     if stored and im2col:
         lower, upper = (
             (max(each, 0) for each in made.im2col_lower),
@@ -186,7 +186,7 @@ def _reduction(rng: Random, made: TensorMapFields) -> str:
 
 
 def _large(made: TensorMapFields) -> TensorMapFields:
-    """The map with the largest box that shared memory holds."""
+    """Return the map with the largest box that fits in shared memory."""
     row = _row(made.box[0], INTERLEAVES[made.interleave] or made.element_bits // 8, made.swizzle)
     box, left = list(made.box), _SHARED // row
     for axis in range(1, made.rank):
@@ -196,10 +196,10 @@ def _large(made: TensorMapFields) -> TensorMapFields:
 
 
 def _coordinates(rng: Random, made: TensorMapFields) -> tuple[int, ...]:
-    """Innermost first: inside, partly outside, outside, or anywhere."""
+    """Return coordinates, innermost first, that are inside, partly outside, or outside the tensor."""
     size = made.element_bits // 8
-    grain = max(16 // size, 1) if not made.interleave else 1
-    mood = rng.random()
+    step = max(16 // size, 1) if not made.interleave else 1
+    choice = rng.random()
     found: list[int] = []
     for axis in range(made.rank):
         extent = made.global_dim[axis]
@@ -207,14 +207,14 @@ def _coordinates(rng: Random, made: TensorMapFields) -> tuple[int, ...]:
         inside = rng.randint(0, max(extent - box, 0))
         low, high = rng.randint(-box, 0), rng.randint(max(extent - box, 0), extent)
         outside = rng.choice((-box - rng.randrange(4), extent + rng.randrange(4), -(1 << 31), (1 << 31) - 1))
-        if mood < 0.5:
+        if choice < 0.5:
             at = inside
-        elif mood < 0.9:
+        elif choice < 0.9:
             at = rng.choice((inside, inside, low, high))
         else:
             at = rng.choice((inside, low, high, outside))
         if axis == 0 and rng.random() < 0.96:
-            at = at // grain * grain
+            at = at // step * step
         found.append(at)
     if made.is_im2col and rng.random() < 0.85:
         first = 0 if made.interleave else 1
@@ -237,23 +237,23 @@ def _offsets(rng: Random, made: TensorMapFields) -> tuple[int, ...]:
     )
 
 
-# The border of legality -------------------------------------------------------------------------------------
+# Nearly legal maps ------------------------------------------------------------------------------------------
 
 
-def _border(rng: Random, number: int) -> TensorCase:
+def _verdict(rng: Random, number: int) -> TensorCase:
     im2col = rng.random() < 0.35
     made = _map(rng, im2col=im2col)
-    changes = _COMMON + (_OF_COLUMNS if im2col else _OF_TILES)
+    changes = _COMMON_CHANGES + (_IM2COL_CHANGES if im2col else _TILED_CHANGES)
     for _ in range(rng.choice((1, 1, 1, 2))):
         made = rng.choice(changes)(rng, made)
     return TensorCase(number, "verdict", made)
 
 
-_Change = Callable[[Random, TensorMapFields], TensorMapFields]
+_MapChange = Callable[[Random, TensorMapFields], TensorMapFields]
 
 
-def _one(name: str, *values: int) -> _Change:
-    """A change of one entry of a field to one of some values."""
+def _change_entry(name: str, *values: int) -> _MapChange:
+    """Return a change that sets one entry of a tuple field to one of the values."""
 
     def change(rng: Random, made: TensorMapFields) -> TensorMapFields:
         entries: list[int] = list(getattr(made, name))
@@ -264,27 +264,27 @@ def _one(name: str, *values: int) -> _Change:
     return change
 
 
-def _field(name: str, *values: int) -> _Change:
-    """A change of a field to one of some values."""
+def _change_field(name: str, *values: int) -> _MapChange:
+    """Return a change that sets a field to one of the values."""
     return lambda rng, made: replace(made, **{name: rng.choice(values)})
 
 
-def _shifted(rng: Random, made: TensorMapFields) -> TensorMapFields:
+def _shift_address(rng: Random, made: TensorMapFields) -> TensorMapFields:
     return replace(made, global_address=made.global_address + rng.choice((1, 2, 4, 8, 16, 24)))
 
 
-def _row_of_bytes(rng: Random, made: TensorMapFields) -> TensorMapFields:
-    """The row of a box, or a pixel, of bytes about a limit."""
+def _change_row_size(rng: Random, made: TensorMapFields) -> TensorMapFields:
+    """Set the size of a box row, or of a pixel, to a value near a limit."""
     size = made.element_bits // 8 or 1
-    wanted = rng.choice((8, 12, 16, 24, 32, 48, 64, 80, 128, 144, 256, 512)) // size
-    wanted = max(min(wanted, 257), 1)
+    size_in_elements = rng.choice((8, 12, 16, 24, 32, 48, 64, 80, 128, 144, 256, 512)) // size
+    size_in_elements = max(min(size_in_elements, 257), 1)
     if made.is_im2col:
-        return replace(made, channels_per_pixel=wanted)
-    return replace(made, box=(wanted, *made.box[1:]))
+        return replace(made, channels_per_pixel=size_in_elements)
+    return replace(made, box=(size_in_elements, *made.box[1:]))
 
 
-def _size(rng: Random, made: TensorMapFields) -> TensorMapFields:
-    """A box about as large as shared memory, of narrow rows or wide pixels."""
+def _change_box_size(rng: Random, made: TensorMapFields) -> TensorMapFields:
+    """Set the box to about the size of shared memory, with narrow rows or wide pixels."""
     kib = rng.choice((208, 216, 224, 225, 226, 227, 228, 229, 232, 240, 248, 255, 256))
     size = made.element_bits // 8 or 1
     if made.is_im2col:
@@ -293,16 +293,16 @@ def _size(rng: Random, made: TensorMapFields) -> TensorMapFields:
         return replace(made, channels_per_pixel=256 // size, pixels_per_column=pixels, swizzle=swizzle)
     rank = max(made.rank, 3)
     long = [64, kib] if rank != 4 or rng.random() < 0.5 else [kib, 64]
-    filled = replace(_any_rank(rng, made), rank=rank)
+    filled = replace(_change_rank(rng, made), rank=rank)
     box = (16 // size, *long, *[1] * (rank - 3))
-    if made.interleave:  # the last dimension but one is that of slices
+    if made.interleave:  # the second-to-last dimension holds the slices
         box = (16 // size, *long, 3)[:rank] if rank == 4 else box
     return replace(filled, box=pad_to_five(box[:rank]), element_stride=pad_to_five([1] * rank))
 
 
-def _strided_size(rng: Random, made: TensorMapFields) -> TensorMapFields:
-    """A box about as large as shared memory once a traversal stride has thinned it."""
-    sized = _size(rng, made)
+def _change_strided_box_size(rng: Random, made: TensorMapFields) -> TensorMapFields:
+    """Set the box to about the size of shared memory after division by a traversal stride."""
+    sized = _change_box_size(rng, made)
     if sized.is_im2col:
         return sized
     axis, step = rng.choice((0, 0, 1, 2)), rng.choice((2, 3, 4, 8))
@@ -312,7 +312,7 @@ def _strided_size(rng: Random, made: TensorMapFields) -> TensorMapFields:
     return replace(sized, box=pad_to_five(box[: sized.rank]), element_stride=pad_to_five(steps))
 
 
-def _any_rank(rng: Random, made: TensorMapFields) -> TensorMapFields:
+def _change_rank(rng: Random, made: TensorMapFields) -> TensorMapFields:
     rank = rng.randint(3 if made.is_im2col else 1, 5)
     filled = {"global_dim": 4, "global_stride": 4096, "box": 2, "element_stride": 1}
     values = {name: tuple(each or value for each in getattr(made, name)) for name, value in filled.items()}
@@ -321,31 +321,33 @@ def _any_rank(rng: Random, made: TensorMapFields) -> TensorMapFields:
     return replace(made, rank=rank, **values)
 
 
-_COMMON: tuple[_Change, ...] = (
-    _shifted,
-    _row_of_bytes,
-    _row_of_bytes,
-    _size,
-    _size,
-    _any_rank,
-    _one("global_dim", 0, 1, 1 << 32, (1 << 32) + 1),
-    _one("global_stride", 0, 8, 16, 24, 32, 48, 1 << 20, (1 << 40) - 32, (1 << 40) - 16, 1 << 40, 1 << 41),
-    _one("element_stride", 0, 1, 7, 8, 9, 16),
-    _field("interleave", 0, 1, 2),
-    _field("swizzle", 0, 1, 2, 3),
-    _field("fill", 0, 1),
-    _field("elemtype", *range(len(ELEMENT_TYPES))),
+_COMMON_CHANGES: tuple[_MapChange, ...] = (
+    _shift_address,
+    _change_row_size,
+    _change_row_size,
+    _change_box_size,
+    _change_box_size,
+    _change_rank,
+    _change_entry("global_dim", 0, 1, 1 << 32, (1 << 32) + 1),
+    _change_entry(
+        "global_stride", 0, 8, 16, 24, 32, 48, 1 << 20, (1 << 40) - 32, (1 << 40) - 16, 1 << 40, 1 << 41
+    ),
+    _change_entry("element_stride", 0, 1, 7, 8, 9, 16),
+    _change_field("interleave", 0, 1, 2),
+    _change_field("swizzle", 0, 1, 2, 3),
+    _change_field("fill", 0, 1),
+    _change_field("elemtype", *range(len(ELEMENT_TYPES))),
 )
-_OF_TILES: tuple[_Change, ...] = (
-    _one("box", 0, 1, 255, 256, 257),
-    _one("box", 0, 1, 255, 256, 257, 1 << 31),
-    _strided_size,
-    _strided_size,
+_TILED_CHANGES: tuple[_MapChange, ...] = (
+    _change_entry("box", 0, 1, 255, 256, 257),
+    _change_entry("box", 0, 1, 255, 256, 257, 1 << 31),
+    _change_strided_box_size,
+    _change_strided_box_size,
 )
-_OF_COLUMNS: tuple[_Change, ...] = (
-    _one("im2col_lower", 0, 15, 16, -16, -17, 127, 128, -128, -129, 32767, -32768, 32768, -32769),
-    _one("im2col_upper", 0, 15, 16, -16, -17, 127, 128, -128, -129, 32767, -32768, 32768, -32769),
-    _one("im2col_upper", -2, -3, -4, -5, -6, -9),
-    _field("channels_per_pixel", 0, 1, 255, 256, 257),
-    _field("pixels_per_column", 1, 255, 256, 257, 1023, 1024, 1025),
+_IM2COL_CHANGES: tuple[_MapChange, ...] = (
+    _change_entry("im2col_lower", 0, 15, 16, -16, -17, 127, 128, -128, -129, 32767, -32768, 32768, -32769),
+    _change_entry("im2col_upper", 0, 15, 16, -16, -17, 127, 128, -128, -129, 32767, -32768, 32768, -32769),
+    _change_entry("im2col_upper", -2, -3, -4, -5, -6, -9),
+    _change_field("channels_per_pixel", 0, 1, 255, 256, 257),
+    _change_field("pixels_per_column", 1, 255, 256, 257, 1023, 1024, 1025),
 )

@@ -1,4 +1,4 @@
-"""Tensor copies on the GPU and on the abstract machine: what each leaves, byte for byte."""
+"""Tensor copies on a GPU and on the emulator, and the comparison of every byte they leave."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from warploom.ptx import Module, parse
 from warploom.runtime.api import launch
 from warploom_lab.campaign.experiment import Array
 from warploom_lab.campaign.tensor_case import TensorCase
-from warploom_lab.ptxas.spell import instruction, opcode_words
+from warploom_lab.ptxas.instruction_text import instruction, opcode_words
 
 _THREADS = 128
-_SM = 90  # the recorded answers are an H200's
+_SM = 90  # the recorded answers come from an H200
 _SPINS = {"cpu": 1, "cuda": 20_000}
 _DIGEST = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a device did with a case.
+    """Answer of a device to a case.
 
-    `verdict` is "done", "refused" (the map), "trapped" or "hung"; with "done", `steps` says of each CTA how
-    many times 16 bytes its mbarrier lacked, 16 bytes having been added to what the copy was to complete.
+    `verdict` is "done", "refused" (the tensor map), "trapped", "hung" or "failed". With "done", `steps` has the
+    16-byte units that the mbarrier of each CTA still expected; the kernel adds one unit to the bytes of the copy.
     """
 
     verdict: str
@@ -46,38 +46,38 @@ class Answer:
     words: str = ""
 
     def digest(self) -> int:
-        """Eight bytes that stand for the answer; equal when the verdict and every byte are."""
-        said = f"{self.verdict} {self.steps}".encode()
-        content = blake2b(said + self.shared.tobytes() + self.memory.tobytes(), digest_size=_DIGEST)
+        """Return an eight-byte digest of the verdict and of every byte."""
+        head = f"{self.verdict} {self.steps}".encode()
+        content = blake2b(head + self.shared.tobytes() + self.memory.tobytes(), digest_size=_DIGEST)
         return int.from_bytes(content.digest(), "little")
 
 
-class _Unjudged(TensorMap):
-    """A map that is handed on as it is, so that the device judges it."""
+class _Unvalidated(TensorMap):
+    """Tensor map without validation on the host, so that the device decides its legality."""
 
     def fields(self, global_address: int) -> TensorMapFields:
-        """The map at its place."""
+        """Return the fields of the map at a global address."""
         return replace(self.template, global_address=global_address)
 
 
 def answer(case: TensorCase, device: str) -> Answer:
-    """What a device, "cpu" or "cuda", does with a case."""
-    if words := _refusal(case.map, device):
-        return Answer("refused", words=words)
+    """Run a case on the device "cpu" or "cuda" and return the answer."""
+    if message := _refusal(case.map, device):
+        return Answer("refused", words=message)
     if case.action == "verdict":
         return Answer("done")
     memory, shared = case.global_memory(), case.shared_memory()
     after = np.zeros((case.cluster, case.extent), np.uint8)
     steps = np.zeros(case.cluster, np.uint32)
-    tensor_map = _Unjudged(memory[case.map.global_address :], replace(case.map, global_address=0))
-    places = [
+    tensor_map = _Unvalidated(memory[case.map.global_address :], replace(case.map, global_address=0))
+    indices = [
         *case.coordinates,
         *[0] * (5 - len(case.coordinates)),
         *case.offsets,
         *[0] * (3 - len(case.offsets)),
     ]
     arguments: list[Any] = [tensor_map, memory, shared, after, steps, case.extent, case.start, case.expected]
-    arguments += [_SPINS[device], case.mask or 1, *places]
+    arguments += [_SPINS[device], case.mask or 1, *indices]
     try:
         launch(
             _kernel(case.action, case.map.rank, case.map.is_im2col, case.mask != 0, case.reduction),
@@ -94,7 +94,7 @@ def answer(case: TensorCase, device: str) -> Answer:
 
 
 def _refusal(made: TensorMapFields, device: str) -> str:
-    """Why a device makes no such map; empty where it makes it. Both look at an address of many zeros."""
+    """Return the message with which a device refuses a tensor map, or "" if it accepts the map."""
     placed = replace(made, global_address=(1 << 32) + made.global_address)
     if device == "cpu":
         return "; ".join((*placed.validate(), *placed.unsupported_on(_SM)))
@@ -121,25 +121,27 @@ def _kernel(action: str, rank: int, im2col: bool, multicast: bool, reduction: st
     match action:
         case "load":
             form = tensor.LOAD_IM2COL if im2col else tensor.LOAD
-            places = ["[%start]", source, "[%bar]", offsets, "%mask" if multicast else ""]
+            operands = ["[%start]", source, "[%bar]", offsets, "%mask" if multicast else ""]
         case "prefetch":
             form = tensor.PREFETCH_IM2COL if im2col else tensor.PREFETCH
-            places = [source, offsets]
+            operands = [source, offsets]
         case "store":
             form = tensor.STORE_IM2COL if im2col else tensor.STORE
-            places = [source, "[%start]"]
+            operands = [source, "[%start]"]
         case _:
             form = tensor.REDUCE_IM2COL if im2col else tensor.REDUCE
-            places = [source, "[%start]"]
-    statements = [_statement(form, slots, places)]
+            operands = [source, "[%start]"]
+    statements = [_statement(form, slots, operands)]
     if action in ("store", "reduce"):
         statements += [_statement(bulk.COMMIT, {}, []), _statement(bulk.WAIT_GROUP, {}, ["0"])]
     text = (files("warploom_lab.campaign") / "tensor.ptx").read_text()
     return parse(Template(text).substitute(copy="\n    ".join(statements)))
 
 
-def _statement(form: Form, slots: dict[str, str], places: Sequence[str]) -> str:
-    return instruction(opcode_words(form, defaultdict(str, slots)), [place for place in places if place])
+def _statement(form: Form, slots: dict[str, str], operands: Sequence[str]) -> str:
+    return instruction(
+        opcode_words(form, defaultdict(str, slots)), [operand for operand in operands if operand]
+    )
 
 
 # Comparing --------------------------------------------------------------------------------------------------
@@ -147,91 +149,94 @@ def _statement(form: Form, slots: dict[str, str], places: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TensorOutcome:
-    """A case on two devices. The answers have their bytes where they differ alone."""
+    """Answers of a GPU and of the emulator to a case; the bytes are kept only if they differ."""
 
     case: TensorCase
     real: Answer
-    modelled: Answer
+    emulated: Answer
     digest: int
     same: bool
 
     def __str__(self) -> str:
-        real, modelled = self.real, self.modelled
-        if real.verdict != modelled.verdict:
-            what = f"the GPU's verdict is {real.verdict} {real.words!r}, ours {modelled.verdict} {modelled.words!r}"
-        elif real.steps != modelled.steps:
-            what = f"the mbarriers of the GPU lacked {real.steps} times 16 bytes, ours {modelled.steps}"
-        else:
-            what = _first("shared memory", real.shared, modelled.shared) or _first(
-                "global memory", real.memory, modelled.memory
+        gpu, emulator = self.real, self.emulated
+        if gpu.verdict != emulator.verdict:
+            difference = (
+                f"the GPU's verdict is {gpu.verdict} {gpu.words!r}, the emulator's {emulator.verdict}"
+                f" {emulator.words!r}"
             )
-        return f"{self.case}: {what}"
+        elif gpu.steps != emulator.steps:
+            difference = f"the GPU's mbarriers still expect {gpu.steps} times 16 bytes, the emulator's {emulator.steps}"
+        else:
+            difference = _first_difference("shared memory", gpu.shared, emulator.shared)
+            difference = difference or _first_difference("global memory", gpu.memory, emulator.memory)
+        return f"{self.case}: {difference}"
 
 
-def _first(where: str, real: Array, modelled: Array) -> str:
-    at = np.flatnonzero(real.reshape(-1) != modelled.reshape(-1))
+def _first_difference(space: str, real: Array, emulated: Array) -> str:
+    at = np.flatnonzero(real.reshape(-1) != emulated.reshape(-1))
     if not len(at):
         return ""
     first = int(at[0])
-    found = real.reshape(-1)[first], modelled.reshape(-1)[first]
-    bytes_ = f"the GPU has {found[0]:#x}, the machine {found[1]:#x}"
-    return f"{len(at)} bytes of {where} differ, the first at {first}: {bytes_}"
+    values = f"the GPU has {real.reshape(-1)[first]:#x}, the emulator {emulated.reshape(-1)[first]:#x}"
+    return f"{len(at)} bytes of {space} differ, the first at {first}: {values}"
 
 
 @dataclass(frozen=True, slots=True)
 class TensorTask:
-    """A case to be compared on a device: "cuda", or "cpu" to compare the machine with itself."""
+    """Case and device: "cuda", or "cpu" to compare the emulator with itself."""
 
     case: TensorCase
     device: str = "cuda"
 
 
 def compare_task(task: TensorTask) -> TensorOutcome:
-    """Run a case on a device and on the machine."""
-    real = real_answer(task)
-    return outcome_of(task.case, real, modelled_answer(task.case).digest())
+    """Run a case on a device and on the emulator and compare the answers."""
+    return outcome_of(task.case, gpu_answer(task), emulated_answer(task.case).digest())
 
 
-def outcome_of(case: TensorCase, real: Answer, modelled: int) -> TensorOutcome:
-    """What comes of a device's answer and the digest of the machine's, which is asked for its bytes if they differ."""
+def outcome_of(case: TensorCase, real: Answer, emulated: int) -> TensorOutcome:
+    """Compare the answer of a device with the digest of the emulator's answer.
+
+    If they differ, the emulator runs again for its bytes.
+    """
     digest = real.digest()
-    if digest == modelled:
+    if digest == emulated:
         kept = Answer(real.verdict, real.steps)
         return TensorOutcome(case, kept, kept, digest, same=True)
-    return TensorOutcome(case, real, modelled_answer(case), digest, same=False)
+    return TensorOutcome(case, real, emulated_answer(case), digest, same=False)
 
 
-def real_answer(task: TensorTask) -> Answer:
-    """What a device does with a case; where it fails, its words."""
+def gpu_answer(task: TensorTask) -> Answer:
+    """Return the answer of the task's device; an error becomes the verdict "failed"."""
     try:
         return answer(task.case, task.device)
     except WarploomError as error:
         return Answer("failed", words=str(error))
 
 
-def survives(outcome: TensorOutcome) -> bool:
-    """Whether the process that made an outcome can use its GPU again."""
-    return survives_answer(outcome.real)
+def is_reusable(outcome: TensorOutcome) -> bool:
+    """Return True if the process of an outcome can use its GPU again."""
+    return is_reusable_after(outcome.real)
 
 
-def survives_answer(real: Answer) -> bool:
-    """Whether the process that got an answer can use its GPU again."""
+def is_reusable_after(real: Answer) -> bool:
+    """Return True if the process that received an answer can use its GPU again."""
     return real.verdict not in ("trapped", "failed")
 
 
 def lost(task: TensorTask) -> TensorOutcome:
-    """The outcome of a case in which a process was lost."""
+    """Return the outcome of a case whose process was lost."""
     real = hung(task)
-    return TensorOutcome(task.case, real, modelled_answer(task.case), real.digest(), same=False)
+    return TensorOutcome(task.case, real, emulated_answer(task.case), real.digest(), same=False)
 
 
 def hung(_: TensorTask) -> Answer:
-    """The answer of a device whose process was lost."""
+    """Return the answer of a device whose process was lost."""
     return Answer("hung")
 
 
-def modelled_answer(case: TensorCase) -> Answer:
-    """What the abstract machine does with a case; where it fails, its words."""
+def emulated_answer(case: TensorCase) -> Answer:
+    """Return the answer of the emulator; an error becomes the verdict "failed"."""
     try:
         return answer(case, "cpu")
     except WarploomError as error:

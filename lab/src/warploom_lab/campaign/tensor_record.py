@@ -1,4 +1,4 @@
-"""What a GPU answered to tensor copies, on disk: a sample to compare with, and differences to study."""
+"""Files of a GPU's answers to tensor copies: a sample for comparisons, and differences to study."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ import numpy as np
 from warploom.diagnostics import UsageError
 from warploom_lab.campaign.experiment import Array
 from warploom_lab.campaign.tensor_case import TensorCase
-from warploom_lab.campaign.tensor_copy import Answer, TensorOutcome, modelled_answer
+from warploom_lab.campaign.tensor_copy import Answer, TensorOutcome, emulated_answer
 
-_ALIKE = 6  # differences of one kind that are kept
-_KEPT = 12 << 20  # changed bytes that are kept in all
+_EXAMPLES = 6  # differences of one kind that are kept
+_LARGEST = 12 << 20  # changed bytes that are kept in total
 
 
 @dataclass(frozen=True, slots=True)
 class TensorSample:
-    """Cases, and of each the verdict of a GPU and a digest of its answer."""
+    """Cases with the verdict of a GPU and the digest of its answer."""
 
     cases: Sequence[TensorCase]
     verdicts: Sequence[str]
@@ -30,7 +30,7 @@ class TensorSample:
 
     @classmethod
     def of(cls, outcomes: Iterable[TensorOutcome]) -> TensorSample:
-        """The sample of what a GPU answered."""
+        """Return the sample of the GPU's answers."""
         ordered = sorted(outcomes, key=lambda outcome: outcome.case.number)
         return cls(
             [outcome.case for outcome in ordered],
@@ -39,7 +39,7 @@ class TensorSample:
         )
 
     def write(self, path: Path) -> None:
-        """Write it as `.npz`."""
+        """Write the sample as an `.npz` file."""
         records = [case.record() for case in self.cases]
         np.savez_compressed(
             path,
@@ -50,73 +50,78 @@ class TensorSample:
 
     @classmethod
     def read(cls, path: Path) -> TensorSample:
-        """Read what was written. Errors: UsageError compare.sample where it is no sample."""
+        """Read a sample.
+
+        Errors: UsageError compare.sample if the file is not a sample.
+        """
         try:
-            with np.load(path, allow_pickle=False) as held:
-                cases = [TensorCase.of(record) for record in _unpacked(held["cases"])]
-                return cls(cases, _unpacked(held["verdicts"]), held["digests"].tolist())
+            with np.load(path, allow_pickle=False) as arrays:
+                cases = [TensorCase.of(record) for record in _unpacked(arrays["cases"])]
+                return cls(cases, _unpacked(arrays["verdicts"]), arrays["digests"].tolist())
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise UsageError(
-                f"{path} is no sample of tensor copies: {error}", code="compare.sample"
+                f"{path} is not a sample of tensor copies: {error}", code="compare.sample"
             ) from None
 
     def differing(self) -> Iterator[tuple[TensorCase, str, Answer]]:
-        """Cases to which the machine answers something else, with the GPU's verdict and the machine's answer."""
+        """Yield (case, GPU's verdict, emulator's answer) for each case whose digests differ."""
         for case, verdict, digest in zip(self.cases, self.verdicts, self.digests, strict=True):
-            modelled = modelled_answer(case)
-            if modelled.digest() != digest:
-                yield case, verdict, modelled
+            emulated = emulated_answer(case)
+            if emulated.digest() != digest:
+                yield case, verdict, emulated
 
 
 def write_differences(path: Path, outcomes: Iterable[TensorOutcome]) -> None:
-    """Write cases that differ, with the bytes that either device left; of cases alike only some."""
+    """Write differing cases with the bytes of both devices; keep a few examples of each kind."""
     seen: Counter[tuple[object, ...]] = Counter()
     records: list[dict[str, Any]] = []
     arrays: dict[str, Array] = {}
-    left = _KEPT
+    left = _LARGEST
     for outcome in outcomes:
         case, made = outcome.case, outcome.case.map
-        alike = (
+        kind = (
             *(case.action, made.is_im2col, made.interleave, made.swizzle, case.reduction, case.kind == ""),
-            *(outcome.real.verdict, outcome.modelled.verdict, outcome.modelled.words[:24]),
+            *(outcome.real.verdict, outcome.emulated.verdict, outcome.emulated.words[:24]),
         )
-        seen[alike] += 1
-        if outcome.same or seen[alike] > _ALIKE:
+        seen[kind] += 1
+        if outcome.same or seen[kind] > _EXAMPLES:
             continue
         record: dict[str, Any] = {"case": case.record()}
-        for name, answer in (("real", outcome.real), ("modelled", outcome.modelled)):
+        for name, answer in (("real", outcome.real), ("modelled", outcome.emulated)):
             record[name] = {"verdict": answer.verdict, "steps": answer.steps, "words": answer.words}
             for part, before in _before(case).items():
-                held: Array = getattr(answer, part)
-                changed = held ^ before if held.size else held
+                after: Array = getattr(answer, part)
+                changed = after ^ before if after.size else after
                 left -= int(np.count_nonzero(changed))
-                if held.size and left > 0:
+                if after.size and left > 0:
                     arrays[f"{len(records)} {name} {part}"] = changed
         records.append(record)
     np.savez_compressed(path, differences=_packed(records), **arrays)  # type: ignore[arg-type]
 
 
 def read_differences(path: Path) -> list[tuple[TensorCase, Answer, Answer]]:
-    """Cases that differed, with the GPU's answer and the machine's of that time."""
+    """Read the differing cases, each with the answer of the GPU and of the emulator."""
     found: list[tuple[TensorCase, Answer, Answer]] = []
-    with np.load(path, allow_pickle=False) as held:
-        for number, record in enumerate(_unpacked(held["differences"])):
+    with np.load(path, allow_pickle=False) as arrays:
+        for number, record in enumerate(_unpacked(arrays["differences"])):
             case = TensorCase.of(record["case"])
-            both: list[Answer] = []
+            answers: list[Answer] = []
             for name in ("real", "modelled"):
-                said = record[name]
+                answer = record[name]
                 parts = {
-                    part: held[key] ^ before
+                    part: arrays[key] ^ before
                     for part, before in _before(case).items()
-                    if (key := f"{number} {name} {part}") in held.files
+                    if (key := f"{number} {name} {part}") in arrays.files
                 }
-                both.append(Answer(said["verdict"], tuple(said["steps"]), words=said["words"], **parts))
-            found.append((case, both[0], both[1]))
+                answers.append(
+                    Answer(answer["verdict"], tuple(answer["steps"]), words=answer["words"], **parts)
+                )
+            found.append((case, answers[0], answers[1]))
     return found
 
 
 def _before(case: TensorCase) -> dict[str, Array]:
-    """What memory holds before, by which changes are told."""
+    """Return the initial content of both memories; the file stores changes relative to it."""
     return {"shared": case.shared_memory(), "memory": case.global_memory()}
 
 
@@ -124,5 +129,5 @@ def _packed(data: list[Any]) -> Array:
     return np.frombuffer(json.dumps(data, separators=(",", ":")).encode(), np.uint8)
 
 
-def _unpacked(held: Array) -> list[Any]:
-    return json.loads(held.tobytes())
+def _unpacked(packed: Array) -> list[Any]:
+    return json.loads(packed.tobytes())

@@ -1,4 +1,4 @@
-"""The `warploom-lab` command: comparisons with GPUs and recorded answers of external tools."""
+"""The `warploom-lab` command: one module for each verb, with arguments and output only."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ import sys
 from collections.abc import Sequence
 
 from warploom.cli import execute
-from warploom_lab.cli import compare, evidence
+from warploom_lab.cli import compare, evidence, fuzz, kernels, pages, ptxas
+
+_VERBS = (compare, evidence, ptxas, kernels, fuzz, pages)
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     top = argparse.ArgumentParser(
         prog="warploom-lab",
-        description="Compare Warploom with GPUs, assemblers and compilers, and record their answers.",
+        description="Compare Warploom with GPUs, assemblers and compilers, record their answers, and generate pages.",
+        epilog="`warploom-lab VERB --help` describes each verb.",
     )
     verbs = top.add_subparsers(title="verbs", metavar="VERB", required=True)
-    for verb in (compare, evidence):
+    for verb in _VERBS:
         verb.declare(verbs.add_parser)
     return top
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit status."""
-    return execute(parser(), argv)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    """Run the command and return its exit status; without a verb print the help."""
+    arguments = sys.argv[1:] if argv is None else argv
+    return execute(parser(), arguments or ["--help"])

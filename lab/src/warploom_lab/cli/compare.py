@@ -1,9 +1,8 @@
-"""`warploom compare`: every form on the GPU and on the abstract machine, bit against bit."""
+"""`warploom-lab compare`: instructions and small kernels on a GPU and on the emulator, bit for bit."""
 
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -12,287 +11,290 @@ from typing import TYPE_CHECKING, Any
 from warploom.cli import _workers
 from warploom.cli._progress import counting
 from warploom.diagnostics import UsageError
-from warploom_lab.cli import _campaign, _compare_gemm, _compare_tensor
+from warploom_lab.cli import campaign_options, compare_gemm, compare_tensor
+from warploom_lab.cli.status import DIFFERENT, OK, SHOWN, print_table
 
 if TYPE_CHECKING:
     from warploom_lab.campaign import Outcome
-    from warploom_lab.campaign.jobs import Choice
-    from warploom_lab.work.campaign import Doing, Progress
+    from warploom_lab.campaign.jobs import Selection
+    from warploom_lab.work.campaign import Executor, Progress
 
-OK = 0
-DIFFERENT = 1
-_SHOWN = 20
 _KERNELS = "kernels"
 _TENSOR = "tensor"
 _GEMM = "gemm"
 
 _DESCRIPTION = """\
-Run instructions on the GPU that is here and on the abstract machine, on inputs made to go wrong: cancelling
-sums, subnormals, values near overflow, raw bits with NaN and infinities, signed zeros, integers near their
-limits; random descriptors, strides and rows. Prints what differs, with bit patterns and coordinates.
+Run instructions on the GPU of this machine and on the emulator. The inputs are difficult: cancelling sums, subnormals,
+values near overflow, raw bits with NaN and infinities, signed zeros, integers near their limits, random descriptors,
+strides and rows. Print each difference with its bit patterns and coordinates.
 
-`compare tensor` compares tensor copies instead, by random tensor maps: --cases of them in all, each in a
-process that it may break; the verdicts on the maps, every byte of shared and global memory, the mbarriers.
+`compare kernels` compares small kernels with barriers, clusters, mbarriers, atomics and copies.
 
-`compare gemm` multiplies --cases random matrices of every type, layout, batch and epilogue by the library's
-kernels, plain and by groups: against float64, and --bits of the small ones against the machine, bit for bit.
+`compare tensor` compares --cases copies through random tensor maps: the verdict on the map, every byte of shared and
+global memory, and the mbarriers. Each copy runs in a process of its own, because a copy may end its process.
+
+`compare gemm` multiplies --cases random matrices of every type, layout, batch and epilogue with the kernel library, and
+compares the results with float64. --bits of the small ones are also compared with the emulator, bit for bit.
 """
 
 
 def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
-    """Add the verb to the command line; `add` is `add_parser` of its subparsers."""
+    """Add the verb to the command line; `add` is `add_parser` of the subparsers."""
     parser = add(
         "compare",
-        help="compare instructions on a GPU with the abstract machine",
+        help="compare instructions on a GPU with the emulator",
         description=_DESCRIPTION,
-        epilog="exit status: 0 every bit agrees; 1 something differs; 2 it could not be compared.",
+        epilog="exit status: 0 all bits agree; 1 differences; 2 the comparison could not run.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(verb=run)
     parser.add_argument(
         "name",
         nargs="*",
-        help="families, forms or instructions; without one, those that tensor cores serve; or `kernels`, and "
-        "areas or names of small kernels, which are compared whole",
+        help="families, forms or instructions (default: the families of tensor-core programs); or `kernels` with areas "
+        "or names of small kernels; or `tensor`; or `gemm`",
     )
     parser.add_argument(
         "--cases", type=int, default=1024, metavar="N", help="inputs of each experiment (1024)"
     )
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="where the inputs come from (1)")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the inputs (1)")
     parser.add_argument(
-        "--every", type=int, default=1, metavar="N", help="take only every Nth experiment, or tensor copy"
+        "--every", type=int, default=1, metavar="N", help="run every Nth experiment or copy only"
     )
     _workers.declare(parser, "processes (one for each core)")
-    _campaign.declare(parser)
+    campaign_options.declare_checkpoint(parser)
     parser.add_argument(
         "--record",
         type=Path,
         metavar="FILE",
-        help="write a sample of what the GPU returns; of multiplications into a folder",
+        help="write a sample of the GPU's results; with `gemm` this is a folder",
     )
     parser.add_argument(
-        "--timeout", type=float, default=60, metavar="S", help="seconds that a small kernel may take (60)"
+        "--timeout", type=float, default=60, metavar="S", help="seconds for each small kernel (60)"
     )
     parser.add_argument(
-        "--against", type=Path, metavar="FILE", help="compare the machine with a sample; needs no GPU"
+        "--against", type=Path, metavar="FILE", help="compare the emulator with a sample; needs no GPU"
     )
     parser.add_argument(
-        "--differences",
-        type=Path,
-        metavar="FILE",
-        help="of tensor copies: write those that differ, byte by byte",
+        "--differences", type=Path, metavar="FILE", help="with `tensor`: write the differing bytes to a file"
     )
     parser.add_argument(
         "--bits",
         type=int,
         default=100,
         metavar="N",
-        help="of multiplications: so many of the small ones run on the machine too (100)",
+        help="with `gemm`: number of small cases that also run on the emulator (100)",
     )
-    parser.add_argument("--only", type=int, metavar="NUMBER", help="of multiplications: this one alone")
+    parser.add_argument("--only", type=int, metavar="NUMBER", help="with `gemm`: run this case only")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compare. Errors: UsageError compare.*, dask.*, and those of a launch on a GPU."""
-    from warploom_lab.campaign.jobs import Choice
+    """Compare and return the exit status.
+
+    Errors: UsageError compare.*, dask.*; the errors of a launch on a GPU.
+    """
+    from warploom_lab.campaign.jobs import Selection
 
     for name, least in (("cases", 1), ("every", 1), ("workers", 0)):
-        given = getattr(options, name)
-        if isinstance(given, int) and given < least:
-            raise UsageError(f"--{name} is {given}; expected {least} or more", code="compare.option")
+        value = getattr(options, name)
+        if isinstance(value, int) and value < least:
+            raise UsageError(f"--{name} is {value}; expected {least} or more", code="compare.option")
     if options.name == [_GEMM]:
-        return _compare_gemm.run(options)
+        return compare_gemm.run(options)
     if _GEMM in options.name or options.only is not None:
-        raise UsageError(f"--only and '{_GEMM}' go together, and with no other name", code="compare.option")
+        raise UsageError(f"--only needs the name '{_GEMM}' and no other name", code="compare.option")
     if options.name == [_TENSOR]:
-        return _compare_tensor.run(options)
+        return compare_tensor.run(options)
     if _TENSOR in options.name or options.differences is not None:
-        raise UsageError(
-            f"--differences and '{_TENSOR}' go together, and with no other name", code="compare.option"
-        )
+        raise UsageError(f"--differences needs the name '{_TENSOR}' and no other name", code="compare.option")
     if options.cases % 4:
         raise UsageError(f"--cases is {options.cases}; expected a multiple of 4", code="compare.option")
     if options.name[:1] == [_KERNELS]:
-        return _kernels(options)
-    chosen = Choice(tuple(options.name), options.every)
+        return _run_small_kernels(options)
+    selection = Selection(tuple(options.name), options.every)
     if options.record is not None:
-        return _record(options, chosen)
+        return _record(options, selection)
     if options.against is not None:
-        return _against(options, chosen)
-    return _compare(options, chosen)
+        return _compare_with_sample(options, selection)
+    return _compare_with_gpu(options, selection)
 
 
-def _stays_here(options: argparse.Namespace, what: str) -> None:
-    """Refuse to spread, or to resume, what one process does on its GPU. Errors: UsageError compare.option."""
-    for name, asked in (
+def _require_this_process(options: argparse.Namespace, action: str) -> None:
+    """Refuse --workers and --checkpoint for an action that runs in this process.
+
+    Errors: UsageError compare.option.
+    """
+    for name, given in (
         ("--workers", isinstance(options.workers, str)),
         ("--checkpoint", options.checkpoint is not None),
     ):
-        if asked:
+        if given:
             raise UsageError(
-                f"{name} {getattr(options, name[2:])} cannot be: {what} runs on the GPU of this process, at once",
+                f"{name} {getattr(options, name[2:])} is not supported: {action} in this process, on its GPU",
                 code="compare.option",
             )
 
 
-def _record(options: argparse.Namespace, chosen: Choice) -> int:
+def _record(options: argparse.Namespace, selection: Selection) -> int:
     from warploom_lab.campaign import sample
 
-    _stays_here(options, "what is recorded")
-    experiments = chosen.experiments()
+    _require_this_process(options, "a sample is recorded")
+    experiments = selection.experiments()
     with counting("running", len(experiments)) as progress:
         begun = iter(range(len(experiments)))
         taken = sample(experiments, "cuda", options.seed, lambda _: progress(next(begun)))
     taken.write(options.record)
-    print(
-        f"{len(taken.digests)} experiments of {next(iter(taken.digests.values())).size} cases in {options.record}"
-    )
+    cases = next(iter(taken.digests.values())).size
+    print(f"{len(taken.digests)} experiments of {cases} cases in {options.record}")
     return OK
 
 
-def _against(options: argparse.Namespace, chosen: Choice) -> int:
+def _compare_with_sample(options: argparse.Namespace, selection: Selection) -> int:
     from warploom_lab.campaign import Sample
-    from warploom_lab.campaign.jobs import experiment_against
+    from warploom_lab.campaign.jobs import experiment_against_sample
     from warploom_lab.campaign.sample import key
-    from warploom_lab.plain import of_plain, plain
+    from warploom_lab.json_data import decode, encode
     from warploom_lab.work.campaign import Campaign
+    from warploom_lab.work.executors import processes
 
-    taken = Sample.read(options.against)
-    names = [key(experiment) for experiment in chosen.experiments()]
+    recorded = Sample.read(options.against)
+    names = [key(experiment) for experiment in selection.experiments()]
     campaign = Campaign(
-        {**_asked("compare --against", options), **_campaign.file(options.against)},
-        experiment_against,
-        (chosen, taken),
-        [number for number, name in enumerate(names) if name in taken.digests],
-        plain,
-        partial(of_plain, int),
+        {**_header("compare --against", options), **campaign_options.file_digest(options.against)},
+        experiment_against_sample,
+        (selection, recorded),
+        [number for number, name in enumerate(names) if name in recorded.digests],
+        encode,
+        partial(decode, int),
         group=2,
     )
-    cases = _campaign.carry_out("running", campaign, options, partial(_campaign.processes, campaign))
+    cases = campaign_options.run_campaign("running", campaign, options, partial(processes, campaign))
     found = [(names[number], case) for number, case in zip(campaign.tasks, cases, strict=True) if case >= 0]
-    for name, case in found[:_SHOWN]:
-        print(f"{name}: case {case} is not what the GPU returned")
-    print(f"{len(found)} of {len(taken.digests)} experiments differ")
+    for name, case in found[:SHOWN]:
+        print(f"{name}: case {case} differs from the GPU's result")
+    print(f"{len(found)} of {len(recorded.digests)} experiments differ")
     return DIFFERENT if found else OK
 
 
-def _kernels(options: argparse.Namespace) -> int:
-    """Small kernels: recorded from the GPU, or the machine compared with a record or with the GPU that is here."""
+def _run_small_kernels(options: argparse.Namespace) -> int:
+    """Record small kernels from the GPU, or compare the emulator with a record or with the GPU."""
     from warploom.gpu import Gpu
-    from warploom_lab.campaign.isolated import Isolated
-    from warploom_lab.campaign.jobs import kernel_against
-    from warploom_lab.campaign.small import Disagreement, Record, kernels, output, record
-    from warploom_lab.plain import of_plain, plain
+    from warploom_lab.campaign.jobs import kernel_against_record
+    from warploom_lab.campaign.small_kernels import Mismatch, Record, kernels, output, record
+    from warploom_lab.json_data import decode, encode
     from warploom_lab.work.campaign import Campaign
+    from warploom_lab.work.executors import processes
+    from warploom_lab.work.isolated import IsolatedProcesses
 
     if not 0 < options.timeout < float("inf"):
         raise UsageError(f"--timeout is {options.timeout}; expected seconds above 0", code="compare.option")
     chosen = kernels(options.name[1:])[:: options.every]
     about: dict[str, Any] = {}
     if options.against is not None:
-        recorded, about = Record.read(options.against), _campaign.file(options.against)
+        recorded, about = Record.read(options.against), campaign_options.file_digest(options.against)
     else:
-        _stays_here(options, "a small kernel that is not compared with a record (--against)")
-        with Gpu() as gpu:  # there is one, or this says so
+        _require_this_process(options, "a comparison without --against runs")
+        with Gpu() as gpu:  # raises if the machine has no GPU
             print(f"{gpu.name}, driver for CUDA {gpu.driver}")
-        crew = Isolated(
+        pool = IsolatedProcesses(
             partial(output, "cuda"),
             workers=1,
-            patience=options.timeout,
-            lasts=lambda found: not isinstance(found, str),
-            lost=lambda _: f"its process ended, or gave no answer within {options.timeout:g} s",
+            timeout=options.timeout,
+            is_reusable=lambda found: not isinstance(found, str),
+            on_loss=lambda _: f"the process ended, or did not answer within {options.timeout:g} s",
         )
         with counting("running", len(chosen)) as progress:
             done = iter(range(1, len(chosen) + 1))
-            recorded = record(chosen, crew.results(chosen), lambda: progress(next(done)))
-    for name, said in recorded.failures.items():
-        print(f"{name} did not run on the GPU: {said}")
+            recorded = record(chosen, pool.results(chosen), lambda: progress(next(done)))
+    for name, reason in recorded.failures.items():
+        print(f"{name} did not run on the GPU: {reason}")
     if options.record is not None:
         recorded.write(options.record)
         print(f"{len(recorded.outputs)} of {len(chosen)} kernels in {options.record}")
         return DIFFERENT if recorded.failures else OK
     campaign = Campaign(
-        {**_asked("compare kernels", options), **about},
-        kernel_against,
+        {**_header("compare kernels", options), **about},
+        kernel_against_record,
         recorded,
         [kernel.key for kernel in chosen if kernel.key not in recorded.failures],
-        plain,
-        partial(of_plain, Disagreement | None),
+        encode,
+        partial(decode, Mismatch | None),
         group=4,
     )
-    results = _campaign.carry_out("comparing", campaign, options, partial(_campaign.processes, campaign))
-    found = [each for each in results if each is not None]
-    for each in found:
-        print(each)
+    results = campaign_options.run_campaign("comparing", campaign, options, partial(processes, campaign))
+    found = [result for result in results if result is not None]
+    for mismatch in found:
+        print(mismatch)
     print(f"{len(found)} of {len(results)} kernels differ")
     return DIFFERENT if found or recorded.failures else OK
 
 
-def _compare(options: argparse.Namespace, chosen: Choice) -> int:
+def _compare_with_gpu(options: argparse.Namespace, selection: Selection) -> int:
     from warploom.integrations.dask.compatibility import Requirements
     from warploom_lab.campaign import Outcome
     from warploom_lab.campaign.jobs import Inputs, experiment_on_gpu
-    from warploom_lab.plain import of_plain, plain
+    from warploom_lab.json_data import decode, encode
     from warploom_lab.work.campaign import Campaign
+    from warploom_lab.work.executors import processes
 
     campaign = Campaign(
-        {**_asked("compare", options), "cases": options.cases, "seed": options.seed},
+        {**_header("compare", options), "cases": options.cases, "seed": options.seed},
         experiment_on_gpu,
-        Inputs(chosen, options.cases, options.seed),
-        range(len(chosen.experiments())),
-        plain,
-        partial(of_plain, Outcome),
+        Inputs(selection, options.cases, options.seed),
+        range(len(selection.experiments())),
+        encode,
+        partial(decode, Outcome),
         group=2,
     )
     if isinstance(options.workers, int):
-        doing = _campaign.processes(campaign, options.workers)
+        executor = processes(campaign, options.workers)
     else:
-        doing = _campaign.crewed(campaign, options.workers, Requirements(extras={"cuda.core": "gpu"}))
-    return _report(_campaign.watched("comparing", campaign, options, _with_gpu(doing)))
+        executor = campaign_options.on_dask(
+            campaign, options.workers, Requirements(extras={"cuda.core": "gpu"})
+        )
+    return _report(
+        campaign_options.run_with_progress("comparing", campaign, options, _fail_without_gpu(executor))
+    )
 
 
-def _with_gpu(doing: Doing[int, Outcome]) -> Doing[int, Outcome]:
-    """The same, given up at the first experiment if that fails: where there is no GPU, all would."""
+def _fail_without_gpu(executor: Executor[int, Outcome]) -> Executor[int, Outcome]:
+    """Return the executor, changed to raise if the first experiment fails: without a GPU all would fail."""
 
-    def do(tasks: Sequence[int], progress: Progress) -> Iterator[Sequence[tuple[int, Outcome]]]:
+    def execute(tasks: Sequence[int], progress: Progress) -> Iterator[Sequence[tuple[int, Outcome]]]:
         first = True
-        for some in doing(tasks, progress):
-            if first and some[0][1].failure:
-                raise UsageError(some[0][1].failure, code="compare.gpu")
+        for batch in executor(tasks, progress):
+            if first and batch[0][1].failure:
+                raise UsageError(batch[0][1].failure, code="compare.gpu")
             first = False
-            yield some
+            yield batch
 
-    return do
+    return execute
 
 
-def _asked(command: str, options: argparse.Namespace) -> dict[str, Any]:
-    """What a checkpoint says of experiments and kernels that are compared."""
+def _header(command: str, options: argparse.Namespace) -> dict[str, Any]:
+    """Return the checkpoint header of a comparison of experiments or kernels."""
     return {"campaign": command, "names": list(options.name), "every": options.every}
 
 
 def _report(outcomes: Sequence[Outcome]) -> int:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table("form", box=None)
-    for title in ("experiments", "cases", "outputs", "mismatches", "failures"):
-        table.add_column(title, justify="right")
     by_form: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
         by_form.setdefault(outcome.form, []).append(outcome)
-    for form, found in [*by_form.items(), ("all", list(outcomes))]:
-        counts = (
-            len(found),
-            sum(each.cases for each in found),
-            sum(each.outputs for each in found),
-            sum(each.mismatches for each in found),
-            sum(bool(each.failure) for each in found),
+    rows = [
+        (
+            form,
+            f"{len(found):,}",
+            f"{sum(each.cases for each in found):,}",
+            f"{sum(each.outputs for each in found):,}",
+            f"{sum(each.mismatches for each in found):,}",
+            f"{sum(bool(each.failure) for each in found):,}",
         )
-        table.add_row(form, *(f"{count:,}" for count in counts))
-    Console(width=None if sys.stdout.isatty() else 120).print(table)
+        for form, found in [*by_form.items(), ("all", list(outcomes))]
+    ]
+    print_table(("form", "experiments", "cases", "outputs", "mismatches", "failures"), rows)
     bad = [outcome for outcome in outcomes if outcome.mismatches or outcome.failure]
-    for outcome in bad[:_SHOWN]:
+    for outcome in bad[:SHOWN]:
         print(f"{outcome.instruction} {outcome.failure or outcome.first}")
-    if len(bad) > _SHOWN:
-        print(f"… and {len(bad) - _SHOWN} more experiments")
+    if len(bad) > SHOWN:
+        print(f"… and {len(bad) - SHOWN} more experiments")
     return DIFFERENT if bad else OK

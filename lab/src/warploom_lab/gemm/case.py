@@ -1,4 +1,4 @@
-"""Random multiplications: what each is follows from a seed and its number alone."""
+"""Random matrix multiplications; a case depends on the seed and its number only."""
 
 from __future__ import annotations
 
@@ -12,27 +12,26 @@ from typing import Any
 from warploom.kernels.plan import ACCUMULATORS, ACTIVATIONS, RESULTS
 
 _LARGEST = 1536  # along M, N and K
-_MOST = 1_500_000_000  # products of a case: float64 takes a second for them
-_MOST_ON_MACHINE = 12_000_000  # and of one that the machine does in a few
-_WIDEST_ON_MACHINE = 300_000  # elements of its D
+_MOST = 1_500_000_000  # products of a case; float64 takes about a second
+_MOST_EMULATED = 12_000_000  # products of a case that the emulator runs in a few seconds
+_LARGEST_EMULATED = 300_000  # elements of D of such a case
 _TWO_BYTES = ("f16", "bf16")
 _INTEGERS = ("s8", "u8")
-_SHARED = ("", "", "a", "b")  # whose matrix is the same for a whole batch
+_SHARED = ("", "", "a", "b")  # operands that all matrices of a batch share
 _OUTS = ("", "", "rows", "wide", "between")
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One multiplication with everything that `gemm`, or with `groups` `grouped_gemm`, is asked for.
+    """Arguments of one call of `gemm`, or of `grouped_gemm` if the case has groups.
 
-    `ends` are the ends of the groups. A `sparse` A is given as `compress` has it.
-
-    `common` are the operands that all of a batch share. `row_scales` are "", "row"
-    (one factor for each) or "block"; `column_scales` "", "column", "block" (of 128 columns) or "blocks" (of one).
-    `a_lies`, `b_lies`, `c_lies` and `out_lies` say how a matrix is cut from memory: "" as tight as may be; "rows" with
-    more bytes between rows; "wide" from the middle of a larger one; "between" with the rows of a batch in turn. No
-    `out_lies` means no `out`. `tile` and `share` choose among the tiles of the cost model, and the ways to deal them
-    out, 0 the first and almost 1 the last; below 0 the model's choice stands.
+    `ends` are the ends of the groups. A `sparse` A is passed compressed. `common` names the operands that all matrices
+    of a batch share. `row_scales` is "", "row" (one factor for each row) or "block"; `column_scales` is "", "column",
+    "block" (128 columns) or "blocks" (one column). `a_storage`, `b_storage`, `c_storage` and `out_storage` give the
+    position of a matrix in memory: "" is dense, "rows" has padding between rows, "wide" is the middle of a larger
+    matrix, and "between" interleaves the rows of a batch. An empty `out_storage` means no `out`. `tile` and `share`
+    select a tile and a share of the cost model, 0 the first and almost 1 the last; a negative value keeps the model's
+    choice.
     """
 
     seed: int
@@ -59,10 +58,10 @@ class Case:
     activation: str = ""
     fast: bool = False
     sparse: bool = False
-    a_lies: str = ""
-    b_lies: str = ""
-    c_lies: str = ""
-    out_lies: str = ""
+    a_storage: str = ""
+    b_storage: str = ""
+    c_storage: str = ""
+    out_storage: str = ""
     tile: float = -1.0
     share: float = -1.0
 
@@ -72,42 +71,47 @@ class Case:
 
     @property
     def groups(self) -> int:
-        """How many groups its rows go by; 0 for none."""
+        """Number of groups of rows, or 0."""
         return len(self.ends)
 
     @property
     def kind(self) -> str:
-        """Its types: `e4m3 by e5m2, sums f32`."""
+        """Operand and accumulator types, such as `e4m3 by e5m2, sums f32`."""
         return f"{self.a} by {self.b}, sums {self.sums}"
 
     @property
     def blocked(self) -> bool:
-        """Whether it has factors of blocks of K."""
+        """True if scale factors belong to blocks of K."""
         return self.row_scales == "block" or self.column_scales.startswith("block")
 
     @property
     def work(self) -> int:
-        """Products."""
+        """Number of products."""
         return self.m * self.n * self.k * max(self.batch, 1)
 
     @property
     def small(self) -> bool:
-        """Whether the abstract machine has it in a few seconds."""
-        return self.work <= _MOST_ON_MACHINE and self.work <= self.k * _WIDEST_ON_MACHINE
+        """True if the emulator runs the case in a few seconds."""
+        return self.work <= _MOST_EMULATED and self.work <= self.k * _LARGEST_EMULATED
 
     @property
     def features(self) -> tuple[str, ...]:
-        """What it has, in words that summaries count."""
+        """Features of the case, as names that reports count."""
         sizes = self.ends and [end - begin for begin, end in pairwise((0, *self.ends))]
-        lies = (("A", self.a_lies), ("B", self.b_lies), ("C", self.c_lies), ("out", self.out_lies))
-        said = {
+        storages = (
+            ("A", self.a_storage),
+            ("B", self.b_storage),
+            ("C", self.c_storage),
+            ("out", self.out_storage),
+        )
+        features = {
             self.kind: True,
             f"result {self.result}": True,
             f"majors {self.a_major}{self.b_major}": True,
             "fast": self.fast,
             "sparse A": self.sparse,
             "batch": bool(self.batch),
-            **{f"{name.upper()} for all of a batch": name in self.common for name in "abc"},
+            **{f"{name.upper()} shared by the batch": name in self.common for name in "abc"},
             "groups": bool(self.ends),
             "an empty group": 0 in sizes if sizes else False,
             "rows of no group": bool(self.ends) and self.ends[-1] < self.m,
@@ -119,26 +123,26 @@ class Case:
             "scales of each batch": self.scales_batched,
             f"bias along {self.bias}": bool(self.bias),
             f"activation {self.activation}": bool(self.activation),
-            **{f"{name} lies {how}": bool(how) for name, how in lies},
-            "out": bool(self.out_lies),
+            **{f"{name} stored {how}": bool(how) for name, how in storages},
+            "out": bool(self.out_storage),
             "a chosen tile": self.tile >= 0,
             "a chosen share": self.share >= 0,
             "a size of 1": 1 in (self.m, self.n, self.k),
             "odd sizes": bool(self.m % 2 and self.n % 2 and self.k % 2),
             "more than a tile": self.m > 192 and self.n > 256,
         }
-        return tuple(name for name, there in said.items() if there)
+        return tuple(name for name, present in features.items() if present)
 
 
 def case(seed: int, number: int) -> Case:
-    """The case of a number: the same on every machine."""
+    """Return the case of a number, equal on every machine."""
     draw = Random(f"gemm {seed} {number}")
     maker = draw.choices((_plain, _batched, _grouped), (5, 3, 2))[0]
     return maker(draw, seed, number)
 
 
 def cases(seed: int, count: int) -> Iterator[Case]:
-    """The cases from number 0 on."""
+    """Return an iterator over the cases from number 0."""
     return (case(seed, number) for number in range(count))
 
 
@@ -160,7 +164,7 @@ def _sizes(draw: Random, batch: int) -> tuple[int, int, int]:
 
 
 def _types(draw: Random) -> tuple[str, str, str]:
-    """A, B and the sums: each wider type as often as all pairs of 8-bit ones."""
+    """Return the types of A, B and the sums, with equal probability for each family of types."""
     family = draw.choice([("bf16",), ("f16",), ("tf32",), ("e4m3", "e5m2"), _INTEGERS])
     pairs = [pair for pair in ACCUMULATORS if pair[0] in family]
     a, b = draw.choice(pairs)
@@ -178,7 +182,7 @@ def _plain(draw: Random, seed: int, number: int, batch: int = 0) -> Case:
     added = result != "s32" and draw.random() < 0.3
     if batch and added and draw.random() < 0.4:
         common += "c"
-    lies = ("", "", "rows", "wide", "between") if batch else ("", "", "rows", "wide")
+    storages = ("", "", "rows", "wide", "between") if batch else ("", "", "rows", "wide")
     sparse = draw.random() < 0.15
     return Case(
         seed, number, a, b, sums, result, m, n, k, batch, common, sparse=sparse,
@@ -187,10 +191,10 @@ def _plain(draw: Random, seed: int, number: int, batch: int = 0) -> Case:
         row_scales=rows, column_scales=columns,
         scales_batched=bool(batch) and by_block and draw.random() < 0.5,
         bias=bias, added=added,
-        a_lies="" if sparse else draw.choice(lies if "a" not in common else lies[:4]),
-        b_lies=draw.choice(lies if "b" not in common else lies[:4]),
-        c_lies=draw.choice(lies if "c" not in common else lies[:4]) if added else "",
-        out_lies=draw.choice(_OUTS if batch else _OUTS[:4]),
+        a_storage="" if sparse else draw.choice(storages if "a" not in common else storages[:4]),
+        b_storage=draw.choice(storages if "b" not in common else storages[:4]),
+        c_storage=draw.choice(storages if "c" not in common else storages[:4]) if added else "",
+        out_storage=draw.choice(_OUTS if batch else _OUTS[:4]),
         **_rest(draw, a, result, added),
     )  # fmt: skip
 
@@ -207,7 +211,7 @@ def _grouped(draw: Random, seed: int, number: int) -> Case:
     ends = sorted(draw.choice((0, m, draw.randint(0, m), draw.randint(0, m))) for _ in range(groups))
     free, epilogue = a in _TWO_BYTES, result != "s32"
     added = epilogue and draw.random() < 0.3
-    lies = ("", "", "rows", "wide")
+    storages = ("", "", "rows", "wide")
     return Case(
         seed, number, a, b, sums, result, m, n, k,
         ends=tuple(ends),
@@ -216,15 +220,15 @@ def _grouped(draw: Random, seed: int, number: int) -> Case:
         column_scales="column" if epilogue and draw.random() < 0.3 else "",
         bias="column" if epilogue and draw.random() < 0.4 else "",
         added=added,
-        a_lies=draw.choice(lies), b_lies=draw.choice((*lies, "between")),
-        c_lies=draw.choice(lies) if added else "",
-        out_lies=draw.choice(_OUTS[:4]),
+        a_storage=draw.choice(storages), b_storage=draw.choice((*storages, "between")),
+        c_storage=draw.choice(storages) if added else "",
+        out_storage=draw.choice(_OUTS[:4]),
         **_rest(draw, a, result, added),
     )  # fmt: skip
 
 
 def _scales(draw: Random, sums: str, result: str) -> tuple[str, str, bool]:
-    """Which factors rows and columns have, and whether some are of blocks."""
+    """Return the kinds of row and column factors, and True if one of them belongs to blocks."""
     if result == "s32":
         return "", "", False
     by_block = ("block", "blocks") if sums == "f32" else ()
@@ -234,12 +238,12 @@ def _scales(draw: Random, sums: str, result: str) -> tuple[str, str, bool]:
 
 
 def _rest(draw: Random, a: str, result: str, added: bool) -> dict[str, Any]:
-    """What every case may have."""
+    """Return the arguments that every kind of case has."""
     epilogue = result != "s32"
     chosen = draw.random() < 0.4
     alpha = draw.choice((1.0, 1.0, 0.5, -1.25, 0.3)) if epilogue else 1.0
     if a in _INTEGERS and result == "f16":
-        alpha = 2.0**-14  # so that f16 has them
+        alpha = 2.0**-14  # keeps the results in the range of f16
     return {
         "alpha": alpha,
         "beta": draw.choice((1.0, 0.5, -2.0)) if added else 1.0,

@@ -1,8 +1,8 @@
-"""What a case's result is in float64, and how far from it each element may be.
+"""Result of a case in float64, and the allowed distance of each element from it.
 
-An element may be away from the exact result by half a step of its type, by a few roundings of the epilogue in f32,
-and by what its sum lost. That grows with the sum's size: the root of the sum of its products' squares, which is how
-large sums of numbers with random signs are, also where they happen to cancel.
+The distance has three parts: half a step of the result type, a few roundings of the epilogue in f32, and the error of
+the sum. The error of the sum is proportional to its magnitude, the root of the sum of the squared products. A sum of
+numbers with random signs has about this magnitude; the definition also holds when the products cancel.
 """
 
 from __future__ import annotations
@@ -17,43 +17,44 @@ from numpy.typing import NDArray
 from warploom.kernels.hopper.plan import SCALE_BLOCK
 from warploom.kernels.plan import DTYPES
 from warploom_lab.gemm.case import Case
-from warploom_lab.gemm.given import Given
+from warploom_lab.gemm.inputs import Inputs
 
 Floats = NDArray[np.float64]
 
-_EPILOGUE = 2.0**-20  # of all its terms: factors are multiplied, C and a bias added, in f32
-_STEEPEST = 1.2  # how much an activation may enlarge what was wrong before it
-_ACTIVATED = 2.0**-9  # of what goes in: tanh of the special function unit has 11 bits
-# What a sum may lose, of its own value and its size: once, and for each product; four times what a sum of many lost.
+_EPILOGUE = 2.0**-20  # of the sum of all terms: the epilogue scales and adds in f32
+_STEEPEST = 1.2  # largest slope of an activation
+_ACTIVATED = 2.0**-9  # of the input: tanh of the special function unit has 11 bits
+# Allowed error of a sum relative to its magnitude: a constant, and a part for each product. Both are four times the
+# observed error.
 _LOST = {
-    "bf16": (2.0**-21, 1.5 * 2.0**-27),  # 16 products at a time are added to 25 bits, the rest is cut off
+    "bf16": (2.0**-21, 1.5 * 2.0**-27),  # 16 products at a time, truncated to 25 bits
     "f16": (2.0**-21, 1.5 * 2.0**-27),
-    "tf32": (2.0**-8, 0.0),  # 13 bits of each number are not read
-    "f8": (2.0**-10, 2.0**-16),  # 32 products at a time to 14 bits; where not fast, 512 of K at most
+    "tf32": (2.0**-8, 0.0),  # 13 bits of each operand are ignored
+    "f8": (2.0**-10, 2.0**-16),  # 32 products at a time, 14 bits; at most 512 products unless `fast`
     "sums in f16": (2.0**-9, 2.0**-15),  # rounded to 11 bits after every 16 or 32 products
 }
-_LEAST = 2.0**-25  # half a step of the smallest numbers in f16, however small a sum is
-_AT_ONCE = 16  # products of f16, after which a sum is rounded
+_LEAST = 2.0**-25  # half a step of the smallest f16 numbers, for sums of any magnitude
+_AT_ONCE = 16  # products of f16 before a sum is rounded
 _TOGETHER = 512  # products of 8-bit floats whose sums are added in f32
 
 
-def expected(case: Case, given: Given) -> tuple[Floats, Floats]:
-    """The result in float64, and how far an element may be from it; both of D's shape.
+def expected(case: Case, inputs: Inputs) -> tuple[Floats, Floats]:
+    """Return the result in float64 and the allowed distance of each element, both of D's shape.
 
-    Rows of no group have what was there before.
+    Rows outside all groups keep their previous content.
     """
-    arrays = given.arrays
-    factors = _factors(case, given)
+    arrays = inputs.arrays
+    factors = _factors(case, inputs)
     if case.ends:
-        sums, sizes = _grouped(case, given.a, arrays.b)
+        sums, magnitudes = _grouped(case, inputs.a, arrays.b)
     else:
-        sums, sizes = _product(case, given.a, arrays.b, factors)
+        sums, magnitudes = _product(case, inputs.a, arrays.b, factors)
     factor = np.asarray(case.alpha)
     if not (case.row_scales == "block" or factors[0] is None):
         factor = factor * factors[0][..., :, None]
     if not (case.column_scales.startswith("block") or factors[1] is None):
         factor = factor * factors[1]
-    value, sizes = sums * factor, (sizes + abs(sums)) * abs(factor)
+    value, magnitudes = sums * factor, (magnitudes + abs(sums)) * abs(factor)
     terms = abs(value)
     if arrays.c is not None:
         addend = case.beta * arrays.c.astype(np.float64)
@@ -62,7 +63,7 @@ def expected(case: Case, given: Given) -> tuple[Floats, Floats]:
         bias = _each_row(case, arrays.bias.astype(np.float64)) if case.ends else arrays.bias
         bias = bias[:, None] if case.bias == "row" else bias
         value, terms = value + bias, terms + abs(bias)
-    wrong = _EPILOGUE * terms + _lost(case) * sizes
+    wrong = _EPILOGUE * terms + _lost(case) * magnitudes
     if case.sums == "f16":
         wrong = wrong + _LEAST * ceil(case.k / _AT_ONCE) * abs(factor)
     d = _activated(case.activation, value)
@@ -77,7 +78,7 @@ def expected(case: Case, given: Given) -> tuple[Floats, Floats]:
 
 
 def ratio(result: NDArray[Any], wanted: Floats, allowed: Floats) -> float:
-    """The largest distance of an element, in units of what is allowed; infinity where it is a NaN or should be one."""
+    """Return the largest distance relative to the allowed one; an unexpected NaN counts as infinity."""
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         far = abs(result.astype(np.float64) - wanted)
         same = (far == 0) | (np.isnan(wanted) & np.isnan(result.astype(np.float64)))
@@ -85,9 +86,9 @@ def ratio(result: NDArray[Any], wanted: Floats, allowed: Floats) -> float:
     return float(np.where(np.isnan(share), np.inf, share).max(initial=0.0))
 
 
-def _factors(case: Case, given: Given) -> tuple[Floats | None, Floats | None]:
-    """The factors of rows and of columns in float64; those of groups for each row of D."""
-    rows, columns = given.arrays.row_scales, given.arrays.column_scales
+def _factors(case: Case, inputs: Inputs) -> tuple[Floats | None, Floats | None]:
+    """Return the factors of rows and columns in float64, with group factors repeated for each row of D."""
+    rows, columns = inputs.arrays.row_scales, inputs.arrays.column_scales
     of_columns = None if columns is None else columns.astype(np.float64)
     if of_columns is not None and case.ends:
         of_columns = _each_row(case, of_columns)
@@ -95,7 +96,7 @@ def _factors(case: Case, given: Given) -> tuple[Floats | None, Floats | None]:
 
 
 def _each_row(case: Case, of_groups: Floats) -> Floats:
-    """For each row of D what its group has; rows of no group have some group's."""
+    """Return the value of its group for each row of D; rows outside all groups get any group's value."""
     group = np.searchsorted(case.ends, np.arange(case.m), side="right")
     return of_groups[np.minimum(group, case.groups - 1)]
 
@@ -103,7 +104,7 @@ def _each_row(case: Case, of_groups: Floats) -> Floats:
 def _product(
     case: Case, a: NDArray[Any], b: NDArray[Any], factors: tuple[Floats | None, Floats | None]
 ) -> tuple[Floats, Floats]:
-    """A B with factors of blocks, and the size of each sum."""
+    """Return A B with block factors, and the magnitude of each sum."""
     a, b = a.astype(np.float64), b.astype(np.float64)
     if not case.blocked:
         return a @ b, np.sqrt(a**2 @ b**2)
@@ -123,18 +124,18 @@ def _product(
 
 
 def _grouped(case: Case, a: NDArray[Any], b: NDArray[Any]) -> tuple[Floats, Floats]:
-    """Each group's rows by its matrix, and the size of each sum; zeros in rows of no group."""
-    sums, sizes = np.zeros((2, case.m, case.n))
+    """Return the product of each group, and the magnitude of each sum; rows outside all groups are zero."""
+    sums, magnitudes = np.zeros((2, case.m, case.n))
     begin = 0
     for number, end in enumerate(case.ends):
         rows, columns = a[begin:end].astype(np.float64), b[number].astype(np.float64)
-        sums[begin:end], sizes[begin:end] = rows @ columns, np.sqrt(rows**2 @ columns**2)
+        sums[begin:end], magnitudes[begin:end] = rows @ columns, np.sqrt(rows**2 @ columns**2)
         begin = end
-    return sums, sizes
+    return sums, magnitudes
 
 
 def _lost(case: Case) -> float:
-    """What a sum may lose, of its value and its size."""
+    """Return the allowed error of a sum relative to its magnitude."""
     if case.sums == "s32":
         return 0.0
     small = case.a in ("e4m3", "e5m2")
@@ -155,7 +156,7 @@ def _activated(name: str, x: Floats) -> Floats:
 
 
 def _rounded(case: Case, d: Floats, wrong: Floats) -> tuple[Floats, Floats]:
-    """D within the limits of its type, and how far it may be: half a step besides what is wrong before."""
+    """Return D within the limits of its type, and the allowed error with half a step added."""
     if case.result == "s32":
         return d, np.zeros_like(d)
     about = cast("Any", ml_dtypes.finfo(DTYPES[case.result]))

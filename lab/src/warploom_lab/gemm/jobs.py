@@ -1,16 +1,16 @@
-"""The work of the campaign, a case at a time: functions that any process can be given."""
+"""Jobs of the gemm campaign: module-level functions of one case, which any process can import."""
 
 from __future__ import annotations
 
-from warploom_lab.gemm.campaign import Outcome, Task, compare
+from warploom_lab.gemm.comparison import Outcome, Task, compare
 from warploom_lab.gemm.record import Recorded
 
 
-def multiplication(_shared: None, task: Task, _tell: object) -> Outcome:
-    """A case run and compared."""
+def run_case(_shared: None, task: Task, _report: object) -> Outcome:
+    """Run a case and compare its result."""
     return compare(task)
 
 
-def gemm_against(seed: int, recorded: Recorded, _tell: object) -> str:
-    """How the machine's result of a case is another than the recorded one, in a phrase; "" where it is the same."""
+def case_against_record(seed: int, recorded: Recorded, _report: object) -> str:
+    """Return the difference of the emulator's result from the recorded one, or "" if they are equal."""
     return recorded.difference(seed)

@@ -1,4 +1,4 @@
-"""What a GPU returned for small cases: digests in a file of JSON, which the abstract machine is compared with."""
+"""Record of a GPU's results for small cases: digests in a JSON file, for comparison with the emulator."""
 
 from __future__ import annotations
 
@@ -10,44 +10,45 @@ from typing import Any, cast
 
 from warploom.diagnostics import UsageError, WarploomError
 from warploom.kernels.hopper.plan import Tile
-from warploom_lab.gemm.campaign import Outcome, Runner, Way, digest
 from warploom_lab.gemm.case import Case, case
-from warploom_lab.gemm.given import given
+from warploom_lab.gemm.comparison import Outcome, Partition, Runner, digest
+from warploom_lab.gemm.inputs import make_inputs
+from warploom_lab.json_data import expect_type
 
 _LARGEST = 4 << 20  # bytes of a file that is read
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What is known of a case: how it was run, the SHA-256 of what went in, and of the result."""
+    """Recorded case: its partition and the SHA-256 of the inputs and of the result."""
 
     number: int
-    way: Way
-    asked: str
+    partition: Partition
+    inputs: str
     result: str
 
     def difference(self, seed: int) -> str:
-        """How the machine's result is another, in a phrase; "" where it is the same."""
+        """Return a message if the emulator's result differs from the recorded one, or ""."""
         one = case(seed, self.number)
-        made = given(one)
-        if made.digest != self.asked:
-            return f"{one}: was recorded with other numbers; record it again"
+        made = make_inputs(one)
+        if made.digest != self.inputs:
+            return f"{one}: the inputs differ from the recorded ones; record the case again"
         try:
-            same = digest(Runner(one, self.way).run(made, "cpu")) == self.result
+            same = digest(Runner(one, self.partition).run(made, "cpu")) == self.result
         except WarploomError as error:
             return f"{one}: {error}"
-        return "" if same else f"{one}: the machine's result is not the GPU's"
+        return "" if same else f"{one}: the emulator's result differs from the GPU's"
 
 
 def recorded(outcome: Outcome) -> Recorded:
-    """What is kept of a case that was right."""
-    assert outcome.way is not None
-    return Recorded(outcome.case.number, outcome.way, outcome.asked, outcome.result)
+    """Return the record of a case with a right result."""
+    assert outcome.partition is not None
+    return Recorded(outcome.case.number, outcome.partition, outcome.inputs, outcome.result)
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What a GPU returned for cases of a seed, and with what it was asked: GPU, driver, versions, command."""
+    """Results of a GPU for the cases of a seed, with GPU, driver, versions and command in `about`."""
 
     seed: int
     about: Mapping[str, Any]
@@ -55,68 +56,73 @@ class Record:
 
     @classmethod
     def of(cls, seed: int, about: Mapping[str, Any], outcomes: Iterable[Outcome]) -> Record:
-        """The record of the cases that were right to the last bit."""
+        """Return the record of the outcomes that agree in every bit."""
         kept = sorted(
             (each for each in outcomes if each.bits and not each.wrong), key=lambda each: each.case.number
         )
-        return cls(
-            seed,
-            about,
-            tuple(recorded(one) for one in kept if one.way),
-        )
+        return cls(seed, about, tuple(recorded(one) for one in kept if one.partition))
 
     @property
     def cases(self) -> tuple[Case, ...]:
-        """What was recorded."""
+        """Recorded cases."""
         return tuple(case(self.seed, each.number) for each in self.recorded)
 
     def write(self, folder: Path) -> Path:
-        """Write it, in a folder that is made, and say where. Errors: UsageError compare.file."""
+        """Write the record into a folder, which is created if needed, and return its path.
+
+        Errors: UsageError compare.file.
+        """
         gpu = "-".join(str(self.about.get("gpu", "gpu")).lower().split())
         path = folder / f"{gpu}-seed-{self.seed}.json"
-        told = {**self.about, "seed": self.seed, "cases": [asdict(each) for each in self.recorded]}
+        data = {**self.about, "seed": self.seed, "cases": [_data_of(each) for each in self.recorded]}
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            path.write_text(json.dumps(told, indent=1) + "\n")
+            path.write_text(json.dumps(data, indent=1) + "\n")
         except OSError as error:
             raise UsageError(
-                f"{path} cannot be written: {(error.strerror or str(error)).lower()}", code="compare.file"
+                f"cannot write {path}: {(error.strerror or str(error)).lower()}", code="compare.file"
             ) from None
         return path
 
     @classmethod
     def read(cls, path: Path) -> Record:
-        """Read what was written. Errors: UsageError compare.sample where it is no record."""
+        """Read a record.
+
+        Errors: UsageError compare.sample if the file is not a record.
+        """
         try:
             with path.open("rb") as file:
-                data = file.read(_LARGEST + 1)
-            if len(data) > _LARGEST:
-                raise ValueError(f"it is longer than {_LARGEST >> 20} MiB")
-            told = cast("dict[str, Any]", json.loads(data))
-            seed, listed = told.pop("seed"), told.pop("cases")
-            return cls(_of(int, seed), told, tuple(_recorded(each) for each in listed))
+                text = file.read(_LARGEST + 1)
+            if len(text) > _LARGEST:
+                raise ValueError(f"longer than {_LARGEST >> 20} MiB")
+            data = cast("dict[str, Any]", json.loads(text))
+            seed, listed = data.pop("seed"), data.pop("cases")
+            return cls(expect_type(int, seed), data, tuple(_recorded_of(each) for each in listed))
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise UsageError(
-                f"{path} is no record of multiplications: {error}", code="compare.sample"
+                f"{path} is not a record of multiplications: {error}", code="compare.sample"
             ) from None
 
 
-def _recorded(told: Any) -> Recorded:
-    way = told["way"]
+def _data_of(recorded: Recorded) -> dict[str, Any]:
+    """Return the JSON data of a recorded case; "way" is the partition and "asked" the inputs."""
+    return {
+        "number": recorded.number,
+        "way": asdict(recorded.partition),
+        "asked": recorded.inputs,
+        "result": recorded.result,
+    }
+
+
+def _recorded_of(data: Any) -> Recorded:
+    way = data["way"]
     tile = way["tile"]
-    held = {each.name: _of(type(each.default), tile[each.name]) for each in fields(Tile)}
-    if len(held) != len(tile):
-        raise ValueError("a tile of it is of another release")
+    values = {field.name: expect_type(type(field.default), tile[field.name]) for field in fields(Tile)}
+    if len(values) != len(tile):
+        raise ValueError("a tile has the fields of another release")
     return Recorded(
-        _of(int, told["number"]),
-        Way(Tile(**held), _of(int, way["ctas"]), _of(int, way["split"])),
-        _of(str, told["asked"]),
-        _of(str, told["result"]),
+        expect_type(int, data["number"]),
+        Partition(Tile(**values), expect_type(int, way["ctas"]), expect_type(int, way["split"])),
+        expect_type(str, data["asked"]),
+        expect_type(str, data["result"]),
     )
-
-
-def _of(kind: Any, value: Any) -> Any:
-    """A value that is of a type, as it should be. Errors: TypeError."""
-    if type(value) is not kind:
-        raise TypeError(f"found {value!r}, expected {kind.__name__}")
-    return value

@@ -1,1 +1,1 @@
-"""MLIR asked: operations of its nvvm dialect, made from Forms, and what its tools make of them."""
+"""Operations of MLIR's nvvm dialect, made from Forms, and the results of MLIR's tools for them."""

@@ -1,8 +1,8 @@
-"""Operations to ask MLIR about, one in a function each: what the dialect's declarations and the Forms allow.
+"""Operations for queries to MLIR, made from the dialect's declarations and the Forms.
 
-An operation whose operands have types of their own is made from its declaration: words of every attribute,
-optional operands there or not, each pointer in each space. A multiplication is made from the rows of its Forms,
-which say how many registers its matrices have.
+Each operation is in a function of its own. An operation whose operand types are independent is made from its
+declaration: every word of its attributes, with and without optional operands, pointers in each space. A multiplication
+is made from the rows of its Forms, which give the number of registers of its matrices.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ from warploom.nvvm.dialect.enums import (
 from warploom.nvvm.dialect.wgmma import WgmmaCommitGroup, WgmmaFence, WgmmaMmaAsync, WgmmaWaitGroup
 from warploom.nvvm.dialect.wmma import WmmaLoad, WmmaMma, WmmaStore, register_type
 from warploom.nvvm.forms import MMA_DENSE, MMA_SCALED, MMA_SPARSE, MMA_SPARSE_SCALED, WGMMA_DESCRIPTORS, WMMA
-from warploom_lab.ptxas.spell import combinations_of
+from warploom_lab.ptxas.instruction_text import combinations_of
 
 Words = Mapping[str, str]
 _SEGMENTS = "operandSegmentSizes"
@@ -82,14 +82,14 @@ _TRIES = 600
 
 @dataclass(frozen=True)
 class Case:
-    """One operation in a function of its own, and the words that it was made from."""
+    """Module with one operation in a function."""
 
     module: ModuleOp
     operation: str
 
     @property
     def text(self) -> str:
-        """The module as the dialect prints it."""
+        """Text of the module in the dialect's syntax."""
         return str(self.module) + "\n"
 
 
@@ -97,10 +97,10 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Made:
-    """What an operation is made of: groups of operand types, result types, properties.
+class OperationSpec:
+    """Parts of an operation: groups of operand types, result types and properties.
 
-    `constants` are operands by their number among all that must be constants.
+    `constants` maps the index of each operand that must be a constant to its value.
     """
 
     kind: type[dialect.Operation]
@@ -110,31 +110,32 @@ class Made:
     constants: Mapping[int, int]
 
 
-def module_of(made: Made) -> ModuleOp:
-    """The operation in a function that returns its result. A multiplication of a warpgroup stands in its
-    protocol.
+def module_of(spec: OperationSpec) -> ModuleOp:
+    """Return a module whose function runs the operation and returns its result.
+
+    The fence, commit and wait surround a warpgroup multiplication.
     """
-    types = [each for group in made.operands for each in group]
-    arguments = [each for number, each in enumerate(types) if number not in made.constants]
+    types = [each for group in spec.operands for each in group]
+    arguments = [each for number, each in enumerate(types) if number not in spec.constants]
     block = Block(arg_types=arguments)
     values: list[SSAValue] = []
     free = iter(block.args)
     for number, each in enumerate(types):
-        if (constant := made.constants.get(number)) is None:
+        if (constant := spec.constants.get(number)) is None:
             values.append(next(free))
             continue
-        written = llvm.ConstantOp(IntegerAttr(constant, i64 if each == i64 else i32), each)
-        block.add_op(written)
-        values.append(written.result)
-    properties = dict(made.properties)
+        literal = llvm.ConstantOp(IntegerAttr(constant, i64 if each == i64 else i32), each)
+        block.add_op(literal)
+        values.append(literal.result)
+    properties = dict(spec.properties)
     if any(
-        isinstance(option, AttrSizedOperandSegments) for option in made.kind.get_irdl_definition().options
+        isinstance(option, AttrSizedOperandSegments) for option in spec.kind.get_irdl_definition().options
     ):
-        properties[_SEGMENTS] = DenseArrayBase.from_list(i32, [len(group) for group in made.operands])
-    operation = made.kind.create(operands=values, result_types=list(made.results), properties=properties)
+        properties[_SEGMENTS] = DenseArrayBase.from_list(i32, [len(group) for group in spec.operands])
+    operation = spec.kind.create(operands=values, result_types=list(spec.results), properties=properties)
     block.add_ops(_protocol(operation))
     block.add_op(llvm.ReturnOp(*operation.results))
-    result = made.results[0] if made.results else LLVMVoidType()
+    result = spec.results[0] if spec.results else LLVMVoidType()
     function = llvm.FuncOp(
         "case", LLVMFunctionType(arguments, result), llvm.LinkageAttr("external"), body=Region(block)
     )
@@ -148,10 +149,10 @@ def _protocol(operation: dialect.Operation) -> list[Operation]:
     return [WgmmaFence.create(), operation, WgmmaCommitGroup.create(), wait]
 
 
-def is_legal(made: Made) -> bool:
-    """Whether the dialect takes it."""
+def is_legal(spec: OperationSpec) -> bool:
+    """Return True if the dialect's verifier accepts the operation."""
     try:
-        for operation in module_of(made).walk():
+        for operation in module_of(spec).walk():
             operation.verify_()
     except VerifyException:
         return False
@@ -161,7 +162,7 @@ def is_legal(made: Made) -> bool:
 # From declarations ------------------------------------------------------------------------------------------
 
 _CONSTANTS = {"offset": 8, "scaleInputD": 3, "size": 128}
-"""Operands that must be constants, and what they are."""
+"""Values of the operands that must be constants."""
 _CONSTANT_OPERANDS = {
     "nvvm.tcgen05.ld": "offset",
     "nvvm.tcgen05.st": "offset",
@@ -170,7 +171,7 @@ _CONSTANT_OPERANDS = {
     "nvvm.fence.proxy.acquire": "size",
 }
 _COUNTS = {"coordinates": (1, 2, 3, 4, 5), "im2colOffsets": (0, 1, 2, 3), "sources": (1, 2, 4)}
-"""How many operands stand where their number varies."""
+"""Numbers of operands that are tried for each variadic operand."""
 _NUMBERS = {
     "group": (0, 1, 3),
     "n": (0, 2),
@@ -180,35 +181,35 @@ _NUMBERS = {
     "initVal": (0,),
     "noinc": (0, 1),
 }
-"""The numbers of attributes that are numbers."""
+"""Values that are tried for each integer attribute."""
 _MATRICES = ((8, 8), (8, 16), (16, 16), (16, 8))
 _VECTORS = (2, 4, 8, 16, 32, 64, 128)
 _LANES = (4, 8)
 
 
-def declared(kind: type[dialect.Operation], most: int, seed: int = 0) -> Iterator[Made]:
-    """Operations as a declaration has them, legal ones, as many as `most`, no two alike."""
+def declared(kind: type[dialect.Operation], most: int, seed: int = 0) -> Iterator[OperationSpec]:
+    """Yield up to `most` distinct legal operations that match a declaration."""
     chance = random.Random(f"{kind.name} {seed}")
     seen: set[object] = set()
     found = 0
     for _ in range(_TRIES):
-        made = _draw(kind, chance)
+        spec = _draw(kind, chance)
         key = (
-            tuple(map(tuple, made.operands)),
-            tuple(made.results),
-            tuple(sorted(made.properties.items(), key=lambda pair: pair[0])),
+            tuple(map(tuple, spec.operands)),
+            tuple(spec.results),
+            tuple(sorted(spec.properties.items(), key=lambda pair: pair[0])),
         )
         if key in seen:
             continue
         seen.add(key)
-        if is_legal(made):
-            yield made
+        if is_legal(spec):
+            yield spec
             found += 1
             if found == most:
                 return
 
 
-def _draw(kind: type[dialect.Operation], chance: random.Random) -> Made:
+def _draw(kind: type[dialect.Operation], chance: random.Random) -> OperationSpec:
     definition = kind.get_irdl_definition()
     constants: dict[int, int] = {}
     groups: list[list[Attribute]] = []
@@ -233,11 +234,11 @@ def _draw(kind: type[dialect.Operation], chance: random.Random) -> Made:
         if name == _SEGMENTS or (isinstance(given, OptPropertyDef) and chance.random() < 0.5):
             continue
         properties[name] = chance.choice(_attributes(name, given.constr))
-    return Made(kind, groups, results, properties, constants)
+    return OperationSpec(kind, groups, results, properties, constants)
 
 
 def _types(allowed: RangeConstraint, name: str) -> Sequence[Attribute]:
-    """The types that a constraint allows each of several values, or some of them."""
+    """Return the types that a constraint allows, or a selection of them."""
     within = allowed.constraint if isinstance(allowed, RangeLengthConstraint) else allowed
     constraint = within.constr if isinstance(within, RangeOf) else None
     if isinstance(constraint, EqAttrConstraint):
@@ -253,7 +254,7 @@ def _types(allowed: RangeConstraint, name: str) -> Sequence[Attribute]:
 
 
 def _attributes(name: str, constraint: AttrConstraint) -> Sequence[Attribute]:
-    """The attributes that a constraint allows, or some of them."""
+    """Return the attributes that a constraint allows, or a selection of them."""
     (base,) = constraint.get_bases() or {UnitAttr}
     if issubclass(base, EnumAttribute):
         return [base(word) for word in base.cases]
@@ -268,7 +269,7 @@ def _attributes(name: str, constraint: AttrConstraint) -> Sequence[Attribute]:
 
 
 def _width(constraint: AttrConstraint) -> int:
-    """The bits of the numbers that a constraint allows."""
+    """Return the bit width of the integers that a constraint allows."""
     pending = list(constraint.param_constrs) if isinstance(constraint, ParamAttrConstraint) else [constraint]
     for each in pending:
         if isinstance(each, AllOf):
@@ -286,7 +287,7 @@ _MULTIPLICANDS: Mapping[str, Attribute] = {"f16": _HALVES, "f64": f64}
 
 
 def _rows(*forms: Form) -> Iterator[tuple[Form, dict[str, str]]]:
-    """Every combination of words that the rows of some forms allow."""
+    """Yield (form, slots) for every combination of words that the rows of the forms allow."""
     for form in forms:
         for row in form.rows:
             if row.gone is None:
@@ -303,8 +304,8 @@ def _extents(shape: str) -> Shape:
     return Shape(IntAttr(m), IntAttr(n), IntAttr(k))
 
 
-def warpgroup(chance: random.Random) -> Iterator[Made]:
-    """Multiplications of a warpgroup with both matrices behind descriptors."""
+def warpgroup(chance: random.Random) -> Iterator[OperationSpec]:
+    """Yield warpgroup multiplications with descriptors for both matrices."""
     for form, slots in _rows(*WGMMA_DESCRIPTORS):
         signed = "imm_scale_a" in form.operands
         element = f32 if slots["dtype"] == "f32" else i32
@@ -324,11 +325,11 @@ def warpgroup(chance: random.Random) -> Iterator[Made]:
             properties["satfinite"] = Overflow("satfinite")
         elif chance.random() < 0.5:
             properties["satfinite"] = Overflow("wrapped")
-        yield Made(WgmmaMmaAsync, [[struct], [i64], [i64]], [struct], properties, {})
+        yield OperationSpec(WgmmaMmaAsync, [[struct], [i64], [i64]], [struct], properties, {})
 
 
 def _fragments(form: Form, slots: Words) -> list[list[Attribute]]:
-    """The types of A, B and C."""
+    """Return the operand types of A, B and C."""
     groups: list[list[Attribute]] = []
     for letter in "abc":
         elements = _ACCUMULATORS if letter == "c" else _MULTIPLICANDS
@@ -336,8 +337,8 @@ def _fragments(form: Form, slots: Words) -> list[list[Attribute]]:
     return groups
 
 
-def _product(slots: Words) -> dict[str, Attribute]:
-    """The properties that every multiplication of a warp has."""
+def _common_properties(slots: Words) -> dict[str, Attribute]:
+    """Return the properties that every warp-level multiplication has."""
     return {
         "shape": _extents(slots["shape"]),
         "multiplicandAPtxType": MmaType(slots["atype"]),
@@ -355,24 +356,24 @@ def _overflow(slots: Words) -> dict[str, Attribute]:
     return {"intOverflowBehavior": Overflow("satfinite" if slots.get("satfinite") else "wrapped")}
 
 
-def dense(chance: random.Random) -> Iterator[Made]:
-    """Dense multiplications of a warp."""
+def dense(chance: random.Random) -> Iterator[OperationSpec]:
+    """Yield dense warp-level multiplications."""
     for form, slots in _rows(*MMA_DENSE):
         if slots.get("kind") or slots.get("rnd"):
             continue
-        properties = _product(slots) | _overflow(slots)
+        properties = _common_properties(slots) | _overflow(slots)
         properties["layoutA"] = Layout(slots.get("alayout") or "row")
         properties["layoutB"] = Layout(slots.get("blayout") or "col")
         if slots.get("bitOp"):
             properties["b1Op"] = BitOperation(f"{slots['bitOp']}_popc")
             del properties["intOverflowBehavior"]
-        yield Made(mma.MmaSync, _fragments(form, slots), [_result(form, slots)], properties, {})
+        yield OperationSpec(mma.MmaSync, _fragments(form, slots), [_result(form, slots)], properties, {})
 
 
-def sparse(chance: random.Random) -> Iterator[Made]:
-    """Sparse multiplications of a warp."""
+def sparse(chance: random.Random) -> Iterator[OperationSpec]:
+    """Yield sparse warp-level multiplications."""
     for form, slots in _rows(*MMA_SPARSE):
-        properties = _product(slots) | _overflow(slots)
+        properties = _common_properties(slots) | _overflow(slots)
         if slots["spvariant"] != "sp":
             properties["orderedMetadata"] = UnitAttr()
         if slots.get("kind"):
@@ -380,15 +381,15 @@ def sparse(chance: random.Random) -> Iterator[Made]:
         groups = [*_fragments(form, slots), [i32], [i32]]
         selector = chance.choice(sorted(form.operands["f"].constants(slots) or (0,)))
         number = sum(map(len, groups)) - 1
-        yield Made(mma.MmaSparse, groups, [_result(form, slots)], properties, {number: selector})
+        yield OperationSpec(mma.MmaSparse, groups, [_result(form, slots)], properties, {number: selector})
 
 
-def scaled(chance: random.Random) -> Iterator[Made]:
-    """Multiplications of a warp with block scales."""
+def scaled(chance: random.Random) -> Iterator[OperationSpec]:
+    """Yield warp-level multiplications with block scales."""
     for form, slots in _rows(*MMA_SCALED, *MMA_SPARSE_SCALED):
         if not slots["scale_vec"]:
             continue
-        properties = _product(slots) | {
+        properties = _common_properties(slots) | {
             "scaleVecSize": ScaleVector(f"x{slots['scale_vec'][-2]}"),
             "blockScaleFormat": ScaleFormat(slots["stype"]),
             "kind": ScaleKind(slots["kind"].removeprefix("kind::")),
@@ -402,11 +403,11 @@ def scaled(chance: random.Random) -> Iterator[Made]:
             groups += [[i32], [i32]]
             constants[sum(map(len, groups)) - 1] = 0
         groups += [[i32], [i16], [i16], [i32], [i16], [i16]]
-        yield Made(kind, groups, [_result(form, slots)], properties, constants)
+        yield OperationSpec(kind, groups, [_result(form, slots)], properties, constants)
 
 
-def opaque(chance: random.Random) -> Iterator[Made]:
-    """Loads, stores and multiplications of opaque fragments."""
+def wmma_operations(chance: random.Random) -> Iterator[OperationSpec]:
+    """Yield loads, stores and multiplications of wmma fragments."""
     for form, slots in _rows(wmma.LOAD, wmma.STORE):
         if not slots["aligned"] or slots["ss"] == "shared::cta":
             continue
@@ -416,23 +417,23 @@ def opaque(chance: random.Random) -> Iterator[Made]:
             if slots["ss"]
             else LLVMPointerType()
         )
-        properties = _numbers(slots["shape"]) | {
+        properties = _extent_properties(slots["shape"]) | {
             "layout": Layout(slots["layout"]),
             "eltype": MmaType(slots["type"]),
         }
         if form is wmma.STORE:
-            yield Made(WmmaStore, [[pointer], [element] * count, [i32]], [], properties, {})
+            yield OperationSpec(WmmaStore, [[pointer], [element] * count, [i32]], [], properties, {})
             continue
         properties["frag"] = MmaFragment(slots["matrix"])
         result = element if (count, element) == (1, f64) else _struct(element, count)
-        yield Made(WmmaLoad, [[pointer], [i32]], [result], properties, {})
+        yield OperationSpec(WmmaLoad, [[pointer], [i32]], [result], properties, {})
     for form, slots in _rows(*WMMA):
         if slots.get("rnd") or slots["dtype"] != slots["ctype"] or slots.get("bitOp"):
             continue
         if slots.get("satfinite"):
             continue
         a = slots.get("atype") or "f16"
-        properties = _numbers(slots["shape"]) | {
+        properties = _extent_properties(slots["shape"]) | {
             "layoutA": Layout(slots["alayout"]),
             "layoutB": Layout(slots["blayout"]),
             "eltypeA": MmaType(a),
@@ -442,10 +443,10 @@ def opaque(chance: random.Random) -> Iterator[Made]:
         for letter, element in zip("abc", (a, a, slots["ctype"]), strict=True):
             arguments += [register_type(element)] * form.operands[letter].registers(slots)
         result = _struct(register_type(slots["dtype"]), form.operands["d"].registers(slots))
-        yield Made(WmmaMma, [arguments], [result], properties, {})
+        yield OperationSpec(WmmaMma, [arguments], [result], properties, {})
 
 
-def _numbers(shape: str) -> dict[str, Attribute]:
+def _extent_properties(shape: str) -> dict[str, Attribute]:
     extents = _extents(shape)
     return {name: IntegerAttr(number, 32) for name, number in zip("mnk", extents.extents, strict=True)}
 
@@ -455,24 +456,24 @@ FROM_FORMS = {
     mma.MmaSync: (dense, 60),
     mma.MmaSparse: (sparse, 50),
     mma.MmaBlockScale: (scaled, 40),
-    WmmaLoad: (opaque, 60),
+    WmmaLoad: (wmma_operations, 60),
 }
-"""The families that are made from Forms, under one of their operations, and how many are taken."""
+"""Generators of the families that come from Forms, by one operation, and the number of samples."""
 _BY_FORMS = frozenset({*FROM_FORMS, mma.MmaSparseBlockScale, WmmaStore, WmmaMma})
 _MOST = 14
 
 
 def cases(seed: int = 0, most: int = _MOST) -> Iterator[Case]:
-    """Operations of every family, legal ones: another choice for another seed."""
+    """Yield legal operations of every family; the seed decides the selection."""
     for kind in OPERATIONS:
         if kind in FROM_FORMS:
             make, count = FROM_FORMS[kind]
             chance = random.Random(f"{kind.name} {seed}")
-            found = [made for made in make(chance) if is_legal(made)]
+            found = [spec for spec in make(chance) if is_legal(spec)]
             yield from map(_case, chance.sample(found, min(count, len(found))))
         elif kind not in _BY_FORMS:
             yield from map(_case, declared(kind, most, seed))
 
 
-def _case(made: Made) -> Case:
-    return Case(module_of(made), made.kind.name)
+def _case(spec: OperationSpec) -> Case:
+    return Case(module_of(spec), spec.kind.name)

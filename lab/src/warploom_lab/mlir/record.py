@@ -1,9 +1,9 @@
-"""The record of what MLIR's tools made of operations, and what differs from it here.
+"""Record of MLIR's results for operations, and the comparison of our results with it.
 
-    for answer in read(folder): print(differences(answer))
+    for answer in read(folder): print(*differences(answer))
 
-A file of xz-compressed lines of JSON, one an operation, beside `record.json`, which says with which tools and
-commands it was made.
+The record is a file of xz-compressed JSON lines, one for each operation. `record.json` beside it names the tools and
+the commands.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from warploom.nvvm import LowerError, lower
 from warploom.nvvm.mlir_text import parse_mlir
 from warploom.nvvm.to_ptx import to_ptx
 from warploom.ptx import parse
-from warploom_lab.mlir.ask import TARGETS, instructions
 from warploom_lab.mlir.cases import Case
+from warploom_lab.mlir.normalized import TARGETS, instructions
 from warploom_lab.mlir.tools import Tools
 from warploom_lab.ptxas.assembler import Assembler, provide
 
@@ -31,16 +31,16 @@ HEADER = "record.json"
 _ANSWERS = "operations.jsonl.xz"
 _PTX_OF_LLC = {"sm_80": (7, 8), "sm_90": (8, 6), "sm_90a": (8, 6)}
 _NEWEST_OF_LLC = (8, 8)
-_TOGETHER = 16
+_BATCH = 16  # operations in one process
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What was said of one operation.
+    """Results of the external tools for one operation.
 
-    `text` and `generic` are mlir-opt's two spellings, `target` the first target that has it here, `ptx` what llc
-    makes of it, as `instructions` has it. Where mlir-opt does not take it, `text` is the dialect's own and
-    `refused` the complaint. `assembled` are the releases of ptxas that took the PTX made here.
+    `text` and `generic` are the custom and generic syntax that mlir-opt prints. `target` is the first of our targets
+    with the operation. `ptx` has llc's instructions in normal form. If mlir-opt refuses the operation, `text` is our
+    own text and `refused` the message. `assembled` lists the releases of ptxas that accept our PTX.
     """
 
     operation: str
@@ -52,41 +52,44 @@ class Answer:
     assembled: tuple[str, ...] = ()
 
 
-def together(cases: Sequence[Case]) -> list[tuple[Case, ...]]:
-    """The cases by the processes in which they are asked."""
-    return [tuple(cases[start : start + _TOGETHER]) for start in range(0, len(cases), _TOGETHER)]
+def batches(cases: Sequence[Case]) -> list[tuple[Case, ...]]:
+    """Return the cases in batches, one for each run of the tools."""
+    return [tuple(cases[start : start + _BATCH]) for start in range(0, len(cases), _BATCH)]
 
 
-def ask(
-    shared: tuple[Tools, Sequence[str]], cases: Sequence[Case], _tell: Callable[[int], object]
+def query(
+    shared: tuple[Tools, Sequence[str]], cases: Sequence[Case], _report: Callable[[int], object]
 ) -> list[Answer]:
-    """What the tools say of each case, and the assemblers that `provide` finds by these names.
+    """Return the results of the tools and of the named assemblers for each case.
 
-    Errors: UsageError where an assembler cannot be had.
+    Errors: UsageError if an assembler is missing.
     """
     tools, assemblers = shared
-    return list(_ask(tools, [provide(name) for name in assemblers], cases))
+    return list(_query(tools, [provide(name) for name in assemblers], cases))
 
 
-def _ask(tools: Tools, assemblers: Sequence[Assembler], cases: Sequence[Case]) -> Iterator[Answer]:
+def _query(tools: Tools, assemblers: Sequence[Assembler], cases: Sequence[Case]) -> Iterator[Answer]:
     texts = [case.text for case in cases]
     printed = tools.printed(texts)
     generic = tools.printed(texts, "-mlir-print-op-generic")
     translated = tools.translated(tools.printed(texts, "-convert-nvvm-to-llvm"))
     for case, custom, plain, llvm in zip(cases, printed, generic, translated, strict=True):
         target, ptx = first_lowered(case.text)
-        took = tuple(each.release for each in assemblers if each.run(ptx, target)[0] == 0)
+        accepting = tuple(each.release for each in assemblers if each.run(ptx, target)[0] == 0)
         if not custom or not llvm:
-            complaint = tools.complaint(case.text) or "it has no LLVM IR"
-            yield Answer(case.operation, case.text, target, refused=complaint, assembled=took)
+            message = tools.message(case.text) or "no LLVM IR"
+            yield Answer(case.operation, case.text, target, refused=message, assembled=accepting)
             continue
-        made = tools.ptx(llvm, target, _PTX_OF_LLC.get(target, _NEWEST_OF_LLC))
-        theirs = tuple(instructions(parse(made))) if made.strip() else ()
-        yield Answer(case.operation, custom, target, plain, theirs, "", took)
+        llc_ptx = tools.ptx(llvm, target, _PTX_OF_LLC.get(target, _NEWEST_OF_LLC))
+        expected = tuple(instructions(parse(llc_ptx))) if llc_ptx.strip() else ()
+        yield Answer(case.operation, custom, target, plain, expected, "", accepting)
 
 
 def first_lowered(text: str) -> tuple[str, str]:
-    """The first target that has what a text needs, and its PTX. Errors: LowerError where none has."""
+    """Return the first target to which a text lowers without a diagnostic, and the PTX.
+
+    Errors: LowerError if there is none.
+    """
     for target in TARGETS[:-1]:
         try:
             ptx = lower(text, target=target)
@@ -104,17 +107,17 @@ def write(directory: Path, answers: Sequence[Answer], header: Mapping[str, objec
     (directory / _ANSWERS).write_bytes(lzma.compress(lines.encode(), preset=9 | lzma.PRESET_EXTREME))
     counts = Counter("refused" if each.refused else "agreed on" for each in answers)
     families = Counter(each.operation for each in answers)
-    said = {
+    summary = {
         **header,
         "operations": len(answers),
         "taken by mlir-opt": counts["agreed on"],
         "by name": dict(sorted(families.items())),
     }
-    (directory / HEADER).write_text(json.dumps(said, indent=1) + "\n")
+    (directory / HEADER).write_text(json.dumps(summary, indent=1) + "\n")
 
 
 def read(directory: Path) -> Iterator[Answer]:
-    """The answers of a record."""
+    """Yield the answers of a record."""
     for line in lzma.decompress((directory / _ANSWERS).read_bytes()).decode().splitlines():
         found = json.loads(line)
         found["ptx"] = tuple(found.get("ptx", ()))
@@ -126,30 +129,30 @@ KNOWN = {
     ".s32.b1.b1 ": "MLIR leaves `.and.popc` out, and ptxas refuses its text",
     "cta_group": "MLIR drops the CTA group of a load with a predicate",
 }
-"""What MLIR's PTX lacks, by a part of the text that tells it, and why what is here is right."""
+"""Known defects of MLIR's PTX: a part of the differing text, and the reason why our PTX is right."""
 
 
 def differences(answer: Answer) -> Iterator[str]:
-    """What is otherwise here: in reading, printing, PTX, or the judgement of `check`."""
+    """Yield the differences from MLIR in parsing, printing, PTX, and the diagnostics of `check`."""
     try:
         reading = parse_mlir(answer.text)
         module = to_ptx(reading, answer.target).module
     except WarploomError as error:
-        yield f"it is refused: {error}"
+        yield f"refused: {error}"
         return
     printed = str(reading.module)
     if tokens(printed) != tokens(answer.text):
-        yield f"it is printed otherwise: {printed}"
+        yield f"printed as: {printed}"
     if answer.generic and not parse_mlir(answer.generic).module.is_structurally_equivalent(reading.module):
-        yield "its generic text is another operation"
+        yield "the generic text is another operation"
     yield from (f"{found}" for found in check(module) if found.severity is not Severity.NOTE)
     ours = tuple(instructions(module))
     if answer.ptx and ours != answer.ptx and not is_known(answer, ours):
-        yield f"its PTX is {ours}; llc's is {answer.ptx}"
+        yield f"PTX is {ours}; expected {answer.ptx} from llc"
 
 
 def is_known(answer: Answer, ours: tuple[str, ...]) -> bool:
-    """Whether a difference is one of MLIR's known ones."""
+    """Return True if a difference comes from a known defect of MLIR."""
     return any(
         mine != theirs and any(part in f"{mine if part == 'cta_group' else theirs}" for part in KNOWN)
         for mine, theirs in zip(ours, answer.ptx, strict=False)
@@ -157,7 +160,7 @@ def is_known(answer: Answer, ours: tuple[str, ...]) -> bool:
 
 
 def tokens(text: str) -> list[str]:
-    """The operations of the dialect in a text, without blanks, and their values numbered as they come."""
+    """Return the tokens of the nvvm operations in a text, with values numbered in order of occurrence."""
     names: dict[str, str] = {}
     lines = " ".join(line for line in text.splitlines() if "nvvm." in line)
     return [

@@ -1,3 +1,3 @@
-"""Questions to nvcc and its recorded answers."""
+"""Queries to nvcc and the record of its answers."""
 
 from __future__ import annotations

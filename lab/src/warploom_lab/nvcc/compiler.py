@@ -1,10 +1,10 @@
-"""NVIDIA's compiler, asked what it makes of calls of builtins: the tensor-core instruction, or what it says.
+"""Results of NVIDIA's compiler for calls of builtins: the instruction or the error messages.
 
-    Nvcc.found().judge(["__hmma_m16n16k16_ld_a(ip, cip, u, 0);"], "sm_90a")
-    # an answer: its instruction, of 8 registers, an address and a register
+    Nvcc.at().judge(["__hmma_m16n16k16_ld_a(ip, cip, u, 0);"], "sm_90a")
+    # one Answer, whose instruction has 8 registers, an address and a register
 
-Every call stands in a kernel of its own, on a line of its own, with the parameters of PARAMETERS: many go into
-one file, and errors are attributed by line. Where an error names no line, the calls are asked in halves.
+Each call is in a kernel of its own, on one line, with the parameters of PARAMETERS. One file holds many kernels, and an
+error belongs to the call on its line. If an error names no line, the two halves of the file are compiled separately.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PARAMETERS = (
     " const unsigned* cup, void* vp, const void* cvp, char* cp, unsigned long long* qp,"
     " unsigned u, int n, bool z, float f, unsigned long long q, unsigned long long q2"
 )
-"""The parameters of every kernel: pointers by what they point to, `c` for const; `u`, `n`, `z`, `f`, `q`."""
+"""Parameters of every kernel: pointers named by element type (`c` for const), and scalars."""
 BATCH = 400
 _TIMEOUT = 300
 _FILE = "calls.cu"
@@ -38,9 +38,9 @@ _VECTOR = re.compile(r"\{([^}]*)\}")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the compiler makes of a call: its instruction with registers counted, or its messages, in order.
+    """Instruction that the compiler emits for a call, with vectors as counts, or its messages in order.
 
-    Both are empty where it makes nothing of it: calls without an effect are dropped.
+    Both are empty if the compiler drops the call because it has no effect.
     """
 
     instruction: str = ""
@@ -48,12 +48,12 @@ class Answer:
 
 
 def kernel(call: str, name: str = "k") -> str:
-    """The kernel in which a call is asked about; also a text that `lower` reads."""
+    """Return the kernel around a call, in CUDA C++ that `lower` reads too."""
     return f'extern "C" __global__ void {name}({PARAMETERS}) {{ {call} }}'
 
 
 def counted(instruction: str) -> str:
-    """An instruction with its vectors as counts, and its registers without names."""
+    """Return an instruction with vectors as counts and without register names."""
     plain = " ".join(instruction.split())
     plain = _VECTOR.sub(lambda found: f"{{{found[1].count(',') + 1}}}", plain)
     return re.sub(r"%\w+", "%", plain)
@@ -61,61 +61,66 @@ def counted(instruction: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Nvcc:
-    """One nvcc. `release` is its own word, such as "13.0.88"."""
+    """One nvcc executable with the release that it reports, such as "13.0.88"."""
 
     path: Path
     release: str
 
     @classmethod
-    def found(cls, path: str = "nvcc") -> Nvcc:
-        """The compiler on the path, or at one. Errors: UsageError where there is none that answers."""
+    def at(cls, path: str = "nvcc") -> Nvcc:
+        """Return the compiler at a path, or the one on PATH.
+
+        Errors: UsageError if the compiler is missing or is not nvcc.
+        """
         where = shutil.which(path)
         if where is None:
-            raise UsageError(f"there is no {path} here; expected the nvcc of a CUDA toolkit")
+            raise UsageError(f"{path} is missing; expected the nvcc of a CUDA toolkit")
         try:
             answer = subprocess.run(
                 [where, "--version"], capture_output=True, text=True, timeout=60, check=True
             )
         except (OSError, subprocess.SubprocessError) as error:
-            raise UsageError(f"{where} is not an nvcc that runs here: {error}") from error
+            raise UsageError(f"{where} is not an executable nvcc: {error}") from error
         release = re.search(r"\bV(\d+\.\d+\.\d+)", answer.stdout)
         if release is None:
-            raise UsageError(f"{where} does not say which release of nvcc it is")
+            raise UsageError(f"{where} --version reports no release of nvcc")
         return cls(Path(where), release[1])
 
     def judge(self, calls: Sequence[str], target: str) -> list[Answer]:
-        """An answer for each call."""
+        """Return the answer for each call."""
         answers: dict[int, Answer] = {}
         for start in range(0, len(calls), BATCH):
-            places = list(range(start, min(start + BATCH, len(calls))))
-            answers.update(self._together(calls, places, target))
-        return [answers[place] for place in range(len(calls))]
+            indices = list(range(start, min(start + BATCH, len(calls))))
+            answers.update(self._compile_batch(calls, indices, target))
+        return [answers[index] for index in range(len(calls))]
 
-    def _together(self, calls: Sequence[str], places: list[int], target: str) -> dict[int, Answer]:
+    def _compile_batch(self, calls: Sequence[str], indices: list[int], target: str) -> dict[int, Answer]:
         answers: dict[int, Answer] = {}
-        while places:
-            output, ptx = self._compile([kernel(calls[place], f"k{place}") for place in places], target)
+        while indices:
+            output, ptx = self._compile([kernel(calls[index], f"k{index}") for index in indices], target)
             if ptx is not None:
-                made = {int(number): body for number, body in _ENTRY.findall(ptx)}
-                answers.update({place: Answer(_instruction(made.get(place, ""))) for place in places})
+                bodies = {int(number): body for number, body in _ENTRY.findall(ptx)}
+                answers.update({index: Answer(_instruction(bodies.get(index, ""))) for index in indices})
                 break
-            said: dict[int, list[str]] = {}
+            messages: dict[int, list[str]] = {}
             for line, message in _ERROR.findall(output):
                 internal = _INTERNAL.match(message)
-                said.setdefault(places[int(line) - 1], []).append(internal[1] if internal else message)
-            if said:
-                answers.update({place: Answer("", tuple(messages)) for place, messages in said.items()})
-            elif len(places) == 1:
-                answers[places[0]] = Answer("", tuple(_ASSEMBLER.findall(output)) or (output.strip()[-200:],))
+                messages.setdefault(indices[int(line) - 1], []).append(internal[1] if internal else message)
+            if messages:
+                answers.update({index: Answer("", tuple(found)) for index, found in messages.items()})
+            elif len(indices) == 1:
+                answers[indices[0]] = Answer(
+                    "", tuple(_ASSEMBLER.findall(output)) or (output.strip()[-200:],)
+                )
             else:
-                middle = len(places) // 2
-                answers.update(self._together(calls, places[:middle], target))
-                answers.update(self._together(calls, places[middle:], target))
-            places = [place for place in places if place not in answers]
+                middle = len(indices) // 2
+                answers.update(self._compile_batch(calls, indices[:middle], target))
+                answers.update(self._compile_batch(calls, indices[middle:], target))
+            indices = [index for index in indices if index not in answers]
         return answers
 
     def _compile(self, kernels: Sequence[str], target: str) -> tuple[str, str | None]:
-        """Everything printed, and the PTX where there is some."""
+        """Compile kernels and return the output and the PTX, or None if the compilation fails."""
         with tempfile.TemporaryDirectory() as folder:
             Path(folder, _FILE).write_text("\n".join(kernels) + "\n")
             command = [str(self.path), f"-arch={target}", "-ptx", "-w", _FILE, "-o", "calls.ptx"]
@@ -124,7 +129,7 @@ class Nvcc:
                     command, cwd=folder, capture_output=True, text=True, timeout=_TIMEOUT, check=False
                 )
             except subprocess.TimeoutExpired as error:
-                raise UsageError(f"{self.path} did not answer within {_TIMEOUT} seconds") from error
+                raise UsageError(f"{self.path} did not finish within {_TIMEOUT} seconds") from error
             ptx = Path(folder, "calls.ptx")
             return done.stdout + done.stderr, ptx.read_text() if done.returncode == 0 else None
 

@@ -1,6 +1,7 @@
-"""Calls of builtins that nvcc is asked about, the record of its answers, and what `lower` makes otherwise.
+"""Calls of builtins, the record of nvcc's answers, and the comparison of `lower` with it.
 
-The record is xz-compressed text, a line a call: target, call, and `+` with the instruction or `-` with messages.
+The record is xz-compressed text with one line for each call: target, call, and `+` with the instruction or `-` with
+the messages.
 """
 
 from __future__ import annotations
@@ -41,17 +42,17 @@ _SOME_N = (0, 4, 12, 20, 260, 264, 512)
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A call, and the target it is compiled for."""
+    """Call of a builtin and the target of the compilation."""
 
     target: str
     call: str
 
 
-# What is asked ----------------------------------------------------------------------------------------------
+# Calls -----------------------------------------------------------------------------------------------------
 
 
 def cases(probes: str) -> list[Case]:
-    """Every builtin with all layouts, saturations, spaces, shapes and booleans, and calls written by hand."""
+    """Return calls of every builtin with all its arguments, and the calls written by hand."""
     found = [Case(MAIN, call) for builtin in BUILTINS for call in calls_of(builtin)]
     found += [Case(target, next(iter(calls_of(builtin)))) for target in OTHERS for builtin in BUILTINS]
     lines = [line.strip() for line in probes.splitlines()]
@@ -60,17 +61,17 @@ def cases(probes: str) -> list[Case]:
 
 
 def calls_of(builtin: Builtin) -> Iterator[str]:
-    """The calls of a builtin that are asked about, first one that the compiler takes."""
+    """Yield the calls of a builtin, first one that the compiler accepts."""
     match builtin.kind:
         case "load" | "store":
-            yield from _moves(builtin)
+            yield from _load_store_calls(builtin)
         case "multiply":
-            yield from _multiplications(builtin)
+            yield from _multiply_calls(builtin)
         case _:
-            yield from _warpgroups(builtin)
+            yield from _warpgroup_calls(builtin)
 
 
-def _moves(builtin: Builtin) -> Iterator[str]:
+def _load_store_calls(builtin: Builtin) -> Iterator[str]:
     dst, src = (_POINTERS[p.base, p.const] for p in builtin.parameters[:2])
     word = builtin.parameters[0].base
     legal = _legal_layouts(builtin)
@@ -92,13 +93,13 @@ def _at(name: str) -> str:
 
 
 def _legal_layouts(builtin: Builtin) -> Sequence[int]:
-    """Elements of fewer than 8 bits lie in one way."""
+    """Return the legal layouts; matrices of elements below 8 bits have one."""
     if builtin.shape in ("m8n8k32", "m8n8k128") and builtin.matrix in "ab":
         return (0,) if builtin.matrix == "a" else (1,)
     return (0, 1)
 
 
-def _multiplications(builtin: Builtin) -> Iterator[str]:
+def _multiply_calls(builtin: Builtin) -> Iterator[str]:
     pointers = ", ".join(_POINTERS[p.base, p.const] for p in builtin.parameters[:4])
     legal = (1,) if builtin.shape in ("m8n8k32", "m8n8k128") else (1, 0, 2, 3)
     saturations = [", 0", ", 1"] if len(builtin.parameters) == 6 else [""]
@@ -111,7 +112,7 @@ def _multiplications(builtin: Builtin) -> Iterator[str]:
             yield f"{builtin.name}({pointers}, 1, {satf});"
 
 
-def _warpgroups(builtin: Builtin) -> Iterator[str]:
+def _warpgroup_calls(builtin: Builtin) -> Iterator[str]:
     k = {"tf32": 8, "f8": 32}.get(builtin.operation, 16)
     flags = len(builtin.booleans)
     every = [", ".join(words) for words in product(("false", "true"), repeat=flags)]
@@ -131,11 +132,11 @@ def _warpgroups(builtin: Builtin) -> Iterator[str]:
         yield f"{builtin.name}({', '.join(words)}, fp, q, q2);"
 
 
-# What we make of it -----------------------------------------------------------------------------------------
+# Comparison -------------------------------------------------------------------------------------------------
 
 
-def ours(case: Case) -> Answer:
-    """What `lower` makes of a call: its instruction, or what it says."""
+def lowered(case: Case) -> Answer:
+    """Return the instruction or the messages of `lower` for a call."""
     target = read_target(case.target)
     assert target is not None
     try:
@@ -147,51 +148,54 @@ def ours(case: Case) -> Answer:
         return Answer("", tuple(message for _, message, _ in refused.errors))
 
 
-def agrees(recorded: Answer, made: Answer) -> bool:
-    """Whether two answers are the same instruction, or both refuse, with the same first message."""
-    return recorded.instruction == made.instruction and recorded.messages[:1] == made.messages[:1]
+def agrees(recorded: Answer, result: Answer) -> bool:
+    """Return True if two answers have the same instruction, or the same first message."""
+    return recorded.instruction == result.instruction and recorded.messages[:1] == result.messages[:1]
 
 
 def disagreements(answers: Iterable[tuple[Case, Answer]]) -> Iterator[tuple[Case, Answer, Answer]]:
-    """The calls of which `lower` makes something else: the call, what is recorded, and what is made."""
+    """Yield (call, recorded answer, answer of `lower`) for every call on which they differ."""
     for case, recorded in answers:
-        if not agrees(recorded, made := ours(case)):
-            yield case, recorded, made
+        if not agrees(recorded, result := lowered(case)):
+            yield case, recorded, result
 
 
 # The record -------------------------------------------------------------------------------------------------
 
 
-def together(asked: Iterable[Case]) -> list[tuple[Case, ...]]:
-    """The calls by the files in which they are asked. Those that we refuse stand alone: most end it at the first."""
+def batches(calls: Iterable[Case]) -> list[tuple[Case, ...]]:
+    """Return the calls in batches, one for each source file.
+
+    A call that `lower` refuses gets a file of its own, because such calls end most compilations at the first error.
+    """
     by_target: dict[str, list[Case]] = {}
-    for case in asked:
+    for case in calls:
         by_target.setdefault(case.target, []).append(case)
     found: list[tuple[Case, ...]] = []
     for listed in by_target.values():
-        taken = [case for case in listed if ours(case).instruction]
-        found += [tuple(taken[start : start + BATCH]) for start in range(0, len(taken), BATCH)]
-        found += [(case,) for case in listed if case not in set(taken)]
+        accepted = [case for case in listed if lowered(case).instruction]
+        found += [tuple(accepted[start : start + BATCH]) for start in range(0, len(accepted), BATCH)]
+        found += [(case,) for case in listed if case not in set(accepted)]
     return found
 
 
-def ask(nvcc: Nvcc, file: Sequence[Case], _tell: object) -> list[Answer]:
-    """What the compiler says of the calls of one file, which have one target."""
+def query(nvcc: Nvcc, file: Sequence[Case], _report: object) -> list[Answer]:
+    """Return the answers of the compiler for the calls of one file, which share a target."""
     return nvcc.judge([case.call for case in file], file[0].target)
 
 
 def in_order(
-    asked: Iterable[Case], files: Sequence[Sequence[Case]], answers: Sequence[Sequence[Answer]]
+    calls: Iterable[Case], files: Sequence[Sequence[Case]], answers: Sequence[Sequence[Answer]]
 ) -> list[tuple[Case, Answer]]:
-    """The calls as they were asked, with what was said of each in the files."""
+    """Return the calls in their original order, each with its answer."""
     found: dict[Case, Answer] = {}
-    for file, said in zip(files, answers, strict=True):
-        found.update(zip(file, said, strict=True))
-    return [(case, found[case]) for case in asked]
+    for file, results in zip(files, answers, strict=True):
+        found.update(zip(file, results, strict=True))
+    return [(case, found[case]) for case in calls]
 
 
 def write(folder: Path, answers: Sequence[tuple[Case, Answer]], nvcc: Nvcc, command: str, date: str) -> None:
-    """Write the answers, and what gave them."""
+    """Write the answers and their provenance."""
     lines = [
         f"{case.target}\t{case.call}\t"
         + (f"-{' / '.join(answer.messages)}" if answer.messages else f"+{answer.instruction}")
@@ -214,13 +218,16 @@ def write(folder: Path, answers: Sequence[tuple[Case, Answer]], nvcc: Nvcc, comm
 
 
 def read(folder: Path) -> list[tuple[Case, Answer]]:
-    """The recorded answers. Errors: UsageError where there is no record."""
+    """Return the recorded answers.
+
+    Errors: UsageError if there is no record.
+    """
     path = folder / ANSWERS
     if not path.is_file():
         raise UsageError(f"{folder} is not a folder of recorded answers: it has no {ANSWERS}")
     found: list[tuple[Case, Answer]] = []
     for line in lzma.decompress(path.read_bytes()).decode().splitlines():
-        target, call, said = line.split("\t")
-        messages = tuple(said[1:].split(" / ")) if said[0] == "-" else ()
-        found.append((Case(target, call), Answer("" if messages else said[1:], messages)))
+        target, call, answer = line.split("\t")
+        messages = tuple(answer[1:].split(" / ")) if answer[0] == "-" else ()
+        found.append((Case(target, call), Answer("" if messages else answer[1:], messages)))
     return found

@@ -1,3 +1,3 @@
-"""Generation of the reference pages in `docs`."""
+"""Generated files: reference pages, editor stubs, shell completions and notebook outputs."""
 
 from __future__ import annotations

@@ -1,21 +1,38 @@
-"""Reference pages of instruction families and rules, made from the Forms and the rule records."""
+"""Reference pages of instructions, rules and the NVVM dialect, in `docs/isa`, `docs/rules` and `docs/nvvm`."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator
+from pathlib import Path
 
 from warploom.check.pages import escaped, form_section, rule_page
 from warploom.check.rules import rules
+from warploom.emulator.traps import pages as trap_pages
+from warploom.gpu.rules import pages as gpu_pages
 from warploom.isa import instructions
 from warploom.isa.model.form import Form, forms
+from warploom.observe.sanitize.rules import pages as sanitizer_pages
+from warploom_lab.pages.cicc import pages as cicc_pages
+from warploom_lab.pages.nvvm import pages as dialect_pages
+
+_FOLDERS = ("docs/isa", "docs/rules", "docs/nvvm", "docs/nvvm/dialect")
 
 
-def reference_pages(more_rules: Iterable[tuple[str, str, str]] = ()) -> dict[str, str]:
-    """Return the pages in `docs/isa` and `docs/rules`, by their paths in `docs`.
+def texts() -> dict[str, str]:
+    """Return the text of every page, by its path in the repository."""
+    pages = _instruction_pages() | _rule_pages() | dialect_pages() | cicc_pages()
+    return {f"docs/{name}": text for name, text in pages.items()}
 
-    `more_rules` are rules outside the checker: code, description and page.
-    """
+
+def existing(repository: Path) -> Iterator[str]:
+    """Yield the path of every page in the folders of generated pages."""
+    for folder in _FOLDERS:
+        for path in (repository / folder).glob("*.md"):
+            yield path.relative_to(repository).as_posix()
+
+
+def _instruction_pages() -> dict[str, str]:
     pages: dict[str, str] = {}
     index = ["# Instructions\n"]
     for family, members in _families().items():
@@ -24,9 +41,14 @@ def reference_pages(more_rules: Iterable[tuple[str, str, str]] = ()) -> dict[str
         pages[f"isa/{family}.md"] = f"# {family}\n\n{summary}\n\n{sections}"
         index.append(f"- [{family}]({family}.md): {summary}")
     pages["isa/README.md"] = "\n".join(index) + "\n"
+    return pages
+
+
+def _rule_pages() -> dict[str, str]:
+    pages: dict[str, str] = {}
     index = ["# Rules\n"]
-    own = ((code, rule.what, rule_page(rule)) for code, rule in rules().items())
-    for code, what, page in (*own, *more_rules):
+    checker = ((code, rule.what, rule_page(rule)) for code, rule in rules().items())
+    for code, what, page in (*checker, *sanitizer_pages(), *trap_pages(), *gpu_pages()):
         name = re.sub(r"[^\w.-]+", "-", code).strip("-") + ".md"
         pages[f"rules/{name}"] = page
         index.append(f"- [{escaped(code)}]({name}): {what.split('. ')[0].rstrip('.')}.")

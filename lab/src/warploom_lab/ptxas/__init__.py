@@ -1,19 +1,17 @@
-"""Outsiders asked: NVIDIA's assemblers, their verdicts on PTX, and the record of them.
+"""NVIDIA's assemblers, their verdicts on PTX, and the record of these verdicts.
 
-To ask for one verdict:
+    from warploom_lab.ptxas import CachedAssemblers
 
-    from warploom_lab.ptxas import Oracle
+    with CachedAssemblers() as assemblers:
+        assemblers.judge("ret;", "sm_90a", (9, 1))       # Verdict(ok=True, message="")
 
-    with Oracle() as oracle:
-        oracle.judge("ret;", "sm_90a", (9, 1))       # Verdict(ok=True, message="")
-
-and many at once with `Oracle.ask`. Probes are in `probe.py`; from a shell, `python -m warploom_lab.ptxas.judge`.
+`CachedAssemblers.judge_all` takes many probes. From a shell: `warploom-lab ptxas "ret;"`.
 """
 
 from __future__ import annotations
 
-from warploom_lab.ptxas.ask import Oracle, Question
 from warploom_lab.ptxas.assembler import WHEELS, Assembler, Verdict, provide
+from warploom_lab.ptxas.cached import CachedAssemblers, Question
 from warploom_lab.ptxas.points import TARGETS, VERSIONS, Point, point
 from warploom_lab.ptxas.probe import Probe
 
@@ -22,7 +20,7 @@ __all__ = [
     "VERSIONS",
     "WHEELS",
     "Assembler",
-    "Oracle",
+    "CachedAssemblers",
     "Point",
     "Probe",
     "Question",

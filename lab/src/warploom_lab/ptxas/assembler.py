@@ -1,11 +1,11 @@
-"""Assemblers: NVIDIA's ptxas by release, from the wheels that NVIDIA publishes, and how it is asked.
+"""Releases of NVIDIA's ptxas, from the wheels that NVIDIA publishes, and their verdicts on probes.
 
     asm = provide("13.1")                                  # found in the cache, or installed there
     asm.judge([Probe("ret;")], "sm_90a", (9, 1))     # -> [Verdict(ok=True, message="")]
 
-Many probes are asked in one module. An error names its line, so it is the error of the probe on that line; a
-probe is accepted only when a module in which it stood was accepted whole. What ended the reading of a module
-is asked again alone, and the rest without it.
+One module holds many probes. An error message names a line and belongs to the probe on that line. A probe counts as
+accepted only after a module that contains it assembled without errors. If a probe ends the reading of a module, it is
+assembled again in a module of its own, and the other probes without it.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ WHEELS = {
     "13.1": "nvidia-cuda-nvcc==13.1.115",
     "newest": "nvidia-cuda-nvcc",
 }
-"""Release -> the wheel of its ptxas. 12.9 is the last that knows sm_70 and sm_72; the PTX of 13.1 is 9.1."""
+"""Wheel of each ptxas release; 12.9 is the last with sm_70 and sm_72, and 13.1 supports PTX 9.1."""
 
 NO_ANSWER = "ptxas itself failed"
-"""The message of a verdict that is none: the assembler crashed, or did not end."""
+"""Message that stands for a missing verdict: the assembler crashed or timed out."""
 
 _TIMEOUT = 30
 _MEMORY = 2 << 30
@@ -43,26 +43,26 @@ _NO_STATUS = -1
 _BATCH = 400
 _OPTIONS = ("-O0", "-w", "-o", os.devnull)
 _OPTIMISED = ("-w", "-o", os.devnull)
-_ASTRAY = "Memory allocation failure"
-_BROKEN = re.compile("Internal compiler error|Register allocation failed")  # at -O0 alone, on some texts
-_NARROW = re.compile(
-    r"""\[%(?:b|bu|bs|h|uh|sh|r|u|s)\d  # an access by a register of few bits: of 32 a module is refused,
-    | \bcvta\b.*32                     # but not where it has one of 16 beside it
+_OUT_OF_MEMORY = "Memory allocation failure"
+_INTERNAL_ERROR = re.compile("Internal compiler error|Register allocation failed")  # some texts, only at -O0
+_NARROW_ADDRESS = re.compile(
+    r"""\[%(?:b|bu|bs|h|uh|sh|r|u|s)\d  # an address in a narrow register: a module with a 32-bit one is refused,
+    | \bcvta\b.*32                     # unless the module also has a 16-bit one
     | 32\ .*\bgmem\b""",
     re.VERBOSE,
 )
-_COMPLAINT = re.compile(r"^ptxas (?:.*?, line (\d+); )?(error|fatal)\s*: (.*)$", re.MULTILINE)
+_MESSAGE = re.compile(r"^ptxas (?:.*?, line (\d+); )?(error|fatal)\s*: (.*)$", re.MULTILINE)
 _ENTRY = re.compile(r"'e(\d+)'")
-_NAMED = re.compile(r"for instruction '([^']*)'")
-_UNKNOWN = re.compile(r"Unknown symbol '([^']*)'")
+_NAMED_INSTRUCTION = re.compile(r"for instruction '([^']*)'")
+_UNKNOWN_SYMBOL = re.compile(r"Unknown symbol '([^']*)'")
 _WORD = re.compile(r"\w{3,}")
-_ABORTED = "Ptx assembly aborted due to errors"
+_ABORT_MESSAGE = "Ptx assembly aborted due to errors"
 _PAIRS = {"{": "}", "[": "]", "(": ")"}
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether an assembler takes a probe, and the first words of its refusal."""
+    """Verdict of an assembler on a probe, with the message of a refusal."""
 
     ok: bool
     message: str = ""
@@ -70,53 +70,56 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Assembler:
-    """One ptxas. `release` is its own word, such as "13.1.115"."""
+    """One ptxas executable with the release that it reports, such as "13.1.115"."""
 
     path: Path
     release: str
 
     @classmethod
     def at(cls, path: Path) -> Assembler:
-        """The assembler at a path. Errors: UsageError where there is none that answers."""
+        """Return the assembler at a path.
+
+        Errors: UsageError if the file is missing or is not ptxas.
+        """
         try:
             answer = subprocess.run(
                 [path, "--version"], capture_output=True, text=True, timeout=_TIMEOUT, check=True
             )
         except (OSError, subprocess.SubprocessError) as error:
-            raise UsageError(f"{path} is not a ptxas that runs here: {error}") from error
+            raise UsageError(f"{path} is not an executable ptxas: {error}") from error
         found = re.search(r"\bV(\d+\.\d+\.\d+)", answer.stdout)
         if found is None:
-            raise UsageError(f"{path} does not say which release of ptxas it is")
+            raise UsageError(f"{path} --version reports no release of ptxas")
         return cls(path, found[1])
 
     def judge(self, probes: Sequence[Probe], target: str, version: Version) -> list[Verdict]:
-        """A verdict for each probe, each as if it had been asked alone.
+        """Return the verdict on each probe, equal to the verdict on the probe in a module of its own.
 
-        Errors: UsageError where the assembler does not answer for an empty kernel.
+        Errors: UsageError if the assembler does not answer for an empty kernel.
         """
         status, output = self.run(Probe("").module(target, version), target)
         if status != 0:
-            complaint = _first_complaint(output)
-            if not complaint:
+            message = _first_message(output)
+            if not message:
                 at = f"{target}, PTX {version[0]}.{version[1]}"
                 raise UsageError(
-                    f"{self.path} gives no answer for an empty kernel at {at}: exit status {status}"
+                    f"{self.path} does not answer for an empty kernel at {at}: exit status {status}"
                 )
-            return [Verdict(False, complaint)] * len(probes)
+            return [Verdict(False, message)] * len(probes)
         verdicts: dict[int, Verdict] = {}
-        together: list[int] = []
+        shared: list[int] = []
         for k, probe in enumerate(probes):
-            if _stands_apart(probe):
-                verdicts[k] = self._alone(probe, target, version)
+            if _needs_own_module(probe):
+                verdicts[k] = self._judge_one(probe, target, version)
             else:
-                together.append(k)
-        for start in range(0, len(together), _BATCH):
-            batch = together[start : start + _BATCH]
-            found = self._together([probes[k] for k in batch], target, version)
+                shared.append(k)
+        for start in range(0, len(shared), _BATCH):
+            batch = shared[start : start + _BATCH]
+            found = self._judge_batch([probes[k] for k in batch], target, version)
             verdicts.update(zip(batch, found, strict=True))
         return [verdicts[k] for k in range(len(probes))]
 
-    def _together(self, probes: Sequence[Probe], target: str, version: Version) -> list[Verdict]:
+    def _judge_batch(self, probes: Sequence[Probe], target: str, version: Version) -> list[Verdict]:
         verdicts: dict[int, Verdict] = {}
         pending = list(range(len(probes)))
         while pending:
@@ -125,87 +128,90 @@ class Assembler:
             if status == 0:
                 verdicts.update((k, Verdict(True)) for k in pending)
                 break
-            refused, ending = _attribute(output, owners)
-            heard = {pending[k]: message for k, message in refused.items()}
-            verdicts.update(self._confirm(probes, heard, target, version))
-            if ending is not None:
-                verdicts.update(self._ended_by(probes, pending, ending, target, version))
+            refused, aborting = _attribute(output, owners)
+            messages = {pending[k]: message for k, message in refused.items()}
+            verdicts.update(self._confirm(probes, messages, target, version))
+            if aborting is not None:
+                verdicts.update(self._judge_after_abort(probes, pending, aborting, target, version))
             elif not refused:
-                verdicts.update(self._halves(probes, pending, target, version))
+                verdicts.update(self._judge_halves(probes, pending, target, version))
             pending = [k for k in pending if k not in verdicts]
         return [verdicts[k] for k in range(len(probes))]
 
     def _confirm(
-        self, probes: Sequence[Probe], heard: dict[int, str], target: str, version: Version
+        self, probes: Sequence[Probe], messages: dict[int, str], target: str, version: Version
     ) -> dict[int, Verdict]:
-        """Refusals heard in company, once more in the opposite order, and alone where that is not the same.
+        """Return the verdicts on refused probes after a second run in reverse order.
 
-        On some probes ptxas chokes, and what it then says of its next ones is not about them.
+        After some probes ptxas reports wrong errors for the following ones. A probe whose message changes with the
+        order is assembled in a module of its own.
         """
         found: dict[int, Verdict] = {}
-        pending = [k for k in sorted(heard, reverse=True) if _is_about(heard[k], probes[k])]
-        found.update((k, self._alone(probes[k], target, version)) for k in heard.keys() - set(pending))
+        pending = [k for k in sorted(messages, reverse=True) if _is_about(messages[k], probes[k])]
+        found.update((k, self._judge_one(probes[k], target, version)) for k in messages.keys() - set(pending))
         while pending:
             text, owners = write_module([probes[k] for k in pending], target, version)
             _, output = self.run(text, target)
             refused, _ = _attribute(output, owners)
             again = {pending[k]: message for k, message in refused.items()} or {pending[0]: ""}
             for k, message in again.items():
-                same = message == heard[k]
-                found[k] = Verdict(False, message) if same else self._alone(probes[k], target, version)
+                same = message == messages[k]
+                found[k] = Verdict(False, message) if same else self._judge_one(probes[k], target, version)
             pending = [k for k in pending if k not in found]
         return found
 
-    def _ended_by(
-        self, probes: Sequence[Probe], pending: list[int], ending: int, target: str, version: Version
+    def _judge_after_abort(
+        self, probes: Sequence[Probe], pending: list[int], aborting: int, target: str, version: Version
     ) -> dict[int, Verdict]:
-        """Ask alone the probe at which reading ended; where it is innocent, ask all of them so."""
-        suspect = self._alone(probes[pending[ending]], target, version)
+        """Judge the probe at which the assembler stopped; if it is accepted, judge every probe alone."""
+        suspect = self._judge_one(probes[pending[aborting]], target, version)
         if not suspect.ok:
-            return {pending[ending]: suspect}
-        return {k: self._alone(probes[k], target, version) for k in pending}
+            return {pending[aborting]: suspect}
+        return {k: self._judge_one(probes[k], target, version) for k in pending}
 
-    def _halves(
+    def _judge_halves(
         self, probes: Sequence[Probe], pending: list[int], target: str, version: Version
     ) -> dict[int, Verdict]:
-        """A refusal that names no probe: ask in halves."""
+        """Judge the two halves of a batch whose refusal names no probe."""
         if len(pending) == 1:
-            return {pending[0]: self._alone(probes[pending[0]], target, version)}
+            return {pending[0]: self._judge_one(probes[pending[0]], target, version)}
         middle = len(pending) // 2
         found: dict[int, Verdict] = {}
         for half in (pending[:middle], pending[middle:]):
-            found.update(zip(half, self._together([probes[k] for k in half], target, version), strict=True))
+            found.update(
+                zip(half, self._judge_batch([probes[k] for k in half], target, version), strict=True)
+            )
         return found
 
-    def _alone(self, probe: Probe, target: str, version: Version) -> Verdict:
+    def _judge_one(self, probe: Probe, target: str, version: Version) -> Verdict:
         text, owners = write_module((probe,), target, version)
         status, output = self.run(text, target)
-        if _BROKEN.search(output):
+        if _INTERNAL_ERROR.search(output):
             status, output = self.run(text, target, _OPTIMISED)
         if status == 0:
             return Verdict(True)
-        if status < 0 or _ASTRAY in output or _BROKEN.search(output):
+        if status < 0 or _OUT_OF_MEMORY in output or _INTERNAL_ERROR.search(output):
             return Verdict(False, NO_ANSWER)
         refused, _ = _attribute(output, owners)
-        return Verdict(False, refused.get(0) or _first_complaint(output) or f"exit status {status}")
+        return Verdict(False, refused.get(0) or _first_message(output) or f"exit status {status}")
 
     def run(self, text: str, target: str, options: Sequence[str] = _OPTIONS) -> tuple[int, str]:
-        """Exit status and everything printed for one module."""
+        """Assemble a module and return the exit status and the output."""
         command = [str(self.path), *options, "-arch", target, "-"]
         with subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        ) as asked:
-            _limit_memory(asked.pid)
+        ) as process:
+            _limit_memory(process.pid)
             try:
-                output, _ = asked.communicate(text, timeout=_TIMEOUT)
+                output, _ = process.communicate(text, timeout=_TIMEOUT)
             except subprocess.TimeoutExpired:
-                asked.kill()
+                process.kill()
                 return _NO_STATUS, ""
-        return asked.returncode, output
+        return process.returncode, output
 
 
 def _limit_memory(process: int) -> None:
-    """Keep an assembler that goes astray from taking the machine with it, where the system can."""
+    """Limit the memory of an assembler, if the system supports it."""
     try:
         import resource
     except ImportError:
@@ -215,11 +221,11 @@ def _limit_memory(process: int) -> None:
 
 
 def _attribute(output: str, owners: Sequence[int]) -> tuple[dict[int, str], int | None]:
-    """The complaints of each probe, by index; and the probe at which reading ended, if it did."""
+    """Return the first message of each refused probe and the probe at which reading stopped, if any."""
     refused: dict[int, str] = {}
-    ending: int | None = None
-    for line, severity, message in _COMPLAINT.findall(output):
-        if message == _ABORTED:
+    aborting: int | None = None
+    for line, severity, message in _MESSAGE.findall(output):
+        if message == _ABORT_MESSAGE:
             continue
         owner = -1
         if line:
@@ -229,33 +235,35 @@ def _attribute(output: str, owners: Sequence[int]) -> tuple[dict[int, str], int 
         if owner < 0:
             continue
         if line and severity == "fatal":
-            ending = owner
+            aborting = owner
         elif owner not in refused:
             refused[owner] = message
-    if ending is not None:
-        refused.pop(ending, None)
-    return refused, ending
+    if aborting is not None:
+        refused.pop(aborting, None)
+    return refused, aborting
 
 
 def _is_about(message: str, probe: Probe) -> bool:
-    """Whether an instruction or a symbol that a message names is the probe's."""
-    unknown = _UNKNOWN.search(message)
+    """Return True if the instruction or symbol that a message names occurs in the probe."""
+    unknown = _UNKNOWN_SYMBOL.search(message)
     if unknown is not None:
         return unknown[1] in probe.text
-    named = _NAMED.search(message)
+    named = _NAMED_INSTRUCTION.search(message)
     return named is None or any(word in probe.text for word in _WORD.findall(named[1]))
 
 
-def _first_complaint(output: str) -> str:
-    return next((message for _, _, message in _COMPLAINT.findall(output) if message != _ABORTED), "")
+def _first_message(output: str) -> str:
+    return next((message for _, _, message in _MESSAGE.findall(output) if message != _ABORT_MESSAGE), "")
 
 
-def _stands_apart(probe: Probe) -> bool:
-    """Whether a probe could swallow its neighbours, by brackets that do not close, quotes or comments, or be
-    saved by them.
+def _needs_own_module(probe: Probe) -> bool:
+    """Return True if the verdict on a probe may change when it shares a module with others.
+
+    Unbalanced brackets, quotes and comments extend into the next probes. The verdict on an address in a narrow register
+    depends on the other probes.
     """
     text = probe.text
-    if _NARROW.search(text) or '"' in text or "/*" in text or "//" in text or "*/" in text:
+    if _NARROW_ADDRESS.search(text) or '"' in text or "/*" in text or "//" in text or "*/" in text:
         return True
     open_: list[str] = []
     for character in text:
@@ -271,11 +279,11 @@ def _stands_apart(probe: Probe) -> bool:
 
 @cache
 def provide(release: str) -> Assembler:
-    """The assembler of a release of WHEELS, or at a path; installed into the cache where it is not there yet.
+    """Return the assembler of a release or at a path; install its wheel into the cache if needed.
 
-    The newest is that of the environment where it has one (the extra `oracle`).
+    The release "newest" is the one in the environment, if the extra `ptxas` is installed.
 
-    Errors: UsageError where it cannot be had.
+    Errors: UsageError if the assembler is missing and cannot be installed.
     """
     if release not in WHEELS:
         return Assembler.at(Path(release))
@@ -285,7 +293,7 @@ def provide(release: str) -> Assembler:
         _install(WHEELS[release], home)
         found = _ptxas_under(home)
     if not found:
-        raise UsageError(f"the wheel {WHEELS[release]} has no ptxas for this machine")
+        raise UsageError(f"the wheel {WHEELS[release]} contains no ptxas for this machine")
     return Assembler.at(found[0])
 
 
@@ -304,10 +312,10 @@ def _install(wheel: str, home: Path) -> None:
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError as error:
-        raise UsageError(f"{wheel} cannot be installed: {error}") from error
+        raise UsageError(f"cannot install {wheel}: {error}") from error
     if done.returncode != 0:
-        said = (done.stderr or done.stdout).strip().splitlines()
+        output = (done.stderr or done.stdout).strip().splitlines()
         raise UsageError(
-            f"{wheel} cannot be installed into {home}: {said[-1] if said else 'no reason was given'}; "
-            "the path of a ptxas can be given instead"
+            f"cannot install {wheel} into {home}: {output[-1] if output else 'no reason was given'}",
+            hint="give the path of a ptxas instead",
         )

@@ -1,7 +1,7 @@
-"""What is asked: from each Form its legal instructions, and those with one slot or one operand changed.
+"""Probes made from Forms: legal instructions, and instructions with one slot or one operand changed.
 
-A case is a probe with what was changed and where it is asked. Legal rows are asked at every version of a
-target of theirs and on every target, a near-miss at the newest version on targets that know different things.
+A case is a probe with its change and its points. Legal rows are judged at every version of one of their targets and on
+every target. Changed instructions are judged at the newest version, on targets with different capabilities.
 """
 
 from __future__ import annotations
@@ -17,6 +17,13 @@ from warploom.isa.model.availability import available, read_target
 from warploom.isa.model.form import Form, forms, forms_of
 from warploom.isa.model.table import Row
 from warploom_lab.ptxas import operand_changes
+from warploom_lab.ptxas.instruction_text import (
+    Slots,
+    combinations_of,
+    instruction,
+    opcode_words,
+    write_operands,
+)
 from warploom_lab.ptxas.points import (
     NEWEST,
     TARGETS,
@@ -29,16 +36,15 @@ from warploom_lab.ptxas.points import (
     versions_of,
 )
 from warploom_lab.ptxas.probe import Probe
-from warploom_lab.ptxas.spell import Slots, combinations_of, instruction, opcode_words, write_operands
 
 LEGAL = "legal"
 OFF_TABLE = "off-table"
-_WHOLE_ISA = 40  # words of the whole ISA that are tried in one slot
-_EVERY_VERSION = 12  # combinations of a row that are asked at every version of its first target
-_CHANGED = 2  # combinations of a row whose words are changed
-_ADDED = 12  # words of the family that are added to an opcode of a row that is not its form's first
+_ISA_WORDS = 40  # words of the whole ISA that are tried in one slot
+_EVERY_VERSION = 12  # combinations of a row that are judged at every version of its first target
+_CHANGED = 2  # combinations of a row with changed words
+_ADDED = 12  # words of the family that are added to an opcode, except for the first row of a form
 _LANDMARKS = ("sm_90a", "sm_100a", "sm_120a")
-_DIFFERENT = (
+_DISTINCT_TARGETS = (
     "sm_70",
     "sm_75",
     "sm_80",
@@ -51,12 +57,12 @@ _DIFFERENT = (
     "sm_120",
     "sm_120f",
 )
-_HIGHER_LATTICE = 8
+_SHAPE_STEP = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A probe, the form and slot that it is about, what was changed there, and where it is asked."""
+    """Probe with the form and the slot that it tests, the change, and its points."""
 
     form: str
     slot: str
@@ -66,12 +72,12 @@ class Case:
 
     @property
     def family(self) -> str:
-        """The first part of the form's name."""
+        """First part of the form's name."""
         return self.form.partition(".")[0]
 
 
 def all_cases(families: Iterable[str] = ()) -> Iterator[Case]:
-    """Every case of every declared form, or of some families; no probe twice."""
+    """Yield the cases of all declared forms, or of the given families, without duplicate probes."""
     wanted = frozenset(families)
     seen: set[str] = set()
     for form in forms():
@@ -84,7 +90,7 @@ def all_cases(families: Iterable[str] = ()) -> Iterator[Case]:
 
 
 def cases_of(form: Form) -> Iterator[Case]:
-    """The cases of one form: the legal first."""
+    """Yield the cases of one form, the legal ones first."""
     for row in form.rows:
         for k, slots in enumerate(combinations_of(form, row)):
             yield from _legal(form, row, slots, k)
@@ -93,23 +99,23 @@ def cases_of(form: Form) -> Iterator[Case]:
     for at, row in enumerate(form.rows):
         for k, slots in enumerate(islice(combinations_of(form, row), _CHANGED)):
             first = at == k == 0
-            near = _points_of_near(row) if first else _points_of_near(row)[:1]
+            points = _points_of_change(row) if first else _points_of_change(row)[:1]
             operands = write_operands(form, slots)
             for slot, change, words in _changed_words(form, slots, chance, first=first):
-                yield Case(form.name, slot, change, Probe(instruction(words, operands)), near)
+                yield Case(form.name, slot, change, Probe(instruction(words, operands)), points)
             signature = _signature(form, slots)
             if signature not in signatures:
                 signatures.add(signature)
-                yield from _changed_operands(form, slots, near)
+                yield from _changed_operands(form, slots, points)
 
 
 def off_table(text: str) -> Iterator[Case]:
-    """The hand-written probes of a text, asked where it says and on every target at its last version.
+    """Yield the hand-written probes of a text, at their points and on every target at its last version.
 
-    A line is a target, a PTX version, `accept` or `reject` as it is believed, and a probe; `#` begins a
-    comment, and the last one is what the probes below it are about.
+    A line consists of a target, a PTX version, `accept` or `reject` (the expected verdict), and a probe. `#` begins a
+    comment. The last comment before a probe describes it.
 
-    Errors: UsageError for a line that says something else.
+    Errors: UsageError for any other line.
     """
     about = ""
     for number, line in enumerate(text.splitlines(), 1):
@@ -138,17 +144,17 @@ def _legal(form: Form, row: Row, slots: Slots, k: int) -> Iterator[Case]:
         yield Case(form.name, "", LEGAL, Probe(instruction(opcode_words(form, slots), more)), points)
     for order in form.orders[1:]:
         words = opcode_words(form, slots, order)
-        yield Case(form.name, "", LEGAL, Probe(instruction(words, operands)), _points_of_near(row))
+        yield Case(form.name, "", LEGAL, Probe(instruction(words, operands)), _points_of_change(row))
 
 
 def _home(row: Row) -> str:
-    """The target that a row is asked on first."""
+    """Return the first target on which a row is judged."""
     first = row.targets[0] if row.targets else "sm_90a"
     return first if first in TARGETS else TARGETS[0]
 
 
 def _points_of_row(row: Row) -> tuple[Point, ...]:
-    """Everything: all versions of the first target, and on each target the last and the row's own."""
+    """Return all versions of the first target, and on each target the last and the row's first version."""
     home = _home(row)
     found = {point(home, version): None for version in versions_of(home)}
     for target in TARGETS:
@@ -162,12 +168,12 @@ def _points_of_combination(row: Row, *, every_version: bool) -> tuple[Point, ...
     home = _home(row)
     found = dict.fromkeys(point(home, version) for version in versions_of(home) if every_version)
     found |= _edge(row, home)
-    found |= {point(target, last_version(target)): None for target in (home, *_DIFFERENT)}
+    found |= {point(target, last_version(target)): None for target in (home, *_DISTINCT_TARGETS)}
     return tuple(found)
 
 
 def _edge(row: Row, target: str) -> dict[Point, None]:
-    """The version that a row begins with, and the one before it, on a target."""
+    """Return the points of a target at the first version of a row and at the version before."""
     begins: Version = max(row.ptx, first_version(target))
     edge = [begins, before(begins)]
     return {
@@ -177,8 +183,8 @@ def _edge(row: Row, target: str) -> dict[Point, None]:
     }
 
 
-def _points_of_near(row: Row) -> tuple[Point, ...]:
-    """At home, on the landmarks that have the row, and on one that has not, where everything is refused."""
+def _points_of_change(row: Row) -> tuple[Point, ...]:
+    """Return points on the first target, on landmark targets with the row, and on one without the row."""
     home = _home(row)
     without = [target for target in _LANDMARKS if not _has(target, row)]
     chosen = [home, *(target for target in _LANDMARKS if target not in without[1:])]
@@ -196,7 +202,7 @@ def _has(name: str, row: Row) -> bool:
 def _changed_words(
     form: Form, slots: Slots, chance: random.Random, *, first: bool
 ) -> Iterator[tuple[str, str, list[str]]]:
-    """Opcodes with one word changed: the slot, what was done, the words."""
+    """Yield opcodes with one word changed: (slot, change, words)."""
     pattern = [word for word in form.syntax.words if not word.slot or slots[word.slot]]
     words = opcode_words(form, slots)
     for k, word in enumerate(pattern):
@@ -239,11 +245,11 @@ def _other_shapes(form: Form, slot: str, slots: Slots) -> Iterator[str]:
             value * 2,
             value // 2,
             value + 1,
-            value + _HIGHER_LATTICE,
+            value + _SHAPE_STEP,
             0,
-            max(known) + _HIGHER_LATTICE,
+            max(known) + _SHAPE_STEP,
         } | known
-        for other in sorted(changed - {value})[:_WHOLE_ISA]:
+        for other in sorted(changed - {value})[:_ISA_WORDS]:
             yield spelling.format(**{**slots, part: str(other)})
 
 
@@ -253,7 +259,7 @@ def _relatives(form: Form) -> list[Form]:
 
 @cache
 def family_words(form: Form) -> tuple[str, ...]:
-    """Every word that stands somewhere in an opcode with the same first word."""
+    """Return every word that occurs in an opcode with the same first word."""
     words: set[str] = set()
     for other in _relatives(form):
         words |= {word.literal for word in other.syntax.words if word.literal}
@@ -264,16 +270,16 @@ def family_words(form: Form) -> tuple[str, ...]:
 
 @cache
 def all_words() -> tuple[str, ...]:
-    """Every word that stands somewhere in an opcode."""
+    """Return every word that occurs in an opcode."""
     return tuple(sorted({word for form in forms() for word in family_words(form)}))
 
 
 def _isa_words(chance: random.Random) -> list[str]:
-    return sorted(chance.sample(all_words(), min(_WHOLE_ISA, len(all_words()))))
+    return sorted(chance.sample(all_words(), min(_ISA_WORDS, len(all_words()))))
 
 
 def _signature(form: Form, slots: Slots) -> tuple[object, ...]:
-    """What the operands of an instruction are: two with one signature are changed alike."""
+    """Return the key of the operand changes: two instructions with the same key get the same changes."""
     places = form.operands.values()
     vectors = tuple(min(place.registers(slots), 2) for place in places)
     constants = tuple(str(place.constants(slots)) for place in places)

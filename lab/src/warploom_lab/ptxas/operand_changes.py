@@ -1,4 +1,4 @@
-"""Operand lists with one operand changed: counts, vectors, register types, constants, addresses, names."""
+"""Operand lists with one change: count, vector, register type, constant, address or name."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from itertools import islice
 from warploom.isa.model.form import Form
 from warploom.isa.model.operands import OperandSpec
 from warploom.isa.model.syntax import PlaceName
-from warploom_lab.ptxas.probe import TABLES
-from warploom_lab.ptxas.spell import (
+from warploom_lab.ptxas.instruction_text import (
     ANY_LENGTH,
     Slots,
     Writer,
     prefix_of,
-    standing_places,
+    present_operands,
     write_operands,
 )
+from warploom_lab.ptxas.probe import TABLES
 
 Change = tuple[str, str, list[str]]
 
@@ -27,14 +27,14 @@ _CONSTANTS = (
     "2147483648", "-2147483648", "4294967295", "4294967296", "0x10U", "1.0", "0f3F800000",
     "0d3FF0000000000000",
 )  # fmt: skip
-_CONSTANT_BITS = 64  # a longer one is no constant of the language
+_CONSTANT_BITS = 64  # the longest constant of the language
 _BASES = (
     "[%r90]", "[%u90]", "[%h90]", "[%f90]", "[%d90]", "[%p90]", "[%ud90]", "[%sd90]", "[%rd90+16]",
     "[%rd90+-16]", "[%rd90+1]", "[%rd90+%r90]", "[16]", "[0]", "[smem]", "[smem+16]", "[gmem]", "[cmem]",
     "[lmem]", "[kparam]", "[%nowhere]", "[nowhere]", "%rd90", "%r90", "smem", "[%rd90, %rd91]",
     "[%rd90, {%r90}]",
 )  # fmt: skip
-_UNANSWERABLE = "[%p90]"  # as a tensor's base it makes ptxas ask for memory without end
+_UNANSWERABLE = "[%p90]"  # with this base of a tensor, ptxas allocates memory without end
 _COORDINATES = ("f", "rd", "h", "uh", "u", "s", "p")
 _LISTS = ("()", "(%r90)", "(%r90, %r91)", "(_)", "(0)", "(1.0)", "(smem)", "(%p90)", "({%r90})", "([%rd90])")
 _PARTS = ("b0", "b3", "b4", "h0", "h1", "h2", "h10", "h01", "h32", "b10", "b31", "b3210", "b7654", "x")
@@ -42,8 +42,8 @@ _NAMES = ("_", "%nowhere", "nowhere", "smem", "gmem", "kparam", "%tid.x", "%cloc
 
 
 def of(form: Form, slots: Slots, *, optional: bool) -> Iterator[Change]:
-    """The operand's name, what was done, the operands."""
-    places = standing_places(form, slots, optional=optional)
+    """Yield operand lists with one operand changed: (operand, change, operands)."""
+    places = present_operands(form, slots, optional=optional)
     plain = write_operands(form, slots, optional=optional)
     if optional and len(plain) == len(write_operands(form, slots)):
         return

@@ -1,8 +1,10 @@
-"""Points: what a probe is asked at. A point is a ptxas release, a target and a PTX version."""
+"""Points at which probes are judged: a ptxas release, a target and a PTX version."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
+
+from warploom.diagnostics import UsageError
 
 Version = tuple[int, int]
 
@@ -43,14 +45,14 @@ _FIRST = {
     "sm_121a": (8, 8),
     "sm_121f": (8, 8),
 }
-"""Target -> the first PTX version that has it, as ptxas has it."""
+"""First PTX version of each target, according to ptxas."""
 
 TARGETS = tuple(_FIRST)
 _LAST_OF_OLD = (8, 8)
 
 
 class Point(NamedTuple):
-    """A ptxas release of WHEELS, a target, a PTX version."""
+    """Release of ptxas (a key of WHEELS), target and PTX version."""
 
     release: str
     target: str
@@ -61,7 +63,7 @@ class Point(NamedTuple):
 
     @classmethod
     def read(cls, text: str) -> Point:
-        """The point that prints as `text`."""
+        """Return the point that `str` turned into the text."""
         release, _, rest = text.partition(":")
         target, _, version = rest.partition("@")
         major, _, minor = version.partition(".")
@@ -69,26 +71,44 @@ class Point(NamedTuple):
 
 
 def point(target: str, version: Version) -> Point:
-    """The point that decides a target and version: 12.9 below sm_75, 13.1 from there on."""
+    """Return the deciding point of a target and version: release 12.9 below sm_75, otherwise 13.1."""
     return Point(OLD if target in {"sm_70", "sm_72"} else DECIDING, target, version)
 
 
 def first_version(target: str) -> Version:
-    """The first PTX version that has the target."""
+    """Return the first PTX version with the target."""
     return _FIRST[target]
 
 
 def last_version(target: str) -> Version:
-    """The last PTX version at which the target is asked."""
+    """Return the last PTX version at which the target is judged."""
     return _LAST_OF_OLD if target in {"sm_70", "sm_72"} else VERSIONS[-1]
 
 
 def versions_of(target: str) -> tuple[Version, ...]:
-    """The PTX versions at which a target is asked."""
+    """Return the PTX versions at which a target is judged."""
     return tuple(v for v in VERSIONS if _FIRST[target] <= v <= last_version(target))
 
 
 def before(version: Version) -> Version | None:
-    """The PTX version just before."""
+    """Return the PTX version before the given one, or None if it is the first."""
     at = VERSIONS.index(version) if version in VERSIONS else 0
     return VERSIONS[at - 1] if at > 0 else None
+
+
+def points_of(target: str, versions: str) -> list[Point]:
+    """Return the deciding points of a target at versions separated by commas, or at `all` of its versions.
+
+    Errors: UsageError.
+    """
+    if target not in _FIRST:
+        raise UsageError(f"unknown target '{target}'", hint=f"targets: {', '.join(TARGETS)}")
+    if versions == "all":
+        return [point(target, version) for version in versions_of(target)]
+    found: list[Point] = []
+    for text in versions.split(","):
+        major, dot, minor = text.partition(".")
+        if not (dot and major.isdecimal() and minor.isdecimal()):
+            raise UsageError(f"'{text}' is not a PTX version; expected a version such as 9.1")
+        found.append(point(target, min((int(major), int(minor)), last_version(target))))
+    return found

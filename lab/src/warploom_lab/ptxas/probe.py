@@ -1,9 +1,8 @@
-"""Probes: short PTX texts, each put to an assembler in an entry of its own.
+"""Probes: short PTX texts that an assembler judges, each in an entry of its own.
 
-A probe is the statements alone. Registers, variables and labels are declared by the names that it uses, so
-its text says everything: `%r` b32, `%f` f32, `%rd` b64 and so on (REGISTERS), `smem`, `gmem`, … (VARIABLES),
-`L0` to `L9` the labels before the entry's end, `table`, `proto` and `targets` those of TABLES. `%f[0:4]` is
-short for `%f0, %f1, %f2, %f3`.
+A probe consists of statements only. The names in the statements decide the declarations: `%r` is b32, `%f` f32, `%rd`
+b64 and so on (REGISTERS); `smem`, `gmem`, … are variables (VARIABLES); `L0` to `L9` are labels before the end of the
+entry; `table`, `proto` and `targets` are the labels of TABLES. `%f[0:4]` is short for `%f0, %f1, %f2, %f3`.
 
     Probe("ret;").module("sm_90a", (9, 1))
 """
@@ -34,7 +33,7 @@ REGISTERS = {
     "d": "f64",
     "rq": "b128",
 }
-"""Prefix of a probe's registers -> the type they are declared with."""
+"""Type of the registers with each prefix."""
 
 VARIABLES = {
     "smem": ".shared .align 128 .b8 smem[1024];",
@@ -47,7 +46,7 @@ TABLES = {
     "proto": (".callprototype", "_ ()"),
     "targets": (".calltargets", "callee"),
 }
-"""Labels of a probe -> the directive under each, which stands before the statements."""
+"""Directive and content under each label; the directive precedes the statements."""
 _IN_ENTRY = ("smem", "lmem")
 _PARAMETERS = "(.param .align 64 .b8 kparam[128])"
 _CALLEE = ".func callee() { ret; }"
@@ -61,7 +60,7 @@ _LABEL = re.compile(r"L\d")
 
 @dataclass(frozen=True, slots=True, order=True)
 class Probe:
-    """Statements to be judged. `directives` stand between the entry's header and its body."""
+    """Statements, with directives after the entry's header and declarations before the entry."""
 
     text: str
     directives: str = ""
@@ -69,12 +68,12 @@ class Probe:
 
     @property
     def statements(self) -> str:
-        """The text with its shorthand written out."""
+        """Text with register ranges written out."""
         return _RANGE.sub(_write_out, self.text)
 
     @property
     def key(self) -> str:
-        """All that it says, in one line."""
+        """Probe in one line, with its prelude and directives."""
         return (
             f"{self.prelude} | {self.directives} | {self.text}"
             if self.directives or self.prelude
@@ -83,7 +82,7 @@ class Probe:
 
     @classmethod
     def of_key(cls, key: str) -> Probe:
-        """The probe of a key."""
+        """Return the probe with the given key."""
         prelude, bar, rest = f" {key}".partition(" | ")
         if not bar:
             return cls(key)
@@ -91,14 +90,14 @@ class Probe:
         return cls(text, directives, prelude.strip())
 
     def module(self, target: str, version: tuple[int, int]) -> str:
-        """The module in which the probe stands alone."""
+        """Return a module that contains only this probe."""
         return write_module((self,), target, version)[0]
 
 
 def write_module(
     probes: Sequence[Probe], target: str, version: tuple[int, int]
 ) -> tuple[str, tuple[int, ...]]:
-    """A module with an entry for each probe, and for each of its lines the probe's index (-1: none's)."""
+    """Return a module with an entry for each probe, and the index of the probe on each line (-1: none)."""
     written = [(probe, probe.statements) for probe in probes]
     names = set[str]().union(*(_NAME.findall(statements) for _, statements in written))
     names |= {name for table in names & TABLES.keys() for name in _NAME.findall(TABLES[table][1])}

@@ -1,15 +1,15 @@
-"""The record: verdicts of ptxas on many probes, a compressed text for each family, and what differs from it.
+"""Record of ptxas verdicts, one file for each family, and the comparison of a checker with it.
 
-A file is xz-compressed text, the same bytes for the same verdicts:
+A file is xz-compressed text; equal verdicts give equal bytes:
 
-    @0 13.1:sm_90a@8.0 13.1:sm_90a@9.1     a set of points, numbered
-    = mma.half dtype                       the form and the slot that the probes below are about
-    0<TAB>2<TAB>f16 to bf16<TAB>mma…       set of points, accepted ones as hexadecimal bits, change, probe
+    @0 13.1:sm_90a@8.0 13.1:sm_90a@9.1     a numbered set of points
+    = mma.half dtype                       the form and the slot that the probes below test
+    0<TAB>2<TAB>f16 to bf16<TAB>mma…       set of points, accepted points as hexadecimal bits, change, probe
 
     for case, verdicts in read(directory): ...             # verdicts: dict[Point, bool]
     grouped(disagreements(directory, judge))               # judge(probes, target, version) -> verdicts
 
-`by_lines` and `by_text` make a `judge` of a function that reads whole modules.
+`by_lines` and `by_text` turn a function that checks whole modules into a `judge`.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from itertools import islice
 from pathlib import Path
 
 from warploom.diagnostics import UsageError
-from warploom_lab.ptxas.ask import Oracle, Progress
 from warploom_lab.ptxas.assembler import NO_ANSWER, Verdict, provide
+from warploom_lab.ptxas.cached import CachedAssemblers, Progress
 from warploom_lab.ptxas.cases import Case
 from warploom_lab.ptxas.points import NEWEST, Point, Version
 from warploom_lab.ptxas.probe import Probe, write_module
@@ -39,31 +39,31 @@ Judge = Callable[[Sequence[Probe], str, Version], Sequence[bool]]
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A recorded verdict that a judge does not share."""
+    """Recorded verdict from which a judge differs."""
 
     case: Case
     point: Point
-    accepted: bool  # what is recorded
+    accepted: bool  # the recorded verdict
 
     def __str__(self) -> str:
         at = f"{self.point.target} {self.point.version[0]}.{self.point.version[1]}"
-        said = "accepts" if self.accepted else "refuses"
+        verdict = "accepts" if self.accepted else "refuses"
         case = self.case
-        return f"{case.form}/{case.slot} ({case.change}): ptxas {said} at {at}: {case.probe.key}"
+        return f"{case.form}/{case.slot} ({case.change}): ptxas {verdict} at {at}: {case.probe.key}"
 
 
 # Writing --------------------------------------------------------------------------------------------------
 
 
 def record(
-    oracle: Oracle, cases: Iterable[Case], directory: Path, *, progress: Progress | None = None
+    assemblers: CachedAssemblers, cases: Iterable[Case], directory: Path, *, progress: Progress | None = None
 ) -> Counter[Point]:
-    """Ask every case and write the files of their families. Returns the verdicts at each point, counted."""
+    """Judge every case, write the files of the families, and return the number of verdicts at each point."""
     by_family: dict[str, list[Case]] = {}
     for case in cases:
         by_family.setdefault(case.family, []).append(case)
     questions = [(case.probe, at) for listed in by_family.values() for case in listed for at in case.points]
-    verdicts = iter(oracle.ask(questions, progress))
+    verdicts = iter(assemblers.judge_all(questions, progress))
     directory.mkdir(parents=True, exist_ok=True)
     counts: Counter[Point] = Counter()
     for family, listed in by_family.items():
@@ -94,7 +94,7 @@ def _write_family(cases: Sequence[Case], verdicts: Iterator[Verdict], counts: Co
 
 
 def write_header(directory: Path, counts: Counter[Point], command: str, date: str) -> None:
-    """Write what asked, when and how, and how many verdicts there are."""
+    """Write the command, the date, the releases and the numbers of verdicts."""
     releases = sorted({at.release for at in counts})
     targets: Counter[str] = Counter()
     versions: Counter[Version] = Counter()
@@ -116,7 +116,10 @@ def write_header(directory: Path, counts: Counter[Point], command: str, date: st
 
 
 def families(directory: Path) -> tuple[str, ...]:
-    """The families that have a record. Errors: UsageError where there is none."""
+    """Return the families of a record.
+
+    Errors: UsageError if there are none.
+    """
     found = tuple(sorted(path.name.removesuffix(_SUFFIX) for path in directory.glob(f"*{_SUFFIX}")))
     if not found:
         raise UsageError(f"{directory} has no recorded verdicts")
@@ -124,7 +127,7 @@ def families(directory: Path) -> tuple[str, ...]:
 
 
 def read(directory: Path, wanted: Iterable[str] = ()) -> Iterator[tuple[Case, Verdicts]]:
-    """Every recorded case with its verdicts; of some families where they are named."""
+    """Yield every recorded case with its verdicts, of all families or of the wanted ones."""
     for family in tuple(wanted) or families(directory):
         text = lzma.decompress((directory / f"{family}{_SUFFIX}").read_bytes()).decode()
         sets: list[tuple[Point, ...]] = []
@@ -142,7 +145,7 @@ def read(directory: Path, wanted: Iterable[str] = ()) -> Iterator[tuple[Case, Ve
 
 
 def counted(directory: Path, wanted: Iterable[str] = ()) -> Counter[Point]:
-    """The recorded verdicts at each point, counted."""
+    """Return the number of recorded verdicts at each point."""
     counts: Counter[Point] = Counter()
     for _, verdicts in read(directory, wanted):
         counts.update(verdicts.keys())
@@ -155,10 +158,9 @@ def counted(directory: Path, wanted: Iterable[str] = ()) -> Counter[Point]:
 def disagreements(
     directory: Path, judge: Judge, wanted: Iterable[str] = (), *, newest: bool = False, every: int = 1
 ) -> Iterator[Disagreement]:
-    """What a judge says otherwise than the record, with `newest` than the newest assembler's verdicts, of each
-    probe or of `every` so many.
+    """Yield the recorded verdicts from which a judge differs, for every probe or for every Nth one.
 
-    A judge is asked about the same probes at one point after the other.
+    `newest` includes the verdicts of the newest assembler. The judge receives the same probes at consecutive points.
     """
     waiting: dict[tuple[Point, ...], list[tuple[Case, Verdicts]]] = {}
     for case, verdicts in islice(read(directory, wanted), None, None, every):
@@ -173,7 +175,7 @@ def disagreements(
 
 
 def grouped(found: Iterable[Disagreement]) -> dict[tuple[str, str, bool], list[Disagreement]]:
-    """Disagreements by form, slot and what is recorded; the largest groups first."""
+    """Return disagreements by form, slot and recorded verdict, the largest groups first."""
     groups: dict[tuple[str, str, bool], list[Disagreement]] = {}
     for each in found:
         groups.setdefault((each.case.form, each.case.slot, each.accepted), []).append(each)
@@ -186,13 +188,13 @@ def _differing(
     probes = [case.probe for case, _ in batch]
     for at in points:
         judged = judge(probes, at.target, at.version)
-        for (case, verdicts), said in zip(batch, judged, strict=True):
-            if said != verdicts[at]:
+        for (case, verdicts), verdict in zip(batch, judged, strict=True):
+            if verdict != verdicts[at]:
                 yield Disagreement(case, at, verdicts[at])
 
 
 def by_text(check: Callable[[str, str, Version], bool]) -> Judge:
-    """A judge of a function that says whether a module's text is legal: each probe in a module of its own."""
+    """Return a judge that puts each probe into a module of its own and calls a function for its legality."""
 
     def judge(probes: Sequence[Probe], target: str, version: Version) -> list[bool]:
         return [check(probe.module(target, version), target, version) for probe in probes]
@@ -201,9 +203,9 @@ def by_text(check: Callable[[str, str, Version], bool]) -> Judge:
 
 
 def by_lines(check: Callable[[str, str, Version], Iterable[int]]) -> Judge:
-    """A judge of a function that gives the lines (from 1) at fault in a module: many probes in one module.
+    """Return a judge that puts many probes into one module and calls a function for the lines with errors.
 
-    Only for a function that reads on after every mistake.
+    Line numbers begin at 1. The function must continue after each error.
     """
 
     def judge(probes: Sequence[Probe], target: str, version: Version) -> list[bool]:

@@ -1,3 +1,3 @@
-"""Long series of tasks that survive interruption."""
+"""Campaigns of many tasks: executors, isolated processes and checkpoints that survive interruption."""
 
 from __future__ import annotations

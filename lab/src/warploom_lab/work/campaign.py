@@ -1,10 +1,9 @@
-"""Campaigns: many independent tasks whose results are kept as they come, by whatever hands they are done.
+"""Campaigns: many independent tasks whose results are kept in a checkpoint as they arrive.
 
-    campaign = Campaign({"campaign": "squares"}, square, None, range(1000), write=int, read=int)
-    with WorkerPool("dask") as crew:
-        run(campaign, by_crew(campaign, crew), Path("squares.jsonl"))        # -> every result, in the tasks' order
+    campaign = Campaign({"campaign": "squares"}, square, None, range(1000), encode=int, decode=int)
+    run(campaign, processes(campaign, 2), Path("squares.jsonl"))         # -> every result, in the tasks' order
 
-The same call again after whatever ended it does what is missing, and returns the same.
+After an interruption the same call runs the missing tasks and returns the same list. `executors.py` has the executors.
 """
 
 from __future__ import annotations
@@ -17,121 +16,81 @@ from typing import Any, Generic, TypeVar
 
 from warploom.diagnostics import UsageError
 from warploom.integrations.dask.compatibility import source_version
-from warploom.integrations.dask.tasks import ProgressCallback, TaskFunction, run_tasks
-from warploom.integrations.dask.worker_pool import WorkerPool
-from warploom.runtime.distribution import WorkReport
-from warploom_lab.work.journal import Journal
+from warploom.integrations.dask.tasks import TaskFunction
+from warploom_lab.work.checkpoint import Checkpoint
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 Progress = Callable[[int], object]
-"""Told how many tasks are done, those of earlier processes among them."""
-Doing = Callable[[Sequence[Task], Progress], Iterator[Sequence[tuple[int, Result]]]]
-"""Does tasks: results with their numbers, some at a time, as they come. It tells how many of these are done."""
+"""Callback with the number of finished tasks, including the tasks of earlier processes."""
+Executor = Callable[[Sequence[Task], Progress], Iterator[Sequence[tuple[int, Result]]]]
+"""Function that runs tasks and yields batches of (task number, result) as they finish."""
 
 
 @dataclass(frozen=True)
 class Campaign(Generic[Task, Result]):
-    """What is to be done: `job` for each of the tasks, with what all share.
+    """Function that runs once for each task, with data that all tasks share.
 
-    `about` says in plain data all that the results follow from. `write` makes plain data of a result, as JSON has it,
-    and `read` a result of that; both here, whoever did the task. `group` tasks go to a worker of a crew together, so
-    that they take some tenths of a second.
+    `about` describes in JSON data everything that the results depend on. `encode` turns a result into JSON data and
+    `decode` reverses it; both run in this process. A Dask worker receives `group` tasks at a time; a group should take
+    some tenths of a second.
     """
 
     about: Mapping[str, Any]
     job: TaskFunction
     shared: Any
     tasks: Sequence[Task]
-    write: Callable[[Result], Any]
-    read: Callable[[Any], Result]
+    encode: Callable[[Result], Any]
+    decode: Callable[[Any], Result]
     group: int = 1
 
     @property
     def header(self) -> dict[str, Any]:
-        """What its journal says of it: the release too, as another one may find something else."""
+        """Description in the checkpoint, with the release, because another release may give other results."""
         return {**self.about, "tasks": len(self.tasks), "warploom": source_version()}
 
 
 def run(
     campaign: Campaign[Task, Result],
-    doing: Doing[Task, Result],
+    executor: Executor[Task, Result],
     checkpoint: Path | None = None,
     progress: Progress = lambda _: None,
-    heard: Callable[[Result], object] = lambda _: None,
+    on_result: Callable[[Result], object] = lambda _: None,
 ) -> list[Result]:
-    """Each task's result, in their order. What a checkpoint has is not done again, and what is done is added to it.
+    """Return the result of every task, in task order; results in the checkpoint are not computed again.
 
-    `heard` is told each result once, as it comes; those of the checkpoint first.
+    New results are appended to the checkpoint. `on_result` receives each result once as it arrives, the results of the
+    checkpoint first.
 
-    Errors: UsageError checkpoint.file, checkpoint.disk; those of `doing`.
+    Errors: UsageError checkpoint.file, checkpoint.disk; the errors of the executor.
     """
-    found: dict[int, Result] = {}
-    with nullcontext() if checkpoint is None else Journal(checkpoint, campaign.header) as journal:
-        if journal is not None:
-            found = {number: _read(campaign, journal, number) for number in sorted(journal.results)}
-            for result in found.values():
-                heard(result)
-        resumed = len(found)
+    results: dict[int, Result] = {}
+    with nullcontext() if checkpoint is None else Checkpoint(checkpoint, campaign.header) as kept:
+        if kept is not None:
+            results = {number: _decode(campaign, kept, number) for number in sorted(kept.results)}
+            for result in results.values():
+                on_result(result)
+        resumed = len(results)
         progress(resumed)
-        left = [number for number in range(len(campaign.tasks)) if number not in found]
-        if left:
-            tasks = [campaign.tasks[number] for number in left]
-            for some in doing(tasks, lambda done: progress(resumed + done)):
-                if journal is not None:
-                    journal.add((left[at], campaign.write(result)) for at, result in some)
-                for at, result in some:
-                    found[left[at]] = result
-                    heard(result)
-    return [found[number] for number in range(len(campaign.tasks))]
+        missing = [number for number in range(len(campaign.tasks)) if number not in results]
+        if missing:
+            tasks = [campaign.tasks[number] for number in missing]
+            for batch in executor(tasks, lambda done: progress(resumed + done)):
+                if kept is not None:
+                    kept.add((missing[at], campaign.encode(result)) for at, result in batch)
+                for at, result in batch:
+                    results[missing[at]] = result
+                    on_result(result)
+    return [results[number] for number in range(len(campaign.tasks))]
 
 
-def _read(campaign: Campaign[Any, Result], journal: Journal, number: int) -> Result:
+def _decode(campaign: Campaign[Any, Result], checkpoint: Checkpoint, number: int) -> Result:
     try:
-        return campaign.read(journal.results[number])
+        return campaign.decode(checkpoint.results[number])
     except (TypeError, ValueError, KeyError, AttributeError):
         raise UsageError(
-            f"{journal.path} has a result of task {number} that cannot be read",
+            f"{checkpoint.path} has an unreadable result of task {number}",
             code="checkpoint.file",
             hint="remove it to begin anew",
         ) from None
-
-
-def by_crew(
-    campaign: Campaign[Task, Result], crew: WorkerPool, ledger: WorkReport | None = None
-) -> Doing[Task, Result]:
-    """A crew does the tasks, by groups. Errors: those of `dask.tasks.run_tasks`."""
-
-    def do(tasks: Sequence[Task], progress: Progress) -> Iterator[Sequence[tuple[int, Result]]]:
-        starts = range(0, len(tasks), campaign.group)
-        groups = [tasks[start : start + campaign.group] for start in starts]
-        under_way: dict[int, int] = {}
-        done = 0
-
-        def hear(number: int, told: Any) -> None:
-            under_way[number] = int(told)
-            progress(done + sum(under_way.values()))
-
-        shared = campaign.job, campaign.shared
-        for number, values in run_tasks(crew, do_group, shared, groups, hear, ledger):
-            under_way.pop(number, None)
-            done += len(values)
-            progress(done + sum(under_way.values()))
-            yield [(starts[number] + at, value) for at, value in enumerate(values)]
-
-    return do
-
-
-def do_group(shared: tuple[TaskFunction, Any], tasks: Sequence[Any], tell: ProgressCallback) -> list[Any]:
-    """The job of a group, on a worker: tells how many of its tasks are done."""
-    job, what = shared
-    found: list[Any] = []
-    for task in tasks:
-        found.append(job(what, task, _unheard))
-        tell(len(found))
-    return found
-
-
-def _unheard(_: Any) -> None:
-    return

@@ -1,0 +1,10 @@
+"""Entry point of `python -m warploom_lab`."""
+
+from __future__ import annotations
+
+import sys
+
+from warploom_lab.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,258 @@
+"""Small kernels in which threads, CTAs and clusters cooperate, compared word for word.
+
+The kernels are in `kernels/*.ptx`, one file for each area; `kernels/frame.ptx` has the common frame. A kernel begins at
+a line such as `//! name | grid 2 | block 64 | .maxnreg 64`, which lists extents, bytes and directives that differ from
+the frame's. A kernel writes the words of its threads at `%out`, reads words at `%in`, and may change the words at
+`%mem`. Its output consists of the words at `%out` and `%mem`.
+
+    kernels(["mbarrier"])[0].run("cpu", "lazy")             # -> words
+    record(kernels(), results).write(path)                  # the GPU's outputs, for comparisons without the GPU
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.diagnostics import UsageError, WarploomError
+from warploom.runtime.api import launch
+from warploom_lab.campaign import patterns
+
+Words = NDArray[np.uint32]
+Extents = tuple[int, int, int]
+
+AREAS = ("atomics", "barriers", "bulk", "cluster", "distributed", "mbarrier", "registers", "remote", "warp")
+SCHEDULES = ("eager", "lazy", "random:1", "random:2", "random:3")
+_ARCH = "sm_90a"
+_WORDS = 4096  # words at %in, and at %mem
+_SEED = 7
+_DEFAULTS = {"grid": "1", "block": "32", "cluster": "", "dynamic": "0", "shared": "4096", "words": "1"}
+
+
+@dataclass(frozen=True, slots=True)
+class SmallKernel:
+    """Kernel with its launch extents and the number of words that each thread writes.
+
+    Units: `dynamic` shared memory in bytes.
+    """
+
+    area: str
+    name: str
+    text: str
+    grid: Extents
+    block: Extents
+    cluster: Extents
+    dynamic: int
+    words: int
+
+    @property
+    def key(self) -> str:
+        """Name in records."""
+        return f"{self.area}/{self.name}"
+
+    @property
+    def digest(self) -> int:
+        """Eight-byte digest of the text and the launch."""
+        content = f"{self.text} {self.grid} {self.block} {self.cluster} {self.dynamic} {self.words}"
+        return int.from_bytes(blake2b(content.encode(), digest_size=8).digest(), "little")
+
+    def run(self, device: str, schedule: str = "eager") -> Words:
+        """Run the kernel and return the words of all threads, then the memory that it may change.
+
+        Errors: the errors of `launch`.
+        """
+        threads = int(np.prod(self.grid)) * int(np.prod(self.block))
+        out = np.zeros(threads * self.words, np.uint32)
+        words, memory = inputs()
+        launch(
+            self.text,
+            grid=self.grid,
+            block=self.block,
+            cluster=self.cluster,
+            shared=self.dynamic,
+            args=[out, words, memory],
+            arch=_ARCH,
+            schedule=schedule,
+            device="cuda" if device == "cuda" else "cpu",
+        )
+        return np.concatenate([out, memory])
+
+
+def inputs() -> tuple[Words, Words]:
+    """Return the words that every kernel reads, and the words that it may change."""
+    words = patterns.draw(_SEED, _WORDS).astype(np.uint32)
+    return words, np.arange(_WORDS, dtype=np.uint32)
+
+
+# Reading ----------------------------------------------------------------------------------------------------
+
+
+@cache
+def _all() -> tuple[SmallKernel, ...]:
+    folder = files("warploom_lab.campaign") / "kernels"
+    frame = Template((folder / "frame.ptx").read_text())
+    return tuple(
+        _kernel(area, frame, *section.partition("\n")[::2])
+        for area in AREAS
+        for section in (folder / f"{area}.ptx").read_text().split("//! ")[1:]
+    )
+
+
+def _kernel(area: str, frame: Template, head: str, body: str) -> SmallKernel:
+    name, *fields = (part.strip() for part in head.split("|"))
+    options = dict(_DEFAULTS)
+    directives = [field for field in fields if field.startswith(".")]
+    options.update((field.split(None, 1)[0], field.split(None, 1)[1]) for field in fields if field[0] != ".")
+    label = re.sub(r"\W", "_", f"{area}_{name}")
+    text = frame.substitute(
+        name=label, directives=" ".join(directives), shared=options["shared"], words=options["words"],
+        body="\n".join(f"    {line.strip()}" for line in body.splitlines() if line.strip()),
+    )  # fmt: skip
+    block, grid = _extents(options["block"]), _extents(options["grid"])
+    cluster = _extents(options["cluster"] or "1")
+    return SmallKernel(area, name, text, grid, block, cluster, int(options["dynamic"]), int(options["words"]))
+
+
+def _extents(text: str) -> Extents:
+    x, y, z = (*(int(part) for part in text.split(",")), 1, 1)[:3]
+    return x, y, z
+
+
+def kernels(names: Sequence[str] = ()) -> tuple[SmallKernel, ...]:
+    """Return the kernels of the named areas, the kernels of the given names, or all kernels.
+
+    Errors: UsageError compare.kernel for an unknown name.
+    """
+    for name in names:
+        if not any(name in (each.area, each.name, each.key) for each in _all()):
+            raise UsageError(
+                f"unknown area or small kernel '{name}'",
+                code="compare.kernel",
+                hint=f"areas: {', '.join(AREAS)}",
+            )
+    return tuple(each for each in _all() if not names or {each.area, each.name, each.key} & {*names})
+
+
+# Records ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Outputs of a GPU by kernel, the digests of the kernels, and the messages of failed kernels."""
+
+    outputs: Mapping[str, Words]
+    digests: Mapping[str, int]
+    failures: Mapping[str, str]
+
+    def write(self, path: Path) -> None:
+        """Write the record as an `.npz` file, without the failed kernels."""
+        outputs = list(self.outputs.values())
+        np.savez_compressed(
+            path,
+            names=np.array("\n".join(self.outputs).encode()),
+            digests=np.array([self.digests[name] for name in self.outputs], np.uint64),
+            sizes=np.array([len(words) for words in outputs]),
+            words=np.concatenate([*outputs, np.zeros(0, np.uint32)]),
+        )
+
+    @classmethod
+    def read(cls, path: Path) -> Record:
+        """Read a record.
+
+        Errors: UsageError compare.sample if the file is not a record.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as arrays:
+                names = arrays["names"].item().decode().split("\n")
+                ends = np.cumsum(arrays["sizes"])[:-1]
+                outputs = dict(zip(names, np.split(arrays["words"], ends), strict=True))
+                return cls(outputs, dict(zip(names, arrays["digests"].tolist(), strict=True)), {})
+        except (OSError, ValueError, KeyError) as error:
+            raise UsageError(
+                f"{path} is not a record of small kernels: {error}", code="compare.sample"
+            ) from None
+
+
+def output(device: str, kernel: SmallKernel) -> Words | str:
+    """Return the output of a kernel on a device, or the message of its failure."""
+    try:
+        return kernel.run(device)
+    except WarploomError as error:
+        return f"{error}"
+
+
+def record(
+    chosen: Sequence[SmallKernel],
+    found: Iterable[tuple[int, Words | str]],
+    progress: Callable[[], Any] | None = None,
+) -> Record:
+    """Return the record of the results, which come as (kernel number, output or message)."""
+    outputs: dict[str, Words] = {}
+    digests: dict[str, int] = {}
+    failures: dict[str, str] = {}
+    for number, words in found:
+        kernel = chosen[number]
+        if isinstance(words, str):
+            failures[kernel.key] = words
+        else:
+            outputs[kernel.key], digests[kernel.key] = words, kernel.digest
+        if progress is not None:
+            progress()
+    return Record(outputs, digests, failures)
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """Kernel whose output on the emulator differs from the record, with a message."""
+
+    kernel: str
+    schedule: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.kernel} ({self.schedule}): {self.message}"
+
+
+def mismatches(
+    recorded: Record,
+    chosen: Iterable[SmallKernel],
+    schedules: Sequence[str] = SCHEDULES,
+    progress: Callable[[], Any] | None = None,
+) -> Iterator[Mismatch]:
+    """Yield the kernels whose output on the emulator differs from the GPU's."""
+    for kernel in chosen:
+        if progress is not None:
+            progress()
+        if recorded.digests.get(kernel.key) != kernel.digest:
+            yield Mismatch(kernel.key, "record", "the kernel changed after the record; record it again")
+            continue
+        for schedule in schedules:
+            try:
+                message = difference(recorded.outputs[kernel.key], kernel.run("cpu", schedule), kernel.words)
+            except WarploomError as error:
+                message = f"{error}"
+            if message:
+                yield Mismatch(kernel.key, schedule, message)
+                break
+
+
+def difference(real: Words, emulated: Words, words: int) -> str:
+    """Return a message about the first differing word, or ""."""
+    wrong = np.flatnonzero(real != emulated)
+    if not len(wrong):
+        return ""
+    at = int(wrong[0])
+    threads = len(real) - _WORDS
+    where = f"thread {at // words}, word {at % words}" if at < threads else f"memory word {at - threads}"
+    count = f"{len(wrong)} of {len(real)} words differ; "
+    return f"{count}{where}: the GPU has {real[at]:#x}, the emulator {emulated[at]:#x}"

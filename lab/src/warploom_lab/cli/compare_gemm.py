@@ -1,0 +1,245 @@
+"""`warploom-lab compare gemm`: random matrix multiplications on a GPU, in float64 and on the emulator."""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import os
+import platform
+import sys
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+from warploom.diagnostics import UsageError
+from warploom_lab.cli import campaign_options
+from warploom_lab.cli.status import DIFFERENT, OK, SHOWN, print_table
+
+if TYPE_CHECKING:
+    from warploom_lab.gemm import Outcome, Task
+    from warploom_lab.work.campaign import Campaign, Executor, Progress
+
+_TIMEOUT = 300.0  # seconds for one case, on both devices
+_REPORT_EVERY = 200  # cases between two lines of progress without a terminal
+
+
+def run(options: argparse.Namespace, device: Literal["cpu", "cuda"] = "cuda") -> int:
+    """Compare and return the exit status; with the device "cpu" the emulator stands in for the GPU.
+
+    Errors: UsageError compare.*, gpu.*, dask.*.
+    """
+    if options.against is not None:
+        return _compare_with_record(options)
+    from warploom_lab.gemm import Outcome, Record, Task, select_small_cases
+    from warploom_lab.gemm.jobs import run_case
+    from warploom_lab.json_data import decode, encode
+    from warploom_lab.work.campaign import Campaign
+
+    if min(options.only or 0, options.bits) < 0:
+        raise UsageError("--only and --bits must be 0 or more", code="compare.option")
+    about = _provenance(options, device)
+    machine = {name: about[name] for name in ("gpu", "driver", "cuda")}
+    print(*(f"{name} {value}" for name, value in machine.items() if value), sep=", ", flush=True)
+    numbers = range(0, options.cases, options.every) if options.only is None else [options.only]
+    emulated = select_small_cases(options.seed, numbers, options.bits)
+    tasks = [Task(options.seed, number, device, number in emulated) for number in numbers]
+    header = {name: getattr(options, name) for name in ("cases", "seed", "every", "bits", "only")}
+    campaign = Campaign(
+        {"campaign": "compare gemm", **machine, **header},
+        run_case,
+        None,
+        tasks,
+        encode,
+        partial(decode, Outcome),
+    )
+    on_dask = isinstance(options.workers, str)
+    executor = (
+        _gpu_here_emulator_on_dask(campaign, options.workers)
+        if on_dask
+        else _local(campaign, options.workers)
+    )
+    with _single_threaded_blas():
+        outcomes = campaign_options.run_with_progress(
+            "multiplying", campaign, options, executor, _FailureReporter(len(tasks))
+        )
+    if options.record is not None:
+        record = Record.of(options.seed, about, outcomes)
+        print(f"{len(record.recorded)} cases in {record.write(options.record)}")
+    return report(outcomes)
+
+
+def _provenance(options: argparse.Namespace, device: str) -> dict[str, Any]:
+    """Return the command, the date, the GPU and the versions.
+
+    Errors: UsageError gpu.*.
+    """
+    from warploom import __version__
+
+    about = {"gpu": "the emulator", "driver": "", "cuda": ""}
+    if device == "cuda":
+        from warploom.gpu import Gpu, driver_release
+
+        with Gpu() as gpu:  # raises if the machine has no GPU
+            about = {"gpu": gpu.name, "driver": driver_release(), "cuda": gpu.driver}
+    every = f" --every {options.every}" if options.every > 1 else ""
+    return {
+        "command": f"warploom-lab compare gemm --cases {options.cases} --seed {options.seed} --bits {options.bits}"
+        f"{every}",
+        "date": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        **about,
+        "warploom": __version__,
+        "python": platform.python_version(),
+    }
+
+
+def _local(campaign: Campaign[Task, Outcome], count: int) -> Executor[Task, Outcome]:
+    """Return an executor whose processes use the GPU and, where a task asks for it, the emulator."""
+    from warploom_lab.gemm import is_reusable, lost, warm_up
+    from warploom_lab.work.executors import processes
+
+    return processes(
+        campaign,
+        count,
+        timeout=_TIMEOUT,
+        is_reusable=is_reusable,
+        on_loss=lost,
+        warm_up=warm_up,
+        isolated=True,
+    )
+
+
+def _gpu_here_emulator_on_dask(campaign: Campaign[Task, Outcome], workers: str) -> Executor[Task, Outcome]:
+    """Return an executor that uses the GPU of this machine and runs the emulator on Dask workers.
+
+    A case whose bits differ runs again here, in order to report where they differ.
+    """
+    from warploom_lab.gemm import recorded
+    from warploom_lab.gemm.jobs import case_against_record
+    from warploom_lab.work.campaign import Campaign as AnyCampaign
+
+    gpu = _local(campaign, 0)
+
+    def text(data: Any) -> str:
+        return data
+
+    def execute(tasks: Sequence[Task], progress: Progress) -> Iterator[Sequence[tuple[int, Outcome]]]:
+        emulated = [at for at, task in enumerate(tasks) if task.bits]
+        gpu_only = [at for at, task in enumerate(tasks) if not task.bits]
+        done = 0
+        if emulated:
+            outcomes: dict[int, Outcome] = {}
+            for batch in gpu([replace(tasks[at], bits=False) for at in emulated], lambda _: None):
+                outcomes.update((emulated[at], replace(outcome, bits=True)) for at, outcome in batch)
+            wrong = [at for at in emulated if outcomes[at].wrong]
+            yield [(at, outcomes[at]) for at in wrong]
+            right = [at for at in emulated if not outcomes[at].wrong]
+            done = len(wrong)
+            seed = tasks[right[0]].seed if right else 0
+            comparison = AnyCampaign({}, case_against_record, seed, (), text, text)
+            with campaign_options.dask_pool(workers) as executor_of:
+                records = [recorded(outcomes[at]) for at in right]
+                for batch in executor_of(comparison)(records, lambda count: progress(len(wrong) + count)):
+                    for at, difference in batch:
+                        done += 1
+                        outcome = outcomes[right[at]]
+                        if difference:
+                            ((_, again),) = next(gpu([tasks[right[at]]], lambda _: None))
+                            outcome = again if again.wrong else replace(outcome, wrong=difference)
+                        yield [(right[at], outcome)]
+        if gpu_only:
+            before = done
+            for batch in gpu([tasks[at] for at in gpu_only], lambda count: progress(before + count)):
+                yield [(gpu_only[at], outcome) for at, outcome in batch]
+
+    return execute
+
+
+class _FailureReporter:
+    """Callback that prints wrong outcomes at once, and the progress if there is no terminal."""
+
+    def __init__(self, total: int) -> None:
+        self._total, self._done, self._wrong = total, 0, 0
+
+    def __call__(self, outcome: Outcome) -> None:
+        self._done += 1
+        if outcome.wrong:
+            self._wrong += 1
+            if self._wrong <= SHOWN:
+                print(outcome, file=sys.stderr, flush=True)
+        if not sys.stderr.isatty() and self._done % _REPORT_EVERY == 0:
+            print(f"{self._done} of {self._total}, {self._wrong} wrong", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def _single_threaded_blas() -> Generator[None]:
+    """Limit BLAS to one thread in processes that start meanwhile, because each core has a process."""
+    name = "OPENBLAS_NUM_THREADS"
+    before = os.environ.get(name)
+    os.environ[name] = before or "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+
+
+def _compare_with_record(options: argparse.Namespace) -> int:
+    from warploom_lab.gemm import Record
+    from warploom_lab.gemm.jobs import case_against_record
+    from warploom_lab.json_data import decode, encode
+    from warploom_lab.work.campaign import Campaign
+    from warploom_lab.work.executors import processes
+
+    record = Record.read(options.against)
+    campaign = Campaign(
+        {
+            "campaign": "compare gemm --against",
+            "every": options.every,
+            **campaign_options.file_digest(options.against),
+        },
+        case_against_record,
+        record.seed,
+        record.recorded[:: options.every],
+        encode,
+        partial(decode, str),
+    )
+    results = campaign_options.run_campaign("running", campaign, options, partial(processes, campaign))
+    found = [difference for difference in results if difference]
+    for difference in found[:SHOWN]:
+        print(difference)
+    print(f"{len(found)} of {len(results)} cases differ")
+    return DIFFERENT if found else OK
+
+
+def report(outcomes: Sequence[Outcome]) -> int:
+    """Print the outcomes by type and by feature, then the wrong cases, and return the exit status."""
+    by_kind: dict[str, list[Outcome]] = {}
+    by_feature: dict[str, list[Outcome]] = {}
+    for outcome in outcomes:
+        kind = outcome.case.kind
+        by_kind.setdefault(kind, []).append(outcome)
+        for feature in outcome.case.features:
+            if feature != kind:
+                by_feature.setdefault(feature, []).append(outcome)
+    rows = [
+        (
+            title,
+            f"{len(found):,}",
+            f"{max(each.ratio for each in found):.2f}",
+            f"{sum(each.bits and not each.wrong for each in found):,}",
+            f"{sum(bool(each.wrong) for each in found):,}",
+        )
+        for title, found in [*sorted(by_kind.items()), *sorted(by_feature.items()), ("all", list(outcomes))]
+    ]
+    print_table(("feature", "cases", "of the allowed distance", "bit for bit", "wrong"), rows)
+    bad = [outcome for outcome in outcomes if outcome.wrong]
+    for outcome in bad[:SHOWN]:
+        print(outcome)
+    if not bad:
+        return OK
+    first = bad[0].case
+    print("wrong:", *(outcome.case.number for outcome in bad))
+    print(f"to run one case: warploom-lab compare gemm --seed {first.seed} --only {first.number}")
+    return DIFFERENT

@@ -1,0 +1,60 @@
+"""`warploom-lab kernels`: PTX of Triton, Gluon and nvcc, and runs of it on the emulator."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from warploom_lab.cli.status import OK
+
+_DESCRIPTION = """\
+Compile kernels with nvcc 13.0 from PATH and with Triton 3.9 from the given interpreter, which needs neither a GPU nor
+NumPy, and write their PTX into a folder. Each kernel has a launch and a reference result in a JSON file beside it.
+
+With --run every kernel is launched under four schedules and compared with its reference. With --sanitize it is launched
+with the sanitizer, and a finding is a failure; kernels that are known to read sums too early must have one.
+With --modules write PTX modules without launches instead, for tests of the parser and the checker.
+"""
+
+
+def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
+    """Add the verb to the command line; `add` is `add_parser` of the subparsers."""
+    parser = add(
+        "kernels",
+        help="compile Triton, Gluon and CUDA kernels, and run them on the emulator",
+        description=_DESCRIPTION,
+        epilog="exit status: 0 success; 1 a kernel failed or a compiler is missing.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(verb=run)
+    parser.add_argument("folder", type=Path, help="folder for the PTX")
+    parser.add_argument(
+        "words", nargs="*", help="compile and run kernels whose names contain one of the words"
+    )
+    parser.add_argument(
+        "--triton-python", default=sys.executable, metavar="PYTHON", help="interpreter with Triton 3.9"
+    )
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument("--modules", action="store_true", help="write PTX modules without launches")
+    mode.add_argument("--run", action="store_true", help="run the kernels and compare their results")
+    mode.add_argument("--sanitize", action="store_true", help="run the kernels with the sanitizer")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compile the kernels, run them if asked to, and return the exit status."""
+    from warploom_lab.compiled.build import build
+    from warploom_lab.compiled.ptx_files import write_modules
+
+    folder: Path = options.folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    if options.modules:
+        return write_modules(folder, options.triton_python)
+    status = build(folder, options.triton_python, options.words)
+    if options.run or options.sanitize:
+        from warploom_lab.compiled.run import SCHEDULES, run_all
+
+        schedules = ("eager",) if options.sanitize else SCHEDULES
+        status |= run_all(folder, options.words, schedules, sanitize=options.sanitize)
+    return status or OK

@@ -1,0 +1,74 @@
+"""`warploom-lab pages`: generated files of the repository."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+
+from warploom_lab.cli.status import DIFFERENT, OK
+
+_KINDS = ("reference", "stubs", "completions", "notebooks")
+
+_DESCRIPTION = """\
+Write generated files: the reference pages in docs/isa, docs/rules and docs/nvvm; the type stubs of the authoring
+instructions; the shell completions; and the outputs of the notebooks in examples/notebooks, which are executed.
+"""
+
+
+def declare(add: Callable[..., argparse.ArgumentParser]) -> None:
+    """Add the verb to the command line; `add` is `add_parser` of the subparsers."""
+    parser = add(
+        "pages",
+        help="write reference pages, stubs, shell completions and notebooks",
+        description=_DESCRIPTION,
+        epilog="exit status: 0 success; 1 files are out of date (--check) or a notebook failed.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(verb=run)
+    parser.add_argument(
+        "kind",
+        nargs="*",
+        metavar="KIND",
+        help=f"{', '.join(_KINDS[:-1])} or {_KINDS[-1]} (default: all but notebooks)",
+    )
+    parser.add_argument("--check", action="store_true", help="list the files that are out of date only")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write or compare the files and return the exit status.
+
+    Errors: UsageError for an unknown kind.
+    """
+    from warploom.diagnostics import UsageError
+    from warploom_lab.pages import generated
+
+    for kind in options.kind:
+        if kind not in _KINDS:
+            raise UsageError(f"unknown kind '{kind}'; expected one of {', '.join(_KINDS)}")
+    kinds = [kind for kind in options.kind if kind != "notebooks"] if options.kind else generated.KINDS
+    paths = generated.outdated(kinds) if options.check else generated.write(kinds)
+    for path in paths:
+        print(f"{path} {'is out of date' if options.check else 'written'}")
+    status = DIFFERENT if options.check and paths else OK
+    if "notebooks" in options.kind:
+        status |= _run_notebooks(options.check)
+    return status
+
+
+def _run_notebooks(check: bool) -> int:
+    from nbclient.exceptions import CellExecutionError
+
+    from warploom_lab.pages import notebooks
+
+    try:
+        executed = notebooks.run_all()
+    except CellExecutionError as error:
+        print(error, file=sys.stderr)
+        return DIFFERENT
+    if not check:
+        notebooks.write(executed)
+        return OK
+    lines = list(notebooks.differences(executed))
+    print(*lines, sep="\n", end="\n" if lines else "")
+    return DIFFERENT if lines else OK

@@ -1,0 +1,199 @@
+"""Reference results of the matrix, attention and row kernels, in float64 or exact integers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from warploom_lab.compiled.references.registry import Array, Arrays, Options, erf, reference, wide
+
+# Matrices ----------------------------------------------------------------------------------------------------------
+
+
+@reference
+def matmul(arrays: Arrays, options: Options) -> dict[str, Any]:
+    """Return epilogue(A @ B); `layout` has n or t for each operand, which may be named ad and bd."""
+    a, b = (wide(arrays.get(n, arrays.get(f"{n}d", np.zeros(0)))) for n in "ab")
+    name = options.get("result", "c" if "c" in arrays else "cd")
+    if a.dtype.kind in "iu":
+        a, b = a.astype(np.int64), b.astype(np.int64)
+    if options["layout"][0] == "t":
+        a = np.swapaxes(a, -1, -2)
+    if options["layout"][1] == "t":
+        b = np.swapaxes(b, -1, -2)
+    c = a @ b
+    epilogue = options.get("epilogue", "none")
+    if epilogue == "bias_relu":
+        c = np.maximum(c + wide(arrays["bias"])[: c.shape[-1]], 0)
+    elif epilogue == "gelu":
+        c = 0.5 * c * (1 + erf(c / math.sqrt(2)))
+    elif epilogue == "scale":
+        c = c * wide(arrays["bias"])[: c.shape[-2], None]
+    elif epilogue == "silu":
+        c = c / (1 + np.exp(-c))
+    return {name: c}
+
+
+@reference
+def tensor_reduce(arrays: Arrays, options: Options) -> dict[str, Any]:
+    """Return the reduction of all tiles of rows of x into y."""
+    x, y = arrays["x"], arrays["y"]
+    parts = np.concatenate([y[None], x.reshape(-1, *y.shape)])
+    operation = {"add": np.add, "min": np.minimum, "max": np.maximum, "xor": np.bitwise_xor}[options["op"]]
+    return {"y": operation.reduce(wide(parts), axis=0)}
+
+
+_E2M1 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, 0, -0.5, -1, -1.5, -2, -3, -4, -6])
+
+
+@reference
+def scaled_matmul(arrays: Arrays, options: Options) -> dict[str, Any]:
+    """Return the block-scaled product A @ B^T; 32 elements along k share a power of two."""
+    operands: list[Array] = []
+    for name in "ab":
+        packed = arrays[name]
+        if options[name] == "e2m1":
+            packed = np.stack([_E2M1[packed & 15], _E2M1[packed >> 4]], axis=-1).reshape(packed.shape[0], -1)
+        scale = np.repeat(np.exp2(arrays[f"s{name}"].astype(np.float64) - 127), 32, axis=1)
+        operands.append(wide(packed) * scale)
+    return {"c": operands[0] @ operands[1].T}
+
+
+# Attention ---------------------------------------------------------------------------------------------------------
+
+
+def _scores(q: Array, k: Array, scale: float, options: Options) -> Array:
+    scores = q @ np.swapaxes(k, -1, -2) * scale
+    row, column = np.indices(scores.shape[-2:])
+    hidden = np.zeros(row.shape, bool)
+    if options.get("causal"):
+        hidden |= column > row
+    if options.get("window"):
+        hidden |= column <= row - options["window"]
+    return np.where(hidden, -np.inf, scores)
+
+
+def _probabilities(scores: Array) -> tuple[Array, Array]:
+    top = scores.max(-1, keepdims=True)
+    e = np.exp(scores - top)
+    total = e.sum(-1, keepdims=True)
+    return e / total, (top + np.log(total))[..., 0] / math.log(2)
+
+
+@reference
+def attention(arrays: Arrays, options: Options) -> dict[str, Any]:
+    """Return softmax(q k^T scale) v and the base-2 logarithm of the sums."""
+    suffix = "d" if "qd" in arrays else ""
+    q, k, v = (wide(arrays[n + suffix]) for n in "qkv")
+    shape = q.shape
+    if suffix:
+        q, k, v = (x.reshape(options["heads"], -1, x.shape[-1]) for x in (q, k, v))
+    p, lse = _probabilities(_scores(q, k, float(arrays["scale"]), options))
+    result = {f"o{suffix}": (p @ v).reshape(shape)}
+    return result if suffix else result | {"lse": lse}
+
+
+@reference
+def attention_backward(arrays: Arrays, options: Options) -> dict[str, Any]:
+    """Return the gradients of attention from the lse and delta of the forward pass."""
+    q, k, v, do = (wide(arrays[n]) for n in ("q", "k", "v", "do"))
+    scale = float(arrays["scale"])
+    p, _ = _probabilities(_scores(q, k, scale, options))
+    delta = (do * (p @ v)).sum(-1)
+    ds = p * (do @ v.T - delta[:, None]) * scale
+    return {"dq": ds @ k, "dk": ds.T @ q, "dv": p.T @ do}
+
+
+def derive(arrays: dict[str, Array], options: Options) -> None:
+    """Fill the inputs that are computed from the others."""
+    q, k, v, do = (wide(arrays[n]) for n in ("q", "k", "v", "do"))
+    p, lse = _probabilities(_scores(q, k, float(arrays["scale"]), options))
+    arrays["lse"][...] = lse
+    arrays["delta"][...] = (do * (p @ v)).sum(-1)
+
+
+@reference
+def attention_decode(arrays: Arrays, options: Options) -> dict[str, Any]:
+    """Return the attention of one query for each head over pages of keys and values."""
+    q, k, v = (wide(arrays[n]) for n in "qkv")
+    rows: list[Array] = []
+    for head, length in enumerate(arrays["lengths"]):
+        keys, values = (x[arrays["table"][head]].reshape(-1, x.shape[-1])[:length] for x in (k, v))
+        rows.append(_probabilities(keys @ q[head] * float(arrays["scale"]))[0] @ values)
+    return {"o": np.stack(rows)}
+
+
+# Rows --------------------------------------------------------------------------------------------------------------
+
+
+@reference
+def softmax(arrays: Arrays, options: Options) -> dict[str, Any]:
+    """Return the softmax of every row."""
+    return {"y": _probabilities(wide(arrays["x"]))[0]}
+
+
+@reference
+def layernorm(arrays: Arrays, options: Options) -> dict[str, Any]:
+    """Return the normalised rows, the means and the reciprocal deviations."""
+    x = wide(arrays["x"])
+    mean, variance = x.mean(1), x.var(1)
+    r = 1 / np.sqrt(variance + 1e-5)
+    return {
+        "y": (x - mean[:, None]) * r[:, None] * wide(arrays["w"]) + wide(arrays["b"]),
+        "mean": mean,
+        "rstd": r,
+    }
+
+
+@reference
+def rmsnorm(arrays: Arrays, options: Options) -> dict[str, Any]:
+    """Return the rows divided by their root mean square."""
+    x = wide(arrays["x"])
+    return {"y": x / np.sqrt((x * x).mean(1, keepdims=True) + 1e-5) * wide(arrays["w"])}
+
+
+@reference
+def reduce_(arrays: Arrays, options: Options) -> dict[str, Any]:
+    """Return a reduction along an axis."""
+    x, axis = wide(arrays["x"]), options["axis"]
+    operations: dict[str, Callable[..., Array]] = {
+        "sum": np.sum, "max": np.max, "min": np.min, "xor": np.bitwise_xor.reduce, "argmax": np.argmax, "argmin": np.argmin,
+        "prod": np.prod,
+    }  # fmt: skip
+    return {"y": operations[options["op"]](x, axis=axis)}
+
+
+@reference
+def scan(arrays: Arrays, options: Options) -> dict[str, Any]:
+    """Return a scan, sort or permutation along an axis."""
+    x, z, axis = wide(arrays["x"]), arrays["z"], options["axis"]
+    op = options["op"]
+    if op == "linear":
+        y = np.zeros_like(x)
+        last = np.zeros(len(x))
+        for column in range(x.shape[1]):
+            last = last * x[:, column] + wide(z)[:, column]
+            y[:, column] = last
+        return {"y": y}
+    operations: dict[str, Callable[[], Array]] = {
+        "cumsum": lambda: np.cumsum(x, axis), "reverse": lambda: np.flip(np.cumsum(np.flip(x, axis), axis), axis),
+        "cumprod": lambda: np.cumprod(x, axis), "sort": lambda: np.sort(x, axis), "sort_down": lambda: -np.sort(-x.astype(np.int64), axis),
+        "flip": lambda: np.flip(x, axis), "gather": lambda: np.take_along_axis(x, z.astype(np.int64), axis), "transpose": lambda: x.T,
+        "interleave": lambda: x.reshape(len(x), -1, 2)[:, :, ::-1].reshape(x.shape),
+    }  # fmt: skip
+    return {"y": operations[op]()}
+
+
+@reference
+def histogram(arrays: Arrays, options: Options) -> dict[str, Any]:
+    """Return the number of occurrences of each value."""
+    return {"y": np.bincount(arrays["x"].ravel(), minlength=arrays["y"].size)}
+
+
+@reference
+def topk(arrays: Arrays, options: Options) -> dict[str, Any]:
+    """Return the largest elements of each row in descending order."""
+    return {"y": -np.sort(-wide(arrays["x"]), 1)[:, : arrays["y"].shape[1]]}

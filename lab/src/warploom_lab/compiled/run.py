@@ -1,0 +1,198 @@
+"""Runs of compiled kernels on the emulator, compared with their reference results."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+import warploom as wl
+from warploom.diagnostics import WarploomError
+from warploom_lab.compiled import references
+from warploom_lab.compiled.references.matrices import derive
+from warploom_lab.compiled.references.registry import REFERENCES
+
+assert references  # registers every reference
+
+Array = NDArray[Any]
+DTYPES: dict[str, Any] = {
+    "fp16": np.float16, "bf16": ml_dtypes.bfloat16, "fp32": np.float32, "fp64": np.float64, "fp8e4nv": ml_dtypes.float8_e4m3fn,
+    "fp8e5": ml_dtypes.float8_e5m2, **{f"{k}{w}": np.dtype(f"{k}{w // 8}") for k in "iu" for w in (8, 16, 32, 64)},
+}  # fmt: skip
+SCHEDULES = ("eager", "lazy", "random:1", "random:2")
+TIMEOUT = 60  # seconds for each kernel
+_SLOW = 20  # seconds after which a kernel is reported
+
+
+def filled(spec: dict[str, Any], random: np.random.Generator) -> Array:
+    """Return the initial array of a specification."""
+    dtype, shape, fill = np.dtype(DTYPES[spec["dtype"]]), tuple(spec["shape"]), spec["fill"]
+    if fill in ("zeros", "derived"):
+        return np.zeros(shape, dtype)
+    if fill == "values":
+        return np.array(spec["values"], dtype).reshape(shape)
+    if fill == "permutation":
+        return random.permutation(spec["high"])[: int(np.prod(shape))].reshape(shape).astype(dtype)
+    if fill == "range":
+        return np.arange(int(np.prod(shape))).reshape(shape).astype(dtype)
+    if fill == "integers":
+        return random.integers(spec["low"], spec["high"], shape).astype(dtype)
+    if fill == "uniform":
+        return random.uniform(spec["low"], spec["high"], shape).astype(np.float32).astype(dtype)
+    if fill == "bits" or dtype.kind in "iu":
+        array = random.integers(0, 256, (*shape, dtype.itemsize), dtype=np.uint8).view(dtype)[..., 0]
+        return np.where(array == 0, 1, array).astype(dtype) if spec.get("nonzero") else array
+    return (random.standard_normal(shape) * spec.get("scale", 1.0)).astype(np.float32).astype(dtype)
+
+
+def arguments(case: dict[str, Any]) -> tuple[dict[str, Array], list[object]]:
+    """Return the named values and the kernel's arguments."""
+    random = np.random.default_rng(zlib.crc32(case["name"].encode()))
+    values: dict[str, Any] = {}
+    args: list[object] = []
+    for name, spec in case["args"].items():
+        if spec["kind"] == "null":
+            args.append(None)
+        elif spec["kind"] == "scratch":
+            ctas = int(np.prod(case["grid"]))
+            args.append(np.zeros(max(case["scratch"], 1) * ctas, np.uint8) if case["scratch"] else None)
+        elif spec["kind"] == "scalar":
+            values[name] = np.array(spec["value"], DTYPES[spec["dtype"]])[()]
+            args.append(values[name])
+        else:
+            values[name] = filled(spec, random)
+            if spec["kind"] == "tensor":
+                args.extend(_tensor(spec, values[name]))
+            else:
+                args.append(values[name])
+    if any(spec.get("fill") == "derived" for spec in case["args"].values()):
+        derive(values, case["parameters"])
+    return values, args
+
+
+def _tensor(spec: dict[str, Any], array: Array) -> list[object]:
+    """Return a tensor map with the extents and strides that Triton passes after it."""
+    inner = spec["box"][-1] * array.itemsize
+    swizzle = spec.get("swizzle", next((s for s in (128, 64, 32) if inner >= s), 0))
+    box = [*spec["box"][:-1], min(spec["box"][-1], (swizzle or inner) // array.itemsize)]
+    tensor = wl.TensorMap.tiled(array, box, swizzle=swizzle)
+    if spec.get("bare"):
+        return [tensor]
+    strides = [stride // array.itemsize for stride in array.strides]
+    return [tensor, *(np.int32(n) for n in array.shape), *(np.int64(n) for n in strides)]
+
+
+def difference(case: dict[str, Any], name: str, found: Array, expected: Any) -> str:
+    """Return a message about the wrong elements of one array, or ""."""
+    relative, absolute = case["tolerance"]
+    expected = np.asarray(expected)
+    if found.dtype.kind in "iu":
+        width = 8 * found.itemsize
+        wrapped = np.array([int(v) % (1 << width) for v in expected.ravel()], object).reshape(expected.shape)
+        wrong = wrapped.reshape(found.shape) != found.view(f"u{found.itemsize}").astype(object)
+        worst = ""
+    else:
+        if expected.dtype.kind == "O":
+            expected = expected.astype(np.float64)
+        have, want = found.astype(np.float64), expected.astype(np.float64).reshape(found.shape)
+        if relative == 0 and absolute == 0:
+            want = (
+                want.astype(np.float32).astype(found.dtype).astype(np.float64) if found.itemsize < 8 else want
+            )
+        with np.errstate(invalid="ignore"):
+            error = np.abs(have - want)
+            right = (
+                (have == want)
+                | (np.isnan(have) & np.isnan(want))
+                | (error <= absolute + relative * np.abs(want))
+            )
+        wrong = ~right
+        worst = f", worst error {np.nanmax(np.where(wrong, error, 0)):.3g}" if wrong.any() else ""
+    if not wrong.any():
+        return ""
+    at = tuple(int(i) for i in np.argwhere(wrong)[0])
+    return f"{name}: {int(wrong.sum())} of {wrong.size} wrong{worst}; first at {at}: {found[at]}, expected {expected.reshape(found.shape)[at]}"
+
+
+def run(folder: Path, case: dict[str, Any], schedules: tuple[str, ...], sanitize: bool) -> str:
+    """Launch a kernel under every schedule and return a message about the first failure, or ""."""
+    first: dict[str, Array] = {}
+    for schedule in schedules:
+        values, args = arguments(case)
+        before = {
+            name: value.copy() if isinstance(value, np.ndarray) else value for name, value in values.items()
+        }
+        done = wl.launch(
+            folder / case["file"], case["entry"], grid=case["grid"], block=case["block"], cluster=case["cluster"],
+            shared=case["shared"], args=args, schedule=schedule, sanitize=sanitize,
+        )  # fmt: skip
+        expected_codes = (
+            {"sanitize.wgmma/registers"} if sanitize and case["parameters"].get("unwaited") else set()
+        )
+        if {finding.code for finding in done.findings} != expected_codes:
+            found = "; ".join(f"{finding.code} {finding}" for finding in done.findings[:3])
+            return f"under {schedule}: {found or 'no finding, expected one'}"
+        if not first:
+            first = {name: value.copy() for name, value in values.items() if isinstance(value, np.ndarray)}
+            with np.errstate(all="ignore"):
+                expected = REFERENCES[case["reference"]](before, case["parameters"])
+            checked = [name for name, spec in case["args"].items() if spec.get("checked")]
+            problems = [
+                difference(case, name, first[name], expected[name]) for name in checked if name in expected
+            ]
+            if any(problems):
+                return "; ".join(filter(None, problems))
+        else:
+            loose = set(case["parameters"].get("unordered", ()))
+            for name, value in first.items():
+                if name not in loose and value.tobytes() != values[name].tobytes():
+                    return f"{name} differs between the schedules {schedule} and {schedules[0]}"
+    return ""
+
+
+def run_all(folder: Path, words: Sequence[str], schedules: tuple[str, ...], *, sanitize: bool) -> int:
+    """Run the kernels whose names contain one of the words and return 1 if one failed."""
+    signal.signal(signal.SIGALRM, _on_alarm)
+    kinds: dict[str, list[int]] = {}
+    for path in sorted(folder.glob("*.json")):
+        case = json.loads(path.read_text())
+        if words and not any(word in case["name"] for word in words):
+            continue
+        start = time.perf_counter()
+        signal.alarm(TIMEOUT)
+        problem = _problem(folder, case, schedules, sanitize)
+        signal.alarm(0)
+        seconds = time.perf_counter() - start
+        counts = kinds.setdefault(case["kind"], [0, 0])
+        counts[0] += 1
+        counts[1] += bool(problem)
+        if problem or seconds > _SLOW:
+            result = "FAIL" if problem else "slow"
+            print(f"{result} {case['name']} ({seconds:.1f} s): {problem[:1200]}", flush=True)
+    for kind, (count, failed) in kinds.items():
+        print(f"{kind}: {count} kernels, {failed} failed")
+    return int(any(failed for _, failed in kinds.values()))
+
+
+def _problem(folder: Path, case: dict[str, Any], schedules: tuple[str, ...], sanitize: bool) -> str:
+    """Run one kernel and return a message about its failure, or ""."""
+    try:
+        problem = run(folder, case, ("eager",) if case["parameters"].get("unwaited") else schedules, sanitize)
+    except WarploomError as error:
+        expected = case["parameters"].get("refused", "")
+        return "" if expected and expected in str(error) else f"{type(error).__name__}: {error}"
+    except Exception as error:  # any other exception is a defect of the emulator
+        return f"ESCAPED {type(error).__name__}: {error}"
+    return problem or ("the kernel ran; expected a refusal" if case["kind"] == "refused" else "")
+
+
+def _on_alarm(number: int, frame: object) -> None:
+    raise TimeoutError("the kernel did not end in time")

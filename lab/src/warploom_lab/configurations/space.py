@@ -1,0 +1,187 @@
+"""Spaces of GEMM plans: warpgroup kernels for Hopper, and warp-level kernels.
+
+The axes contain every field that changes the text of a kernel. The constructor of a plan decides its legality.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from typing import Any
+
+from warploom.diagnostics import UsageError
+from warploom.kernels.ampere.plan import TILES, WarpPlan
+from warploom.kernels.hopper.cost_model import tiled_plans
+from warploom.kernels.hopper.plan import PROMOTION_STAGES, SCALE_BLOCK, SPAN, BlockScales, Plan, Tile
+from warploom.kernels.plan import ACCUMULATORS, Epilogue, size_of
+from warploom_lab.configurations.covering_array import Space
+
+_TYPES = tuple((a, b, accumulator) for (a, b), each in ACCUMULATORS.items() for accumulator in each)
+_RESULTS = ("f32", "bf16", "f16", "e4m3", "e5m2", "s32")
+_MAJORS = ("kk", "kn", "mk", "mn")
+_EPILOGUE: dict[str, tuple[Any, ...]] = {
+    "scaled": (False, True),
+    "row_scales": (False, True),
+    "column_scales": (False, True),
+    "bias": ("", "row", "column"),
+    "activation": ("", "relu", "gelu", "silu"),
+}
+_MAXIMUM_STAGES = 0  # as many stages as shared memory holds
+
+
+def _refusal(message: str) -> UsageError:
+    return UsageError(message, code="kernels.plan")
+
+
+def _hopper(
+    types: tuple[str, str, str], result: str, majors: str, planes: str, unaligned: bool, sparse: bool,
+    block_scales: tuple[bool, int], promotion: int, addend: str, rows: tuple[int, bool], columns: int, cluster: int,
+    buffers: int, stages: int, group: int, **epilogue: Any,
+) -> Plan:  # fmt: skip
+    """Return the plan that `gemm` or `grouped_gemm` makes.
+
+    Errors: UsageError kernels.plan.
+    """
+    a, b, accumulator = types
+    if promotion and (a not in ("e4m3", "e5m2") or block_scales != (False, 0)):
+        raise _refusal("only sums of 8-bit floats without block scales are promoted")
+    broadcast = {"a": "a", "b": "b"}.get(planes, "")
+    batched = planes in ("batch", "a", "b")
+    if addend == "common":
+        if not batched:
+            raise _refusal("a broadcast C needs a batch")
+        broadcast += "c"
+    if planes == "grouped" and epilogue["bias"] == "row":
+        raise _refusal("groups need a bias along columns")
+    tall, pingpong = rows
+    if any(block_scales):
+        promotion = SCALE_BLOCK // (SPAN // size_of(a))
+    plan = Plan(
+        a, b, accumulator, result, majors[0], majors[1], unaligned,
+        Epilogue(addend=result if addend else "", **epilogue),
+        batched=batched, broadcast=broadcast, grouped=planes == "grouped", promotion_stages=promotion, sparse=sparse,
+        block_scales=BlockScales(*block_scales),
+        tile=Tile(tall, columns, stages or 2, cluster, group, pingpong=pingpong, buffers=buffers),
+    )  # fmt: skip
+    return plan if stages else plan.with_tile(replace(plan.tile, stages=min(9, plan.max_stages)))
+
+
+HOPPER = Space(
+    "hopper",
+    {
+        "types": _TYPES,
+        "result": _RESULTS,
+        "majors": _MAJORS,
+        "planes": ("", "batch", "a", "b", "grouped"),
+        "unaligned": (False, True),
+        "sparse": (False, True),
+        "block_scales": ((False, 0), (True, 0), (False, 1), (False, 128), (True, 1), (True, 128)),
+        "promotion": (0, PROMOTION_STAGES),
+        "addend": ("", "own", "common"),
+        "rows": ((64, False), (128, False), (192, False), (64, True)),
+        "columns": (64, 80, 96, 128, 176, 192, 256),  # `chosen_tiles` has the others
+        "cluster": (1, 2, 4),
+        "buffers": (2, 1),
+        "stages": (2, 3, _MAXIMUM_STAGES),
+        "group": (8, 16, 1),
+        **_EPILOGUE,
+    },
+    _hopper,
+    ("types", "result", "planes"),
+)
+
+
+def _warp_level(
+    target: str, types: tuple[str, str, str], result: str, majors: str, unaligned: bool, addend: str,
+    tile: tuple[int, int, int, int], span: int, stages: int, group: int, **epilogue: Any,
+) -> WarpPlan:  # fmt: skip
+    """Return the plan of a warp-level kernel for a target.
+
+    Errors: UsageError kernels.plan.
+    """
+    rows, columns, down, across = tile
+    shape = replace(
+        TILES[0], rows=rows, columns=columns, down=down, across=across, span=span, stages=stages, group=group
+    )
+    ending = Epilogue(addend=result if addend else "", **epilogue)
+    return WarpPlan(*types, result, majors[0], majors[1], unaligned, ending, tile=shape, target=target)
+
+
+_WARPS = tuple((extent, extent // each) for extent in (64, 128, 256) for each in (64, 32))
+_WARP_TILES = tuple(
+    sorted(
+        (rows, columns, down, across)
+        for rows, down in _WARPS
+        for columns, across in _WARPS
+        if down * across in (4, 8)
+    )
+)
+_TILES_OF_ARRAY = (  # every extent of a tile and of a warp occurs
+    (64, 64, 2, 2), (128, 64, 2, 2), (128, 128, 2, 2), (128, 256, 2, 4), (64, 128, 1, 4), (64, 256, 1, 8),
+    (128, 64, 4, 1), (256, 64, 8, 1), (256, 128, 4, 2),
+)  # fmt: skip
+
+
+WARP_LEVEL = Space(
+    "warp-level",
+    {
+        "target": ("sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_100", "sm_120"),
+        "types": _TYPES,
+        "result": _RESULTS,
+        "majors": _MAJORS,
+        "unaligned": (False, True),
+        "addend": ("", "own"),
+        "tile": _TILES_OF_ARRAY,
+        "span": (64, 128),
+        "stages": (3, 4, 5),
+        "group": (8, 1),
+        **_EPILOGUE,
+    },
+    _warp_level,
+    ("types", "result", "target"),
+)
+
+AnyPlan = Plan | WarpPlan
+
+_PLAIN = (
+    Plan(tile=Tile(64, 64, 2)),
+    Plan("f16", "f16", d="f16", tile=Tile(64, 64, 2)),
+    Plan("f16", "f16", "f16", "f16", tile=Tile(64, 64, 2)),
+    Plan("tf32", "tf32", d="f32", tile=Tile(64, 64, 2)),
+    Plan("e4m3", "e4m3", tile=Tile(64, 64, 2)),
+    Plan("e4m3", "e4m3", promotion_stages=PROMOTION_STAGES, tile=Tile(64, 64, 2)),
+    Plan("s8", "s8", "s32", "s32", tile=Tile(64, 64, 2)),
+)
+
+
+def chosen_tiles() -> Iterator[tuple[bool, Plan]]:
+    """Yield (runs, plan) for every tile that the cost model considers; each tile runs with one type."""
+    for number, plan in enumerate(_PLAIN):
+        for index, tiled in enumerate(tiled_plans(plan)):
+            yield index % len(_PLAIN) == number, tiled
+
+
+def warp_tiles() -> Iterator[WarpPlan]:
+    """Yield every warp-level tile with short and long stages, and promoted sums of all 8-bit floats."""
+    plain = {name: values[0] for name, values in WARP_LEVEL.axes.items()} | {"result": "bf16"}
+    for tile in _WARP_TILES:
+        for span, stages in ((64, 5), (128, 3)):
+            shape = {"tile": tile, "span": span, "stages": stages}
+            yield WARP_LEVEL.make(**plain | shape | {"types": ("bf16", "bf16", "f32")})
+    for types in _TYPES:
+        if types[0] in ("e4m3", "e5m2") and types[2] == "f32":
+            yield replace(WARP_LEVEL.make(**plain | {"target": "sm_89", "types": types}), promoted=True)
+
+
+def describe(plan: AnyPlan) -> str:
+    """Return the fields of a plan as text, without false and empty fields."""
+    parts: list[str] = []
+    for holder in (plan, plan.epilogue, plan.tile):
+        for each in fields(holder):
+            value = getattr(holder, each.name)
+            if isinstance(value, BlockScales):
+                shared = ("rows" * value.rows, f"{value.columns} columns" * bool(value.columns))
+                value = " and ".join(filter(None, shared))
+            if value not in (False, "") and each.name not in ("epilogue", "tile"):
+                parts.append(each.name if value is True else f"{each.name}={value}")
+    return " ".join(parts)

@@ -1,0 +1,249 @@
+"""Trials of one kernel: the checker, an assembler, and a small sanitized run on the emulator."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import ceil
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+import warploom as wl
+from warploom.author import Kernel
+from warploom.diagnostics import Source
+from warploom.emulator.loader import load
+from warploom.emulator.program import Program
+from warploom.gpu.logs import findings, resources
+from warploom.kernels.ampere.dispatch import AmpereDispatch
+from warploom.kernels.ampere.gemm import kernel_of as ampere_kernel
+from warploom.kernels.hopper.cost_model import TileSchedule
+from warploom.kernels.hopper.dispatch import HopperDispatch
+from warploom.kernels.hopper.gemm import gemm
+from warploom.kernels.hopper.plan import SCALE_BLOCK, Plan
+from warploom.kernels.plan import DTYPES
+from warploom.kernels.prepared import Dispatch
+from warploom.kernels.problem import Operands, grouped_problem, problem_of, transposed
+from warploom.kernels.sparse import compress, prune
+from warploom.runtime.api import launch
+from warploom_lab.configurations.space import AnyPlan
+from warploom_lab.ptxas.assembler import Assembler
+
+_OPERANDS: dict[str, Any] = {
+    "f16": np.float16, "bf16": ml_dtypes.bfloat16, "tf32": np.float32, "e4m3": ml_dtypes.float8_e4m3fn,
+    "e5m2": ml_dtypes.float8_e5m2, "s8": np.int8, "u8": np.uint8,
+}  # fmt: skip
+_LARGEST = {"e4m3": 448.0, "e5m2": 57344.0}
+_PADDING = 7  # initial content of D and of the memory between its rows
+_ALPHA, _BETA = 0.5, 2.0
+_ACTIVATION_ERROR = 2.0**-9  # of the approximate activations, relative to their input
+
+
+@lru_cache(maxsize=1)
+def kernel_of(plan: AnyPlan) -> Kernel:
+    """Return the kernel of a plan."""
+    return gemm.at(plan=plan) if isinstance(plan, Plan) else ampere_kernel(plan)
+
+
+@lru_cache(maxsize=1)
+def _program(plan: AnyPlan) -> Program:
+    """Return the kernel, loaded for launches on the emulator."""
+    return load(kernel_of(plan).module)
+
+
+def assemble(plan: AnyPlan, ptxas: Assembler) -> list[Any]:
+    """Assemble the kernel of a plan and return registers, bytes of spills, and all messages."""
+    kernel = kernel_of(plan)
+    target = "sm_90a" if isinstance(plan, Plan) else plan.target
+    status, log = ptxas.run(kernel.text, target, ("-v", "-o", os.devnull))
+    messages = [each.message for each in findings(log, Source(kernel.entry, kernel.text))]
+    if status:
+        return [0, 0, *(messages or [log])]
+    used = resources(log)[kernel.entry]
+    return [used.registers, used.spill_stores + used.spill_loads, *messages]
+
+
+def check_findings(plan: AnyPlan) -> list[str]:
+    """Return the errors and warnings of the checker for the kernel of a plan."""
+    return [f"{each.code}: {each.message}" for each in wl.check(kernel_of(plan).text)]
+
+
+def numbers(rng: np.random.Generator, dtype: Any, *shape: int, low: int = -2) -> Any:
+    """Return small integers, whose sums are exact in every type, in rows aligned to 16 bytes."""
+    per_row = 16 // np.dtype(dtype).itemsize
+    wide = (*shape[:-1], ceil(shape[-1] / per_row) * per_row)
+    lowest = 0 if np.dtype(dtype) == np.uint8 else low
+    return rng.integers(lowest, 3, wide).astype(dtype)[..., : shape[-1]]
+
+
+def scale_factors(rng: np.random.Generator, *shape: int) -> Any:
+    """Return factors whose products with integers are exact."""
+    return rng.choice(np.array([0.5, 1, 2], np.float32), shape)
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """Problem of a few tiles with odd sizes, its arrays, and the exact D before rounding."""
+
+    m: int
+    n: int
+    k: int
+    arrays: Operands
+    expected: Any
+
+
+def instance(plan: AnyPlan, seed: int = 1) -> Instance:
+    """Return a problem of four tiles (two for clusters of four CTAs) with partial tiles at the edges."""
+    rng, tile = np.random.default_rng(seed), plan.tile
+    hopper = isinstance(plan, Plan)
+    grouped, batched = hopper and plan.grouped, hopper and plan.batched
+    cluster = plan.tile.cluster if isinstance(plan, Plan) else 1
+    planes = (2,) * batched
+    # One more row of tiles, unless there is a batch or the cluster already spans several rows.
+    above = cluster if cluster == 1 or (cluster == 2 and not batched) else cluster - 1
+    m = tile.rows * above + 37
+    # The second group is empty, and the third ends inside a tile.
+    ends = np.array((3, 3, 70, m), np.int32) if grouped else None
+    wide = batched and cluster != 2
+    n = tile.columns + (13 if plan.unaligned else 16) - (16 if plan.unaligned else 32) * wide
+    k = plan.stage_k * max(1, plan.promotion_stages if hopper else 3) + 11
+    own = {name: () if isinstance(plan, Plan) and name in plan.broadcast else planes for name in "abc"}
+    a = numbers(rng, _OPERANDS[plan.a], *own["a"], *((m, k) if plan.a_major == "k" else (k, m)))
+    if hopper and plan.sparse:
+        a[...] = prune(a)
+    a = a if plan.a_major == "k" else transposed(a)
+    of_b = (4,) if grouped else own["b"]
+    b = numbers(rng, _OPERANDS[plan.b], *of_b, *((n, k) if plan.b_major == "k" else (k, n)))
+    b = transposed(b) if plan.b_major == "k" else b
+    epilogue = plan.epilogue
+    of_columns = (4,) if grouped else ()
+    c = numbers(rng, DTYPES[plan.d], *own["c"], m, n) if epilogue.addend else None
+    rows = scale_factors(rng, m) if epilogue.row_scales else None
+    columns = scale_factors(rng, *of_columns, n) if epilogue.column_scales else None
+    if hopper and plan.block_scales.rows:
+        rows = scale_factors(rng, *planes, m, ceil(k / SCALE_BLOCK))
+    if hopper and plan.block_scales.columns:
+        columns = scale_factors(rng, *planes, ceil(n / plan.block_scales.columns), ceil(k / SCALE_BLOCK))
+    bias = None
+    if epilogue.bias:
+        bias = numbers(rng, np.float32, *of_columns, m if epilogue.bias == "row" else n).copy()
+    arrays = Operands(a, b, c, row_scales=rows, column_scales=columns, bias=bias, ends=ends)
+    return Instance(m, n, k, arrays, _exact(plan, arrays, k))
+
+
+def _exact(plan: AnyPlan, arrays: Operands, k: int) -> Any:
+    """Return D before rounding, in float64, which is exact for all intermediate results."""
+    a: NDArray[Any] = arrays.a.astype(np.float64)
+    b: NDArray[Any] = arrays.b.astype(np.float64)
+    epilogue, ends = plan.epilogue, arrays.ends
+    group = None if ends is None else np.searchsorted(ends, np.arange(len(a)), side="right")
+    found: Any = 0.0
+    for begin in range(0, k, SCALE_BLOCK):
+        here = slice(begin, begin + SCALE_BLOCK)
+        if group is not None:
+            part = np.einsum("mk,mkn->mn", a[:, here], b[group][:, here])
+        else:
+            part = a[..., here] @ b[..., here, :]
+        found = found + part * _of_block(plan, arrays, begin // SCALE_BLOCK, part.shape)
+    if epilogue.scaled:
+        found = found * _ALPHA
+    if epilogue.row_scales:
+        found = found * arrays.row_scales[:, None]
+    if epilogue.column_scales:
+        found = found * (arrays.column_scales if group is None else arrays.column_scales[group])
+    if arrays.c is not None:
+        found = found + _BETA * arrays.c.astype(np.float64)
+    if epilogue.bias == "row":
+        found = found + arrays.bias[:, None]
+    elif epilogue.bias:
+        found = found + (arrays.bias if group is None else arrays.bias[group])
+    return found
+
+
+def _of_block(plan: AnyPlan, arrays: Operands, block: int, shape: tuple[int, ...]) -> Any:
+    """Return the factor of the products of a block of K."""
+    if not isinstance(plan, Plan):
+        return 1.0
+    factor: Any = 1.0
+    if plan.block_scales.rows:
+        factor = factor * arrays.row_scales[..., block, None].astype(np.float64)
+    if plan.block_scales.columns:
+        columns = arrays.column_scales[..., block].astype(np.float64)
+        factor = factor * np.repeat(columns, plan.block_scales.columns, -1)[..., None, : shape[-1]]
+    return factor
+
+
+def _activated(value: Any, activation: str) -> Any:
+    match activation:
+        case "relu":
+            return np.maximum(value, 0)
+        case "silu":
+            return value / (1 + np.exp(-value))
+        case "gelu":
+            return value * (0.5 + 0.5 * np.tanh(np.sqrt(2 / np.pi) * (value + 0.044715 * value**3)))
+        case _:
+            return value
+
+
+def count_wrong(plan: AnyPlan, result: Any, expected: Any) -> int:
+    """Return the number of wrong elements of D.
+
+    An element must equal the exact value rounded once. After an approximate activation it must be near that value.
+    """
+    most = _LARGEST.get(plan.d, np.inf)
+    exact = np.clip(_activated(expected, plan.epilogue.activation), -most, most)
+    rounded = exact.astype(DTYPES[plan.d]).astype(np.float64)
+    result = result.astype(np.float64)
+    if plan.epilogue.activation in ("", "relu"):
+        return int(np.count_nonzero(result != rounded))
+    step = np.abs(
+        rounded - np.nextafter(rounded.astype(DTYPES[plan.d]), DTYPES[plan.d].type(0)).astype(np.float64)
+    )
+    return int(np.count_nonzero(np.abs(result - exact) > step + _ACTIVATION_ERROR * np.abs(expected)))
+
+
+def run_instance(plan: AnyPlan, schedule: str, *, cut: bool = False, seed: int = 1) -> list[str]:
+    """Run a small instance under a schedule and return the sanitizer's findings and the errors in D.
+
+    With `cut`, two clusters split all tiles but one along K, unless the plan has groups. Otherwise each cluster takes
+    several tiles.
+    """
+    problem_instance = instance(plan, seed)
+    planes = (2,) if isinstance(plan, Plan) and plan.batched else ()
+    d = numbers(np.random.default_rng(0), DTYPES[plan.d], *planes, problem_instance.m, problem_instance.n)
+    memory = d if d.base is None else d.base
+    memory[...] = _PADDING
+    dispatch, arrays = _dispatch(plan, problem_instance, cut)
+    run = launch(
+        _program(plan), grid=dispatch.grid, block=plan.tile.threads, shared=kernel_of(plan).shared,
+        args=dispatch.arguments(arrays, d, memory, _ALPHA, _BETA), schedule=schedule, sanitize=True,
+    )  # fmt: skip
+    found = [f"{each.code}: {each.message}" for each in run.findings]
+    if count := count_wrong(plan, d, problem_instance.expected):
+        found.append(f"{count} of {d.size} elements are wrong")
+    if (memory[..., problem_instance.n :].astype(np.float64) != _PADDING).any():
+        found.append("the memory between the rows of D was written")
+    return found
+
+
+def _dispatch(plan: AnyPlan, small: Instance, cut: bool) -> tuple[Dispatch, Operands]:
+    """Return the dispatch of a launch and its arrays."""
+    arrays = small.arrays
+    if not isinstance(plan, Plan):
+        return AmpereDispatch(problem_of(arrays.a, arrays.b), plan), arrays
+    if plan.sparse:
+        stored = compress(arrays.a)
+        arrays = arrays._replace(a=stored.values, metadata=stored.metadata)
+        read = problem_of(stored.values, arrays.b, small.k)
+    else:
+        read = (grouped_problem if plan.grouped else problem_of)(arrays.a, arrays.b)
+    tile = plan.tile
+    across = ceil(small.n / tile.columns)
+    tiles = ceil(small.m / (tile.rows * tile.cluster)) * across * read.batch
+    clusters = 2 if cut or tiles > 2 else 1
+    split = tiles - 1 if cut and not plan.grouped else 0
+    schedule = TileSchedule(clusters * tile.cluster, split, tiles, ceil(small.k / plan.stage_k))
+    return HopperDispatch(replace(read, broadcast=plan.broadcast), plan, schedule), arrays

@@ -1,0 +1,3 @@
+"""Fuzzing of `parse` and `check` with mutated PTX."""
+
+from __future__ import annotations

@@ -1,0 +1,234 @@
+"""Comparison of one case on a GPU with float64 and, bit for bit, with the emulator."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warploom.diagnostics import WarploomError
+from warploom.gpu import Gpu
+from warploom.kernels import api, grouped
+from warploom.kernels.api import Options, Planner, run_gemm
+from warploom.kernels.hopper.cost_model import TileSchedule, schedules, tiled_plans
+from warploom.kernels.hopper.dispatch import HopperDispatch
+from warploom.kernels.hopper.plan import HOPPER, Plan, Tile
+from warploom.kernels.problem import Operands
+from warploom_lab.gemm.case import Case, case
+from warploom_lab.gemm.expected import expected, ratio
+from warploom_lab.gemm.inputs import Inputs, make_inputs
+
+Device = Literal["cpu", "cuda"]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Case by number, with the device; `bits` asks for the comparison with the emulator."""
+
+    seed: int
+    number: int
+    device: Device = "cuda"
+    bits: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """Division of a problem: the tile, the number of CTAs, and the number of tiles split along K."""
+
+    tile: Tile
+    ctas: int
+    split: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Result of a comparison.
+
+    `ratio` is the largest distance of an element from float64, relative to the allowed distance. `inputs` and `result`
+    are the SHA-256 of the inputs and of D. `wrong` is a message, or "" if the result is right. `lost` is True if there
+    is no result.
+    """
+
+    case: Case
+    ratio: float = 0.0
+    bits: bool = False
+    partition: Partition | None = None
+    inputs: str = ""
+    result: str = ""
+    wrong: str = ""
+    lost: bool = False
+
+    def __str__(self) -> str:
+        how = "" if self.partition is None else f" [{self.partition}]"
+        return f"{self.case}{how}: {self.wrong or 'right'}"
+
+
+def select_small_cases(seed: int, numbers: Iterable[int], most: int) -> frozenset[int]:
+    """Return the numbers of up to `most` small cases, evenly spread over the kinds."""
+    seen: Counter[str] = Counter()
+    ranked: list[tuple[int, int]] = []
+    for number in numbers:
+        one = case(seed, number)
+        if one.small:
+            ranked.append((seen[one.kind], number))
+            seen[one.kind] += 1
+    return frozenset(number for _, number in sorted(ranked)[:most])
+
+
+def warm_up(tasks: Iterable[Task]) -> None:
+    """Run one case of each feature on the emulator, so that its code is compiled once.
+
+    Processes that compile the same code at the same time would overwrite each other's cache files.
+    """
+    seen: set[str] = set()
+    for task in tasks:
+        one = case(task.seed, task.number)
+        if task.bits and not seen.issuperset(one.features):
+            seen.update(one.features)
+            with suppress(WarploomError):  # the comparison reports the error
+                Runner(one).run(make_inputs(one), "cpu")
+
+
+def compare(task: Task) -> Outcome:
+    """Run a case and compare its result."""
+    one = case(task.seed, task.number)
+    made = make_inputs(one)
+    before = None if made.memory is None else made.memory.copy()
+    runner = Runner(one)
+    try:
+        d = runner.run(made, task.device)
+        found = Outcome(one, partition=runner.partition, inputs=made.digest, result=digest(d), bits=task.bits)
+        wrong = _written_outside(made, before)
+        if before is not None:
+            made = make_inputs(one)  # restores `out`
+        far = ratio(d, *expected(one, made))
+        if far > 1:
+            wrong = f"an element differs from float64 by {far:.3g} times the allowed distance"
+        elif task.bits and not wrong:
+            wrong = _first_difference(d, runner.run(made, "cpu"))
+    except WarploomError as error:
+        return Outcome(one, bits=task.bits, wrong=f"{type(error).__name__}: {error}", lost=True)
+    return replace(found, ratio=far, wrong=wrong)
+
+
+def lost(task: Task) -> Outcome:
+    """Return the outcome of a case whose process ended or timed out."""
+    message = "the process ended, or did not answer in time"
+    return Outcome(case(task.seed, task.number), bits=task.bits, wrong=message, lost=True)
+
+
+def is_reusable(outcome: Outcome) -> bool:
+    """Return True if the process can run another case; after a device fault it cannot."""
+    return not outcome.lost
+
+
+class Runner:
+    """Runner of one case, with the same kernel and partition on every device."""
+
+    def __init__(self, one: Case, partition: Partition | None = None) -> None:
+        self.case = one
+        self._partition = partition
+        self._dispatch: HopperDispatch | None = None
+
+    @property
+    def partition(self) -> Partition | None:
+        """Partition of the last run, or None before the first run."""
+        last = self._dispatch
+        return None if last is None else Partition(last.plan.tile, last.schedule.ctas, last.schedule.split)
+
+    def run(self, made: Inputs, device: Device) -> NDArray[Any]:
+        """Run the case and return D.
+
+        Errors: UsageError kernels.*, gpu.*; DeviceFault gpu.fault; faults of the emulator.
+        """
+        one = self.case
+        options = Options(
+            scaled=one.alpha != 1.0,
+            bias_along="row" if one.bias == "row" else "column",
+            activation=one.activation,
+            result="" if made.arrays.out is not None else one.result,
+            accumulator=one.sums,
+            fast=one.fast,
+            tile=None,
+            target=HOPPER,
+            columns=one.k if one.sparse else 0,
+        )
+        return run_gemm(self._plan, tuple(made.arrays), tuple(options), one.alpha, one.beta, device)
+
+    def _plan(self, arrays: Operands, options: Options, _gpu: Gpu | None) -> HopperDispatch:
+        """Return the dispatch of the first run; tuned partitions of a GPU are ignored."""
+        if self._dispatch is None:
+            planner: Planner = grouped.plan_grouped if self.case.ends else api.plan_gemm
+            usual = planner(arrays, options, None)
+            assert isinstance(usual, HopperDispatch)
+            self._dispatch = self._varied(usual)
+        return self._dispatch
+
+    def _varied(self, usual: HopperDispatch) -> HopperDispatch:
+        """Return the dispatch with the tile and schedule of the given partition, or those that the case selects."""
+        one, problem, partition = self.case, usual.problem, self._partition
+        plan, choices = usual.plan, [usual.schedule]
+        if partition is not None:
+            plan = plan.with_tile(partition.tile)
+        elif one.tile >= 0:
+            plan = _at(list(tiled_plans(plan)), one.tile)
+        if plan != usual.plan:
+            choices = (
+                [grouped.grouped_schedule(problem, plan)] if one.ends else list(schedules(problem, plan))
+            )
+        if partition is not None:
+            schedule = replace(choices[0], ctas=partition.ctas, split=partition.split)
+            return HopperDispatch(problem, plan, schedule)
+        if one.share >= 0:
+            choices = [*choices, *_unusual_schedules(plan, choices[0], split=not one.ends)]
+        return HopperDispatch(problem, plan, _at(choices, one.share) if one.share >= 0 else choices[0])
+
+
+def _at(choices: list[Any], place: float) -> Any:
+    return choices[int(place * len(choices))]
+
+
+def _unusual_schedules(plan: Plan, schedule: TileSchedule, *, split: bool) -> Iterator[TileSchedule]:
+    """Yield schedules outside the cost model: few CTAs with many tiles each, and some or all tiles split."""
+    cluster = plan.tile.cluster
+    for clusters in (1, 3):
+        if clusters * cluster <= schedule.ctas:
+            yield replace(schedule, ctas=clusters * cluster, split=0)
+    if split and schedule.stages > 1:
+        yield replace(schedule, ctas=5 * cluster, split=schedule.tiles)
+        yield replace(schedule, ctas=3 * cluster, split=(schedule.tiles + 1) // 2)
+
+
+def digest(d: NDArray[Any]) -> str:
+    """Return the SHA-256 of a result's elements in row-major order."""
+    return sha256(d.tobytes()).hexdigest()
+
+
+def _written_outside(made: Inputs, before: NDArray[Any] | None) -> str:
+    """Return a message about elements outside D that were written, or ""."""
+    if before is None or made.memory is None or made.inside is None:
+        return ""
+    outside = ~made.inside
+    bits = f"u{before.itemsize}"
+    written = np.count_nonzero((made.memory.view(bits) != before.view(bits)) & outside)
+    return f"{written} elements outside D were written" if written else ""
+
+
+def _first_difference(real: NDArray[Any], emulated: NDArray[Any]) -> str:
+    """Return a message about the first element whose bits differ, or ""."""
+    bits = f"u{real.itemsize}"
+    gpu, emulator = (np.ascontiguousarray(each).view(bits) for each in (real, emulated))
+    places = np.argwhere(gpu != emulator)
+    if not len(places):
+        return ""
+    first = tuple(int(place) for place in places[0])
+    return (
+        f"{len(places)} of {real.size} elements differ, the first at {first}: the GPU has {int(gpu[first]):#x},"
+        f" the emulator {int(emulator[first]):#x}"
+    )

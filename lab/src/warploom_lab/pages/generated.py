@@ -1,0 +1,51 @@
+"""Generated files with their texts, and the comparison with the files of the checkout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from warploom_lab.pages import completions, reference, stubs
+
+REPOSITORY = Path(__file__).resolve().parents[4]
+
+_TEXTS: Mapping[str, Callable[[], Mapping[str, str]]] = {
+    "reference": reference.texts,
+    "stubs": stubs.texts,
+    "completions": completions.texts,
+}
+KINDS = tuple(_TEXTS)
+"""Kinds of generated files; notebooks are separate, because they are executed."""
+
+
+def outdated(kinds: Sequence[str] = KINDS) -> list[str]:
+    """Return the paths of generated files that are missing, different, or no longer generated."""
+    return sorted(path for path, text in _wanted(kinds).items() if _content(path) != text)
+
+
+def write(kinds: Sequence[str] = KINDS) -> list[str]:
+    """Write the generated files, remove files that are no longer generated, and return the changed paths."""
+    wanted, changed = _wanted(kinds), outdated(kinds)
+    for path in changed:
+        file, text = REPOSITORY / path, wanted[path]
+        if text is None:
+            file.unlink()
+        else:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+    return changed
+
+
+def _wanted(kinds: Sequence[str]) -> dict[str, str | None]:
+    """Return the text of each generated path, or None for a file that must be removed."""
+    wanted: dict[str, str | None] = {}
+    if "reference" in kinds:
+        wanted |= dict.fromkeys(reference.existing(REPOSITORY))
+    for kind in kinds:
+        wanted |= _TEXTS[kind]()
+    return wanted
+
+
+def _content(path: str) -> str | None:
+    file = REPOSITORY / path
+    return file.read_text(encoding="utf-8") if file.exists() else None

@@ -1,0 +1,154 @@
+"""Executors of campaigns: threads and processes of this machine, and workers of a Dask cluster."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from warploom.diagnostics import UsageError, WarploomError
+from warploom.integrations.dask.tasks import ProgressCallback, TaskFunction, run_tasks
+from warploom.integrations.dask.worker_pool import WorkerPool
+from warploom.runtime.distribution import WorkReport
+from warploom_lab.work.campaign import Campaign, Executor, Progress
+from warploom_lab.work.isolated import IsolatedProcesses
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+def threads(campaign: Campaign[Task, Result], count: int) -> Executor[Task, Result]:
+    """Return an executor that uses threads of this process, for tasks that wait for other programs."""
+
+    def execute(tasks: Sequence[Task], progress: Progress) -> Iterator[Sequence[tuple[int, Result]]]:
+        pool = ThreadPoolExecutor(count)
+        try:
+            numbers = {
+                pool.submit(campaign.job, campaign.shared, task, _ignore): at for at, task in enumerate(tasks)
+            }
+            for done, future in enumerate(as_completed(numbers), 1):
+                progress(done)
+                yield [(numbers[future], future.result())]
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    return execute
+
+
+def processes(
+    campaign: Campaign[Task, Result],
+    count: int,
+    *,
+    timeout: float = float("inf"),
+    is_reusable: Callable[[Result], bool] = lambda _: True,
+    on_loss: Callable[[Task], Result] | None = None,
+    warm_up: Callable[[Sequence[Task]], object] | None = None,
+    isolated: bool = False,
+) -> Executor[Task, Result]:
+    """Return an executor that uses processes of this machine; a count of 0 means one for each core.
+
+    By default the first task runs in this process, so that the other processes find the compiled code in the cache. If
+    one process suffices, all tasks run in this process. With `isolated` no task runs in this process, because a task
+    may end its process: `warm_up` is called first instead. The result of a task whose process ended or exceeded
+    `timeout` is `on_loss(task)`. A process serves the next task if `is_reusable` holds for its last result.
+
+    Units: `timeout` in seconds.
+    """
+
+    def execute(tasks: Sequence[Task], progress: Progress) -> Iterator[Sequence[tuple[int, Result]]]:
+        wanted = min(count or os.cpu_count() or 1, len(tasks))
+        first = 0 if isolated else len(tasks) if wanted == 1 else 1
+        if warm_up is not None:
+            warm_up(tasks)
+        for at in range(first):
+            result = campaign.job(campaign.shared, tasks[at], _ignore)
+            progress(at + 1)
+            yield [(at, result)]
+        pool = IsolatedProcesses(
+            _PicklableTask(campaign.job, campaign.shared),
+            workers=wanted,
+            timeout=timeout,
+            is_reusable=lambda result: isinstance(result, _Failure) or is_reusable(result),
+            on_loss=on_loss or _lost,
+        )
+        for done, (at, result) in enumerate(pool.results(tasks[first:]), first + 1):
+            if isinstance(result, _Failure):
+                raise result.error
+            progress(done)
+            yield [(first + at, result)]
+
+    return execute
+
+
+def dask_workers(
+    campaign: Campaign[Task, Result], workers: WorkerPool, ledger: WorkReport | None = None
+) -> Executor[Task, Result]:
+    """Return an executor that sends groups of tasks to Dask workers.
+
+    Errors: the errors of `integrations.dask.tasks.run_tasks`.
+    """
+
+    def execute(tasks: Sequence[Task], progress: Progress) -> Iterator[Sequence[tuple[int, Result]]]:
+        starts = range(0, len(tasks), campaign.group)
+        groups = [tasks[start : start + campaign.group] for start in starts]
+        partial_counts: dict[int, int] = {}
+        done = 0
+
+        def on_progress(number: int, count: Any) -> None:
+            partial_counts[number] = int(count)
+            progress(done + sum(partial_counts.values()))
+
+        shared = campaign.job, campaign.shared
+        for number, values in run_tasks(workers, run_group, shared, groups, on_progress, ledger):
+            partial_counts.pop(number, None)
+            done += len(values)
+            progress(done + sum(partial_counts.values()))
+            yield [(starts[number] + at, value) for at, value in enumerate(values)]
+
+    return execute
+
+
+def run_group(shared: tuple[TaskFunction, Any], tasks: Sequence[Any], report: ProgressCallback) -> list[Any]:
+    """Run a group of tasks on a Dask worker and report how many are done after each."""
+    job, data = shared
+    found: list[Any] = []
+    for task in tasks:
+        found.append(job(data, task, _ignore))
+        report(len(found))
+    return found
+
+
+@dataclass(frozen=True)
+class _Failure:
+    """Error that a task raised in another process."""
+
+    error: WarploomError
+
+
+@dataclass(frozen=True)
+class _PicklableTask:
+    """Picklable function of one task; `func` names the module that the other process preloads."""
+
+    func: TaskFunction
+    shared: Any
+
+    def __call__(self, task: Any) -> Any:
+        try:
+            return self.func(self.shared, task, _ignore)
+        except WarploomError as error:
+            return _Failure(error)
+
+
+def _lost(_: Any) -> _Failure:
+    return _Failure(
+        UsageError(
+            "a worker process ended before it finished its task",
+            hint="start the command again with fewer --workers",
+        )
+    )
+
+
+def _ignore(_: Any) -> None:
+    return
